@@ -1,0 +1,162 @@
+"""The native module: what Python sees of the C++ runtime. Everything above it is Python.
+
+Ids: a node is an int, stable for the life of its graph, in order of creation from 0; a tensor is the pair (node, output).
+Data types are TensorFlow's DataType enum numbers (references are +100). Shapes are None (unknown rank) or lists with -1
+for unknown dimensions. Errors are raised as `penstock.errors` classes, found by the code given to `set_error_classes`.
+"""
+from typing import Any, Callable, Optional, Sequence, Union
+
+TensorId = tuple[int, int]
+ShapeLike = Optional[list[int]]
+# An attribute as a Python value, by the attribute's type in the op's definition:
+#   int, float, bool, bytes/str (string), int (type), ShapeLike (shape), Tensor (tensor),
+#   (function name, {attribute: value with explicit kind, see Func}) (func), and lists of these
+AttrValue = Any
+
+def version() -> str: ...
+def set_error_classes(classes: dict[int, type]) -> None:
+    """classes[code](node_def: bytes | None, op: None, message: str, node_name: str): made when the runtime fails."""
+
+class Tensor:
+    """A value held by the runtime (host memory), immutable. dtype: int; shape: list[int]."""
+    dtype: int
+    shape: list[int]
+    def numpy(self) -> Any: """A NumPy array (a copy unless nobody else holds the buffer); strings as objects (bytes)."""
+    def proto(self) -> bytes: """A serialized TensorProto."""
+
+def tensor_from_numpy(value: Any, dtype: int) -> Tensor:
+    """Copies an array (C order); object, S and U arrays become strings. The array's dtype must fit `dtype`."""
+def tensor_from_proto(proto: bytes) -> Tensor: ...
+
+class ArgDef:
+    name: str
+    type: int           # 0 unless fixed
+    type_attr: str      # "T" or ""
+    number_attr: str    # "N" or ""
+    type_list_attr: str
+    is_ref: bool
+
+class AttrDef:
+    name: str
+    type: str           # "int", "list(type)", ...
+    has_default: bool
+    default: AttrValue
+    allowed: Optional[list[Any]]   # types (ints) or strings (bytes)
+    has_minimum: bool
+    minimum: int
+
+class OpDef:
+    name: str
+    inputs: list[ArgDef]
+    outputs: list[ArgDef]
+    attrs: list[AttrDef]
+    control_outputs: list[str]
+    is_stateful: bool
+    is_commutative: bool
+    has_kernel: bool    # False: known by name only (imported graphs); running it raises
+    has_gradient: bool
+    doc: str
+    deprecation: Optional[tuple[int, str]]   # (version, explanation)
+    def proto(self) -> bytes: ...
+
+def op_def(name: str) -> Optional[OpDef]: ...
+def op_names() -> list[str]: """All ops that the runtime implements."""
+
+class Func:
+    """A function-valued attribute."""
+    def __init__(self, name: str, attrs: dict[str, bytes] = {}) -> None: """attrs: serialized AttrValue protos."""
+    name: str
+
+class Graph:
+    """Nodes, edges, functions. Methods that add to it validate against the op's definition and infer shapes at once."""
+    def __init__(self) -> None: ...
+    version: int                # grows with each change
+    num_nodes: int
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str: """Case-insensitively unique, `name_1` style."""
+    def add_node(self, op: str, name: str, inputs: Sequence[Union[TensorId, list[TensorId]]], control_inputs: Sequence[int] = (),
+                 attrs: dict[str, AttrValue] = {}, device: str = "", colocate: Sequence[str] = ()) -> int:
+        """`name` must be new (taken from unique_name). Inputs in the order of the definition; one list per `N * T` or
+        list(type) argument, or flat. Type and number attributes follow from the inputs; defaults are filled in.
+        attrs starting with "_" may be anything: bool, int, float, str, bytes, list of bytes, Func, or AttrProto.
+        Raises InvalidArgumentError, NotFoundError (no such op)."""
+    def node_by_name(self, name: str) -> int: """-1 if there is none."""
+    def name(self, node: int) -> str: ...
+    def op(self, node: int) -> str: ...
+    def device(self, node: int) -> str: ...
+    def set_device(self, node: int, device: str) -> None: ...
+    def inputs(self, node: int) -> list[TensorId]: ...
+    def control_inputs(self, node: int) -> list[int]: ...
+    def control_outputs(self, node: int) -> list[int]: ...
+    def consumers(self, node: int, output: int) -> list[int]: ...
+    def num_outputs(self, node: int) -> int: ...
+    def output_dtypes(self, node: int) -> list[int]: ...
+    def shape(self, node: int, output: int) -> ShapeLike: ...
+    def set_shape(self, node: int, output: int, shape: ShapeLike) -> None: """Merges; InvalidArgumentError if incompatible."""
+    def handle_data(self, node: int, output: int) -> Optional[list[tuple[int, ShapeLike]]]: """Behind resources/variants."""
+    def set_handle_data(self, node: int, output: int, data: list[tuple[int, ShapeLike]]) -> None: ...
+    def attr(self, node: int, name: str) -> AttrValue: """KeyError if absent."""
+    def has_attr(self, node: int, name: str) -> bool: ...
+    def attr_proto(self, node: int, name: str) -> bytes: """A serialized AttrValue."""
+    def set_attr_proto(self, node: int, name: str, value: bytes) -> None: ...
+    def clear_attr(self, node: int, name: str) -> None: ...
+    def node_def(self, node: int) -> bytes: ...
+    def op_def(self, node: int) -> bytes: ...
+    def add_control_input(self, node: int, control: int) -> None: ...
+    def remove_control_inputs(self, node: int) -> None: ...
+    def update_input(self, node: int, index: int, tensor: TensorId) -> None: ...
+    def constant_value(self, node: int, output: int) -> Optional[Tensor]: """The value if it is known when built (seen through shape arithmetic)."""
+    def constant_value_as_shape(self, node: int, output: int) -> ShapeLike: """Partially known value of a 1-D tensor that is a shape."""
+    def graph_def(self, from_node: int = 0, add_shapes: bool = False) -> bytes: ...
+    def import_graph_def(self, graph_def: bytes, prefix: str, input_map: dict[str, TensorId], control_input_map: dict[str, int],
+                         return_tensors: Sequence[str], return_ops: Sequence[str], device_function: Optional[Callable[[bytes], str]] = None,
+                         uniquify_prefix: bool = True, validate_colocation: bool = True,
+                         control_inputs: Sequence[int] = ()) -> tuple[list[int], list[TensorId], list[int], list[str]]:
+        """(new nodes, returned tensors, returned nodes, keys of input_map that were not used)."""
+    def versions(self) -> tuple[int, int, list[int]]: """(producer, min_consumer, bad_consumers)"""
+    def set_versions(self, producer: int, min_consumer: int) -> None: ...
+    # functions
+    def function_names(self) -> list[str]: ...
+    def has_function(self, name: str) -> bool: ...
+    def function_def(self, name: str) -> bytes: ...
+    def add_function(self, function_def: bytes, gradient: str = "") -> None: """Same name again must be the same function."""
+    def remove_function(self, name: str) -> None: ...
+    def to_function(self, name: str, nodes: Optional[Sequence[int]], inputs: Sequence[TensorId], outputs: Sequence[TensorId],
+                    output_names: Sequence[str] = (), control_outputs: Sequence[int] = (), attrs: dict[str, bytes] = {},
+                    description: str = "", append_hash: bool = False) -> bytes:
+        """A FunctionDef made of this graph (or of `nodes`); `inputs` become its arguments."""
+    # differentiation
+    def gradients(self, ys: Sequence[TensorId], xs: Sequence[TensorId], grad_ys: Sequence[Any], *, stop_gradients: Sequence[TensorId] = (),
+                  name_scope: str = "gradients/", zero_unconnected: bool = False, colocate: bool = False, gate: int = 0, aggregation: int = 0,
+                  python_gradient: Optional[Callable[[int, list], Optional[list]]] = None, python_ops: Sequence[str] = (),
+                  override_map: dict[str, str] = {}) -> list[Any]:
+        """Adds the derivative of sum(ys) with respect to each x. A gradient is None, a TensorId, or (values, indices, dense_shape
+        or None) for IndexedSlices. Nodes whose op type (or `_gradient_op_type`) is in `python_ops` are differentiated by
+        python_gradient(node, output gradients) -> input gradients. LookupError: an op on the way has no gradient."""
+
+class DeviceInfo:
+    name: str
+    device_type: str
+    memory_limit: int
+    incarnation: int
+
+class Session:
+    """Runs parts of one graph. All methods may be called from many threads; the GIL is released while running."""
+    def __init__(self, graph: Graph, target: str = "", config: bytes = b"") -> None: """config: a serialized ConfigProto."""
+    def run(self, feeds: Sequence[tuple[TensorId, Any]], fetches: Sequence[TensorId], targets: Sequence[int],
+            options: Optional[bytes] = None, metadata: bool = False) -> tuple[list[Any], Optional[bytes]]:
+        """(fetched NumPy values, serialized RunMetadata). A feed is a NumPy array of the tensor's dtype or a Tensor."""
+    def callable(self, feeds: Sequence[TensorId], fetches: Sequence[TensorId], targets: Sequence[int],
+                 options: Optional[bytes] = None) -> Callable[..., list[Any]]:
+        """A compiled step: call it with one value per feed (arrays of the right dtype, or anything that becomes one without
+        change of values); a list of NumPy values comes back."""
+    def partial_run_setup(self, feeds: Sequence[TensorId], fetches: Sequence[TensorId], targets: Sequence[int]) -> str: ...
+    def partial_run(self, handle: str, feeds: Sequence[tuple[TensorId, Any]], fetches: Sequence[TensorId]) -> list[Any]: ...
+    def list_devices(self) -> list[DeviceInfo]: ...
+    def close(self) -> None: ...
+    @staticmethod
+    def reset(target: str, containers: Sequence[str], config: bytes = b"") -> None: ...
+
+def list_local_devices(config: bytes = b"") -> list[DeviceInfo]: ...
+def set_py_function(call: Callable[[bytes, str, list[Any]], list[Any]]) -> None:
+    """call(token, device, NumPy inputs) -> NumPy outputs: how PyFunc kernels reach Python."""
+def import_known_ops() -> list[str]: """Ops of TensorFlow that are recognised by name in imported graphs."""

@@ -1,0 +1,31 @@
+# tests/cc/FOLDER/*_test.cc: the executable test_FOLDER, one CTest test.
+find_package(GTest REQUIRED)
+
+# A test links its folder and those above. What it needs beyond that (registered ops, something to run a graph) is
+# named here.
+set(test_extra_op ops)
+set(test_extra_graph ops)
+set(test_extra_io ops)
+set(test_extra_kernels_cpu engine)
+set(test_extra_data engine)
+set(test_extra_optimize engine)
+set(test_extra_runtime engine)
+set(test_extra_distributed engine)
+set(test_extra_serving engine)
+set(test_extra_capi engine)
+
+foreach(name ${PENSTOCK_FOLDERS})
+  string(REPLACE kernels_cpu kernels/cpu folder ${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cc/${folder}/*_test.cc)
+  if(NOT sources)
+    continue()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  set(libraries ${test_extra_${name}} ${name})
+  list(TRANSFORM libraries PREPEND penstock_)
+  target_link_libraries(test_${name} PRIVATE ${libraries} GTest::gtest_main)
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT PENSTOCK_NATIVE_DIR=${PENSTOCK_NATIVE_DIR})
+endforeach()

@@ -1,0 +1,55 @@
+# The CPU kernels: their flags, the inner loops that exist once per instruction set, and the oneDNN module.
+set(kernel_flags -fno-math-errno -ffp-contract=off $<$<CONFIG:Release>:-O3>)
+
+get_target_property(kernels_cpu_type penstock_kernels_cpu TYPE)
+if(kernels_cpu_type STREQUAL STATIC_LIBRARY)
+  target_compile_options(penstock_kernels_cpu PRIVATE ${kernel_flags})
+  set(kernels_cpu_scope PUBLIC)
+else()
+  set(kernels_cpu_scope INTERFACE)
+endif()
+
+find_path(PENSTOCK_EIGEN Eigen/Core PATH_SUFFIXES eigen3)
+if(PENSTOCK_EIGEN AND kernels_cpu_scope STREQUAL PUBLIC)
+  target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_EIGEN})
+endif()
+
+# loops/: each source is compiled once per instruction set, with PENSTOCK_ISA naming it. Whatever such a file defines
+# must sit in a namespace that carries PENSTOCK_ISA: an inline function shared between the copies would be merged by the
+# linker, and the AVX-512 one could then run on any machine.
+set(isas baseline)
+set(isa_flags_baseline "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(isas baseline avx2 avx512)
+  set(isa_flags_baseline -march=x86-64-v2)
+  set(isa_flags_avx2 -march=x86-64-v3)
+  set(isa_flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+endif()
+file(GLOB loops CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/*.cc)
+if(loops)
+  foreach(isa ${isas})
+    add_library(penstock_loops_${isa} STATIC ${loops})
+    target_include_directories(penstock_loops_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(penstock_loops_${isa} PRIVATE PENSTOCK_ISA=${isa})
+    target_compile_options(penstock_loops_${isa} PRIVATE ${kernel_flags} ${isa_flags_${isa}})
+    # What a loop calls lies in the folders above kernels/cpu.
+    target_link_libraries(penstock_loops_${isa} PUBLIC penstock_base)
+    target_link_libraries(penstock_kernels_cpu ${kernels_cpu_scope} penstock_loops_${isa})
+  endforeach()
+endif()
+
+# onednn/: a module of its own, opened with dlopen at first use, since the library behind it is large and slow to load.
+# It links nothing of Penstock: one process must not hold two copies of the runtime.
+file(GLOB onednn CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/onednn/*.cc)
+find_library(PENSTOCK_DNNL dnnl)
+if(onednn AND PENSTOCK_DNNL)
+  add_library(penstock_onednn MODULE ${onednn})
+  target_include_directories(penstock_onednn PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_options(penstock_onednn PRIVATE ${kernel_flags})
+  target_link_libraries(penstock_onednn PRIVATE ${PENSTOCK_DNNL})
+  target_link_options(penstock_onednn PRIVATE -Wl,-z,defs)
+  set_target_properties(penstock_onednn PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PENSTOCK_NATIVE_DIR})
+  install(TARGETS penstock_onednn LIBRARY DESTINATION penstock)
+elseif(onednn)
+  message(WARNING "oneDNN (libdnnl-dev) was not found: matrix products and convolutions use the built-in kernels")
+endif()

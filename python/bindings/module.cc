@@ -1,0 +1,6 @@
+// The extension penstock._core.
+#include <nanobind/nanobind.h>
+
+#include "penstock/base/version.h"
+
+NB_MODULE(_core, m) { m.attr("version") = penstock::kVersion; }

@@ -1,0 +1,7 @@
+#include "penstock/base/version.h"
+
+namespace penstock {
+
+const char* Version() { return kVersion; }
+
+}  // namespace penstock

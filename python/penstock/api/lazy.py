@@ -1,0 +1,83 @@
+"""Namespaces whose names are resolved on first use through the tables of penstock.api."""
+import importlib
+import os
+import sys
+import types
+
+
+def read_table(module):
+    """name -> "module:attribute" of one table module."""
+    rows = {}
+    for source, names in getattr(module, "FROM", {}).items():
+        for name in names.split():
+            public, _, attribute = name.partition("=")
+            rows[public] = f"{source}:{attribute or public}"
+    rows.update(getattr(module, "NAMES", {}))
+    return rows
+
+
+class Namespace(types.ModuleType):
+    """A module made of tables; a name that was used once is an ordinary attribute from then on."""
+
+    def __init__(self, name, version, tables):
+        super().__init__(name)
+        self.__path__ = []
+        self._version = version
+        self._tables = tables
+        self._rows = None
+
+    def _load(self):
+        if self._rows is None:
+            rows = {}
+            for table in self._tables:
+                rows.update(read_table(importlib.import_module(f"penstock.api.{self._version}.{table}")))
+            self._rows = rows
+        return self._rows
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        target = self._load().get(name)
+        if target is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        module, _, attribute = target.partition(":")
+        value = importlib.import_module("penstock." + module)
+        if attribute:
+            try:
+                for part in attribute.split("."):
+                    value = getattr(value, part)
+            except AttributeError as e:
+                raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        hidden = ("_version", "_tables", "_rows")
+        return sorted({n for n in self.__dict__ if n not in hidden} | set(self._load()))
+
+
+def _children(version):
+    folder = os.path.join(os.path.dirname(__file__), version)
+    return sorted(f[:-3] for f in os.listdir(folder) if f.endswith(".py"))
+
+
+def build(version, aliases):
+    """The tree of namespaces of one version, entered in sys.modules under each of `aliases`; the root is returned."""
+    files = _children(version)
+    root = Namespace(aliases[0], version, [f for f in files if f.startswith("_") and f != "__init__"])
+    made = {"": root}
+    for file in files:
+        if file.startswith("_"):
+            continue
+        path = file.replace("__", ".")
+        for end in [i for i, c in enumerate(path) if c == "."] + [len(path)]:
+            part = path[:end]
+            if part not in made:
+                parent, _, last = part.rpartition(".")
+                made[part] = Namespace(f"{aliases[0]}.{part}", version, [])
+                setattr(made[parent], last, made[part])
+        made[path]._tables.append(file)
+    for path, namespace in made.items():
+        for alias in aliases:
+            sys.modules[f"{alias}.{path}" if path else alias] = namespace
+    return root

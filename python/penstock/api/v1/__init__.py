@@ -1,0 +1,1 @@
+"""TensorFlow 1.15's names; see penstock.api."""

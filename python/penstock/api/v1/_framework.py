@@ -1,0 +1,35 @@
+"""tf: graphs, tensors, types, sessions."""
+FROM = {
+    "framework.ops": """
+        Graph GraphKeys IndexedSlices NotDifferentiable NoGradient Operation RegisterGradient Tensor add_to_collection
+        add_to_collections colocate_with container control_dependencies convert_to_tensor convert_to_tensor_or_indexed_slices
+        device get_collection get_collection_ref get_default_graph get_default_session init_scope name_scope op_scope
+        register_tensor_conversion_function reset_default_graph""",
+    "framework.dtypes": """
+        DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16 int32
+        int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",
+    "framework.tensor_shape": """
+        Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape enable_v2_tensorshape""",
+    "framework.errors": "OpError",
+    "framework.constant_op": "constant=constant_v1",
+    "framework.device": "DeviceSpec=DeviceSpecV1",
+    "framework.random_seed": "get_seed set_random_seed",
+    "framework.importer": "import_graph_def",
+    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray make_tensor_proto is_tensor",
+    "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
+    "framework.tensor_spec": "TensorSpec",
+    "framework.versions": """
+        COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
+        GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __version__""",
+    "client.session": "InteractiveSession Session",
+}
+NAMES = {
+    "compat": "compat:",
+    "raw_ops": "framework.raw_ops:",
+    "app": "platform.app:",
+    "flags": "platform.flags:",
+    "logging": "platform.tf_logging:",
+    "gfile": "platform.gfile:",
+    "test": "platform.test:",
+    "nest": "util.nest:",
+}

@@ -1,0 +1,20 @@
+"""`penstock.compat`: `v1` is TensorFlow 1.15's module; the string helpers of `tf.compat` are here as well."""
+import importlib
+
+_STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes_or_text_types", "integral_types",
+            "real_types", "complex_types")
+
+
+def __getattr__(name):
+    if name == "v1":
+        value = importlib.import_module("penstock.v1")
+    elif name in _STRINGS:
+        value = getattr(importlib.import_module("penstock.util.compat"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return ["v1", *_STRINGS]

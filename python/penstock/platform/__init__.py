@@ -1,0 +1,1 @@
+"""The surroundings of a program: flags, logging, files, tests."""

@@ -1,4 +1,4 @@
-# proto/**/*.proto: C++ classes in the static library penstock_proto, and all descriptors in one file for Python.
+# proto/**/*.proto: all descriptors in one file for Python, and C++ classes of some in the static library penstock_proto.
 file(GLOB_RECURSE protos RELATIVE ${CMAKE_SOURCE_DIR}/proto CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/*.proto)
 set(generated ${CMAKE_BINARY_DIR}/generated)
 set(PENSTOCK_DESCRIPTORS ${PENSTOCK_NATIVE_DIR}/descriptors.pb)
@@ -10,19 +10,28 @@ if(NOT protos)
 endif()
 include(protobuf)
 
-foreach(proto ${protos})
+include(cpp_protos)
+
+foreach(proto ${cpp_protos})
   string(REGEX REPLACE "\\.proto$" ".pb" stem ${generated}/${proto})
   list(APPEND proto_sources ${stem}.cc)
   list(APPEND proto_headers ${stem}.h)
-  list(APPEND proto_inputs ${CMAKE_SOURCE_DIR}/proto/${proto})
 endforeach()
+list(TRANSFORM protos PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE proto_inputs)
+list(TRANSFORM cpp_protos PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE cpp_proto_inputs)
 # One call for all of them: protoc would read the imports again for each file otherwise.
 add_custom_command(
-  OUTPUT ${proto_sources} ${proto_headers} ${PENSTOCK_DESCRIPTORS}
-  COMMAND ${PENSTOCK_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --cpp_out=${generated}
-          --descriptor_set_out=${PENSTOCK_DESCRIPTORS} --include_imports ${protos}
-  DEPENDS ${proto_inputs}
+  OUTPUT ${proto_sources} ${proto_headers}
+  COMMAND ${PENSTOCK_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --cpp_out=${generated} ${cpp_protos}
+  DEPENDS ${cpp_proto_inputs}
   COMMENT "Generating protocol messages"
+  VERBATIM)
+add_custom_command(
+  OUTPUT ${PENSTOCK_DESCRIPTORS}
+  COMMAND ${PENSTOCK_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --descriptor_set_out=${PENSTOCK_DESCRIPTORS}
+          --include_imports ${protos}
+  DEPENDS ${proto_inputs}
+  COMMENT "Generating message descriptors"
   VERBATIM)
 add_custom_target(penstock_descriptors ALL DEPENDS ${PENSTOCK_DESCRIPTORS})
 

@@ -1,0 +1,49 @@
+# The messages that C++ code uses: the only ones that get C++ classes, which are slow to compile. Python has all of proto/.
+# A file stands here together with all that it imports.
+set(cpp_protos
+  tensorflow/core/example/example.proto
+  tensorflow/core/example/feature.proto
+  tensorflow/core/framework/allocation_description.proto
+  tensorflow/core/framework/api_def.proto
+  tensorflow/core/framework/attr_value.proto
+  tensorflow/core/framework/cost_graph.proto
+  tensorflow/core/framework/device_attributes.proto
+  tensorflow/core/framework/full_type.proto
+  tensorflow/core/framework/function.proto
+  tensorflow/core/framework/graph.proto
+  tensorflow/core/framework/graph_debug_info.proto
+  tensorflow/core/framework/kernel_def.proto
+  tensorflow/core/framework/log_memory.proto
+  tensorflow/core/framework/node_def.proto
+  tensorflow/core/framework/op_def.proto
+  tensorflow/core/framework/resource_handle.proto
+  tensorflow/core/framework/step_stats.proto
+  tensorflow/core/framework/summary.proto
+  tensorflow/core/framework/tensor.proto
+  tensorflow/core/framework/tensor_description.proto
+  tensorflow/core/framework/tensor_shape.proto
+  tensorflow/core/framework/tensor_slice.proto
+  tensorflow/core/framework/types.proto
+  tensorflow/core/framework/variable.proto
+  tensorflow/core/framework/versions.proto
+  tensorflow/core/protobuf/cluster.proto
+  tensorflow/core/protobuf/config.proto
+  tensorflow/core/protobuf/debug.proto
+  tensorflow/core/protobuf/meta_graph.proto
+  tensorflow/core/protobuf/named_tensor.proto
+  tensorflow/core/protobuf/rewriter_config.proto
+  tensorflow/core/protobuf/rpc_options.proto
+  tensorflow/core/protobuf/saved_model.proto
+  tensorflow/core/protobuf/saved_object_graph.proto
+  tensorflow/core/protobuf/saver.proto
+  tensorflow/core/protobuf/struct.proto
+  tensorflow/core/protobuf/tensor_bundle.proto
+  tensorflow/core/protobuf/trackable_object_graph.proto
+  tensorflow/core/protobuf/verifier_config.proto
+  tensorflow/core/util/event.proto
+  tensorflow/core/util/saved_tensor_slice.proto
+  tensorflow/python/training/checkpoint_state.proto
+  xla/tsl/protobuf/coordination_config.proto
+  xla/tsl/protobuf/histogram.proto
+  xla/tsl/protobuf/rpc_options.proto
+)

@@ -3,4 +3,4 @@
 
 #include "penstock/base/version.h"
 
-NB_MODULE(_core, m) { m.attr("version") = penstock::kVersion; }
+NB_MODULE(_core, m) { m.def("version", &penstock::Version); }

@@ -1,0 +1,22 @@
+"""Makes the package of this tree and the native parts of its build importable, and adds the option --all."""
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+os.environ.setdefault("PENSTOCK_NATIVE_DIR", str(ROOT / "build" / "release" / "python"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all"):
+        return
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="slow; ./dev test --all runs it"))

@@ -1,0 +1,29 @@
+"""What the built libraries export, and what the copies of the inner loops for one instruction set may not share."""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(os.environ["PENSTOCK_NATIVE_DIR"])
+
+
+def symbols(path, *options):
+    out = subprocess.run(["nm", *options, str(path)], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^[0-9a-f]+ ([A-Za-z]) (.+)$", out, re.M)
+
+
+def test_extension_exports_its_init_function_only():
+    (extension,) = NATIVE.glob("_core*.so")
+    assert [name for _, name in symbols(extension, "-D", "--defined-only")] == ["PyInit__core"]
+
+
+@pytest.mark.parametrize("isa", ["avx2", "avx512"])
+def test_loops_share_no_code_with_other_instruction_sets(isa):
+    library = NATIVE.parent / f"libpenstock_loops_{isa}.a"
+    if not library.exists():
+        pytest.skip("no loops in this build")
+    # A weak symbol without the instruction set in its name could be taken for the whole program by the linker.
+    shared = [name for kind, name in symbols(library, "-C") if kind in "WVu" and isa not in name]
+    assert not shared

@@ -1,0 +1,50 @@
+// Thread pools. Threads start at first use (importing the library starts none) and anew in a forked child.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace penstock {
+
+// A non-owning reference to a callable; valid during the call that it is passed to.
+template <class Signature>
+class FunctionRef;
+template <class R, class... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <class F>
+  FunctionRef(F&& f)  // NOLINT: implicit by design
+      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* o, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(o))(std::forward<Args>(args)...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+class ThreadPool {
+ public:
+  // `threads` counts the thread that calls ParallelFor; a pool of one runs everything on the caller... except Schedule,
+  // which always has at least one worker.
+  explicit ThreadPool(int threads, const char* name);
+  ~ThreadPool();
+
+  int threads() const;
+  // Runs `task` on a worker some time later.
+  void Schedule(std::function<void()> task);
+  // fn(begin, end) over [0, total) in pieces, on the workers and the calling thread; returns when all are done. Pieces
+  // depend on `total` and `unit_cost` (about nanoseconds a unit) only, so results do not depend on the schedule. The
+  // first exception of a piece is thrown again here. May be nested; the inner call then runs on the calling thread.
+  void ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(int64_t, int64_t)> fn);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+int NumCores();  // cores that this process may run on
+
+}  // namespace penstock

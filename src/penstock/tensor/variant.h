@@ -1,0 +1,42 @@
+// The element of a DT_VARIANT tensor: an immutable object of a named type, shared.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/base/ref.h"
+#include "penstock/tensor/types.h"
+
+namespace penstock {
+
+class Tensor;
+
+class VariantValue : public RefCounted {
+ public:
+  virtual std::string_view TypeName() const = 0;
+  virtual std::string DebugString() const { return std::string(TypeName()); }
+  // For VariantTensorDataProto: metadata bytes and tensors. Unimplemented unless overridden.
+  virtual void Encode(std::string* metadata, std::vector<Tensor>* tensors) const;
+  // Zeros like this; the sum of this and another of the same type. Unimplemented unless overridden.
+  virtual Ref<VariantValue> ZerosLike() const;
+  virtual Ref<VariantValue> Add(const VariantValue& other) const;
+};
+
+class Variant {
+ public:
+  Variant() = default;
+  explicit Variant(Ref<VariantValue> value) : value_(std::move(value)) {}
+  bool empty() const { return !value_; }
+  VariantValue* get() const { return value_.get(); }
+  const Ref<VariantValue>& value() const { return value_; }
+  template <class T>
+  T* as() const {
+    return dynamic_cast<T*>(value_.get());
+  }
+
+ private:
+  Ref<VariantValue> value_;
+};
+
+}  // namespace penstock

@@ -7,8 +7,9 @@
     from penstock.proto.tensorflow.core.framework import graph_pb2
 
 The classes live in a descriptor pool of their own, so that real TensorFlow, which has files of the same names in
-protobuf's default pool, can be loaded in the same process, before or after. `use_default_pool` puts them into the default
-pool instead, for programs in which Penstock stands in for TensorFlow: other packages' messages can then contain them.
+protobuf's default pool, can be loaded in the same process, before or after. `use_default_pool` puts them into the
+default pool instead, for programs in which Penstock stands in for TensorFlow: other packages' messages can then contain
+them.
 
 protobuf's library is imported when the first class is made, not before.
 """

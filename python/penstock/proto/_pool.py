@@ -1,7 +1,7 @@
 """Makes message classes from descriptors, file by file, in one descriptor pool.
 
-A file becomes a module that has what protoc's generated `*_pb2` has: DESCRIPTOR, a class for each message, a wrapper for
-each enum, each enum's values, and what its public imports define.
+A file becomes a module that has what protoc's generated `*_pb2` has: DESCRIPTOR, a class for each message, a wrapper
+for each enum, each enum's values, and what its public imports define.
 """
 import copyreg
 import threading
@@ -34,8 +34,9 @@ def _get_state():
 def use_default_pool():
     """From now on classes live in protobuf's default pool and are named as TensorFlow's (tensorflow.core.…_pb2).
 
-    Returns True if that is so, also when called again. Returns False and changes nothing if classes were already made in
-    the private pool, since those would not mix with new ones. A file that the default pool already has is used as it is.
+    Returns True if that is so, also when called again. Returns False and changes nothing if classes were already made
+    in the private pool, since those would not mix with new ones. A file that the default pool already has is used as it
+    is.
     """
     with _lock:
         state = _get_state()

@@ -119,6 +119,8 @@ class Graph {
   // InvalidArgument: wrong number or types of inputs, bad attributes, incompatible shapes, bad or used name.
   // NotFound: no such op or function. `producer`: version of the graph that the node comes from, for deprecation.
   Node* AddNode(NodeSpec spec, std::optional<int> producer = {});
+  // A copy of a node (of any graph) with these inputs, taken as it is: nothing is checked or inferred again.
+  Node* CopyNode(const Node& from, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
   void RemoveNode(Node* node);  // which nobody consumes any more
   void AddControlEdge(Node* from, Node* to);
   void RemoveControlEdges(Node* to);
@@ -154,12 +156,18 @@ class Graph {
   const OpRegistry& ops() const { return *ops_; }
   int64_t version() const { return version_; }  // grows with every change
   std::mutex& mutex() { return mutex_; }
-  int shape_inference_errors_fatal = 1;
+
+  // Runs a stateless node on known inputs while the graph is built; nullopt if that cannot be done. Set by engine/.
+  using Evaluator = std::optional<std::vector<Tensor>> (*)(const Node& node, std::span<const Tensor> inputs);
+  static void SetEvaluator(Evaluator evaluator);
 
  private:
   class Inference;
-  const OpDef* ResolveOp(const std::string& name, std::shared_ptr<const OpDef>* own) const;
-  void CheckAndFillAttrs(Node* node);
+  void FillTypes(Node* node) const;
+  void FillDefaults(Node* node) const;
+  void Link(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
+  Node* Insert(std::unique_ptr<Node> node);
+  std::optional<Tensor> Evaluate(Endpoint output, int depth);
 
   const OpRegistry* ops_;
   std::vector<std::unique_ptr<Node>> nodes_;

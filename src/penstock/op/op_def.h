@@ -39,6 +39,9 @@ enum class Cost : uint8_t {
   kHeavy,    // products, convolutions, sorts; `flops` says more
 };
 
+// What an op is to the machinery of frames (TensorFlow's control flow) and of steps.
+enum class Flow : uint8_t { kNone, kSwitch, kMerge, kEnter, kExit, kNextIteration, kLoopCond, kArg, kRetval, kSend, kRecv, kPlaceholder };
+
 // Facts that passes, cost model, executor and eager read; no other place compares op names.
 struct OpTraits {
   bool stateful = false;        // has state, randomness or side effects: never folded, merged, moved or dropped
@@ -52,10 +55,12 @@ struct OpTraits {
   bool differentiable = true;        // false: gradient is known to be none (NotDifferentiable)
   bool distributed_communication = false;
   Cost cost = Cost::kLinear;
+  Flow flow = Flow::kNone;
 };
 
 using ShapeFn = void (*)(ShapeContext&);
 using GradientFn = void (*)(GradContext&);
+using ShapeValueFn = PartialShape (*)(ShapeContext&);
 using FlopsFn = double (*)(ShapeContext&);  // from input and output shapes; used when they are known
 
 struct OpDef {
@@ -70,6 +75,8 @@ struct OpDef {
   ShapeFn shape = nullptr;        // null: outputs of unknown shape
   GradientFn gradient = nullptr;  // null with traits.differentiable: looking for it is a LookupError
   FlopsFn flops = nullptr;
+  // What output 0 says when it is read as a shape, as far as known: lets shapes be seen through Shape, Pack, Concat...
+  ShapeValueFn shape_value = nullptr;
   bool known_by_name_only = false;  // an op of TensorFlow that nobody implements here; nodes import, running fails
 
   const AttrDef* FindAttr(std::string_view name) const;
@@ -94,6 +101,7 @@ class OpBuilder {
   OpBuilder& Deprecated(int version, std::string_view why);
   OpBuilder& Shape(ShapeFn fn) { def_->shape = fn; return *this; }
   OpBuilder& Gradient(GradientFn fn) { def_->gradient = fn; return *this; }
+  OpBuilder& ShapeValue(ShapeValueFn fn) { def_->shape_value = fn; return *this; }
   OpBuilder& NotDifferentiable() { def_->traits.differentiable = false; return *this; }
   OpBuilder& Flops(FlopsFn fn) { def_->flops = fn; def_->traits.cost = Cost::kHeavy; return *this; }
   // Traits
@@ -107,6 +115,7 @@ class OpBuilder {
   OpBuilder& OrderDependent() { def_->traits.order_dependent = true; return *this; }
   OpBuilder& DistributedCommunication() { def_->traits.distributed_communication = true; return *this; }
   OpBuilder& Free() { def_->traits.cost = Cost::kNothing; return *this; }
+  OpBuilder& Is(Flow flow) { def_->traits.flow = flow; return *this; }
   OpBuilder& Heavy() { def_->traits.cost = Cost::kHeavy; return *this; }
 
  private:

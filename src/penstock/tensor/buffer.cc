@@ -1,0 +1,168 @@
+#include "penstock/tensor/buffer.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "penstock/base/status.h"
+#include "penstock/tensor/resource_handle.h"
+#include "penstock/tensor/tstring.h"
+#include "penstock/tensor/variant.h"
+
+namespace penstock {
+namespace {
+
+// Blocks come in size classes, four to each power of two; freed ones wait in a list of their class. Small blocks are left
+// to malloc, which is fast at them. What is kept is bounded, so that one large step does not pin memory for ever.
+class CachingAllocator : public Allocator {
+ public:
+  const char* name() const override { return "cpu"; }
+
+  void* Allocate(size_t bytes) override {
+    void* p = nullptr;
+    if (bytes >= kSmallest) {
+      Class& c = classes_[ClassOf(bytes)];
+      std::lock_guard lock(c.mutex);
+      if (!c.free.empty()) {
+        p = c.free.back();
+        c.free.pop_back();
+        kept_.fetch_sub(SizeOf(ClassOf(bytes)), std::memory_order_relaxed);
+      }
+    }
+    if (!p) {
+      const size_t size = bytes >= kSmallest ? SizeOf(ClassOf(bytes)) : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+      if (size > (size_t{1} << 46) || posix_memalign(&p, size >= kHugePage ? kHugePage : kAlignment, size) != 0) {
+        Trim();
+        if (size > (size_t{1} << 46) || posix_memalign(&p, kAlignment, size) != 0) {
+          throw ResourceExhausted("OOM when allocating ", bytes, " bytes on the CPU");
+        }
+      }
+      if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
+    }
+    const int64_t in_use = in_use_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed) + static_cast<int64_t>(bytes);
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+    Raise(&peak_, in_use);
+    Raise(&largest_, static_cast<int64_t>(bytes));
+    return p;
+  }
+
+  void Free(void* p, size_t bytes) override {
+    in_use_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    if (bytes >= kSmallest) {
+      const int index = ClassOf(bytes);
+      const int64_t size = static_cast<int64_t>(SizeOf(index));
+      // Keep at most as much as is in use, and a little: the peak of a step at the most doubles for a moment.
+      const int64_t limit = std::max<int64_t>(in_use_.load(std::memory_order_relaxed), kAlwaysKept);
+      if (kept_.load(std::memory_order_relaxed) + size <= limit) {
+        kept_.fetch_add(size, std::memory_order_relaxed);
+        Class& c = classes_[index];
+        std::lock_guard lock(c.mutex);
+        c.free.push_back(p);
+        return;
+      }
+    }
+    std::free(p);
+  }
+
+  AllocatorStats Stats() const override {
+    return {allocations_.load(), in_use_.load(), peak_.load(), largest_.load()};
+  }
+
+ private:
+  static constexpr size_t kSmallest = 4096;
+  static constexpr size_t kHugePage = size_t{2} << 20;
+  static constexpr int64_t kAlwaysKept = int64_t{64} << 20;
+  static constexpr int kClasses = 4 * 48;
+
+  static int ClassOf(size_t bytes) {  // the smallest class that holds `bytes` >= kSmallest
+    const int log = std::bit_width(bytes - 1) - 1;  // 2^log < bytes <= 2^(log+1)
+    const size_t quarter = size_t{1} << (log - 2);
+    const int step = static_cast<int>((bytes - (size_t{1} << log) + quarter - 1) / quarter);  // 1..4
+    return (log - 11) * 4 + step - 1;
+  }
+  static size_t SizeOf(int index) {
+    const int log = index / 4 + 11;
+    return (size_t{1} << log) + (size_t(index % 4) + 1) * (size_t{1} << (log - 2));
+  }
+  void Trim() {
+    for (int i = 0; i < kClasses; ++i) {
+      std::lock_guard lock(classes_[i].mutex);
+      for (void* p : classes_[i].free) std::free(p);
+      kept_.fetch_sub(static_cast<int64_t>(classes_[i].free.size() * SizeOf(i)), std::memory_order_relaxed);
+      classes_[i].free.clear();
+    }
+  }
+  static void Raise(std::atomic<int64_t>* top, int64_t value) {
+    int64_t seen = top->load(std::memory_order_relaxed);
+    while (value > seen && !top->compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+  }
+
+  struct Class {
+    std::mutex mutex;
+    std::vector<void*> free;
+  };
+  std::array<Class, kClasses> classes_;
+  std::atomic<int64_t> kept_{0}, in_use_{0}, allocations_{0}, peak_{0}, largest_{0};
+};
+
+class PodBuffer final : public Buffer {
+ public:
+  PodBuffer(size_t size, Allocator* allocator) : Buffer(allocator->Allocate(size), size), allocator_(allocator) {}
+  ~PodBuffer() override { allocator_->Free(data(), size()); }
+
+ private:
+  Allocator* allocator_;
+};
+
+template <class T>
+class ObjectBuffer final : public Buffer {
+ public:
+  explicit ObjectBuffer(int64_t n) : Buffer(new T[n], n * sizeof(T)) {}
+  ~ObjectBuffer() override { delete[] static_cast<T*>(data()); }
+};
+
+class BorrowedBuffer final : public Buffer {
+ public:
+  BorrowedBuffer(void* data, size_t size, std::function<void()> release) : Buffer(data, size), release_(std::move(release)) {}
+  ~BorrowedBuffer() override { release_(); }
+
+ private:
+  std::function<void()> release_;
+};
+
+}  // namespace
+
+Allocator* CpuAllocator() {
+  static auto* allocator = new CachingAllocator();  // never destroyed: buffers may outlive static objects
+  return allocator;
+}
+
+Ref<Buffer> AllocateBuffer(DataType dtype, int64_t elements, Allocator* allocator) {
+  size_t bytes;
+  if (__builtin_mul_overflow(static_cast<size_t>(elements), DataTypeSize(dtype), &bytes) || bytes > size_t{1} << 46) {
+    throw ResourceExhausted("OOM when allocating a tensor of ", elements, " elements of type ", ToString(dtype));
+  }
+  switch (dtype) {
+    case DT_STRING:
+      return MakeRef<ObjectBuffer<TString>>(elements);
+    case DT_RESOURCE:
+      return MakeRef<ObjectBuffer<ResourceHandle>>(elements);
+    case DT_VARIANT:
+      return MakeRef<ObjectBuffer<Variant>>(elements);
+    default:
+      return MakeRef<PodBuffer>(bytes, allocator);
+  }
+}
+
+Ref<Buffer> BorrowBuffer(void* data, size_t size, std::function<void()> release) {
+  return MakeRef<BorrowedBuffer>(data, size, std::move(release));
+}
+
+}  // namespace penstock

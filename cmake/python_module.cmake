@@ -6,6 +6,8 @@ execute_process(
 if(failed)
   message(FATAL_ERROR "${Python_EXECUTABLE} has no nanobind; ./dev build makes an environment that has it")
 endif()
+# A wheel is built in an environment of its own: the place found last time may be gone.
+unset(nanobind_DIR CACHE)
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/*.cc)

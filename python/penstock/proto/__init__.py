@@ -4,6 +4,7 @@
     graph = proto.GraphDef()                                     # a message of package tensorflow, by its short name
     proto.message("tensorflow.GraphDef")                         # by full name
     proto.module("tensorflow/core/framework/graph.proto")        # what graph_pb2 is in TensorFlow
+    from penstock.proto import graph_pb2                         # the same, if it lies in one of _FOLDERS
     from penstock.proto.tensorflow.core.framework import graph_pb2
 
 The classes live in a descriptor pool of their own, so that real TensorFlow, which has files of the same names in
@@ -20,6 +21,9 @@ __all__ = ["message", "module", "pb2_module", "pb2_names", "use_default_pool"]
 
 # Where short names are looked for, in this order.
 _PACKAGES = ("tensorflow", "tensorflow.tfprof", "tensorflow.error")
+# Where short names of modules are looked for, in this order.
+_FOLDERS = ("tensorflow.core.framework.", "tensorflow.core.protobuf.", "tensorflow.core.util.",
+            "tensorflow.core.example.", "tensorflow.python.training.")
 
 
 def message(full_name):
@@ -47,7 +51,13 @@ def pb2_names():
 
 
 def __getattr__(name):
-    if not name.startswith("_"):
+    if name.endswith("_pb2"):
+        for folder in _FOLDERS:
+            path = _finder.path_of(folder + name)
+            if path is not None:
+                found = globals()[name] = module(path)
+                return found
+    elif not name.startswith("_"):
         for package in _PACKAGES:
             try:
                 found = globals()[name] = _pool.lookup(f"{package}.{name}")

@@ -11,6 +11,7 @@ from penstock.proto import _descriptors
 
 _lock = threading.RLock()
 _state = None
+_found = {}  # what was looked up, by full name
 
 
 class _State:
@@ -58,6 +59,13 @@ def module(path):
 
 def lookup(full_name):
     """The class of a message or the wrapper of an enum by full name; KeyError if there is none."""
+    found = _found.get(full_name)
+    if found is None:
+        found = _found[full_name] = _look_up(full_name)
+    return found
+
+
+def _look_up(full_name):
     with _lock:
         symbols = _get_state().symbols
         top, rest = full_name, []

@@ -111,6 +111,16 @@ def test_modules_of_others_are_where_tensorflow_has_them():
     assert proto.pb2_module("tensorflow.compiler.xla.tsl.protobuf.error_codes_pb2").Code is proto.Code
 
 
+def test_short_names_of_modules():
+    from penstock.proto import checkpoint_state_pb2, error_codes_pb2, event_pb2, variable_pb2, versions_pb2
+    assert variable_pb2 is proto.pb2_module("tensorflow.core.framework.variable_pb2")
+    assert versions_pb2.VersionDef is proto.VersionDef and event_pb2.Event is proto.Event
+    assert checkpoint_state_pb2.CheckpointState is proto.CheckpointState
+    assert error_codes_pb2 is proto.pb2_module("tensorflow.core.protobuf.error_codes_pb2")
+    with pytest.raises(ImportError, match="no_such_pb2"):
+        from penstock.proto import no_such_pb2  # noqa: F401
+
+
 def test_import_statements():
     from penstock.proto.tensorflow.core.framework import graph_pb2
     from penstock.proto.tensorflow.core.protobuf.config_pb2 import ConfigProto

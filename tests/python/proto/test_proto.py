@@ -192,3 +192,11 @@ def test_a_missing_descriptor_file_is_an_import_error(monkeypatch, tmp_path):
     monkeypatch.setattr(penstock, "__path__", [str(tmp_path)])
     with pytest.raises(ImportError, match="descriptors.pb"):
         _descriptors.locate()
+
+
+def test_the_public_api_has_the_same_classes():
+    import penstock.v1 as tf
+    assert tf.GraphDef is proto.GraphDef and tf.LogMessage is proto.LogMessage
+    assert tf.profiler.AdviceProto is proto.message("tensorflow.tfprof.AdviceProto")
+    assert tf.RunOptions.FULL_TRACE == 3 and tf.LogMessage.ERROR == 40 and tf.SessionLog.START == 1
+    assert tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)).gpu_options.allow_growth

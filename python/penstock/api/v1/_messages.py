@@ -1,7 +1,6 @@
 """tf: protocol messages."""
 FROM = {
-    "api.messages": """
-        AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto MetaGraphDef NameAttrList NodeDef
-        OptimizerOptions RunMetadata RunOptions SessionLog Summary SummaryMetadata TensorInfo""",
+    "proto": """
+        AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage MetaGraphDef NameAttrList
+        NodeDef OptimizerOptions RunMetadata RunOptions SessionLog Summary SummaryMetadata TensorInfo""",
 }
-NAMES = {"LogMessage": "api.messages:LogMessage"}

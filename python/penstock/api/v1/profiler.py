@@ -1,0 +1,2 @@
+"""tf.profiler"""
+FROM = {"proto": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto"}

@@ -17,18 +17,19 @@ foreach(proto ${cpp_protos})
   list(APPEND proto_sources ${stem}.cc)
   list(APPEND proto_headers ${stem}.h)
 endforeach()
+set(proto_path -I ${CMAKE_SOURCE_DIR}/proto -I ${PENSTOCK_PROTOBUF_SOURCE}/src)
 list(TRANSFORM protos PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE proto_inputs)
 list(TRANSFORM cpp_protos PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE cpp_proto_inputs)
 # One call for all of them: protoc would read the imports again for each file otherwise.
 add_custom_command(
   OUTPUT ${proto_sources} ${proto_headers}
-  COMMAND ${PENSTOCK_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --cpp_out=${generated} ${cpp_protos}
+  COMMAND ${PENSTOCK_PROTOC} ${proto_path} --cpp_out=${generated} ${cpp_protos}
   DEPENDS ${cpp_proto_inputs}
   COMMENT "Generating protocol messages"
   VERBATIM)
 add_custom_command(
   OUTPUT ${PENSTOCK_DESCRIPTORS}
-  COMMAND ${PENSTOCK_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --descriptor_set_out=${PENSTOCK_DESCRIPTORS}
+  COMMAND ${PENSTOCK_PROTOC} ${proto_path} --descriptor_set_out=${PENSTOCK_DESCRIPTORS}
           --include_imports ${protos}
   DEPENDS ${proto_inputs}
   COMMENT "Generating message descriptors"

@@ -84,6 +84,7 @@ class KernelRegistry {
   // Device types that have a kernel for this op with these attributes.
   std::vector<std::string> DevicesFor(const OpDef& op, const AttrMap& attrs) const;
   std::string DescribeKernels(std::string_view op) const;
+  static std::string DescribeAttrs(const AttrMap& attrs);
   std::vector<const KernelDef*> All() const;
 
   static KernelRegistry& Global();

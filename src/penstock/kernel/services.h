@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "penstock/base/status.h"
@@ -34,6 +36,9 @@ class CancellationManager {
   std::mutex mutex_;
   Token next_ = 0;
   std::map<Token, std::function<void()>> callbacks_;
+  bool is_running_ = false;
+  std::thread::id running_;
+  std::condition_variable finished_;
 };
 
 // Meeting point of a value's sender and receiver, by key. All crossings of devices and machines go through one.

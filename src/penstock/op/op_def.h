@@ -54,6 +54,7 @@ struct OpTraits {
   bool order_dependent = false;      // result may depend on the schedule (documented exceptions)
   bool differentiable = true;        // false: gradient is known to be none (NotDifferentiable)
   bool distributed_communication = false;
+  bool control_trigger = false;      // runs even when its control inputs are dead
   Cost cost = Cost::kLinear;
   Flow flow = Flow::kNone;
 };
@@ -115,6 +116,7 @@ class OpBuilder {
   OpBuilder& OrderDependent() { def_->traits.order_dependent = true; return *this; }
   OpBuilder& DistributedCommunication() { def_->traits.distributed_communication = true; return *this; }
   OpBuilder& Free() { def_->traits.cost = Cost::kNothing; return *this; }
+  OpBuilder& ControlTrigger() { def_->traits.control_trigger = true; return *this; }
   OpBuilder& Is(Flow flow) { def_->traits.flow = flow; return *this; }
   OpBuilder& Heavy() { def_->traits.cost = Cost::kHeavy; return *this; }
 

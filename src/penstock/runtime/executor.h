@@ -1,0 +1,40 @@
+// Runs Programs. One road for local steps, function calls, distributed workers and eager.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "penstock/runtime/program.h"
+
+namespace penstock {
+
+// Number of SIGINTs so far (set by the front end's handler); a step that checks it is cancelled when it changes.
+extern std::atomic<int> g_interrupts;
+
+struct RunArgs {
+  const Tensor* args = nullptr;  // by argument index
+  Tensor* rets = nullptr;        // by result index
+  StepServices* step = nullptr;
+  class StepRecorder* recorder = nullptr;
+  int interrupts_seen = -1;      // -1: not interruptible
+};
+
+// Runs a straight-line program on this thread. Throws the failing kernel's Error, with the node named.
+void RunStraightLine(const Program& program, const RunArgs& run);
+
+// Runs any program; `done` is called once, from any thread, after every kernel has finished. Frees nothing before.
+void RunDataflow(const Program& program, const RunArgs& run, std::function<void(Status)> done);
+
+// TensorFlow's form: the message and the node it comes from.
+Status AtNode(const Status& status, const Node& node);
+
+// Told about each kernel that ran, when a step is traced.
+class StepRecorder {
+ public:
+  virtual ~StepRecorder() = default;
+  virtual void Ran(const Instruction& instruction, const Device& device, int64_t start_ns, int64_t end_ns,
+                   std::span<const Value> outputs) = 0;
+};
+int64_t NowNanos();  // since the epoch
+
+}  // namespace penstock

@@ -1,0 +1,107 @@
+// Program: one device's part of a step in the form that runs: flat arrays of instructions, input slots and edges.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/device/device.h"
+#include "penstock/graph/graph.h"
+#include "penstock/kernel/kernel_context.h"
+
+namespace penstock {
+
+// A node, ready to run. Indices point into the program's arrays.
+struct Instruction {
+  const Node* node = nullptr;
+  std::shared_ptr<Kernel> kernel;  // shared with the session when it has state
+  NodeView view;
+  Flow flow = Flow::kNone;
+  bool async = false;
+  bool expensive = false;        // worth a thread of its own when others are ready too
+  bool control_trigger = false;  // runs even when its control inputs are dead
+  int64_t cost_ns = 0;           // estimate
+
+  int first_input = 0, num_inputs = 0;    // Program::inputs
+  int first_output = 0, num_outputs = 0;  // slots
+  // Straight line: what to do around the kernel.
+  int first_deref = 0, num_derefs = 0;    // Program::derefs: before it
+  int first_clear = 0, num_clears = 0;    // Program::clears: slots that nobody reads after it
+  // Dataflow: who waits for it.
+  int first_edge = 0, num_edges = 0;      // Program::edges
+  int frame = 0;                          // static frame
+  int first_entry = 0;                    // of its inputs, within the frame's entries
+  int local = 0;                          // its number within the frame
+  int num_control_inputs = 0;
+  bool constant_enter = false;
+  int parallel_iterations = 10;
+};
+
+struct Edge {
+  int to = 0;         // instruction
+  int output = -1;    // of the producer; -1: control edge
+  int input = -1;     // of the consumer
+  bool last = false;  // no later edge reads this output: the value is moved
+};
+
+// A loop's body (or the outermost level): the instructions between its Enters and Exits.
+struct StaticFrame {
+  std::string name;
+  int parent = -1;
+  int num_entries = 0, num_instructions = 0;
+  int num_enters = 0;
+  int parallel_iterations = 10;
+  std::vector<int> instructions;
+};
+
+class Program {
+ public:
+  std::shared_ptr<const Graph> graph;  // keeps nodes, names and attributes alive
+  Device* device = nullptr;
+  std::vector<Instruction> instructions;  // in an order in which a straight line can run them
+  struct InputSlot {
+    int slot;
+    bool last_use;
+  };
+  std::vector<InputSlot> inputs;
+  struct Deref {
+    int from, to;
+    bool allow_uninitialized;
+  };
+  std::vector<Deref> derefs;
+  std::vector<int> clears;
+  std::vector<Edge> edges;
+  std::vector<StaticFrame> frames;
+  int num_slots = 0;
+  struct Binding {
+    int index;  // of the step's arguments or results
+    int slot;   // straight line
+    int instruction;
+  };
+  std::vector<Binding> args, rets;
+  bool has_frames_or_async = false;
+  bool parallel = false;  // independent expensive instructions that should overlap
+  bool straight_line() const { return !has_frames_or_async && !parallel; }
+
+  // Scratch of one straight-line run; kept between runs so that a repeated step allocates nothing for itself.
+  struct Workspace {
+    std::vector<Value> slots;
+    std::vector<KernelContext::Input> inputs;
+  };
+  std::unique_ptr<Workspace> BorrowWorkspace() const;
+  void ReturnWorkspace(std::unique_ptr<Workspace> workspace) const;
+  ~Program();
+
+ private:
+  mutable std::atomic<Workspace*> spare_{nullptr};
+};
+
+// Makes the kernel of a node, or finds the one that a session keeps for it.
+using KernelMaker = std::function<std::shared_ptr<Kernel>(const Node& node, const NodeView& view)>;
+
+// `graph` holds exactly the nodes of one device, placed; _Arg and _Retval nodes bind the step's arguments and results.
+// InvalidArgument: no kernel, a cycle outside loops, inputs from different frames.
+std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device, const KernelMaker& make_kernel,
+                                        int inter_op_threads);
+
+}  // namespace penstock

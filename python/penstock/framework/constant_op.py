@@ -1,0 +1,79 @@
+"""tf.constant, and how Python values become tensors."""
+import numpy as np
+
+from penstock import _core
+from penstock.framework import conversion
+from penstock.framework import defaults
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework import tensor_values
+from penstock.framework.tensor import Tensor
+
+
+def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    """A constant tensor.
+
+    value: a number, string, nested lists of them, or an array. If it has fewer elements than `shape`, the last one fills
+    the rest, unless `verify_shape` (then TypeError). ValueError if it has more.
+    """
+    return _constant(value, dtype, shape, name, verify_shape, False)
+
+
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A constant tensor; a scalar is broadcast to `shape`. TypeError if the value does not fit the shape."""
+    return _constant(value, dtype, shape, name, False, True)
+
+
+def _constant(value, dtype, shape, name, verify_shape, allow_broadcast):
+    if hasattr(value, "tensor_shape") and hasattr(value, "SerializeToString"):
+        tensor = _core.tensor_from_proto(value.SerializeToString())
+    else:
+        if isinstance(shape, tensor_shape.TensorShape):
+            shape = shape.as_list()
+        elif isinstance(shape, (int, np.integer)):
+            shape = [shape]
+        array, dtype, shape = tensor_values.to_array(value, dtype, shape, verify_shape, allow_broadcast)
+        if array.size * array.itemsize >= 1 << 31:
+            raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
+        tensor = _core.tensor_from_numpy(tensor_values.filled(array, shape), dtype._type_enum)
+    graph = defaults.get_default_graph()
+    return graph._new_op("Const", (), name or "Const", {"value": tensor, "dtype": tensor.dtype})._outputs[0]
+
+
+def is_constant(tensor_or_op):
+    """Whether it is a Const operation or its output."""
+    return (tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op).type == "Const"
+
+
+def _constant_tensor_conversion_function(v, dtype=None, name=None, as_ref=False):
+    return constant(v, dtype=dtype, name=name)
+
+
+def _index_type(dtype, big, what):
+    if dtype is None:
+        return dtypes.int64 if big else dtypes.int32
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    if dtype == dtypes.int32 and big:
+        raise ValueError(f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({what})")
+    return dtype
+
+
+def _tensor_shape_tensor_conversion_function(s, dtype=None, name=None, as_ref=False):
+    if not s.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
+    sizes = s.as_list()
+    big = next((d for d in sizes if d >= 2**31), 0)
+    return constant(sizes, dtype=_index_type(dtype, big, big), name=name or "shape_as_tensor")
+
+
+def _dimension_tensor_conversion_function(d, dtype=None, name=None, as_ref=False):
+    if d.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {d}")
+    return constant(d.value, dtype=_index_type(dtype, False, d), name=name or "shape_as_tensor")
+
+
+conversion.register_tensor_conversion_function((list, tuple), _constant_tensor_conversion_function, 100)
+conversion.register_tensor_conversion_function(object, _constant_tensor_conversion_function, 200)
+conversion.register_tensor_conversion_function(tensor_shape.TensorShape, _tensor_shape_tensor_conversion_function, 100)
+conversion.register_tensor_conversion_function(tensor_shape.Dimension, _dimension_tensor_conversion_function, 100)

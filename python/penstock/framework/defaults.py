@@ -1,0 +1,112 @@
+"""The stacks of default graphs and default sessions, one of each for every thread."""
+import threading
+
+from penstock.framework.mode import mode
+
+
+class _Controller:
+    """Context manager that puts one object on a stack."""
+
+    __slots__ = ("_stack", "_item")
+
+    def __init__(self, stack, item):
+        self._stack = stack
+        self._item = item
+
+    def __enter__(self):
+        self._stack.stack.append(self._item)
+        return self._item
+
+    def __exit__(self, *exc):
+        stack = self._stack.stack
+        if stack:
+            if self._stack.enforce_nesting:
+                if stack[-1] is not self._item:
+                    raise AssertionError(f"Nesting violated for default stack of {type(self._item)} objects")
+                stack.pop()
+            else:
+                stack.remove(self._item)
+        return False
+
+
+class _DefaultStack(threading.local):
+    def __init__(self):
+        super().__init__()
+        self.enforce_nesting = True
+        self.stack = []
+
+    def get_default(self):
+        return self.stack[-1] if self.stack else None
+
+    def reset(self):
+        self.stack = []
+
+    def is_cleared(self):
+        return not self.stack
+
+    def get_controller(self, item):
+        return _Controller(self, item)
+
+
+class _DefaultGraphStack(_DefaultStack):
+    """Below the graphs of `with` lies the thread's global graph, made when it is first asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self._global_default_graph = None
+
+    def get_default(self):
+        return self.stack[-1] if self.stack else self._GetGlobalDefaultGraph()
+
+    def _GetGlobalDefaultGraph(self):  # noqa: N802
+        if self._global_default_graph is None:
+            from penstock.framework.graph import Graph
+            self._global_default_graph = Graph()
+        return self._global_default_graph
+
+    def reset(self):
+        super().reset()
+        self._global_default_graph = None
+
+
+_default_graph_stack = _DefaultGraphStack()
+_default_session_stack = _DefaultStack()
+
+
+def get_default_graph():
+    """The graph of the innermost `with graph.as_default()` of this thread, or its global graph."""
+    stack = _default_graph_stack.stack
+    return stack[-1] if stack else _default_graph_stack.get_default()
+
+
+def get_default_session():
+    """The session of the innermost `with session.as_default()` of this thread, or None."""
+    return _default_session_stack.get_default()
+
+
+def default_session(session):
+    """Context manager under which `session` is the default."""
+    return _default_session_stack.get_controller(session)
+
+
+def has_default_graph():
+    """Whether a default graph was set or used."""
+    return bool(_default_graph_stack.stack) or _default_graph_stack._global_default_graph is not None
+
+
+def reset_default_graph():
+    """Forgets the thread's global graph. AssertionError inside of `with graph.as_default()`."""
+    if not _default_graph_stack.is_cleared():
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
+                             "exit the nesting and create a new graph.")
+    _default_graph_stack.reset()
+
+
+def inside_function():
+    """Whether the default graph is a function's body."""
+    return get_default_graph().building_function
+
+
+def executing_eagerly_outside_functions():
+    """Whether code outside of all functions runs eagerly."""
+    return mode.eager

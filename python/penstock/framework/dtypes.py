@@ -1,0 +1,238 @@
+"""Element types: TensorFlow's names, enum numbers and NumPy types."""
+import builtins
+
+import numpy as np
+
+
+try:
+    import ml_dtypes as _ml_dtypes
+except ImportError:
+    _ml_dtypes = None
+
+
+def _bfloat16_type():
+    """NumPy's type for bfloat16: ml_dtypes' scalar if installed, else the 16 bits in a structure."""
+    return _ml_dtypes.bfloat16 if _ml_dtypes else np.dtype([("bfloat16", np.uint16)])
+
+
+def _quantized(name, base):
+    return np.dtype([(name, base)])
+
+
+np_bfloat16 = _bfloat16_type()
+_np_qint8, _np_quint8 = _quantized("qint8", np.int8), _quantized("quint8", np.uint8)
+_np_qint16, _np_quint16 = _quantized("qint16", np.int16), _quantized("quint16", np.uint16)
+_np_qint32 = _quantized("qint32", np.int32)
+np_resource = np.dtype([("resource", np.ubyte)])
+
+# enum number, name, NumPy type
+_TABLE = [
+    (1, "float32", np.float32), (2, "float64", np.float64), (3, "int32", np.int32), (4, "uint8", np.uint8),
+    (5, "int16", np.int16), (6, "int8", np.int8), (7, "string", np.object_), (8, "complex64", np.complex64),
+    (9, "int64", np.int64), (10, "bool", np.bool_), (11, "qint8", _np_qint8), (12, "quint8", _np_quint8),
+    (13, "qint32", _np_qint32), (14, "bfloat16", np_bfloat16), (15, "qint16", _np_qint16),
+    (16, "quint16", _np_quint16), (17, "uint16", np.uint16), (18, "complex128", np.complex128),
+    (19, "float16", np.float16), (20, "resource", np_resource), (21, "variant", None), (22, "uint32", np.uint32),
+    (23, "uint64", np.uint64),
+]
+_NAME_TO_ENUM = {name: number for number, name, _ in _TABLE}
+_ENUM_TO_NAME = {number: name for number, name, _ in _TABLE}
+_ENUM_TO_NAME.update({number + 100: name + "_ref" for number, name, _ in _TABLE})
+_ENUM_TO_NP = {number: kind for number, _, kind in _TABLE if kind is not None}
+_INTEGERS = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
+_FLOATS = frozenset({1, 2, 14, 19})
+_QUANTIZED = frozenset({11, 12, 13, 15, 16})
+_NO_LIMITS = _QUANTIZED | {7, 8, 10, 18, 20, 21}
+
+
+class DType:
+    """The type of a tensor's elements. There is one object for each type; references are types of their own."""
+
+    __slots__ = ("_type_enum", "_base", "_is_ref_dtype", "__weakref__")
+
+    def __init__(self, type_enum):
+        type_enum = int(type_enum)
+        if type_enum not in _ENUM_TO_NAME:
+            raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
+        self._type_enum = type_enum
+        self._base = type_enum % 100
+        self._is_ref_dtype = type_enum > 100
+
+    @property
+    def _as_ref(self):
+        """The reference type of the same base."""
+        return _INTERN_TABLE[self._base + 100]
+
+    @property
+    def base_dtype(self):
+        """The type without the reference."""
+        return _INTERN_TABLE[self._base]
+
+    @property
+    def real_dtype(self):
+        """The type of the real part; the type itself if it is not complex."""
+        return float32 if self._base == 8 else float64 if self._base == 18 else self
+
+    @property
+    def is_numpy_compatible(self):
+        """Whether NumPy has arrays of it."""
+        return self._base not in (20, 21)
+
+    @property
+    def as_numpy_dtype(self):
+        """NumPy's type for it."""
+        return _ENUM_TO_NP[self._base]
+
+    @property
+    def as_datatype_enum(self):
+        """The number in types.proto."""
+        return self._type_enum
+
+    @property
+    def is_bool(self):
+        """Whether it is bool."""
+        return self._base == 10
+
+    @property
+    def is_integer(self):
+        """Whether it is an integer type, quantized ones not counted."""
+        return self._base in _INTEGERS
+
+    @property
+    def is_floating(self):
+        """Whether it is a real floating-point type."""
+        return self._base in _FLOATS
+
+    @property
+    def is_complex(self):
+        """Whether it is complex."""
+        return self._base in (8, 18)
+
+    @property
+    def is_quantized(self):
+        """Whether it is quantized."""
+        return self._base in _QUANTIZED
+
+    @property
+    def is_unsigned(self):
+        """Whether it is an integer type without negative values."""
+        return self._base in (4, 17, 22, 23)
+
+    def _limit(self, which, word):
+        if self._base in _NO_LIMITS:
+            raise TypeError(f"Cannot find {word} value of {self}.")
+        if self._base == 14:
+            value = float.fromhex("0x1.FEp127") * (1 if which == "max" else -1)
+            return np_bfloat16(value) if _ml_dtypes else value
+        info = np.finfo if self._base in _FLOATS else np.iinfo
+        return getattr(info(self.as_numpy_dtype), which)
+
+    @property
+    def min(self):
+        """The smallest value. TypeError where there is none."""
+        return self._limit("min", "minimum")
+
+    @property
+    def max(self):
+        """The largest value. TypeError where there is none."""
+        return self._limit("max", "maximum")
+
+    @property
+    def limits(self, clip_negative=True):
+        """(min, max) of pixel intensities of this type."""
+        low, high = dtype_range[self.as_numpy_dtype]
+        return (0 if clip_negative else low), high
+
+    def is_compatible_with(self, other):
+        """Whether a tensor of `other` serves where this type is wanted: equal, or a reference to it."""
+        other = as_dtype(other)
+        return self._type_enum in (other._type_enum, other._base)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if other is None:
+            return False
+        try:
+            return self._type_enum == as_dtype(other)._type_enum
+        except TypeError:
+            return False
+
+    def __ne__(self, other):
+        return not self.__eq__(other)
+
+    def __hash__(self):
+        return self._type_enum
+
+    @property
+    def name(self):
+        """TensorFlow's name, such as "float32" or "float32_ref"."""
+        return _ENUM_TO_NAME[self._type_enum]
+
+    def __int__(self):
+        return self._type_enum
+
+    def __str__(self):
+        return f"<dtype: {self.name!r}>"
+
+    def __repr__(self):
+        return "tf." + self.name
+
+    def __reduce__(self):
+        return as_dtype, (self.name,)
+
+    @property
+    def size(self):
+        """Bytes an element takes in NumPy; 1 for resource and variant."""
+        return 1 if self._base in (20, 21) else np.dtype(self.as_numpy_dtype).itemsize
+
+
+dtype_range = {
+    np.bool_: (False, True), np.uint8: (0, 255), np.uint16: (0, 65535), np.int8: (-128, 127), np.int16: (-32768, 32767),
+    np.int64: (-2**63, 2**63 - 1), np.uint64: (0, 2**64 - 1), np.int32: (-2**31, 2**31 - 1), np.uint32: (0, 2**32 - 1),
+    np.float32: (-1, 1), np.float64: (-1, 1),
+}
+
+_INTERN_TABLE = {number: DType(number) for number in _ENUM_TO_NAME}
+globals().update({name: _INTERN_TABLE[number] for number, name in _ENUM_TO_NAME.items()})
+# These are used in this file, or have a second name.
+float32, float64, float16 = _INTERN_TABLE[1], _INTERN_TABLE[2], _INTERN_TABLE[19]
+string, bool = _INTERN_TABLE[7], _INTERN_TABLE[10]  # noqa: A001
+half, double = float16, float64
+half_ref, double_ref = float16._as_ref, float64._as_ref
+
+_QUANTIZED_DTYPES_NO_REF = frozenset(_INTERN_TABLE[i] for i in _QUANTIZED)
+_QUANTIZED_DTYPES_REF = frozenset(d._as_ref for d in _QUANTIZED_DTYPES_NO_REF)
+QUANTIZED_DTYPES = _QUANTIZED_DTYPES_REF | _QUANTIZED_DTYPES_NO_REF
+
+_NP_TO_TF = {kind: _INTERN_TABLE[number] for number, _, kind in _TABLE if kind is not None and number != 20}
+for _kind in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong, np.longdouble):
+    if _kind not in _NP_TO_TF:
+        for _known in list(_NP_TO_TF):
+            if isinstance(_known, type) and np.dtype(_known) == np.dtype(_kind):
+                _NP_TO_TF[_kind] = _NP_TO_TF[_known]
+TF_VALUE_DTYPES = set(_NP_TO_TF.values())
+
+_ANY_TO_TF = dict(_INTERN_TABLE)
+_ANY_TO_TF.update({name: _INTERN_TABLE[number] for number, name in _ENUM_TO_NAME.items()})
+_ANY_TO_TF.update({"half": half, "double": double, "float": float32, "half_ref": half_ref, "double_ref": double_ref,
+                   "float_ref": float32._as_ref})
+_ANY_TO_TF.update({builtins.float: float32, builtins.bool: bool, builtins.object: string})
+_ANY_TO_TF.update(_NP_TO_TF)
+
+
+def as_dtype(type_value):
+    """The DType that an enum number, a name, a NumPy type or a Python type stands for. TypeError if there is none."""
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, np.dtype):
+        found = _NP_TO_TF.get(type_value.type) or _NP_TO_TF.get(type_value)
+        if found is not None:
+            return found
+        if type_value.kind in "SU":
+            return string
+    try:
+        return _ANY_TO_TF[type_value]
+    except (KeyError, TypeError):
+        pass
+    raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")

@@ -1,0 +1,33 @@
+"""Op functions by TensorFlow's names for them: gen.add_v2(x, y), gen.conv2d(...). Made when first used."""
+from penstock import _core
+
+_names = {}
+
+
+def _op_name(function_name):
+    """The op of a function's name, or None."""
+    from penstock.framework import op_library
+    plain = function_name.strip("_")
+    guess = "".join(word[:1].upper() + word[1:] for word in plain.split("_"))
+    if op_library.snake_case(guess) == plain and _core.op_def(guess) is not None:
+        return guess
+    if not _names:
+        for op in _core.op_names():
+            _names.setdefault(op_library.snake_case(op).strip("_"), op)
+    return _names.get(plain)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    op = _op_name(name)
+    if op is None:
+        raise AttributeError(f"penstock has no op for the function '{name}'")
+    from penstock.framework import op_library
+    value = globals()[name] = op_library.function(op)
+    return value
+
+
+def __dir__():
+    from penstock.framework import op_library
+    return sorted(op_library.snake_case(op) for op in _core.op_names())

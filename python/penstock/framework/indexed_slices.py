@@ -1,0 +1,110 @@
+"""IndexedSlices: some slices of a tensor along its first dimension, such as the gradient of a gather."""
+import collections
+
+import numpy as np
+
+from penstock.framework import conversion
+from penstock.framework import tensor_shape
+from penstock.framework.composite_tensor import CompositeTensor
+
+
+class IndexedSlices(CompositeTensor):
+    """`values[i]` is slice `indices[i]` of a tensor; slices that occur several times add up."""
+
+    _is_indexed_slices = True
+
+    def __init__(self, values, indices, dense_shape=None):
+        if len({t.graph for t in (values, indices, dense_shape) if t is not None and hasattr(t, "graph")}) > 1:
+            raise ValueError(f"{indices} must be from the same graph as {values}.")
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    @property
+    def values(self):
+        """The slices."""
+        return self._values
+
+    @property
+    def indices(self):
+        """Their places along the first dimension."""
+        return self._indices
+
+    @property
+    def dense_shape(self):
+        """The shape of the whole tensor, or None."""
+        return self._dense_shape
+
+    @property
+    def shape(self):
+        """The static shape of the whole tensor."""
+        if self._dense_shape is None:
+            return tensor_shape.TensorShape(None)
+        from penstock.framework import tensor_util
+        return tensor_util.constant_value_as_shape(self._dense_shape)
+
+    @property
+    def name(self):
+        """The name of `values`."""
+        return self._values.name
+
+    @property
+    def device(self):
+        """The device of `values`."""
+        return self._values.device
+
+    @property
+    def op(self):
+        """The operation that makes `values`."""
+        return self._values.op
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return self._values.dtype
+
+    @property
+    def graph(self):
+        """The graph of `values`."""
+        return self._values.graph
+
+    def __str__(self):
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+    def __neg__(self):
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def consumers(self):
+        """The operations that take one of its tensors."""
+        return [op for t in self._components() for op in t.consumers()]
+
+    def _components(self):
+        return [t for t in (self._values, self._indices, self._dense_shape) if t is not None]
+
+    def _with_components(self, components):
+        return IndexedSlices(*components)
+
+
+IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
+
+
+def _to_tensor(value, dtype=None, name=None, as_ref=False):
+    """The whole tensor: what is in no slice is 0. ValueError if its shape is unknown."""
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
+    if value.dense_shape is None:
+        raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
+                         f"{value}")
+    from penstock.framework import gen
+    from penstock.framework import tensor_util
+    size = tensor_util.constant_value(value.dense_shape)
+    if size is None or np.prod(size) >= 100000000:
+        import warnings
+        warnings.warn("Converting sparse IndexedSlices to a dense Tensor of "
+                      f"{'unknown shape' if size is None else f'{int(np.prod(size))} elements'}. This may consume a large "
+                      "amount of memory.")
+    return gen.unsorted_segment_sum(value.values, value.indices, value.dense_shape[0], name=name)
+
+
+conversion.register_tensor_conversion_function(IndexedSlices, _to_tensor)

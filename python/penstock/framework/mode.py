@@ -1,0 +1,70 @@
+"""The behaviour of the process: version 1 or version 2, each switch apart."""
+
+
+class _Mode:
+    """Version-1 behaviour unless switched."""
+
+    def __init__(self):
+        self.eager = False
+        self.resource_variables = False
+        self.control_flow_v2 = False
+        self.tensor_equality = False
+        self.tensor_shape_v2 = False
+
+
+mode = _Mode()
+
+
+def enable_tensor_equality():
+    """Makes `==` of tensors elementwise."""
+    mode.tensor_equality = True
+
+
+def disable_tensor_equality():
+    """Makes `==` of tensors compare identity."""
+    mode.tensor_equality = False
+
+
+def enable_resource_variables():
+    """Makes new variables resource variables."""
+    mode.resource_variables = True
+
+
+def disable_resource_variables():
+    """Makes new variables reference variables unless `use_resource` says otherwise."""
+    mode.resource_variables = False
+
+
+def resource_variables_enabled():
+    """Whether new variables are resource variables."""
+    return mode.resource_variables
+
+
+def enable_control_flow_v2():
+    """Makes conditionals and loops functional."""
+    mode.control_flow_v2 = True
+
+
+def disable_control_flow_v2():
+    """Makes conditionals and loops out of frame ops."""
+    mode.control_flow_v2 = False
+
+
+def control_flow_v2_enabled():
+    """Whether conditionals and loops are functional."""
+    return mode.control_flow_v2
+
+
+def disable_v2_behavior():
+    """Switches everything to version 1."""
+    mode.__init__()
+
+
+def executing_eagerly():
+    """Whether ops run as they are called."""
+    return mode.eager
+
+
+def disable_eager_execution():
+    """Makes ops build graphs."""
+    mode.eager = False

@@ -1,0 +1,33 @@
+"""Seeds: of the graph and of single operations."""
+from penstock.framework import defaults
+
+DEFAULT_GRAPH_SEED = 87654321
+_MAXINT32 = 2**31 - 1
+
+
+def _truncate_seed(seed):
+    return seed % _MAXINT32
+
+
+def get_seed(op_seed):
+    """(graph seed, operation seed) for a random operation, both None for one that is different in each run.
+
+    With the graph's seed alone, the number of operations made so far serves as the operation's seed.
+    """
+    graph = defaults.get_default_graph()
+    if graph.seed is not None:
+        seeds = graph.seed, graph._last_id if op_seed is None else op_seed
+    elif op_seed is not None:
+        seeds = DEFAULT_GRAPH_SEED, op_seed
+    else:
+        return None, None
+    seeds = tuple(_truncate_seed(s) for s in seeds)
+    return (0, _MAXINT32) if seeds == (0, 0) else seeds  # (0, 0) stands for "no seed"
+
+
+def set_random_seed(seed):
+    """Sets the default graph's seed."""
+    defaults.get_default_graph().seed = seed
+
+
+set_seed = set_random_seed

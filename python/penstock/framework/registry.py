@@ -1,0 +1,110 @@
+"""Registries by name: of gradient functions, of functions that turn collections into messages."""
+from penstock.util import compat
+
+
+class Registry:
+    """Names and what they stand for."""
+
+    def __init__(self, name):
+        self._name = name
+        self._items = {}
+
+    def register(self, candidate, name=None):
+        """Enters `candidate`. KeyError if the name is taken."""
+        name = name or candidate.__name__
+        if name in self._items:
+            raise KeyError(f"Registering two {self._name} with name '{name}'!")
+        self._items[name] = candidate
+
+    def list(self):
+        """The names."""
+        return list(self._items)
+
+    def lookup(self, name):
+        """What a name stands for. LookupError if nothing does."""
+        name = compat.as_str(name)
+        if name not in self._items:
+            raise LookupError(f"{self._name} registry has no entry for: {name}")
+        return self._items[name]
+
+
+gradient_registry = Registry("gradient")
+shape_registry = Registry("shape functions")
+proto_function_registry = Registry("proto functions")
+
+
+class RegisterGradient:
+    """Decorator: makes a function `f(op, *output_gradients)` the gradient of an op type, or of a name that
+    Graph.gradient_override_map puts in its place."""
+
+    def __init__(self, op_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f):
+        gradient_registry.register(f, self._op_type)
+        return f
+
+
+def NotDifferentiable(op_type):  # noqa: N802
+    """Declares that gradients stop at ops of this type."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    gradient_registry.register(None, op_type)
+
+
+NoGradient = NotDifferentiable
+
+
+class RegisterShape:
+    """Kept for programs that use it: shapes are inferred by the runtime, so it registers nothing that counts."""
+
+    def __init__(self, op_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+
+    def __call__(self, f):
+        return f
+
+
+def get_gradient_function(op):
+    """The Python gradient function registered for an operation, or None. LookupError if none was registered."""
+    if not op.inputs:
+        return None
+    try:
+        op_type = op.get_attr("_gradient_op_type")
+    except ValueError:
+        op_type = op.type
+    return gradient_registry.lookup(op_type)
+
+
+def register_proto_function(collection_name, proto_type=None, to_proto=None, from_proto=None):
+    """Says how a collection's items become messages and come back from them."""
+    if to_proto and not callable(to_proto):
+        raise TypeError("to_proto must be callable.")
+    if from_proto and not callable(from_proto):
+        raise TypeError("from_proto must be callable.")
+    proto_function_registry.register((proto_type, to_proto, from_proto), collection_name)
+
+
+def _proto_entry(collection_name, index):
+    try:
+        return proto_function_registry.lookup(collection_name)[index]
+    except LookupError:
+        return None
+
+
+def get_collection_proto_type(collection_name):
+    """The message class of a collection's items, or None."""
+    return _proto_entry(collection_name, 0)
+
+
+def get_to_proto_function(collection_name):
+    """The function that turns an item into a message, or None."""
+    return _proto_entry(collection_name, 1)
+
+
+def get_from_proto_function(collection_name):
+    """The function that makes an item of a message, or None."""
+    return _proto_entry(collection_name, 2)

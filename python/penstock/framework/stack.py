@@ -1,0 +1,53 @@
+"""Where in the program a node was built: recorded cheaply, formatted when somebody asks."""
+import linecache
+import sys
+
+
+def capture(depth):
+    """The frames above `depth` callers, innermost first, as a flat tuple of code objects and instruction offsets."""
+    frame = sys._getframe(depth)
+    frames = []
+    while frame is not None:
+        frames.append(frame.f_code)
+        frames.append(frame.f_lasti)
+        frame = frame.f_back
+    return frames
+
+
+def _line_of(code, offset):
+    """The line of the instruction at `offset`."""
+    if hasattr(code, "co_lines"):
+        for start, end, line in code.co_lines():
+            if start <= offset < end and line is not None:
+                return line
+        return code.co_firstlineno
+    import dis
+    found = code.co_firstlineno
+    for start, line in dis.findlinestarts(code):
+        if start > offset:
+            break
+        found = line
+    return found
+
+
+def convert(frames, first_lines=False):
+    """Tuples (file, line, function, text of the line), outermost first; also the function's first line if asked for."""
+    result = []
+    for i in range(len(frames) - 2, -2, -2):
+        code = frames[i]
+        line = _line_of(code, frames[i + 1])
+        text = linecache.getline(code.co_filename, line).strip() or None
+        entry = (code.co_filename, line, code.co_name, text)
+        result.append(entry + (code.co_firstlineno,) if first_lines else entry)
+    return result
+
+
+_HERE = __file__[:-len("framework/stack.py")]
+
+
+def user_line(frames):
+    """(file, line) of the innermost frame outside this package, or None."""
+    for i in range(0, len(frames), 2):
+        if not frames[i].co_filename.startswith(_HERE):
+            return frames[i].co_filename, _line_of(frames[i], frames[i + 1])
+    return None

@@ -1,0 +1,198 @@
+"""The output of a node, with Python's operators."""
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.mode import mode
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A Python operator that needs a value was applied to a tensor of a graph."""
+
+
+class Tensor:
+    """An output of an Operation: a value that each step computes anew."""
+
+    OVERLOADABLE_OPERATORS = {
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__div__", "__rdiv__", "__truediv__",
+        "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
+        "__ne__", "__eq__", "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__getitem__", "__pow__",
+        "__rpow__", "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__"}
+
+    __array_priority__ = 100
+
+    def __init__(self, op, value_index, dtype):
+        self._op = op
+        self._value_index = value_index
+        self._dtype = dtype
+        self._key = (op._node, value_index)
+
+    @property
+    def op(self):
+        """The operation that makes it."""
+        return self._op
+
+    @property
+    def dtype(self):
+        """The type of its elements."""
+        return self._dtype
+
+    @property
+    def graph(self):
+        """The graph that it is in."""
+        return self._op._graph
+
+    @property
+    def name(self):
+        """OPERATION:INDEX."""
+        return f"{self._op._name}:{self._value_index}"
+
+    @property
+    def device(self):
+        """The device asked for its operation; "" if none is."""
+        return self._op.device
+
+    @property
+    def value_index(self):
+        """Which output of its operation it is."""
+        return self._value_index
+
+    @property
+    def shape(self):
+        """The static shape."""
+        return tensor_shape.TensorShape._from_core(self._op._graph._core.shape(*self._key))
+
+    def get_shape(self):
+        """The static shape."""
+        return self.shape
+
+    _shape = shape
+
+    def set_shape(self, shape):
+        """Adds what is known about the shape. ValueError if it contradicts what is known already."""
+        from penstock.framework import errors
+        try:
+            self._op._graph._core.set_shape(*self._key, tensor_shape.as_shape(shape)._to_core())
+        except errors.InvalidArgumentError as e:
+            raise ValueError(str(e)) from None
+
+    def _shape_as_list(self):
+        values = self.shape._values
+        return None if values is None else list(values)
+
+    def _shape_tuple(self):
+        return self.shape._values
+
+    def _rank(self):
+        return self.shape.rank
+
+    @property
+    def _id(self):
+        return id(self)
+
+    def consumers(self):
+        """The operations that take it as an input."""
+        graph = self._op._graph
+        return [graph._ops[node] for node in graph._core.consumers(*self._key)]
+
+    def _as_node_def_input(self):
+        return self._op._name if self._value_index == 0 else self.name
+
+    def eval(self, feed_dict=None, session=None):
+        """Its value in `session`, or the default session. ValueError if there is none or it has another graph."""
+        return self.graph._session_for(self, session, "eval").run(self, feed_dict)
+
+    def experimental_ref(self):
+        """A hashable stand-in, equal only to itself."""
+        from penstock.util import object_identity
+        return object_identity.Reference(self)
+
+    ref = experimental_ref
+
+    def __str__(self):
+        text = f'Tensor("{self.name}"'
+        shape = self.shape
+        if shape.rank is not None:
+            text += f", shape={shape}"
+        text += f", dtype={self._dtype.name}"
+        if self.device:
+            text += f", device={self.device}"
+        return text + ")"
+
+    def __repr__(self):
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self._dtype.name}>"
+
+    def __hash__(self):
+        if mode.tensor_equality:
+            raise TypeError("Tensor is unhashable if Tensor equality is enabled. "
+                            "Instead, use tensor.experimental_ref() as the key.")
+        return id(self)
+
+    def __eq__(self, other):
+        if mode.tensor_equality and other is not None:
+            from penstock.ops import math_ops
+            return math_ops.equal(self, other)
+        return self is other
+
+    def __ne__(self, other):
+        if mode.tensor_equality and other is not None:
+            from penstock.ops import math_ops
+            return math_ops.not_equal(self, other)
+        return self is not other
+
+    def __copy__(self):
+        copy = Tensor.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __iter__(self):
+        raise OperatorNotAllowedInGraphError(
+            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate this function "
+            "with @tf.function.")
+
+    def __bool__(self):
+        raise OperatorNotAllowedInGraphError(
+            "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager execution or decorate "
+            "this function with @tf.function.")
+
+    def __len__(self):
+        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than "
+                        "`len(x)` for shape information.")
+
+    def __array__(self, dtype=None, copy=None):
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+
+    @staticmethod
+    def _override_operator(operator, func):
+        """Makes `func` the operator. ValueError if it is not one that may be overloaded."""
+        if operator not in Tensor.OVERLOADABLE_OPERATORS:
+            raise ValueError(f"Overriding {operator} is disallowed")
+        if operator not in ("__eq__", "__ne__"):
+            setattr(Tensor, operator, func)
+
+
+def _late(operator):
+    """An operator that loads the ops, which put their own in its place, and then calls that."""
+    def first_use(self, *args):
+        from penstock.ops import array_ops, math_ops  # noqa: F401
+        found = getattr(Tensor, operator)
+        if found is first_use:
+            raise NotImplementedError(f"no op stands for {operator} of a Tensor")
+        return found(self, *args)
+    first_use.__name__ = operator
+    return first_use
+
+
+for _operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__"}:
+    setattr(Tensor, _operator, _late(_operator))
+
+
+def is_dense_tensor_like(value):
+    """Whether `value` is a tensor or behaves like one (a variable)."""
+    return isinstance(value, Tensor) or getattr(value, "_is_dense_tensor_like", False)
+
+
+def name_of_type(dtype):
+    """The name of a type given in any form."""
+    return dtypes.as_dtype(dtype).name

@@ -1,0 +1,169 @@
+"""TensorProto messages, and what is known of a tensor's value before anything runs."""
+import numpy as np
+
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework import tensor_values
+from penstock.framework.tensor import Tensor, is_dense_tensor_like
+from penstock.util import compat
+
+_CONTENT_TYPES = frozenset({"float32", "float64", "int32", "uint8", "int16", "int8", "int64", "qint8", "quint8", "qint16",
+                            "quint16", "qint32", "uint32", "uint64"})
+# Fields of TensorProto by type.
+_FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "uint16": "int_val",
+           "int16": "int_val", "int8": "int_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
+           "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val", "float16": "half_val",
+           "bfloat16": "half_val", "string": "string_val", "qint8": "int_val", "quint8": "int_val", "qint16": "int_val",
+           "quint16": "int_val", "qint32": "int_val"}
+
+
+def _message():
+    from penstock import proto
+    return proto.message("tensorflow.TensorProto")
+
+
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """A TensorProto of a number, string, nested lists of them, or an array.
+
+    With `shape`, the last value stands for all that are missing, unless `verify_shape` (TypeError) says otherwise; with
+    `allow_broadcast` only a single value may be repeated. TypeError, ValueError: the values are no tensor of this kind.
+    """
+    if allow_broadcast and verify_shape:
+        raise ValueError("allow_broadcast and verify_shape are not both allowed.")
+    cls = _message()
+    if isinstance(values, cls):
+        return values
+    if shape is not None:
+        shape = [int(d) for d in shape]
+    array, dtype, shape = tensor_values.to_array(values, dtype, shape, verify_shape, allow_broadcast)
+    message = cls(dtype=dtype._type_enum, tensor_shape=tensor_shape.TensorShape(shape).as_proto())
+    size = int(np.prod(shape, dtype=np.int64))
+    if array.size == size and size > 1 and dtype.name in _CONTENT_TYPES:
+        if array.size * array.itemsize >= 1 << 31:
+            raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
+        message.tensor_content = np.ascontiguousarray(array).tobytes()
+        return message
+    field = _FIELDS.get(dtype.name)
+    if field is None:
+        raise TypeError(f"Element type not supported in TensorProto: {dtype.name}")
+    getattr(message, field).extend(_items(array.ravel(), dtype))
+    return message
+
+
+def _items(flat, dtype):
+    """The elements as the message's field wants them."""
+    if dtype == dtypes.string:
+        return [compat.as_bytes(x) for x in flat.tolist()]
+    if dtype.is_complex:
+        return [part for x in flat.tolist() for part in (x.real, x.imag)]
+    if dtype.name in ("float16", "bfloat16"):
+        return flat.view(np.uint16).tolist()
+    if dtype.is_quantized:
+        return flat.view(flat.dtype[0]).tolist()
+    return flat.tolist()
+
+
+def MakeNdarray(tensor):  # noqa: N802
+    """The array that a TensorProto describes. TypeError if NumPy has no such type."""
+    shape = [d.size for d in tensor.tensor_shape.dim]
+    dtype = dtypes.as_dtype(tensor.dtype)
+    if dtype.name not in _FIELDS:
+        raise TypeError(f"Unsupported tensor type: {tensor.dtype}")
+    kind = dtype.as_numpy_dtype
+    if tensor.tensor_content:
+        return np.frombuffer(tensor.tensor_content, dtype=kind).copy().reshape(shape)
+    items = list(getattr(tensor, _FIELDS[dtype.name]))
+    size = int(np.prod(shape, dtype=np.int64))
+    if dtype == dtypes.string:
+        items += [items[-1] if items else b""] * (size - len(items))
+        values = np.empty(len(items), object)
+        values[:] = items
+        return values.reshape(shape)
+    if dtype.is_complex:
+        flat = np.array([complex(a, b) for a, b in zip(items[::2], items[1::2])], kind)
+    elif dtype.name in ("float16", "bfloat16"):
+        flat = np.array(items, np.uint16).view(kind)
+    elif dtype.is_quantized:
+        flat = np.array(items).astype(kind[0]).view(kind)
+    else:
+        flat = np.array(items).astype(kind)
+    if flat.size == 0:
+        return np.zeros(shape, kind)
+    return np.array(tensor_values.filled(flat, shape))
+
+
+make_ndarray = MakeNdarray
+
+
+def TensorShapeProtoToList(shape):  # noqa: N802
+    """The sizes in a TensorShapeProto."""
+    return [dim.size for dim in shape.dim]
+
+
+def ShapeEquals(tensor_proto, shape):  # noqa: N802
+    """Whether a TensorProto has this shape (a list, a tuple or a message)."""
+    if not isinstance(tensor_proto, _message()):
+        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+    if hasattr(shape, "unknown_rank"):
+        shape = [d.size for d in shape.dim]
+    elif not isinstance(shape, (list, tuple)):
+        raise TypeError("shape is not a list or tuple")
+    return all(d.size == s for d, s in zip(tensor_proto.tensor_shape.dim, shape))
+
+
+def is_tensor(x):
+    """Whether it is a tensor, or behaves like one: a variable, a sparse tensor."""
+    return isinstance(x, Tensor) or getattr(x, "_is_composite_tensor", False) or is_dense_tensor_like(x) \
+        or getattr(x, "is_tensor_like", False)
+
+
+def constant_value(tensor, partial=False):
+    """The value of a tensor if it follows from constants, else None; what is no tensor is returned as it is.
+
+    With `partial`, a stack of scalars of which some are known gives an array of objects with None for the others. A tensor
+    whose value was found can no longer be fed.
+    """
+    if not is_tensor(tensor):
+        return tensor
+    if not isinstance(tensor, Tensor):
+        return None
+    graph = tensor.graph
+    known = graph._core.constant_value(*tensor._key)
+    if known is not None:
+        graph.prevent_feeding(tensor)
+        return known.numpy()
+    if partial and tensor.op.type == "Pack" and tensor.op.get_attr("axis") == 0:
+        return np.array([constant_value(x, partial) for x in tensor.op.inputs])
+    return None
+
+
+get_static_value = constant_value
+
+
+def constant_value_as_shape(tensor):
+    """The TensorShape whose sizes a vector holds, as far as they are known. ValueError for a scalar other than -1."""
+    shape = tensor.get_shape()
+    if shape.rank == 0:
+        value = constant_value(tensor)
+        if value is None:
+            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with value "
+                             "'-1' to describe an unknown shape.")
+        if value != -1:
+            raise ValueError(f"Received a scalar value '{value}' as shape; require a statically known scalar with value "
+                             "'-1' to describe an unknown shape.")
+        return tensor_shape.unknown_shape()
+    shape = shape.with_rank(1)
+    known = tensor_shape.TensorShape._from_core(tensor.graph._core.constant_value_as_shape(*tensor._key))
+    if known.rank is None:
+        return tensor_shape.unknown_shape(shape._values[0])
+    return known
+
+
+def shape_tensor(shape):
+    """A shape, of any form, as an integer tensor."""
+    from penstock.framework import conversion
+    dtype = None
+    if isinstance(shape, (list, tuple)) and (not shape or all(isinstance(d, (int, tensor_shape.Dimension)) for d in shape)):
+        dtype = dtypes.int32
+        shape = [tensor_shape.dimension_value(d) for d in shape]
+    return conversion.convert_to_tensor(shape, dtype=dtype, name="shape")

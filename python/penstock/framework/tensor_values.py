@@ -1,0 +1,212 @@
+"""Python values as NumPy arrays of the type that TensorFlow gives them."""
+import numpy as np
+
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.tensor import Tensor
+from penstock.util import compat
+
+_MAX_BYTES = 1 << 31
+_ACCEPTED = {
+    "bool": (bool, np.bool_),
+    "complex": compat.complex_types,
+    "float": compat.real_types,
+    "int": compat.integral_types + (tensor_shape.Dimension,),
+    "string": compat.bytes_or_text_types,
+}
+
+
+def _kind(dtype):
+    if dtype.is_integer:
+        return "int"
+    if dtype.is_floating:
+        return "float"
+    if dtype.is_complex:
+        return "complex"
+    return {"bool": "bool", "string": "string"}.get(dtype.name)
+
+
+def _flatten(values):
+    """The leaves of nested lists, tuples and dicts."""
+    if isinstance(values, (list, tuple)):
+        for item in values:
+            yield from _flatten(item)
+    elif isinstance(values, dict):
+        for key in sorted(values):
+            yield from _flatten(values[key])
+    else:
+        yield values
+
+
+def _first_misfit(values, dtype):
+    """(True, leaf) for the first leaf of `values` that has no place in a tensor of `dtype`, else (False, None)."""
+    if dtype is None:
+        for leaf in _flatten(values):
+            if isinstance(leaf, Tensor):
+                return True, leaf
+        return False, None
+    if dtype.is_quantized:
+        return _first_quantized_misfit(values)
+    accepted = _ACCEPTED.get(_kind(dtype))
+    for leaf in _flatten(values):
+        if not isinstance(leaf, accepted) if accepted else isinstance(leaf, Tensor):
+            return True, leaf
+    return False, None
+
+
+def _first_quantized_misfit(values):
+    """Elements of quantized tensors are written as tuples of one integer."""
+    if isinstance(values, tuple):
+        return _first_misfit(list(values), dtypes.int32)
+    if not isinstance(values, list):
+        return True, values
+    for item in values:
+        bad, leaf = _first_quantized_misfit(item)
+        if bad:
+            return bad, leaf
+    return False, None
+
+
+def check_compatible(values, dtype):
+    """TypeError if a leaf of `values` has no place in a tensor of `dtype` (None: of any type)."""
+    kind = type(values)
+    if dtype is not None and (kind is float and dtype.is_floating or kind is int and (dtype.is_integer or dtype.is_floating)):
+        return
+    bad, leaf = _first_misfit(values, dtype)
+    if bad:
+        if dtype is None:
+            raise TypeError("List of Tensors when single Tensor expected")
+        raise TypeError(f"Expected {dtype.name}, got {leaf!r} of type '{type(leaf).__name__}' instead.")
+
+
+def _is_array_like(value):
+    if isinstance(value, Tensor):
+        return False
+    if callable(getattr(value, "__array__", None)) or isinstance(getattr(value, "__array_interface__", None), dict):
+        return True
+    if isinstance(value, (bytes, str, list, tuple, int, float)):
+        return False
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _dense_dimensions(values):
+    found = []
+    while isinstance(values, (list, tuple)):
+        found.append(len(values))
+        if not values:
+            break
+        values = values[0]
+    return found
+
+
+def _nested_to_array(values, dtype, quantized):
+    """An array of a Python number, string, or nested lists of them."""
+    np_dtype = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
+    check_compatible(values, dtype)
+    try:
+        if isinstance(values, (bytes, str)):
+            array = np.empty([], object)
+            array[()] = values
+        elif dtype is not None and dtype._base == 14 and not isinstance(np_dtype, type):
+            array = bfloat16_bits(np.array(values, np.float32))
+        else:
+            array = np.array(values, dtype=np_dtype)
+    except OverflowError as e:
+        raise ValueError(f"{e} (as {dtype.name if dtype else 'a number'})") from None
+    except ValueError as e:
+        if "inhomogeneous" not in str(e) and "sequence" not in str(e):
+            raise
+        raise ValueError(f"Argument must be a dense tensor: {values} - rows differ in length") from None
+    wanted = _dense_dimensions(values)
+    if list(array.shape) != wanted and not quantized:
+        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {wanted}.")
+    if array.dtype.kind in "SU" and dtype is None:
+        array = np.array(values, dtype=object)
+    return array
+
+
+def bfloat16_bits(array):
+    """A float32 array rounded to bfloat16, as NumPy's type for it."""
+    if isinstance(dtypes.np_bfloat16, type):
+        return array.astype(dtypes.np_bfloat16)
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    rounded = ((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    rounded = np.where(np.isnan(array), np.uint16(0x7FC0), rounded).astype(np.uint16)
+    return rounded.reshape(np.shape(array)).view(dtypes.np_bfloat16)
+
+
+def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """(array, DType, shape) of a tensor with these values; the array has the shape, or fewer elements, the last of which
+    then stands for all that follow.
+
+    Python floats become float32 and integers int32 where they fit, unless `dtype` says otherwise. TypeError, ValueError as
+    make_tensor_proto.
+    """
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    quantized = dtype is not None and dtype.is_quantized
+    if _is_array_like(values):
+        values = np.asarray(values)
+    if isinstance(values, (np.ndarray, np.generic)):
+        array = np.asarray(values)
+        if dtype is not None and dtype.is_numpy_compatible and array.dtype != dtype.as_numpy_dtype:
+            if dtype._base == 14 and not isinstance(dtypes.np_bfloat16, type):
+                array = bfloat16_bits(array.astype(np.float32))
+            else:
+                array = array.astype(dtype.as_numpy_dtype)
+    elif values is None:
+        raise ValueError("None values not supported.")
+    else:
+        if shape is not None and np.prod(shape, dtype=np.int64) == 0:
+            array = np.empty(shape, dtype.as_numpy_dtype if dtype is not None else None)
+        else:
+            array = _nested_to_array(values, dtype, quantized)
+        if dtype is None and array.dtype == np.float64:
+            array = array.astype(np.float32)
+        elif dtype is None and array.dtype == np.int64:
+            small = array.astype(np.int32)
+            if np.array_equal(small, array):
+                array = small
+    found = dtype if quantized else dtypes.as_dtype(array.dtype)
+    if dtype is not None and dtype != found:
+        raise TypeError(f"Incompatible types: {dtype} vs. {array.dtype}. Value is {values}")
+    if found == dtypes.string and array.size:
+        _check_strings(array, values)
+    if shape is None:
+        return array, found, array.shape
+    shape = tuple(int(d) for d in shape)
+    size = int(np.prod(shape, dtype=np.int64))
+    if allow_broadcast:
+        if array.shape not in ((), (1,)) and array.size != size:
+            raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+    else:
+        if verify_shape and array.shape != shape:
+            raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+        if array.size > size:
+            raise ValueError(f"Too many elements provided. Needed at most {size}, but received {array.size}")
+    return array, found, shape
+
+
+def _check_strings(array, values):
+    if array.dtype.kind == "O" and not all(isinstance(x, (str, bytes, bytearray)) for x in array.ravel()):
+        raise TypeError(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. Consider casting "
+                        "elements to a supported type.")
+
+
+def filled(array, shape):
+    """The array in its full shape, the last element repeated where it has too few."""
+    if array.shape == tuple(shape):
+        return array
+    size = int(np.prod(shape, dtype=np.int64))
+    flat = array.ravel()
+    if flat.size < size:
+        if flat.size == 0:
+            raise ValueError("no value to fill the tensor with")
+        if flat.size == 1:
+            return np.broadcast_to(flat.reshape(()), shape)
+        flat = np.concatenate([flat, np.full(size - flat.size, flat[-1], flat.dtype)])
+    return flat.reshape(shape)

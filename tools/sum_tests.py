@@ -1,4 +1,4 @@
-"""sum_tests.py RESULTS STATUS: adds the results of CTest and pytest and ends with the line `N passed, N failed, N skipped`.
+"""sum_tests.py RESULTS STATUS: adds up CTest and pytest; its last line is `N passed, N failed, N skipped`.
 
 RESULTS holds ctest.xml, gtest/NAME.xml and pytest.xml; STATUS is not 0 if one of the two runs said that it failed. Each
 case of a GoogleTest executable counts; an executable that died before it wrote its results counts as one failure.

@@ -1,7 +1,7 @@
-"""wheels.py [VERSION...]: self-contained wheels in dist/ for each CPython 3.9 to 3.13 found here (or those named: 3.11).
+"""wheels.py [VERSION...]: self-contained wheels in dist/ for each CPython 3.9 to 3.13 found (or those named: 3.11).
 
-Each wheel is built by pip, completed by auditwheel with the shared libraries that the system may not have, and then tried
-in a clean environment of its own, once with the oldest and once with the newest NumPy that it allows there.
+Each wheel is built by pip, completed by auditwheel with the shared libraries that the system may not have, and then
+tried in a clean environment of its own, once with the oldest and once with the newest NumPy that it allows there.
 """
 import glob
 import os

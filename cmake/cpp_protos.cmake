@@ -1,4 +1,4 @@
-# The messages that C++ code uses: the only ones that get C++ classes, which are slow to compile. Python has all of proto/.
+# The messages that C++ code uses: only these get C++ classes, which are slow to compile. Python has all of proto/.
 # A file stands here together with all that it imports.
 set(cpp_protos
   tensorflow/core/example/example.proto

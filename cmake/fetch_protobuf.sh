@@ -1,6 +1,6 @@
 #!/bin/bash
-# fetch_protobuf.sh VERSION DIRECTORY: puts the source of Debian's protobuf VERSION, with Debian's security patches, into
-# DIRECTORY. Needs no root: package lists and downloads stay beside DIRECTORY.
+# fetch_protobuf.sh VERSION DIRECTORY: puts the source of Debian's protobuf VERSION, with Debian's security patches,
+# into DIRECTORY. Needs no root: package lists and downloads stay beside DIRECTORY.
 set -euo pipefail
 version=$1 target=$2
 [ -f "$target/src/google/protobuf/message.cc" ] && exit 0
@@ -20,8 +20,9 @@ for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
     *.list) [ -f "$list" ] && sed -n 's/^deb \(.*\)/deb-src \1/p' "$list" > "$work/parts/$(basename "$list")" ;;
   esac
 done
-apt=(apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts" -o "Dir::State::lists=$work/lists"
-     -o "Dir::Cache::archives=$work/archives" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=)
+apt=(apt-get -qq -o APT::Sandbox::User= -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
+     -o "Dir::State::lists=$work/lists" -o "Dir::Cache::archives=$work/archives"
+     -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 "${apt[@]}" update
 (cd "$work" && "${apt[@]}" source protobuf >source.log 2>&1) || { tail -5 "$work/source.log" >&2; exit 1; }
 [ -d "$work/protobuf-$version" ] || {

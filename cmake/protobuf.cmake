@@ -18,12 +18,12 @@ if(NOT EXISTS ${PENSTOCK_PROTOBUF_SOURCE}/src/google/protobuf/message.cc)
   execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_protobuf.sh ${protoc_version} ${PENSTOCK_PROTOBUF_SOURCE}
                   RESULT_VARIABLE failed)
   if(failed)
-    message(FATAL_ERROR "The source of protobuf ${protoc_version} could not be fetched. Unpack it anywhere and configure "
-                        "with -DPENSTOCK_PROTOBUF_SOURCE=<that directory>.")
+    message(FATAL_ERROR "The source of protobuf ${protoc_version} could not be fetched. Unpack it anywhere and "
+                        "configure with -DPENSTOCK_PROTOBUF_SOURCE=<that directory>.")
   endif()
 endif()
 
-# The lists of files are protobuf's own. Compilers of .proto files, JSON and field masks stay out: nothing here uses them.
+# The lists of files are protobuf's own. Compilers of .proto files, JSON and field masks stay out: nothing uses them.
 foreach(part libprotobuf-lite libprotobuf)
   file(STRINGS ${PENSTOCK_PROTOBUF_SOURCE}/cmake/${part}.cmake names REGEX "src/google/.*\\.cc$")
   list(APPEND protobuf_sources ${names})

@@ -1,4 +1,4 @@
-# proto/**/*.proto: all descriptors in one file for Python, and C++ classes of some in the static library penstock_proto.
+# proto/**/*.proto: descriptors of all in one file for Python, C++ classes of some in the static library penstock_proto.
 file(GLOB_RECURSE protos RELATIVE ${CMAKE_SOURCE_DIR}/proto CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/*.proto)
 set(generated ${CMAKE_BINARY_DIR}/generated)
 set(PENSTOCK_DESCRIPTORS ${PENSTOCK_NATIVE_DIR}/descriptors.pb)

@@ -3,7 +3,13 @@
 namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
-  (void)ops;
+  RegisterControlFlowOps(ops);
+  RegisterFunctionalOps(ops);
+  RegisterQueueOps(ops);
+  RegisterRandomOps(ops);
+  RegisterSendReceiveOps(ops);
+  RegisterStateOps(ops);
+  RegisterTrainingOps(ops);
 }
 
 }  // namespace penstock

@@ -5,6 +5,14 @@
 
 namespace penstock {
 
+void RegisterControlFlowOps(OpRegistry& ops);
+void RegisterFunctionalOps(OpRegistry& ops);
+void RegisterQueueOps(OpRegistry& ops);
+void RegisterRandomOps(OpRegistry& ops);
+void RegisterSendReceiveOps(OpRegistry& ops);
+void RegisterStateOps(OpRegistry& ops);
+void RegisterTrainingOps(OpRegistry& ops);
+
 void RegisterAllOps(OpRegistry& ops);
 
 }  // namespace penstock

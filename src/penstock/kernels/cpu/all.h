@@ -5,6 +5,14 @@
 
 namespace penstock {
 
+void RegisterControlFlowKernels(KernelRegistry& kernels);
+void RegisterFunctionalKernels(KernelRegistry& kernels);
+void RegisterQueueKernels(KernelRegistry& kernels);
+void RegisterRandomKernels(KernelRegistry& kernels);
+void RegisterSendReceiveKernels(KernelRegistry& kernels);
+void RegisterStateKernels(KernelRegistry& kernels);
+void RegisterTrainingKernels(KernelRegistry& kernels);
+
 void RegisterAllCpuKernels(KernelRegistry& kernels);
 
 }  // namespace penstock

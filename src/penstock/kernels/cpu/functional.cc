@@ -1,0 +1,80 @@
+// Function calls, through the step's FunctionCaller.
+#include "penstock/kernels/cpu/all.h"
+
+namespace penstock {
+namespace {
+
+struct Argument {
+  size_t index;
+  explicit Argument(const NodeView& node) : index(static_cast<size_t>(node.attr<int64_t>("index"))) {}
+  void operator()(KernelContext& k) const {
+    const std::vector<Tensor>* args = k.step().args;
+    k.Require(args && index < args->size(), "argument ", index, " was not given: the call has ", args ? args->size() : 0);
+    const Tensor& value = (*args)[index];
+    k.Require(value.dtype() == k.node().output_type(0), "argument ", index, " has type ", value.dtype(), " but ",
+              k.node().output_type(0), " was expected");
+    k.SetOutput(0, value);
+  }
+};
+
+struct Result {
+  size_t index;
+  explicit Result(const NodeView& node) : index(static_cast<size_t>(node.attr<int64_t>("index"))) {}
+  void operator()(KernelContext& k) const {
+    std::vector<Tensor>* rets = k.step().rets;
+    k.Require(rets && index < rets->size(), "result ", index, " has no place: the call has ", rets ? rets->size() : 0);
+    (*rets)[index] = k.Take(0);
+  }
+};
+
+class Call : public AsyncKernel {
+ public:
+  Call(const NodeView& node, FuncRef function) : function_(std::move(function)) {}
+  explicit Call(const NodeView& node) : Call(node, node.attr<FuncRef>("f")) {}
+  void RunAsync(KernelContext& k, Done done) override {
+    if (!k.step().functions) throw Internal("this step cannot call functions");
+    std::vector<Tensor> args;
+    args.reserve(k.num_inputs());
+    for (int i = 0; i < k.num_inputs(); ++i) args.push_back(k.Take(i));
+    k.step().functions->CallAsync(function_, std::move(args), k,
+                                  [&k, done = std::move(done)](Status status, std::vector<Tensor> results) {
+                                    if (status.ok()) status = SetOutputs(k, std::move(results));
+                                    done(std::move(status));
+                                  });
+  }
+
+ private:
+  static Status SetOutputs(KernelContext& k, std::vector<Tensor> results) {
+    if (static_cast<int>(results.size()) != k.num_outputs()) {
+      return Status(Code::kInvalidArgument,
+                    StrCat("the function returned ", results.size(), " values, but ", k.num_outputs(), " are expected"));
+    }
+    for (int i = 0; i < k.num_outputs(); ++i) {
+      if (results[i].dtype() != k.node().output_type(i)) {
+        return Status(Code::kInvalidArgument, StrCat("the function's result ", i, " has type ", results[i].dtype(), ", but ",
+                                                     k.node().output_type(i), " is expected"));
+      }
+      k.SetOutput(i, std::move(results[i]));
+    }
+    return {};
+  }
+  const FuncRef function_;
+};
+
+// The runtime makes the gradient of a function when it is asked for SymbolicGradient{f=...}.
+class SymbolicGradient : public Call {
+ public:
+  explicit SymbolicGradient(const NodeView& node) : Call(node, {"SymbolicGradient", {{"f", node.attr<FuncRef>("f")}}}) {}
+};
+
+}  // namespace
+
+void RegisterFunctionalKernels(KernelRegistry& kernels) {
+  kernels.Add<Argument>("_Arg");
+  kernels.Add<Result>("_Retval");
+  kernels.Add<Call>("PartitionedCall");
+  kernels.Add<Call>("StatefulPartitionedCall");
+  kernels.Add<SymbolicGradient>("SymbolicGradient");
+}
+
+}  // namespace penstock

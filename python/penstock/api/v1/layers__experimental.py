@@ -1,0 +1,2 @@
+"""tf.layers.experimental."""
+FROM = {"layers.base": "keras_style_scope set_keras_style"}

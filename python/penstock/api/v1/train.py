@@ -1,0 +1,29 @@
+"""tf.train."""
+FROM = {
+    "training.adadelta": "AdadeltaOptimizer",
+    "training.adagrad": "AdagradOptimizer",
+    "training.adagrad_da": "AdagradDAOptimizer",
+    "training.adam": "AdamOptimizer",
+    "training.checkpoint_management": """
+        CheckpointManager checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
+        latest_checkpoint remove_checkpoint update_checkpoint_state""",
+    "training.coordinator": "Coordinator LooperThread",
+    "training.ftrl": "FtrlOptimizer",
+    "training.gradient_descent": "GradientDescentOptimizer",
+    "training.learning_rate_decay": """
+        cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay natural_exp_decay
+        noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay polynomial_decay""",
+    "training.momentum": "MomentumOptimizer",
+    "training.moving_averages": "ExponentialMovingAverage",
+    "training.optimizer": "Optimizer",
+    "training.proximal_adagrad": "ProximalAdagradOptimizer",
+    "training.proximal_gradient_descent": "ProximalGradientDescentOptimizer",
+    "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
+    "training.rmsprop": "RMSPropOptimizer",
+    "training.saver": "Saver export_meta_graph import_meta_graph",
+    "training.training_util": """
+        assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
+    "proto": """
+        BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef SaverDef
+        SequenceExample ServerDef""",
+}

@@ -1,0 +1,66 @@
+"""What a version-1 program built, as plain data: nodes with inputs, attributes and devices, and collections."""
+import re
+
+_TEMPORARY = re.compile(r"_temp_[0-9a-f]{32}")
+
+
+def _attribute(value):
+    text = re.sub(r"\s+", " ", str(value)).strip()
+    return _TEMPORARY.sub("_temp_X", text)
+
+
+def record(graph):
+    """{"nodes": {name: {...}}, "collections": {key: [names]}} of a tf.Graph."""
+    nodes = {}
+    for node in graph.as_graph_def().node:
+        data = [i for i in node.input if not i.startswith("^")]
+        control = sorted(i for i in node.input if i.startswith("^"))
+        nodes[node.name] = {
+            "op": node.op, "device": node.device, "inputs": data + control,
+            "attributes": {key: _attribute(value) for key, value in sorted(node.attr.items())}}
+    collections = {}
+    for key in graph.get_all_collection_keys():
+        if isinstance(key, str) and not key.startswith("__") and key not in ("cond_context", "while_context"):
+            collections[key] = [_member(item) for item in graph.get_collection(key)]
+    return {"nodes": nodes, "collections": collections}
+
+
+def _member(item):
+    name = getattr(item, "name", None)
+    return name if isinstance(name, str) else type(item).__name__
+
+
+def below_gradients(name):
+    """Nodes that differ by design: what a gradient is made of."""
+    return "gradients" in re.split(r"[/_]", name)
+
+
+def differences(ours, theirs):
+    """Lines that tell how the two records differ; nodes below gradients are left out."""
+    lines = []
+    mine = {n: d for n, d in ours["nodes"].items() if not below_gradients(n)}
+    other = {n: d for n, d in theirs["nodes"].items() if not below_gradients(n)}
+    for name in sorted(set(mine) | set(other)):
+        if name not in mine:
+            lines.append("missing node %s (%s)" % (name, other[name]["op"]))
+        elif name not in other:
+            lines.append("extra node %s (%s)" % (name, mine[name]["op"]))
+        else:
+            for field in ("op", "device", "inputs", "attributes"):
+                a, b = _comparable(mine[name], field), _comparable(other[name], field)
+                if a != b:
+                    lines.append("%s: %s is %s, not %s" % (name, field, a, b))
+    for key in sorted(set(ours["collections"]) | set(theirs["collections"])):
+        a, b = ours["collections"].get(key, []), theirs["collections"].get(key, [])
+        if a != b:
+            lines.append("collection %s is %s, not %s" % (key, a, b))
+    return lines
+
+
+def _comparable(node, field):
+    if field == "inputs":
+        # Which node of a gradient feeds an update is not ours to match, only that one does.
+        return ["gradients" if below_gradients(i) else i for i in node["inputs"]]
+    if field == "attributes":
+        return {k: v for k, v in node["attributes"].items() if k != "_class" or "gradients" not in v}
+    return node[field]

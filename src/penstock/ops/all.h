@@ -5,13 +5,21 @@
 
 namespace penstock {
 
+void RegisterConcatOps(OpRegistry& ops);
+void RegisterConstantOps(OpRegistry& ops);
 void RegisterControlFlowOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
+void RegisterGatherOps(OpRegistry& ops);
+void RegisterIdentityOps(OpRegistry& ops);
+void RegisterPadOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
 void RegisterSendReceiveOps(OpRegistry& ops);
+void RegisterShapeOfOps(OpRegistry& ops);
+void RegisterSliceOps(OpRegistry& ops);
 void RegisterStateOps(OpRegistry& ops);
 void RegisterTrainingOps(OpRegistry& ops);
+void RegisterTransposeOps(OpRegistry& ops);
 
 void RegisterAllOps(OpRegistry& ops);
 

@@ -1,0 +1,167 @@
+// Ops that hand their input over: identities, gradient stops, checks.
+#include "penstock/ops/shape_helpers.h"
+
+namespace penstock {
+
+namespace {
+
+void EachLikeInput(ShapeContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    c.out(i, c.in(i));
+    c.out_handle(i, c.in_handle(i));
+  }
+}
+
+}  // namespace
+
+void RegisterIdentityOps(OpRegistry& ops) {
+  ops.Add("NoOp").Shape(shapes::None).Free().Doc("Does nothing: a place for control edges.");
+
+  ops.Add("Identity")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Shape(shapes::SameAsInput0)
+      .Gradient(IdentityGradient)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input` itself.");
+
+  ops.Add("IdentityN")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: list(type) >= 1")
+      .Shape(EachLikeInput)
+      .Gradient([](GradContext& g) {
+        for (int i = 0; i < g.num_inputs(); ++i) g.Set(i, g.raw_dy(i));
+      })
+      .MayAliasInput0()
+      .Free()
+      .Doc("The inputs themselves; all are there before any output is.");
+
+  ops.Add("Snapshot")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Shape(shapes::SameAsInput0)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`, as it is now.");
+
+  ops.Add("DeepCopy")
+      .Input("x: T")
+      .Output("y: T")
+      .Attr("T: type")
+      .Stateful()
+      .Shape(shapes::SameAsInput0)
+      .Doc("A copy of `x` in memory of its own.");
+
+  ops.Add("Copy")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Attr("tensor_name: string = ''")
+      .Attr("debug_ops_spec: list(string) = []")
+      .AllowsUninitializedInput()
+      .Shape(shapes::SameAsInput0)
+      .Free()
+      .Doc("A copy of `input`.");
+
+  ops.Add("CopyHost")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Attr("tensor_name: string = ''")
+      .Attr("debug_ops_spec: list(string) = []")
+      .AllowsUninitializedInput()
+      .Shape(shapes::SameAsInput0)
+      .Free()
+      .Doc("A copy of `input` in host memory.");
+
+  ops.Add("GuaranteeConst")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Stateful()
+      .Shape(shapes::SameAsInput0)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`, which the program promises never to change.");
+
+  ops.Add("StopGradient")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .NotDifferentiable()
+      .Shape(shapes::SameAsInput0)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`; gradients treat it as a constant.");
+
+  ops.Add("PreventGradient")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Attr("message: string = ''")
+      .Shape(shapes::SameAsInput0)
+      .Gradient([](GradContext& g) {
+        throw NotFound("Gradient explicitly disabled. Reason: ", g.attr<std::string>("message"));
+      })
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`; asking for a gradient through it is an error.");
+
+  ops.Add("DebugGradientIdentity")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .AllowsUninitializedInput()
+      .Shape(shapes::SameAsInput0)
+      .Gradient(IdentityGradient)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`; marks a place whose gradient a debugger watches.");
+
+  ops.Add("EnsureShape")
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("shape: shape")
+      .Attr("T: type")
+      .Shape([](ShapeContext& c) { c.out(0, shapes::Merge(c.in(0), c.attr<PartialShape>("shape"))); })
+      .Gradient(IdentityGradient)
+      .MayAliasInput0()
+      .Free()
+      .Doc("`input`, found to have a shape that fits `shape`; an error otherwise.");
+
+  ops.Add("CheckNumerics")
+      .Input("tensor: T")
+      .Output("output: T")
+      .Attr("T: {bfloat16, half, float, double}")
+      .Attr("message: string")
+      .Stateful()
+      .Shape(shapes::SameAsInput0)
+      .Gradient([](GradContext& g) {
+        g.Set(0, g.Call("CheckNumerics", {g.dy()},
+                        {{"message", "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
+                                         g.attr<std::string>("message")}}));
+      })
+      .MayAliasInput0()
+      .Doc("`tensor`; an error that says `message` if it holds NaN or infinity.");
+
+  ops.Add("CheckNumericsV2")
+      .Input("tensor: T")
+      .Output("output: T")
+      .Attr("T: {bfloat16, half, float, double}")
+      .Attr("message: string")
+      .Stateful()
+      .Shape(shapes::SameAsInput0)
+      .Gradient([](GradContext& g) {
+        g.Set(0, g.Call("CheckNumericsV2", {g.dy()},
+                        {{"message", "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
+                                         g.attr<std::string>("message")}}));
+      })
+      .MayAliasInput0()
+      .Doc("`tensor`; an error that says `message` and which of NaN, +Inf and -Inf it holds.");
+}
+
+}  // namespace penstock

@@ -22,6 +22,11 @@ FROM = {
         COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
         GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __version__""",
     "client.session": "InteractiveSession Session",
+    "framework.function": "Defun",
+    "framework.mode": """
+        control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution disable_resource_variables
+        disable_v2_behavior enable_control_flow_v2 enable_resource_variables executing_eagerly
+        resource_variables_enabled""",
 }
 NAMES = {
     "compat": "compat:",
@@ -30,6 +35,8 @@ NAMES = {
     "flags": "platform.flags:",
     "logging": "platform.tf_logging:",
     "gfile": "platform.gfile:",
+    "resource_loader": "platform.resource_loader:",
+    "sysconfig": "platform.sysconfig:",
     "test": "platform.test:",
     "nest": "util.nest:",
 }

@@ -1,0 +1,142 @@
+"""What session.run may be asked for: how nested fetches become a flat list of tensors and operations, and back."""
+import collections.abc
+import dataclasses
+
+from penstock.framework import indexed_slices
+from penstock.framework import sparse_tensor
+from penstock.framework.operation import Operation
+
+
+def _slices_parts(slices):
+    return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
+
+
+def _slices_value(values):
+    return indexed_slices.IndexedSlicesValue(values[0], values[1], values[2] if len(values) == 3 else None)
+
+
+def _sparse_parts(sparse):
+    return [sparse.indices, sparse.values, sparse.dense_shape]
+
+
+# (type, fetch -> (elements, values -> result), (feed, value) -> pairs, feed -> elements), the first that fits.
+_expansions = [
+    (sparse_tensor.SparseTensor, lambda f: (_sparse_parts(f), lambda v: sparse_tensor.SparseTensorValue(*v)),
+     lambda f, v: list(zip(_sparse_parts(f), v)), _sparse_parts),
+    (indexed_slices.IndexedSlices, lambda f: (_slices_parts(f), _slices_value),
+     lambda f, v: list(zip(_slices_parts(f), v)), _slices_parts),
+    (object, lambda f: ([f], lambda v: v[0]), lambda f, v: [(f, v)], lambda f: [f]),
+]
+
+
+def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None,
+                                              feed_function_for_partial_run=None):
+    """Lets run take objects of `tensor_type`.
+
+    fetch_function(object) -> (elements, function of their values); feed_function(object, value) -> pairs of element and
+    value. ValueError if the type, or one derived from it, is known already.
+    """
+    for known in _expansions:
+        if issubclass(known[0], tensor_type):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _expansions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+
+
+def feed_pairs(feed, value):
+    """The pairs of element and value that feeding `feed` means."""
+    for kind, _, expand, _ in _expansions:
+        if isinstance(feed, kind):
+            return expand(feed, value)
+    raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed)!r}")
+
+
+def feed_elements(feed):
+    """The elements that feeding `feed` means."""
+    for kind, _, _, expand in _expansions:
+        if isinstance(feed, kind):
+            return expand(feed)
+    raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed)!r}")
+
+
+class InaccessibleTensorError(ValueError):
+    """A tensor was fetched that may not be."""
+
+
+class Fetches:
+    """The elements (tensors and operations, each once) that a nest of fetches asks for, and the way back."""
+
+    def __init__(self, graph, fetches):
+        self.graph = graph
+        self.elements = []
+        self._index = {}
+        self.rebuild = self._map(fetches)
+
+    def _map(self, fetch):
+        """Notes the elements of `fetch`; returns a function from the list of all values to this fetch's result."""
+        if fetch is None:
+            raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+        if isinstance(fetch, (list, tuple)):
+            return self._sequence(type(fetch), [self._map(f) for f in fetch])
+        if isinstance(fetch, collections.abc.Mapping):
+            return self._mapping(type(fetch), list(fetch.keys()), [self._map(f) for f in fetch.values()])
+        attrs = getattr(type(fetch), "__attrs_attrs__", None)
+        if attrs is not None:
+            return self._record(type(fetch), [self._map(getattr(fetch, a.name)) for a in attrs])
+        if dataclasses.is_dataclass(fetch) and not isinstance(fetch, type):
+            return self._data(type(fetch), {f.name: self._map(getattr(fetch, f.name)) for f in dataclasses.fields(fetch)})
+        for kind, expand, _, _ in _expansions:
+            if isinstance(fetch, kind):
+                elements, contract = expand(fetch)
+                return self._leaf([self._element(e) for e in elements], contract)
+        raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+
+    @staticmethod
+    def _sequence(kind, parts):
+        if issubclass(kind, list):
+            return lambda values: [part(values) for part in parts]
+        if kind is tuple:
+            return lambda values: tuple([part(values) for part in parts])
+        return lambda values: kind(*[part(values) for part in parts])
+
+    @staticmethod
+    def _mapping(kind, keys, parts):
+        def rebuild(values):
+            result = kind()
+            for key, part in zip(keys, parts):
+                result[key] = part(values)
+            return result
+        return rebuild
+
+    @staticmethod
+    def _record(kind, parts):
+        return lambda values: kind(*[part(values) for part in parts])
+
+    @staticmethod
+    def _data(kind, parts):
+        return lambda values: kind(**{name: part(values) for name, part in parts.items()})
+
+    @staticmethod
+    def _leaf(places, contract):
+        if not places:
+            return lambda values: None
+        return lambda values: contract([values[i] for i in places])
+
+    def _element(self, fetch):
+        """The place of the element that `fetch` is or stands for."""
+        try:
+            element = self.graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
+        except TypeError as e:
+            raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. "
+                            f"({e})") from None
+        except (ValueError, KeyError) as e:
+            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({e})") from None
+        op = element if isinstance(element, Operation) else element.op
+        if self.graph._unfetchable_ops and not self.graph.is_fetchable(op):
+            raise InaccessibleTensorError(
+                f"Operation {op.name!r} has been marked as not fetchable. Typically this happens when it is defined in "
+                "another function or code block. Use return values, explicit Python locals or TensorFlow collections to "
+                "access it.")
+        place = self._index.setdefault(id(element), len(self.elements))
+        if place == len(self.elements):
+            self.elements.append(element)
+        return place

@@ -1,0 +1,171 @@
+"""tf.graph_util: work on GraphDef messages."""
+import re
+
+from penstock.framework import dtypes
+from penstock.framework import tensor_util
+from penstock.framework.operation import Operation
+
+_VARIABLE_OPS = {"Assign", "AssignAdd", "AssignSub", "Queue", "ScatterAdd", "ScatterSub", "ScatterUpdate",
+                 "TruncatedNormal", "Variable", "VariableV2"}
+_PASSING_ON = {"Switch", "Enter", "Exit", "Identity", "Merge", "NextIteration"}
+
+
+def _graph_def_class():
+    from penstock import proto
+    return proto.message("tensorflow.GraphDef")
+
+
+def must_run_on_cpu(node, pin_variables_on_cpu=False):
+    """Whether a node has no kernel elsewhere: strings and the integers that describe shapes."""
+    node = node.node_def if isinstance(node, Operation) else node
+    if pin_variables_on_cpu and node.op in _VARIABLE_OPS:
+        return True
+    number = {"Const": "dtype", "DynamicStitch": "T", "ParallelDynamicStitch": "T", "Cast": "SrcT"}.get(node.op)
+    if number is None:
+        return False
+    dtype = node.attr[number].type
+    return dtype == dtypes.int32 or node.op == "Const" and dtype == dtypes.string
+
+
+def _node_name(text):
+    """The node in an input such as "^a" or "a:1"."""
+    return text[1:] if text.startswith("^") else text.partition(":")[0]
+
+
+def extract_sub_graph(graph_def, dest_nodes):
+    """The part of a GraphDef that `dest_nodes` (names) depend on. TypeError, AssertionError: bad arguments."""
+    if not hasattr(graph_def, "DESCRIPTOR") or graph_def.DESCRIPTOR.full_name != "tensorflow.GraphDef":
+        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be a list.")
+    nodes = {node.name: node for node in graph_def.node}
+    for name in dest_nodes:
+        assert name in nodes, f"{name} is not in graph"
+    keep, todo = set(), list(dest_nodes)
+    while todo:
+        name = todo.pop()
+        if name in keep:
+            continue
+        keep.add(name)
+        if name in nodes:
+            todo.extend(_node_name(i) for i in nodes[name].input)
+            if "_class" in nodes[name].attr:
+                todo.extend(g.decode()[5:] for g in nodes[name].attr["_class"].list.s if g.startswith(b"loc:@"))
+    result = _graph_def_class()()
+    for node in graph_def.node:
+        if node.name in keep:
+            result.node.add().CopyFrom(node)
+    result.library.CopyFrom(graph_def.library)
+    result.versions.CopyFrom(graph_def.versions)
+    return result
+
+
+def tensor_shape_from_node_def_name(graph, input_name):
+    """The static shape of a tensor by the name in a NodeDef's input."""
+    return graph.get_tensor_by_name(input_name if ":" in input_name else input_name + ":0").get_shape()
+
+
+def _set_constant(node, name, dtype, data, shape=None):
+    node.op = "Const"
+    node.name = name
+    node.attr["dtype"].CopyFrom(dtype)
+    node.attr["value"].tensor.CopyFrom(tensor_util.make_tensor_proto(data, dtype=dtype.type, shape=shape))
+
+
+def _resource_types(nodes):
+    """name -> type attribute of what lies between variables and the nodes that read them."""
+    found = {}
+    for node in nodes.values():
+        if node.op not in ("ReadVariableOp", "ResourceGather"):
+            continue
+        todo = [_node_name(node.input[0])]
+        while todo:
+            source = nodes[todo.pop()]
+            if source.op not in _PASSING_ON:
+                if source.op != "VarHandleOp":
+                    raise ValueError("Cannot find the variable that is an input to the ReadVariableOp.")
+                continue
+            if source.name not in found:
+                found[source.name] = node.attr["dtype"]
+                todo.extend(_node_name(i) for i in (source.input[:2] if source.op == "Merge" else source.input[:1]))
+    return found
+
+
+def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
+                                   variable_names_blacklist=None):
+    """The part of a GraphDef that the outputs depend on, with each variable replaced by its value in `sess`."""
+    graph_def = extract_sub_graph(input_graph_def, output_node_names)
+    nodes = {node.name: node for node in graph_def.node}
+    names = [n.name for n in graph_def.node if n.op in ("Variable", "VariableV2", "VarHandleOp")
+             and (variable_names_whitelist is None or n.name in variable_names_whitelist)
+             and (variable_names_blacklist is None or n.name not in variable_names_blacklist)]
+    types = _resource_types(nodes)
+    reads = [n + "/Read/ReadVariableOp:0" if nodes[n].op == "VarHandleOp" else n + ":0" for n in names]
+    values = dict(zip(names, sess.run(reads) if reads else []))
+    result = _graph_def_class()()
+    for node in graph_def.node:
+        made = result.node.add()
+        if node.name in values:
+            value = values[node.name]
+            _set_constant(made, node.name, node.attr["dtype"], value, value.shape)
+        elif node.name in types:
+            made.CopyFrom(node)
+            made.attr.pop("_output_shapes", None)
+            made.attr["T"].CopyFrom(types[node.name])
+        elif node.op == "ReadVariableOp":
+            made.op, made.name = "Identity", node.name
+            made.input.append(node.input[0])
+            made.attr["T"].CopyFrom(node.attr["dtype"])
+            if "_class" in node.attr:
+                made.attr["_class"].CopyFrom(node.attr["_class"])
+        elif node.op == "ResourceGather":
+            _gather(result, made, node)
+        else:
+            made.CopyFrom(node)
+    result.library.CopyFrom(graph_def.library)
+    return result
+
+
+def _gather(result, made, node):
+    """ResourceGather becomes GatherV2 with an axis of 0."""
+    if node.attr["batch_dims"].i != 0:
+        raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
+    axis = node.name + "/axis"
+    _set_constant(result.node.add(), axis, node.attr["Tindices"], 0)
+    made.op, made.name = "GatherV2", node.name
+    made.input.extend([node.input[0], node.input[1], axis])
+    made.attr["Tparams"].CopyFrom(node.attr["dtype"])
+    made.attr["Tindices"].CopyFrom(node.attr["Tindices"])
+    made.attr["Taxis"].CopyFrom(node.attr["Tindices"])
+    if "_class" in node.attr:
+        made.attr["_class"].CopyFrom(node.attr["_class"])
+
+
+def remove_training_nodes(input_graph, protected_nodes=None):
+    """A GraphDef without CheckNumerics nodes and without Identity nodes that no control edge needs."""
+    protected = set(protected_nodes or ())
+    removed = {n.name for n in input_graph.node if n.op == "CheckNumerics" and n.name not in protected}
+    kept = []
+    for node in input_graph.node:
+        if node.name not in removed:
+            copy = type(node)()
+            copy.CopyFrom(node)
+            del copy.input[:]
+            copy.input.extend(i for i in node.input if re.sub(r"^\^", "", i) not in removed)
+            kept.append(copy)
+    controlled = {n.name for n in kept if any(i.startswith("^") for i in n.input)}
+    controls = {i[1:] for n in kept for i in n.input if i.startswith("^")}
+    spliced = {n.name: n.input[0] for n in kept if n.op == "Identity" and n.name not in protected
+               and n.name not in controlled and n.name not in controls}
+    result = _graph_def_class()()
+    for node in kept:
+        if node.name in spliced:
+            continue
+        made = result.node.add()
+        made.CopyFrom(node)
+        del made.input[:]
+        for text in node.input:
+            while re.sub(r"^\^", "", text) in spliced:
+                text = spliced[re.sub(r"^\^", "", text)]
+            made.input.append(text)
+    return result

@@ -1,0 +1,145 @@
+"""tf.import_graph_def."""
+from penstock.framework import conversion
+from penstock.framework import defaults
+from penstock.framework import device as pydev
+from penstock.framework import errors
+from penstock.framework import graph as graph_module
+from penstock.framework.tensor import Tensor
+from penstock.util import compat
+
+
+def _parse_tensor_name(name):
+    """(operation, index) of a name. ValueError if it is none."""
+    op, colon, index = name.partition(":")
+    if colon and not index.isdigit():
+        raise ValueError(f"Cannot convert {name!r} to a tensor name.")
+    return op, int(index) if colon else 0
+
+
+def _checked_graph_def(graph_def):
+    from penstock import proto
+    if isinstance(graph_def, proto.message("tensorflow.GraphDef")):
+        return graph_def
+    if hasattr(graph_def, "DESCRIPTOR") and graph_def.DESCRIPTOR.full_name == "tensorflow.GraphDef":
+        return proto.message("tensorflow.GraphDef").FromString(graph_def.SerializeToString())
+    raise TypeError("graph_def must be a GraphDef proto.")
+
+
+def _without_producer_defaults(graph_def, producer_op_list):
+    """A copy without attributes that our ops lack and that hold the producer's default."""
+    producers = {op.name: {a.name: a for a in op.attr} for op in producer_op_list.op}
+    copy = type(graph_def)()
+    copy.CopyFrom(graph_def)
+    for node in copy.node:
+        definition = graph_module.core_op_def(node.op)
+        if definition is None or node.op not in producers:
+            continue
+        known = {a.name for a in definition.attrs}
+        for key in list(node.attr):
+            theirs = producers[node.op].get(key)
+            if key not in known and theirs is not None and theirs.HasField("default_value") \
+                    and node.attr[key] == theirs.default_value:
+                del node.attr[key]
+    return copy
+
+
+def _converted_input_map(name, input_map, graph):
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    result = {compat.as_str(k): v for k, v in input_map.items()}
+    if not all(isinstance(v, Tensor) or k.startswith("^") for k, v in result.items()):
+        if name == "":
+            raise ValueError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
+                             "Try calling tf.convert_to_tensor() on `input_map` values before calling "
+                             "tf.import_graph_def().")
+        with graph.name_scope("_inputs"):
+            result = {k: conversion.convert_to_tensor(v) for k, v in result.items()}
+    return result
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+    """Adds the nodes and functions of a GraphDef to the default graph.
+
+    input_map: name of a tensor in `graph_def` -> tensor of the graph that takes its place. return_elements: names of
+    operations and tensors to return, as a list. name: the prefix of the new names, "import" by default; it and the names
+    are made unique. ValueError: the GraphDef is not valid, or names are missing; TypeError: not a GraphDef.
+    """
+    return _import_graph_def_internal(graph_def, input_map, return_elements, name=name, producer_op_list=producer_op_list)
+
+
+def import_graph_def_for_function(graph_def, name=None):
+    """import_graph_def for the body of a function, whose nodes may be colocated with nodes outside of it."""
+    return _import_graph_def_internal(graph_def, validate_colocation_constraints=False, name=name)
+
+
+def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, validate_colocation_constraints=True,
+                               name=None, op_dict=None, producer_op_list=None):
+    from penstock.framework import ops
+    graph_def = _checked_graph_def(graph_def)
+    if return_elements is not None:
+        return_elements = list(return_elements)
+        if not all(isinstance(x, (str, bytes)) for x in return_elements):
+            raise TypeError("return_elements must be a list of strings.")
+        return_elements = [compat.as_str(x) for x in return_elements]
+        for element in return_elements:
+            _parse_tensor_name(element)
+    if producer_op_list is not None:
+        graph_def = _without_producer_defaults(graph_def, producer_op_list)
+    graph = defaults.get_default_graph()
+    graph._check_not_finalized()
+    values = list(input_map.values()) if isinstance(input_map, dict) else []
+    with ops.name_scope(name, "import", values) as scope:
+        input_map = _converted_input_map(name, input_map, graph)
+    tensors = {k: v._key for k, v in input_map.items() if not k.startswith("^")}
+    controls = {k[1:]: getattr(v, "op", v)._node for k, v in input_map.items() if k.startswith("^")}
+    wanted = return_elements or []
+    with graph._lock:
+        try:
+            _, outputs, operations, unused = graph._core.import_graph_def(
+                graph_def.SerializeToString(), scope[:-1] if scope else "", tensors, controls,
+                [x for x in wanted if ":" in x], [x for x in wanted if ":" not in x], None, False,
+                validate_colocation_constraints, [])
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+        _finish_new_operations(graph)
+    for function_def in graph_def.library.function:
+        graph._functions.setdefault(function_def.signature.name, _ImportedFunction(function_def))
+    if unused:
+        raise ValueError("Attempted to map inputs that were not found in graph_def: "
+                         f"[{', '.join(compat.as_str(k) for k in unused)}]")
+    if return_elements is None:
+        return None
+    outputs, operations = iter(outputs), iter(operations)
+    return [graph._tensor(next(outputs)) if ":" in x else graph._ops[next(operations)] for x in wanted]
+
+
+class _ImportedFunction:
+    """A function that came with a graph."""
+
+    def __init__(self, definition):
+        self.definition = definition
+        self.name = definition.signature.name
+        self.grad_func_name = None
+        self.python_grad_func = None
+
+    def add_to_graph(self, graph):
+        """Adds it to another graph."""
+        if not graph._is_function(self.name):
+            graph._add_function(self)
+
+
+def _finish_new_operations(graph):
+    """Operations for the new nodes; devices as the scopes and their colocation say."""
+    for op in graph._add_new_operations(compute_devices=False):
+        groups = [g[5:].decode() for g in op.colocation_groups() if g != b"loc:@" + op.name.encode()]
+        if not groups:
+            if graph._device_function_stack:
+                graph._apply_device_functions(op)
+            continue
+        for other in groups:
+            found = graph._find(other)
+            if found is not None and found.device:
+                op._set_device(pydev.DeviceSpec.from_string(found.device))
+                break

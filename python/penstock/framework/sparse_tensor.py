@@ -1,0 +1,138 @@
+"""SparseTensor: the elements of a tensor that are not zero."""
+import collections
+
+from penstock.framework import conversion
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.composite_tensor import CompositeTensor
+
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensor(CompositeTensor):
+    """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        """Of a SparseTensorValue. TypeError if it is none."""
+        if not is_sparse(sparse_tensor_value):
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
+        return cls(indices=sparse_tensor_value.indices, values=sparse_tensor_value.values,
+                   dense_shape=sparse_tensor_value.dense_shape)
+
+    def __init__(self, indices, values, dense_shape):
+        from penstock.framework import ops
+        with ops.name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            indices = conversion.convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
+            values = conversion.internal_convert_to_tensor(values, name="values", as_ref=True)
+            dense_shape = conversion.convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
+        self._indices = indices
+        self._values = values
+        self._dense_shape = dense_shape
+        rows = indices.shape.with_rank(2)
+        sizes = dense_shape.shape.with_rank(1)
+        rows.dims[0].assert_is_compatible_with(values.shape.with_rank(1).dims[0])
+        rows.dims[1].assert_is_compatible_with(sizes.dims[0])
+
+    def get_shape(self):
+        """The static shape of the whole tensor."""
+        from penstock.framework import tensor_util
+        return tensor_util.constant_value_as_shape(self._dense_shape)
+
+    @property
+    def indices(self):
+        """The places of the elements, one in each row."""
+        return self._indices
+
+    @property
+    def values(self):
+        """The elements."""
+        return self._values
+
+    @property
+    def dense_shape(self):
+        """The shape of the whole tensor, as a tensor."""
+        return self._dense_shape
+
+    @property
+    def shape(self):
+        """The static shape of the whole tensor."""
+        return self.get_shape()
+
+    @property
+    def op(self):
+        """The operation that makes `values`."""
+        return self._values.op
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return self._values.dtype
+
+    @property
+    def graph(self):
+        """The graph of its tensors."""
+        return self._indices.graph
+
+    def eval(self, feed_dict=None, session=None):
+        """Its SparseTensorValue in `session`, or the default session."""
+        indices, values, shape = self.graph._session_for(self._values, session, "eval").run(
+            [self._indices, self._values, self._dense_shape], feed_dict)
+        return SparseTensorValue(indices, values, shape)
+
+    def consumers(self):
+        """The operations that take one of its tensors."""
+        return [op for t in self._components() for op in t.consumers()]
+
+    def _components(self):
+        return [self._indices, self._values, self._dense_shape]
+
+    def _with_components(self, components):
+        return SparseTensor(*components)
+
+    def __str__(self):
+        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+
+    @staticmethod
+    def _override_operator(operator, func):
+        """Makes `func` the operator."""
+        setattr(SparseTensor, operator, func)
+
+
+def _late(operator):
+    def first_use(self, *args):
+        from penstock.ops import math_ops  # noqa: F401
+        found = getattr(SparseTensor, operator)
+        if found is first_use:
+            raise NotImplementedError(f"no op stands for {operator} of a SparseTensor")
+        return found(self, *args)
+    return first_use
+
+
+for _operator in ("__div__", "__truediv__", "__mul__"):
+    setattr(SparseTensor, _operator, _late(_operator))
+
+
+def is_sparse(x):
+    """Whether it is a SparseTensor or a SparseTensorValue."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """`value` as a tensor, unless it is sparse. RuntimeError if it is sparse and of another type."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype):
+            raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
+        return value
+    return conversion.convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def sparse_shape(value):
+    """The static shape of a sparse tensor or value."""
+    if isinstance(value, SparseTensor):
+        return value.shape
+    return tensor_shape.TensorShape([int(d) for d in value.dense_shape])

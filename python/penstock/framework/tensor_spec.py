@@ -1,0 +1,119 @@
+"""TensorSpec: type, shape and name of a tensor that is still to come."""
+import numpy as np
+
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.tensor import Tensor
+
+
+class TensorSpec:
+    """Type, shape and name of a tensor."""
+
+    __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name")
+
+    def __init__(self, shape, dtype=dtypes.float32, name=None):
+        self._shape = tensor_shape.TensorShape(shape)
+        self._shape_tuple = self._shape._values
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @classmethod
+    def from_spec(cls, spec, name=None):
+        """Of something with shape, dtype and name."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor, name=None):
+        """Of a tensor. ValueError if it is none."""
+        if isinstance(tensor, Tensor):
+            return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        raise ValueError("`tensor` should be a tf.Tensor")
+
+    shape = property(lambda self: self._shape, doc="The shape.")
+    dtype = property(lambda self: self._dtype, doc="The type.")
+    name = property(lambda self: self._name, doc="The name, or None.")
+
+    @property
+    def is_discrete(self):
+        """Whether values are integers."""
+        return self.dtype.is_integer
+
+    @property
+    def is_continuous(self):
+        """Whether values are floating-point numbers."""
+        return self.dtype.is_floating
+
+    def is_compatible_with(self, spec_or_tensor):
+        """Whether a tensor may have this spec."""
+        return self._dtype.is_compatible_with(spec_or_tensor.dtype) and \
+            self._shape.is_compatible_with(spec_or_tensor.shape)
+
+    def most_specific_compatible_type(self, other):
+        """The most specific spec of which both are cases. ValueError if the types differ."""
+        if self.dtype != other.dtype:
+            raise ValueError(f"Types are not compatible: {self} vs {other}")
+        return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
+
+    value_type = property(lambda self: Tensor, doc="Tensor.")
+
+    def __hash__(self):
+        return hash((self._shape_tuple, self.dtype))
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._shape_tuple == other._shape_tuple and self._dtype == other._dtype \
+            and self._name == other._name
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __repr__(self):
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+    def __reduce__(self):
+        return TensorSpec, (self._shape, self._dtype, self._name)
+
+
+class BoundedTensorSpec(TensorSpec):
+    """A TensorSpec with bounds for the values."""
+
+    __slots__ = ("_minimum", "_maximum")
+
+    def __init__(self, shape, dtype, minimum, maximum, name=None):
+        super().__init__(shape, dtype, name)
+        if minimum is None or maximum is None:
+            raise ValueError("minimum and maximum must be provided; but saw '%s' and '%s'" % (minimum, maximum))
+        for bound, what in ((minimum, "minimum"), (maximum, "maximum")):
+            shape_of_bound = tensor_shape.TensorShape(np.shape(bound))
+            from penstock.framework import common_shapes
+            if self.shape.rank is not None:
+                try:
+                    common_shapes.broadcast_shape(self.shape, shape_of_bound)
+                except ValueError as e:
+                    raise ValueError(f"{what} is not compatible with shape. Message: {e}.") from None
+        self._minimum = np.array(minimum, dtype=self.dtype.as_numpy_dtype)
+        self._maximum = np.array(maximum, dtype=self.dtype.as_numpy_dtype)
+        self._minimum.setflags(write=False)
+        self._maximum.setflags(write=False)
+
+    @classmethod
+    def from_spec(cls, spec):
+        """Of a TensorSpec; the type's own limits are the bounds if it has none."""
+        dtype = dtypes.as_dtype(spec.dtype)
+        return cls(spec.shape, dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name)
+
+    minimum = property(lambda self: self._minimum, doc="The smallest value.")
+    maximum = property(lambda self: self._maximum, doc="The largest value.")
+
+    def __repr__(self):
+        return (f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
+                f"minimum={self.minimum!r}, maximum={self.maximum!r})")
+
+    def __eq__(self, other):
+        return super().__eq__(other) and np.allclose(self.minimum, other.minimum) and \
+            np.allclose(self.maximum, other.maximum)
+
+    def __hash__(self):
+        return hash((self._shape_tuple, self.dtype))
+
+    def __reduce__(self):
+        return BoundedTensorSpec, (self._shape, self._dtype, self._minimum, self._maximum, self._name)

@@ -1,0 +1,85 @@
+"""Sets and dictionaries whose members are equal only if they are the same object."""
+import collections.abc
+
+
+class Reference:
+    """A hashable stand-in for an object, equal only to stand-ins for the same one."""
+
+    __slots__ = ("_referenced",)
+
+    def __init__(self, referenced):
+        self._referenced = referenced
+
+    def deref(self):
+        """The object."""
+        return self._referenced
+
+    unwrapped = property(deref)
+
+    def __eq__(self, other):
+        return isinstance(other, Reference) and self._referenced is other._referenced
+
+    def __hash__(self):
+        return id(self._referenced)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._referenced!r}>"
+
+
+class ObjectIdentityDictionary(collections.abc.MutableMapping):
+    """A dictionary by identity."""
+
+    def __init__(self, items=()):
+        self._storage = {}
+        self.update(items)
+
+    def __getitem__(self, key):
+        return self._storage[id(key)][1]
+
+    def __setitem__(self, key, value):
+        self._storage[id(key)] = (key, value)
+
+    def __delitem__(self, key):
+        del self._storage[id(key)]
+
+    def __contains__(self, key):
+        return id(key) in self._storage
+
+    def __len__(self):
+        return len(self._storage)
+
+    def __iter__(self):
+        return iter([key for key, _ in self._storage.values()])
+
+
+class ObjectIdentitySet(collections.abc.MutableSet):
+    """A set by identity."""
+
+    def __init__(self, items=()):
+        self._storage = {id(item): item for item in items}
+
+    @classmethod
+    def _from_iterable(cls, items):
+        return cls(items)
+
+    def __contains__(self, item):
+        return id(item) in self._storage
+
+    def add(self, item):
+        """Adds an item."""
+        self._storage[id(item)] = item
+
+    def discard(self, item):
+        """Removes an item if it is there."""
+        self._storage.pop(id(item), None)
+
+    def update(self, items):
+        """Adds items."""
+        for item in items:
+            self.add(item)
+
+    def __len__(self):
+        return len(self._storage)
+
+    def __iter__(self):
+        return iter(list(self._storage.values()))

@@ -1,0 +1,2 @@
+"""contextmanager, under the name at which programs look for it."""
+from contextlib import contextmanager  # noqa: F401

@@ -12,6 +12,8 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterPadOps(ops);
   RegisterQueueOps(ops);
   RegisterRandomOps(ops);
+  RegisterResourceVariableOps(ops);
+  RegisterScatterOps(ops);
   RegisterSendReceiveOps(ops);
   RegisterShapeOfOps(ops);
   RegisterSliceOps(ops);

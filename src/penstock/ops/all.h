@@ -14,6 +14,8 @@ void RegisterIdentityOps(OpRegistry& ops);
 void RegisterPadOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
+void RegisterResourceVariableOps(OpRegistry& ops);
+void RegisterScatterOps(OpRegistry& ops);
 void RegisterSendReceiveOps(OpRegistry& ops);
 void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);

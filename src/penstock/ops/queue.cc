@@ -47,14 +47,18 @@ constexpr Version kVersions[] = {{"", "handle: Ref(string)", false}, {"V2", "han
 OpBuilder AddOp(OpRegistry& ops, const char* name, const Version& version) {
   OpBuilder op = ops.Add(StrCat(name, version.suffix));
   op.Input(version.handle);
-  if (version.resource) op.Stateful();
-  return op.NotDifferentiable();
+  if (version.resource) {
+    op.Stateful();
+  } else if (std::string_view(name) != "QueueIsClosed") {
+    op.NotDifferentiable();
+  }
+  return op;
 }
 
 OpBuilder AddQueue(OpRegistry& ops, const char* name, const Version& version) {
   OpBuilder op = ops.Add(StrCat(name, version.suffix));
   op.Output(version.handle).Attr("component_types: list(type) >= 1").Attr("shapes: list(shape) >= 0 = []");
-  op.Attr("capacity: int = -1").Stateful().NotDifferentiable().Shape(version.resource ? HandleShape : OldHandleShape);
+  op.Attr("capacity: int = -1").Stateful().Shape(version.resource ? HandleShape : OldHandleShape);
   return op;
 }
 

@@ -31,7 +31,7 @@ void RegisterStateOps(OpRegistry& ops) {
       .Attr("shared_name: string = ''").Stateful().Free().Shape(OldVariableShape).Doc("Use VariableV2 instead.");
   ops.Add("IsVariableInitialized")
       .Input("ref: Ref(dtype)").Output("is_initialized: bool").Attr("dtype: type").AllowsUninitializedInput()
-      .Free().NotDifferentiable().Shape(shapes::Scalar).Doc("Whether the variable holds a value.");
+      .Free().Shape(shapes::Scalar).Doc("Whether the variable holds a value.");
   ops.Add("TemporaryVariable")
       .Output("ref: Ref(dtype)").Attr("shape: shape").Attr("dtype: type").Attr("var_name: string = ''").Stateful()
       .Shape(VariableShape).Doc("A variable that lives within one step, until DestroyTemporaryVariable.");
@@ -50,7 +50,6 @@ void RegisterStateOps(OpRegistry& ops) {
       .Attr("use_locking: bool = false").NotDifferentiable().Shape(UpdateShape).Doc("ref -= value");
   ops.Add("CountUpTo")
       .Input("ref: Ref(T)").Output("output: T").Attr("limit: int").Attr("T: {int32, int64}")
-      .NotDifferentiable()
       .Shape([](ShapeContext& c) { c.out(0, c.WithRank(0, 0)); })
       .Doc("The variable's value before it is raised by one; OutOfRange when it has reached `limit`.");
 }

@@ -101,7 +101,7 @@ void AddRule(OpRegistry& ops, const Rule& rule, bool resource, bool sparse) {
   op.Attr("use_locking: bool = false");
   if (*rule.attr) op.Attr(rule.attr);
   if (resource) op.Stateful();
-  op.NotDifferentiable().Shape(ApplyShape).Doc(rule.doc);
+  op.Shape(ApplyShape).Doc(rule.doc);
 }
 
 }  // namespace

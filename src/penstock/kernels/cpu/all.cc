@@ -13,6 +13,8 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterPadKernels(kernels);
   RegisterQueueKernels(kernels);
   RegisterRandomKernels(kernels);
+  RegisterResourceVariableKernels(kernels);
+  RegisterScatterKernels(kernels);
   RegisterSendReceiveKernels(kernels);
   RegisterShapeOfKernels(kernels);
   RegisterSliceKernels(kernels);

@@ -14,6 +14,8 @@ void RegisterIdentityKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
+void RegisterResourceVariableKernels(KernelRegistry& kernels);
+void RegisterScatterKernels(KernelRegistry& kernels);
 void RegisterSendReceiveKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);

@@ -5,19 +5,11 @@
 namespace penstock {
 namespace {
 
-void HandOver(KernelContext& k, int input, int output) {
-  if (k.is_ref(input)) {
-    k.SetRef(output, k.ref_ptr(input));
-  } else {
-    k.Forward(input, output);
-  }
-}
-
 struct Switch {
   void operator()(KernelContext& k) const {
     const Tensor& pred = k.input(1);
     k.Require(pred.rank() == 0, "The second input must be a scalar, but it has shape ", pred.shape());
-    HandOver(k, 0, *pred.data<bool>() ? 1 : 0);
+    k.Forward(0, *pred.data<bool>() ? 1 : 0);
   }
 };
 
@@ -25,7 +17,7 @@ struct Merge {
   void operator()(KernelContext& k) const {
     for (int i = 0; i < k.num_inputs(); ++i) {
       if (!k.is_ref(i) && !k.input(i).initialized()) continue;
-      HandOver(k, i, 0);
+      k.Forward(i, 0);
       k.SetOutput(1, Tensor(int32_t{i}));
       return;
     }
@@ -38,18 +30,18 @@ struct RefSelect {
     const int64_t index = k.Int(0);
     k.Require(index >= 0 && index < k.num_inputs() - 1, "Index must be in the range [0, ", k.num_inputs() - 1, ") but got ",
               index);
-    HandOver(k, static_cast<int>(index) + 1, 0);
+    k.Forward(static_cast<int>(index) + 1, 0);
   }
 };
 
 struct Pass {
-  void operator()(KernelContext& k) const { HandOver(k, 0, 0); }
+  void operator()(KernelContext& k) const { k.Forward(0, 0); }
 };
 
 struct LoopCondition {
   void operator()(KernelContext& k) const {
     k.Require(k.shape(0).rank() == 0, "The loop condition must be a scalar, but it has shape ", k.shape(0));
-    HandOver(k, 0, 0);
+    k.Forward(0, 0);
   }
 };
 

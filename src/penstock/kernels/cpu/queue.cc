@@ -1,9 +1,8 @@
 #include "penstock/kernels/cpu/queue.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "penstock/tensor/variant.h"
+#include "penstock/kernels/cpu/elements.h"
 
 namespace penstock {
 
@@ -37,19 +36,6 @@ struct Queue::Attempt {
 };
 
 Tensor CopyRow(const Tensor& batch, int64_t i) { return batch.Slice(i, i + 1).Clone(); }
-
-void CopyIntoRow(const Tensor& element, Tensor* batch, int64_t i) {
-  const int64_t n = element.num_elements();
-  if (IsPod(element.dtype())) {
-    std::memcpy(static_cast<char*>(batch->mutable_raw()) + i * element.bytes(), element.raw(), element.bytes());
-  } else if (element.dtype() == DT_STRING) {
-    std::copy_n(element.data<TString>(), n, batch->mutable_data<TString>() + i * n);
-  } else if (element.dtype() == DT_RESOURCE) {
-    std::copy_n(element.data<ResourceHandle>(), n, batch->mutable_data<ResourceHandle>() + i * n);
-  } else {
-    std::copy_n(element.data<Variant>(), n, batch->mutable_data<Variant>() + i * n);
-  }
-}
 
 Queue::Queue(Spec spec) : spec_(std::move(spec)) {
   if (!spec_.shapes.empty() && spec_.shapes.size() != spec_.types.size()) {
@@ -319,7 +305,10 @@ Tensor Queue::Stack(const std::vector<Tuple>& elements, size_t c) const {
   Shape shape = spec_.shapes[c].AsShape();
   shape.InsertDim(0, static_cast<int64_t>(elements.size()));
   Tensor batch(spec_.types[c], shape);
-  for (size_t i = 0; i < elements.size(); ++i) CopyIntoRow(elements[i][c], &batch, static_cast<int64_t>(i));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Tensor& element = elements[i][c];
+    CopyElements(element, 0, element.num_elements(), &batch, static_cast<int64_t>(i) * element.num_elements());
+  }
   return batch;
 }
 

@@ -96,7 +96,5 @@ class FifoQueue : public Queue {
 
 // Element i along dimension 0 as a tensor of its own.
 Tensor CopyRow(const Tensor& batch, int64_t i);
-// Writes `element` as row i of `batch`; both are of one type, and the sizes fit.
-void CopyIntoRow(const Tensor& element, Tensor* batch, int64_t i);
 
 }  // namespace penstock

@@ -150,6 +150,7 @@ void RegisterStateKernels(KernelRegistry& kernels) {
   kernels.Add<AssignAdd>("AssignAdd", Numbers{});
   kernels.Add<AssignSub>("AssignSub", Numbers{});
   kernels.Add<CountUpTo>("CountUpTo", Indices{});
+  kernels.Add<CountUpTo>("ResourceCountUpTo", Indices{});
 }
 
 }  // namespace penstock

@@ -11,6 +11,11 @@ Error UninitializedResource(const ResourceHandle& handle) {
                             handle.name, ": it was never given a value, or has been deleted.");
 }
 
+Error MissingVariable(const ResourceHandle& handle) {
+  return NotFound("Could not find resource: ", handle.container, "/", handle.name,
+                  ": the variable was never given a value, or has been deleted.");
+}
+
 Ref<VariableSlot> VariableInput(KernelContext& k, int i) {
   if (k.is_ref(i)) return k.ref_ptr(i);
   const Tensor& t = k.input(i);

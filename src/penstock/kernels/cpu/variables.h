@@ -12,8 +12,10 @@ namespace penstock {
 Ref<VariableSlot> VariableInput(KernelContext& k, int i);
 // FailedPrecondition unless the slot holds a value. The caller holds its mutex.
 void RequireInitialized(const VariableSlot& slot);
-// The error about a handle whose variable is absent or holds nothing.
+// The errors about a handle whose variable is absent or holds nothing: for reading it (FailedPrecondition), for updating it
+// (NotFound).
 Error UninitializedResource(const ResourceHandle& handle);
+Error MissingVariable(const ResourceHandle& handle);
 
 // Holds the mutexes of several variables, each taken once, in one order everywhere.
 class SlotLocks {

@@ -1,0 +1,48 @@
+#include "penstock/kernels/cpu/elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "penstock/base/strings.h"
+#include "penstock/tensor/resource_handle.h"
+#include "penstock/tensor/variant.h"
+
+namespace penstock {
+namespace {
+
+template <class T>
+void CopyObjects(const Tensor& from, int64_t first, int64_t count, Tensor* to, int64_t at) {
+  std::copy_n(from.data<T>() + first, count, to->mutable_data<T>() + at);
+}
+
+}  // namespace
+
+void CopyElements(const Tensor& from, int64_t first, int64_t count, Tensor* to, int64_t at) {
+  const size_t size = DataTypeSize(from.dtype());
+  switch (from.dtype()) {
+    case DT_STRING: return CopyObjects<TString>(from, first, count, to, at);
+    case DT_RESOURCE: return CopyObjects<ResourceHandle>(from, first, count, to, at);
+    case DT_VARIANT: return CopyObjects<Variant>(from, first, count, to, at);
+    default:
+      std::memcpy(static_cast<char*>(to->mutable_raw()) + at * size, static_cast<const char*>(from.raw()) + first * size,
+                  count * size);
+  }
+}
+
+std::string PositionText(const Shape& shape, int64_t at) {
+  if (shape.rank() == 0) return "";
+  std::vector<int64_t> position(shape.rank());
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    position[d] = at % shape[d];
+    at /= shape[d];
+  }
+  return StrCat("[", StrJoin(position, ","), "]");
+}
+
+std::vector<int64_t> FlatInts(const Tensor& t) {
+  std::vector<int64_t> values(t.num_elements());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = t.IntAt(static_cast<int64_t>(i));
+  return values;
+}
+
+}  // namespace penstock

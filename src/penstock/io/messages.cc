@@ -1,0 +1,83 @@
+#include "penstock/io/messages.h"
+
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace penstock {
+namespace {
+
+template <class Message>
+auto Parsed(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  auto* message = google::protobuf::Arena::CreateMessage<Message>(&arena);
+  ParseMessage(bytes, message);
+  return FromProto(*message);
+}
+
+template <class Message, class Value>
+std::string Serialized(const Value& value) {
+  google::protobuf::Arena arena;
+  auto* message = google::protobuf::Arena::CreateMessage<Message>(&arena);
+  ToProto(value, message);
+  return SerializeMessage(*message);
+}
+
+}  // namespace
+
+void ParseMessage(std::string_view bytes, google::protobuf::Message* message) {
+  if (bytes.size() > INT_MAX) {
+    throw InvalidArgument("A ", message->GetTypeName(), " of ", bytes.size(), " bytes is too large: the limit is ", INT_MAX);
+  }
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw InvalidArgument("Error parsing message: ", bytes.size(), " bytes are no valid ", message->GetTypeName());
+  }
+}
+
+std::string SerializeMessage(const google::protobuf::Message& message) {
+  const size_t size = message.ByteSizeLong();
+  if (size > INT_MAX) {
+    throw InvalidArgument("Cannot serialize protocol buffer of type ", message.GetTypeName(), " as the serialized size (", size,
+                          " bytes) would be larger than the limit (", INT_MAX, " bytes)");
+  }
+  std::string bytes;
+  bytes.reserve(size);
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);
+    message.SerializeWithCachedSizes(&out);
+  }
+  return bytes;
+}
+
+DeviceDescription FromProto(const tensorflow::DeviceAttributes& proto) {
+  return {proto.name(), proto.device_type(), proto.physical_device_desc(), proto.memory_limit(), proto.incarnation()};
+}
+
+void ToProto(const DeviceDescription& device, tensorflow::DeviceAttributes* proto) {
+  proto->set_name(device.name);
+  proto->set_device_type(device.type);
+  proto->set_physical_device_desc(device.physical_description);
+  proto->set_memory_limit(device.memory_limit);
+  proto->set_incarnation(device.incarnation);
+  proto->mutable_locality();
+}
+
+GraphDef ParseGraphDef(std::string_view bytes) { return Parsed<tensorflow::GraphDef>(bytes); }
+std::string SerializeGraphDef(const GraphDef& graph) { return Serialized<tensorflow::GraphDef>(graph); }
+NodeDef ParseNodeDef(std::string_view bytes) { return Parsed<tensorflow::NodeDef>(bytes); }
+std::string SerializeNodeDef(const NodeDef& node) { return Serialized<tensorflow::NodeDef>(node); }
+std::shared_ptr<FunctionDef> ParseFunctionDef(std::string_view bytes) { return Parsed<tensorflow::FunctionDef>(bytes); }
+std::string SerializeFunctionDef(const FunctionDef& function) { return Serialized<tensorflow::FunctionDef>(function); }
+OpDef ParseOpDef(std::string_view bytes) { return Parsed<tensorflow::OpDef>(bytes); }
+std::string SerializeOpDef(const OpDef& op) { return Serialized<tensorflow::OpDef>(op); }
+AttrValue ParseAttrValue(std::string_view bytes) { return Parsed<tensorflow::AttrValue>(bytes); }
+std::string SerializeAttrValue(const AttrValue& value) { return Serialized<tensorflow::AttrValue>(value); }
+Tensor ParseTensor(std::string_view bytes) { return Parsed<tensorflow::TensorProto>(bytes); }
+std::string SerializeTensor(const Tensor& tensor) { return Serialized<tensorflow::TensorProto>(tensor); }
+PartialShape ParseShape(std::string_view bytes) { return Parsed<tensorflow::TensorShapeProto>(bytes); }
+std::string SerializeShape(const PartialShape& shape) { return Serialized<tensorflow::TensorShapeProto>(shape); }
+DeviceDescription ParseDevice(std::string_view bytes) { return Parsed<tensorflow::DeviceAttributes>(bytes); }
+std::string SerializeDevice(const DeviceDescription& device) { return Serialized<tensorflow::DeviceAttributes>(device); }
+
+}  // namespace penstock

@@ -1,0 +1,44 @@
+// Message classes to and from our structs: for sources of folders that may use protobuf, never for another header.
+// Errors as in convert.h.
+#pragma once
+
+#include <climits>
+
+#include "google/protobuf/arena.h"
+#include "google/protobuf/message.h"
+#include "penstock/io/convert.h"
+#include "penstock/tensor/resource_handle.h"
+#include "tensorflow/core/framework/device_attributes.pb.h"
+#include "tensorflow/core/framework/function.pb.h"
+#include "tensorflow/core/framework/graph.pb.h"
+
+namespace penstock {
+
+PartialShape FromProto(const tensorflow::TensorShapeProto& proto);
+void ToProto(const PartialShape& shape, tensorflow::TensorShapeProto* proto);
+Tensor FromProto(const tensorflow::TensorProto& proto);
+void ToProto(const Tensor& tensor, tensorflow::TensorProto* proto);
+AttrValue FromProto(const tensorflow::AttrValue& proto);
+void ToProto(const AttrValue& value, tensorflow::AttrValue* proto);
+using ProtoAttrs = google::protobuf::Map<std::string, tensorflow::AttrValue>;
+AttrMap FromProto(const ProtoAttrs& proto);
+void ToProto(const AttrMap& attrs, ProtoAttrs* proto);
+OpDef FromProto(const tensorflow::OpDef& proto);
+void ToProto(const OpDef& op, tensorflow::OpDef* proto);
+NodeDef FromProto(const tensorflow::NodeDef& proto);
+void ToProto(const NodeDef& node, tensorflow::NodeDef* proto);
+std::shared_ptr<FunctionDef> FromProto(const tensorflow::FunctionDef& proto);
+void ToProto(const FunctionDef& function, tensorflow::FunctionDef* proto);
+Versions FromProto(const tensorflow::VersionDef& proto);
+void ToProto(const Versions& versions, tensorflow::VersionDef* proto);
+GraphDef FromProto(const tensorflow::GraphDef& proto);
+void ToProto(const GraphDef& graph, tensorflow::GraphDef* proto);
+DeviceDescription FromProto(const tensorflow::DeviceAttributes& proto);
+void ToProto(const DeviceDescription& device, tensorflow::DeviceAttributes* proto);
+
+// Reads the whole of `bytes`; InvalidArgument naming the message otherwise.
+void ParseMessage(std::string_view bytes, google::protobuf::Message* message);
+// Deterministic: maps in order of their keys.
+std::string SerializeMessage(const google::protobuf::Message& message);
+
+}  // namespace penstock

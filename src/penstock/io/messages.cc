@@ -1,6 +1,7 @@
 #include "penstock/io/messages.h"
 
 #include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace penstock {
@@ -28,6 +29,8 @@ void ParseMessage(std::string_view bytes, google::protobuf::Message* message) {
   if (bytes.size() > INT_MAX) {
     throw InvalidArgument("A ", message->GetTypeName(), " of ", bytes.size(), " bytes is too large: the limit is ", INT_MAX);
   }
+  // What is wrong is said by the exception alone, not on stderr.
+  [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
   if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw InvalidArgument("Error parsing message: ", bytes.size(), " bytes are no valid ", message->GetTypeName());
   }

@@ -22,7 +22,7 @@ from penstock.framework.registry import (  # noqa: F401
     NoGradient, NotDifferentiable, RegisterGradient, RegisterShape, get_collection_proto_type, get_from_proto_function,
     get_gradient_function, get_to_proto_function, register_proto_function)
 from penstock.framework.scopes import name_from_scope_name  # noqa: F401
-from penstock.framework.tensor import Tensor, is_dense_tensor_like  # noqa: F401
+from penstock.framework.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
 from penstock.util import compat
 
 _gradient_registry = registry.gradient_registry

@@ -1,5 +1,4 @@
 """The output of a node, with Python's operators."""
-from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework.mode import mode
 
@@ -188,11 +187,18 @@ for _operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__"}:
     setattr(Tensor, _operator, _late(_operator))
 
 
+_tensor_like_types = (Tensor,)
+
+
+def register_dense_tensor_like_type(tensor_type):
+    """Makes objects of a type count as tensors; it must have properties `name` and `dtype`. TypeError if not."""
+    global _tensor_like_types
+    for field in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, field, None), property):
+            raise TypeError(f"Type {tensor_type.__name__} does not define a `{field}` property")
+    _tensor_like_types += (tensor_type,)
+
+
 def is_dense_tensor_like(value):
     """Whether `value` is a tensor or behaves like one (a variable)."""
-    return isinstance(value, Tensor) or getattr(value, "_is_dense_tensor_like", False)
-
-
-def name_of_type(dtype):
-    """The name of a type given in any form."""
-    return dtypes.as_dtype(dtype).name
+    return isinstance(value, _tensor_like_types) or getattr(value, "_is_dense_tensor_like", False)

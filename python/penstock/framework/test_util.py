@@ -1,0 +1,386 @@
+"""TestCase: unittest's with sessions and comparisons of arrays."""
+import collections.abc
+import contextlib
+import os
+import random
+import re
+import shutil
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+from penstock.framework import defaults
+from penstock.framework import device as pydev
+from penstock.framework import errors
+from penstock.framework import ops
+from penstock.framework import random_seed
+from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock.util import compat
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Whether there is a GPU."""
+    return bool(gpu_device_name())
+
+
+def gpu_device_name():
+    """The name of the first GPU, or ""."""
+    from penstock import _core
+    return next((compat.as_str(d.name) for d in _core.list_local_devices() if d.device_type == "GPU"), "")
+
+
+def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
+    """AssertionError, with the difference, unless the GraphDefs hold the same nodes."""
+    for which, graph_def in (("actual", actual), ("expected", expected)):
+        if not hasattr(graph_def, "node"):
+            raise TypeError(f"Expected tf.GraphDef for {which}, got {type(graph_def).__name__}")
+    mine, theirs = ({n.name: n for n in g.node} for g in (actual, expected))
+    for name in mine.keys() | theirs.keys():
+        assert name in mine and name in theirs, f"only one of the graphs has a node {name}"
+        assert mine[name] == theirs[name], f"node {name} differs:\n{mine[name]}\n{theirs[name]}"
+
+
+def assert_ops_in_graph(expected_ops, graph):
+    """ValueError unless the graph has these operations: name -> type. Returns their NodeDefs."""
+    found = {n.name: n for n in graph.as_graph_def().node if expected_ops.get(n.name) == n.op}
+    missing = {name: op for name, op in expected_ops.items() if name not in found}
+    if missing:
+        raise ValueError(f"Not all expected ops are present. Expected {expected_ops}, found {set(found)}")
+    return found
+
+
+class _CheckedThread:
+    """A thread whose exception fails the test."""
+
+    def __init__(self, testcase, target, args=None, kwargs=None):
+        self._testcase = testcase
+        self._target = target
+        self._args = args or ()
+        self._kwargs = kwargs or {}
+        self._thread = threading.Thread(target=self._run)
+        self._exception = None
+        self._joined = False
+
+    def _run(self):
+        try:
+            self._target(*self._args, **self._kwargs)
+        except Exception as e:
+            self._exception = e
+
+    def start(self):
+        """Starts it."""
+        self._thread.start()
+
+    def join(self):
+        """Waits for its end; fails the test if it raised."""
+        self._joined = True
+        self._thread.join()
+        if self._exception is not None:
+            self._testcase.fail(f"Error in checkedThread: {self._exception}")
+
+    def is_alive(self):
+        """Whether it runs."""
+        return self._thread.is_alive()
+
+    def check_termination(self):
+        """Fails the test if it was not joined or still runs."""
+        if not self._joined:
+            self._testcase.fail("A checked thread was not joined.")
+        if self.is_alive():
+            self._testcase.fail("A checked thread did not terminate.")
+
+
+class TensorFlowTestCase(unittest.TestCase):
+    """unittest.TestCase with sessions and comparisons of arrays. Each test starts with an empty default graph and fixed
+    seeds."""
+
+    def __init__(self, methodName="runTest"):  # noqa: N803
+        super().__init__(methodName)
+        self._threads = []
+        self._tempdir = None
+        self._cached_session = None
+
+    def setUp(self):  # noqa: N802
+        self._clear_cached_session()
+        random.seed(random_seed.DEFAULT_GRAPH_SEED)
+        np.random.seed(random_seed.DEFAULT_GRAPH_SEED % 2**32)
+        defaults._default_graph_stack.reset()
+        defaults.reset_default_graph()
+        random_seed.set_random_seed(random_seed.DEFAULT_GRAPH_SEED)
+
+    def tearDown(self):  # noqa: N802
+        for thread in self._threads:
+            thread.check_termination()
+        self._clear_cached_session()
+
+    def _clear_cached_session(self):
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = None
+
+    def get_temp_dir(self):
+        """A folder of this test, empty at its start."""
+        if self._tempdir is None:
+            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_")
+            self.addCleanup(shutil.rmtree, self._tempdir, True)
+        return self._tempdir
+
+    # Sessions
+
+    @contextlib.contextmanager
+    def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """A new session, the default one in the block."""
+        from penstock.client import session
+        with session.Session(graph=graph, config=config) as sess:
+            yield sess
+
+    @contextlib.contextmanager
+    def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """The test's session, made at the first call and kept until the end of the test."""
+        if self._cached_session is None:
+            from penstock.client import session
+            self._cached_session = session.Session(graph=graph, config=config)
+        elif graph is not None and self._cached_session.graph is not graph:
+            raise ValueError("The graph used to get the cached session is different than the one that was used to create "
+                             "the session.")
+        with self._cached_session.graph.as_default(), self._cached_session.as_default():
+            yield self._cached_session
+
+    @contextlib.contextmanager
+    def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """cached_session without a graph, session with one."""
+        chosen = self.cached_session if graph is None else self.session
+        with chosen(graph=graph, config=config, use_gpu=use_gpu) as sess:
+            yield sess
+
+    def evaluate(self, tensors):
+        """The values of tensors in the default session."""
+        sess = defaults.get_default_session()
+        if sess is None:
+            with self.test_session() as sess:
+                return sess.run(tensors)
+        return sess.run(tensors)
+
+    def checkedThread(self, target, args=None, kwargs=None):  # noqa: N802
+        """A thread whose failure fails the test."""
+        thread = _CheckedThread(self, target, args, kwargs)
+        self._threads.append(thread)
+        return thread
+
+    # Arrays
+
+    def _GetNdArray(self, a):  # noqa: N802
+        if isinstance(a, (ops.Tensor, SparseTensor)) or hasattr(a, "_as_graph_element"):
+            a = self.evaluate(a)
+        if isinstance(a, (SparseTensorValue, np.ndarray)):
+            return a
+        return np.array(a)
+
+    def _note(self, msg):
+        return f"\n{msg}" if msg else ""
+
+    def assertNear(self, f1, f2, err, msg=None):  # noqa: N802
+        """The two numbers differ by at most `err`."""
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} is not near {f2} ({err}){self._note(msg)}")
+
+    def assertArrayNear(self, farray1, farray2, err, msg=None):  # noqa: N802
+        """Corresponding numbers differ by at most `err`."""
+        self.assertEqual(len(farray1), len(farray2), msg=msg)
+        for x, y in zip(farray1, farray2):
+            self.assertNear(float(x), float(y), err, msg=msg)
+
+    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):  # noqa: N802
+        """The norm of the difference is less than `err`."""
+        self.assertLess(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)), err, msg)
+
+    def _assert_close(self, a, b, rtol, atol, path, msg):
+        if hasattr(a, "_asdict"):
+            a = a._asdict()
+        if hasattr(b, "_asdict"):
+            b = b._asdict()
+        if isinstance(a, collections.abc.Mapping):
+            self.assertIsInstance(b, collections.abc.Mapping)
+            self.assertItemsEqual(a.keys(), b.keys(), msg)
+            for key in a:
+                self._assert_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
+            return
+        if isinstance(a, (list, tuple)):
+            x, y = _plain_array(self, a), _plain_array(self, b)
+            if x is None or y is None:
+                self.assertEqual(len(a), len(b), f"lengths differ at {path}{self._note(msg)}")
+                for i, (p, q) in enumerate(zip(a, b)):
+                    self._assert_close(p, q, rtol, atol, f"{path}[{i}]", msg)
+                return
+            a, b = x, y
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
+        self.assertEqual(a.shape, b.shape, f"Shape mismatch{path}: expected {a.shape}, got {b.shape}.{self._note(msg)}")
+        if not np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
+            with np.errstate(all="ignore"):
+                off = np.abs(a - b) > atol + rtol * np.abs(b)
+                off |= np.isnan(a) != np.isnan(b)
+                raise AssertionError(f"Not equal to tolerance rtol={rtol}, atol={atol}{path}{self._note(msg)}\n"
+                                     f"places: {np.argwhere(off)[:10].tolist()}\na: {a[off][:10]}\nb: {b[off][:10]}\n"
+                                     f"largest difference: {np.nanmax(np.abs(a - b))}")
+
+    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):  # noqa: N802
+        """Arrays, or structures of arrays, are equal up to a tolerance."""
+        self._assert_close(a, b, rtol, atol, "", msg)
+
+    def assertAllCloseAccordingToType(self, a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6,  # noqa: N802
+                                      half_rtol=1e-3, half_atol=1e-3, bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None):
+        """assertAllClose with the tolerance of the less precise type."""
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
+        for names, r, t in ((("float32", "complex64"), float_rtol, float_atol), (("float16",), half_rtol, half_atol),
+                            (("bfloat16",), bfloat16_rtol, bfloat16_atol)):
+            if str(a.dtype) in names or str(b.dtype) in names:
+                rtol, atol = max(rtol, r), max(atol, t)
+        self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
+
+    def assertNotAllClose(self, a, b, **kwargs):  # noqa: N802
+        """Some elements differ by more than a tolerance."""
+        try:
+            self.assertAllClose(a, b, **kwargs)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are close at all elements.")
+
+    def assertAllEqual(self, a, b, msg=None):  # noqa: N802
+        """Arrays are equal; NaN equals NaN."""
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
+        if b.ndim <= 3 or b.size < 500:
+            self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. Contents: {b}. "
+                                               f"{msg or ''}")
+        if a.dtype.kind in "OSU" or b.dtype.kind in "OSU":
+            a, b = _as_bytes(a), _as_bytes(b)
+        same = a == b
+        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+            same = np.logical_or(same, np.logical_and(np.isnan(a), np.isnan(b)))
+        if not np.all(same):
+            raise AssertionError(f"Arrays are not equal{self._note(msg)}\nfirst: {a}\nsecond: {b}")
+
+    def assertNotAllEqual(self, a, b, msg=None):  # noqa: N802
+        """Some elements differ."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are equal at all elements." + self._note(msg))
+
+    def _assert_all(self, holds, target, what):
+        target = self._GetNdArray(target)
+        if not np.all(holds(target)):
+            raise AssertionError(f"{target} is not all {what}")
+
+    def assertAllGreater(self, a, comparison_target):  # noqa: N802
+        """All elements are greater."""
+        self._assert_all(lambda x: x > comparison_target, a, f"> {comparison_target}")
+
+    def assertAllLess(self, a, comparison_target):  # noqa: N802
+        """All elements are less."""
+        self._assert_all(lambda x: x < comparison_target, a, f"< {comparison_target}")
+
+    def assertAllGreaterEqual(self, a, comparison_target):  # noqa: N802
+        """All elements are greater or equal."""
+        self._assert_all(lambda x: x >= comparison_target, a, f">= {comparison_target}")
+
+    def assertAllLessEqual(self, a, comparison_target):  # noqa: N802
+        """All elements are less or equal."""
+        self._assert_all(lambda x: x <= comparison_target, a, f"<= {comparison_target}")
+
+    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False,  # noqa: N802
+                         open_upper_bound=False):
+        """All elements lie between bounds."""
+        (self.assertAllGreater if open_lower_bound else self.assertAllGreaterEqual)(target, lower_bound)
+        (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
+
+    def assertAllInSet(self, target, expected_set):  # noqa: N802
+        """All elements are in the set."""
+        found = set(self._GetNdArray(target).ravel().tolist())
+        if found - set(expected_set):
+            raise AssertionError(f"{len(found - set(expected_set))} unexpected values: {found - set(expected_set)}")
+
+    def assertShapeEqual(self, np_array, tf_tensor, msg=None):  # noqa: N802
+        """An array has the static shape of a tensor."""
+        if not isinstance(np_array, (np.ndarray, np.generic)):
+            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
+        self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
+
+    def assertDTypeEqual(self, target, expected_dtype):  # noqa: N802
+        """The elements have a type."""
+        self.assertEqual(self._GetNdArray(target).dtype, np.dtype(expected_dtype))
+
+    def assertDeviceEqual(self, device1, device2, msg=None):  # noqa: N802
+        """Two device names or specs mean the same."""
+        self.assertEqual(pydev.canonical_name(device1), pydev.canonical_name(device2), msg)
+
+    def assertItemsEqual(self, first, second, msg=None):  # noqa: N802
+        """The same elements in any order."""
+        return self.assertCountEqual(first, second, msg)
+
+    def assertRaisesRegexp(self, *args, **kwargs):  # noqa: N802
+        """assertRaisesRegex."""
+        return self.assertRaisesRegex(*args, **kwargs)
+
+    # Messages and errors
+
+    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):  # noqa: N802
+        """A message equals another, or one given as text."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, (str, bytes)):
+            from google.protobuf import text_format
+            expected = text_format.Parse(expected, type(message)())
+        self.assertEqual(str(expected), str(message), msg)
+
+    def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=0, msg=None):  # noqa: N802
+        """assertProtoEquals for GraphDefs whose versions are added to the text."""
+        from penstock.framework import versions
+        producer = versions.GRAPH_DEF_VERSION if producer is None else producer
+        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual, msg)
+
+    def assertStartsWith(self, actual, expected_start, msg=None):  # noqa: N802
+        """A text begins with another."""
+        if not actual.startswith(expected_start):
+            self.fail(f"{actual!r} does not start with {expected_start!r}{self._note(msg)}")
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):  # noqa: N802
+        """The block raises an exception that a predicate accepts, or whose message a pattern is found in."""
+        expected = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as e:
+            text = e.message if isinstance(e, errors.OpError) else str(e)
+            accepted = expected(e) if callable(expected) else re.search(expected, text)
+            if not accepted:
+                raise AssertionError(f"Exception of type {type(e)}: {e}") from e
+        else:
+            self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate):  # noqa: N802
+        """assertRaisesWithPredicateMatch for errors of ops."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+def _plain_array(case, values):
+    """A structure as an array of numbers, or None if it is none."""
+    try:
+        array = np.array([case._GetNdArray(v) for v in values] if isinstance(values, (list, tuple)) else values)
+    except (ValueError, TypeError):
+        return None
+    return None if array.dtype.kind == "O" else array
+
+
+def _as_bytes(array):
+    if array.dtype.kind not in "OSU":
+        return array
+    flat = [compat.as_bytes(x) if isinstance(x, str) else x for x in array.ravel().tolist()]
+    result = np.empty(len(flat), object)
+    result[:] = flat
+    return result.reshape(array.shape)
+
+
+def create_local_temp_dir():
+    """A folder for files of tests."""
+    return os.environ.get("TEST_TMPDIR") or tempfile.gettempdir()

@@ -1,0 +1,34 @@
+"""The collection of losses."""
+from penstock.framework import constant_op
+from penstock.framework import ops
+from penstock.ops import math_ops
+
+
+def add_loss(loss, loss_collection=ops.GraphKeys.LOSSES):
+    """Adds a loss made elsewhere to the collection."""
+    if loss_collection:
+        ops.add_to_collection(loss_collection, loss)
+
+
+def get_losses(scope=None, loss_collection=ops.GraphKeys.LOSSES):
+    """The losses whose names match `scope`."""
+    return ops.get_collection(loss_collection, scope)
+
+
+def get_regularization_losses(scope=None):
+    """The regularization losses whose names match `scope`."""
+    return ops.get_collection(ops.GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+def get_regularization_loss(scope=None, name="total_regularization_loss"):
+    """The sum of the regularization losses."""
+    losses = get_regularization_losses(scope)
+    return math_ops.add_n(losses, name=name) if losses else constant_op.constant(0.0)
+
+
+def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+    """The sum of the losses, by default with the regularization losses."""
+    losses = get_losses(scope=scope)
+    if add_regularization_losses:
+        losses += get_regularization_losses(scope=scope)
+    return math_ops.add_n(losses, name=name)

@@ -1,0 +1,77 @@
+"""Programs with losses and metrics, for the comparison of graphs."""
+
+
+def losses(tf):
+    labels = tf.placeholder(tf.float32, [None, 3], name="labels")
+    predictions = tf.placeholder(tf.float32, [None, 3], name="predictions")
+    weights = tf.placeholder(tf.float32, [None, 1], name="weights")
+    tf.losses.mean_squared_error(labels, predictions)
+    tf.losses.mean_squared_error(labels, predictions, weights=weights)
+    tf.losses.mean_squared_error(labels, predictions, reduction=tf.losses.Reduction.NONE,
+                                 loss_collection=None)
+    tf.losses.absolute_difference(labels, predictions, reduction=tf.losses.Reduction.MEAN)
+    tf.losses.absolute_difference(labels, predictions, weights=0.5, reduction=tf.losses.Reduction.SUM)
+    tf.losses.huber_loss(labels, predictions, delta=2.0, reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE)
+    tf.losses.log_loss(labels, predictions)
+    tf.losses.hinge_loss(labels, predictions)
+    tf.losses.cosine_distance(labels, predictions, axis=1)
+    tf.losses.sigmoid_cross_entropy(labels, predictions, label_smoothing=0.1)
+    tf.losses.softmax_cross_entropy(labels, predictions, label_smoothing=0.1, scope="mine")
+    tf.losses.softmax_cross_entropy(labels, predictions)
+    tf.losses.sparse_softmax_cross_entropy(tf.constant([0, 1]), tf.ones([2, 3]))
+    tf.losses.sparse_softmax_cross_entropy(tf.constant([[0], [1]]), tf.ones([2, 3]), weights=[[1.0], [2.0]])
+    tf.losses.mean_pairwise_squared_error(labels, predictions)
+    tf.losses.compute_weighted_loss(tf.ones([4]), weights=[1.0, 0.0, 1.0, 2.0])
+    tf.losses.add_loss(tf.constant(1.0))
+    tf.losses.get_regularization_loss()
+    tf.losses.get_total_loss()
+
+
+def metrics_of_means(tf):
+    labels = tf.placeholder(tf.float32, [None, 3], name="labels")
+    predictions = tf.placeholder(tf.float32, [None, 3], name="predictions")
+    classes = tf.placeholder(tf.int64, [None], name="classes")
+    guesses = tf.placeholder(tf.int32, [None], name="guesses")
+    tf.metrics.mean(labels)
+    tf.metrics.mean(labels, weights=predictions, metrics_collections=["m"], updates_collections=["u"], name="named")
+    tf.metrics.mean_tensor(tf.ones([2, 2]))
+    tf.metrics.accuracy(classes, guesses)
+    tf.metrics.accuracy(classes, guesses, weights=tf.ones_like(guesses))
+    tf.metrics.mean_absolute_error(labels, predictions)
+    tf.metrics.mean_squared_error(labels, predictions)
+    tf.metrics.root_mean_squared_error(labels, predictions)
+    tf.metrics.mean_relative_error(labels, predictions, tf.ones_like(labels))
+    tf.metrics.mean_cosine_distance(labels, predictions, 1)
+    tf.metrics.percentage_below(labels, 0.5)
+    tf.metrics.mean_per_class_accuracy(classes, guesses, 4)
+    tf.metrics.mean_iou(classes, guesses, 4)
+    tf.local_variables_initializer()
+
+
+def metrics_of_counts(tf):
+    labels = tf.placeholder(tf.bool, [None], name="labels")
+    predictions = tf.placeholder(tf.float32, [None], name="predictions")
+    tf.metrics.true_positives(labels, predictions)
+    tf.metrics.true_negatives(labels, predictions, weights=2.0)
+    tf.metrics.false_positives(labels, predictions, weights=predictions)
+    tf.metrics.false_negatives(labels, predictions, name="named")
+    tf.metrics.precision(labels, predictions)
+    tf.metrics.recall(labels, predictions)
+    tf.metrics.true_positives_at_thresholds(labels, predictions, [0.1, 0.5])
+    tf.metrics.false_negatives_at_thresholds(labels, predictions, [0.1, 0.5], weights=predictions)
+    tf.metrics.precision_at_thresholds(labels, predictions, [0.1, 0.5])
+    tf.metrics.recall_at_thresholds(labels, predictions, [0.1, 0.5])
+    tf.metrics.auc(labels, predictions, num_thresholds=5)
+    tf.metrics.auc(labels, predictions, curve="PR", num_thresholds=5, summation_method="careful_interpolation")
+    tf.metrics.auc(labels, predictions, summation_method="minoring", thresholds=[0.3, 0.2])
+    tf.metrics.sensitivity_at_specificity(labels, predictions, 0.5, num_thresholds=5)
+    tf.metrics.specificity_at_sensitivity(labels, predictions, 0.5, num_thresholds=5)
+
+
+def metrics_at_k(tf):
+    labels = tf.placeholder(tf.int64, [None], name="labels")
+    scores = tf.placeholder(tf.float32, [None, 5], name="scores")
+    tf.metrics.recall_at_k(labels, scores, 2)
+    tf.metrics.precision_at_k(labels, scores, 2, class_id=1)
+    tf.metrics.precision_at_top_k(labels, tf.placeholder(tf.int64, [None, 2], name="top"))
+    tf.metrics.average_precision_at_k(labels, scores, 3)

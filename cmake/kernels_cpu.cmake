@@ -27,11 +27,15 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 file(GLOB loops CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/*.cc)
 if(loops)
+  # Vector code needs to know that a comparison or division that nobody asked for does no harm. Matrix products may
+  # join a multiplication and an addition into one rounding.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/gemm.cc PROPERTIES
+                              COMPILE_OPTIONS -ffp-contract=fast)
   foreach(isa ${isas})
     add_library(penstock_loops_${isa} STATIC ${loops})
     target_include_directories(penstock_loops_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(penstock_loops_${isa} PRIVATE PENSTOCK_ISA=${isa})
-    target_compile_options(penstock_loops_${isa} PRIVATE ${kernel_flags} ${isa_flags_${isa}})
+    target_compile_options(penstock_loops_${isa} PRIVATE ${kernel_flags} -fno-trapping-math ${isa_flags_${isa}})
     # What a loop calls lies in the folders above kernels/cpu.
     target_link_libraries(penstock_loops_${isa} PUBLIC penstock_base)
     target_link_libraries(penstock_kernels_cpu ${kernels_cpu_scope} penstock_loops_${isa})

@@ -1,0 +1,82 @@
+// The inner loops that are compiled once for each instruction set (loops/*.cc), as one table of function pointers, chosen
+// by what the processor can do. Everything else in kernels/cpu is compiled once and calls through this table.
+#pragma once
+
+#include <cstdint>
+
+#include "penstock/tensor/types.h"
+
+namespace penstock {
+
+// y[i] = f(x[i]); y may be x where the element sizes are equal.
+using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
+// out[i] = f(a[i * sa], b[i * sb]); sa and sb are 0 or 1; out may be a or b where element sizes are equal.
+using BinaryLoop = void (*)(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n);
+
+// Elementwise functions that have such loops. The types that each covers are said where it is filled in.
+enum class UnaryOp : int {
+  kNeg, kAbs, kSquare, kSqrt, kRsqrt, kReciprocal, kExp, kLog, kTanh, kSigmoid, kErf, kSin, kCos, kLog1p, kExpm1,
+  kFloor, kCeil, kRint, kSoftplus, kSign, kCount
+};
+enum class BinaryOp : int {
+  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kEqual, kNotEqual, kLess, kLessEqual, kGreater,
+  kGreaterEqual, kSigmoidGrad, kTanhGrad, kSqrtGrad, kRsqrtGrad, kCount
+};
+enum class ReduceOp : int { kSum, kProd, kMin, kMax, kSumSquares, kCount };
+
+// Reductions keep an accumulator of the element's type (float for half and bfloat16, which are converted on the way).
+struct ReduceLoops {
+  // out[r] = reduction of x[r * n, (r + 1) * n), for each of `rows` rows. n > 0.
+  void (*rows)(const void* x, int64_t rows, int64_t n, void* out) = nullptr;
+  // acc[i] = acc[i] op f(x[r * stride + i]) for each of `rows` rows of n elements.
+  void (*columns)(const void* x, int64_t rows, int64_t n, int64_t stride, void* acc) = nullptr;
+};
+
+inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have loops
+
+// C[m, n] (+)= A[m, k] B[k, n] on packed panels; see gemm.h.
+struct GemmLoops {
+  int mr = 0, nr = 0;  // rows of A and columns of B in one tile
+  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * nr + j], for i < rows <= mr, j < columns <= nr.
+  void (*tile)(int64_t k, const void* a, const void* b, void* c, int64_t ldc, int rows, int columns, bool accumulate) = nullptr;
+  // y[j] += sum over p of x[p] * b[p * ldb + j], for j < n.
+  void (*row_times_matrix)(int64_t k, int64_t n, const void* x, const void* b, int64_t ldb, void* y) = nullptr;
+};
+
+struct Loops {
+  const char* isa = "";
+  UnaryLoop unary[static_cast<int>(UnaryOp::kCount)][kLoopTypes] = {};
+  BinaryLoop binary[static_cast<int>(BinaryOp::kCount)][kLoopTypes] = {};
+  UnaryLoop cast[kLoopTypes][kLoopTypes] = {};  // [from][to]; only what is worth it
+  ReduceLoops reduce[static_cast<int>(ReduceOp::kCount)][kLoopTypes];
+  GemmLoops gemm_f32, gemm_f64;
+  // out[i] = condition[i] ? a[i * sa] : b[i * sb], by element size 1, 2, 4, 8
+  void (*select[9])(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) = {};
+  // Index of the largest (smallest) of n floats, the first of equal ones; NaN is never chosen but at 0.
+  int64_t (*argmax_f32)(const float* x, int64_t n) = nullptr;
+  int64_t (*argmin_f32)(const float* x, int64_t n) = nullptr;
+
+  UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
+  BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
+  const ReduceLoops& operator()(ReduceOp op, DataType type) const { return reduce[static_cast<int>(op)][type]; }
+};
+
+// The table for this machine. PENSTOCK_ISA=baseline|avx2|avx512 in the environment lowers the choice (for tests).
+const Loops& CpuLoops();
+
+// What each loops/*.cc adds, once for each instruction set.
+#define PENSTOCK_LOOPS(isa)              \
+  namespace isa {                        \
+  void FillArithmetic(Loops& loops);     \
+  void FillCompare(Loops& loops);        \
+  void FillMath(Loops& loops);           \
+  void FillCast(Loops& loops);           \
+  void FillReduce(Loops& loops);         \
+  void FillGemm(Loops& loops);           \
+  }
+PENSTOCK_LOOPS(baseline)
+PENSTOCK_LOOPS(avx2)
+PENSTOCK_LOOPS(avx512)
+#undef PENSTOCK_LOOPS
+
+}  // namespace penstock

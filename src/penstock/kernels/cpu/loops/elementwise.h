@@ -1,0 +1,50 @@
+// How loops/*.cc write an elementwise loop from its formula. Only for those files: all of it is per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "penstock/kernels/cpu/loops.h"
+
+namespace penstock::PENSTOCK_ISA {
+
+// F: struct with `static R f(T)`.
+template <class F, class T>
+void Unary(const void* x, void* y, int64_t n) {
+  using R = decltype(F::f(T()));
+  const T* in = static_cast<const T*>(x);
+  R* out = static_cast<R*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = F::f(in[i]);
+}
+
+// F: struct with `static R f(T, T)`.
+template <class F, class T>
+void Binary(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
+  using R = decltype(F::f(T(), T()));
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  R* z = static_cast<R*>(out);
+  if (sa == 0) {
+    const T x0 = *x;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) z[i] = F::f(x0, y[i * sb]);
+  } else if (sb == 0) {
+    const T y0 = *y;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) z[i] = F::f(x[i], y0);
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) z[i] = F::f(x[i], y[i]);
+  }
+}
+
+template <class F, class... Ts>
+void FillUnary(Loops& loops, UnaryOp op, Types<Ts...>) {
+  ((loops.unary[static_cast<int>(op)][kTypeOf<Ts>] = &Unary<F, Ts>), ...);
+}
+template <class F, class... Ts>
+void FillBinary(Loops& loops, BinaryOp op, Types<Ts...>) {
+  ((loops.binary[static_cast<int>(op)][kTypeOf<Ts>] = &Binary<F, Ts>), ...);
+}
+
+}  // namespace penstock::PENSTOCK_ISA

@@ -1,0 +1,80 @@
+// The innermost tiles of matrix products: a block of C held in registers while k runs.
+#include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/vector.h"
+
+namespace penstock::PENSTOCK_ISA {
+namespace {
+
+// Accumulators fill the registers but for what two vectors of B and one element of A need.
+#if defined(__AVX512F__)
+constexpr int kRows = 12;
+#elif defined(__AVX2__)
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+
+template <class T>
+void Tile(int64_t k, const void* a_panel, const void* b_panel, void* c_block, int64_t ldc, int rows, int columns,
+          bool accumulate) {
+  constexpr int kWidth = kLanes<T>;
+  const T* a = static_cast<const T*>(a_panel);
+  const T* b = static_cast<const T*>(b_panel);
+  T* c = static_cast<T*>(c_block);
+  Vec<T> acc[kRows][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) acc[i][0] = acc[i][1] = Vec<T>{};
+  for (int64_t p = 0; p < k; ++p, a += kRows, b += 2 * kWidth) {
+    const Vec<T> b0 = Load(b), b1 = Load(b + kWidth);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      acc[i][0] += a[i] * b0;
+      acc[i][1] += a[i] * b1;
+    }
+  }
+  if (rows == kRows && columns == 2 * kWidth) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      T* row = c + i * ldc;
+      Store<T>(row, accumulate ? Load(row) + acc[i][0] : acc[i][0]);
+      Store<T>(row + kWidth, accumulate ? Load(row + kWidth) + acc[i][1] : acc[i][1]);
+    }
+    return;
+  }
+  T edge[kRows][2 * kWidth];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    Store<T>(edge[i], acc[i][0]);
+    Store<T>(edge[i] + kWidth, acc[i][1]);
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) c[i * ldc + j] = accumulate ? c[i * ldc + j] + edge[i][j] : edge[i][j];
+  }
+}
+
+template <class T>
+void RowTimesMatrix(int64_t k, int64_t n, const void* x_row, const void* b_matrix, int64_t ldb, void* y_row) {
+  const T* x = static_cast<const T*>(x_row);
+  const T* b = static_cast<const T*>(b_matrix);
+  T* y = static_cast<T*>(y_row);
+  int64_t p = 0;
+  for (; p + 4 <= k; p += 4, b += 4 * ldb) {
+    const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
+    const T *b0 = b, *b1 = b + ldb, *b2 = b + 2 * ldb, *b3 = b + 3 * ldb;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) y[j] += (x0 * b0[j] + x1 * b1[j]) + (x2 * b2[j] + x3 * b3[j]);
+  }
+  for (; p < k; ++p, b += ldb) {
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) y[j] += x[p] * b[j];
+  }
+}
+
+}  // namespace
+
+void FillGemm(Loops& loops) {
+  loops.gemm_f32 = {kRows, 2 * kLanes<float>, &Tile<float>, &RowTimesMatrix<float>};
+  loops.gemm_f64 = {kRows, 2 * kLanes<double>, &Tile<double>, &RowTimesMatrix<double>};
+}
+
+}  // namespace penstock::PENSTOCK_ISA

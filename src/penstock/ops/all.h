@@ -5,18 +5,26 @@
 
 namespace penstock {
 
+void RegisterAggregateOps(OpRegistry& ops);
+void RegisterCastOps(OpRegistry& ops);
+void RegisterComparisonOps(OpRegistry& ops);
 void RegisterConcatOps(OpRegistry& ops);
 void RegisterConstantOps(OpRegistry& ops);
 void RegisterControlFlowOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
 void RegisterIdentityOps(OpRegistry& ops);
+void RegisterMatMulOps(OpRegistry& ops);
+void RegisterMathBinaryOps(OpRegistry& ops);
+void RegisterMathUnaryOps(OpRegistry& ops);
 void RegisterPadOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
+void RegisterReductionOps(OpRegistry& ops);
 void RegisterResourceVariableOps(OpRegistry& ops);
 void RegisterScatterOps(OpRegistry& ops);
 void RegisterSendReceiveOps(OpRegistry& ops);
+void RegisterSequenceOps(OpRegistry& ops);
 void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);
 void RegisterStateOps(OpRegistry& ops);

@@ -5,18 +5,26 @@
 
 namespace penstock {
 
+void RegisterAggregateKernels(KernelRegistry& kernels);
+void RegisterCastKernels(KernelRegistry& kernels);
+void RegisterComparisonKernels(KernelRegistry& kernels);
 void RegisterConcatKernels(KernelRegistry& kernels);
 void RegisterConstantKernels(KernelRegistry& kernels);
 void RegisterControlFlowKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
+void RegisterMatMulKernels(KernelRegistry& kernels);
+void RegisterMathBinaryKernels(KernelRegistry& kernels);
+void RegisterMathUnaryKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
+void RegisterReductionKernels(KernelRegistry& kernels);
 void RegisterResourceVariableKernels(KernelRegistry& kernels);
 void RegisterScatterKernels(KernelRegistry& kernels);
 void RegisterSendReceiveKernels(KernelRegistry& kernels);
+void RegisterSequenceKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);
 void RegisterStateKernels(KernelRegistry& kernels);

@@ -48,6 +48,6 @@ _HERE = __file__[:-len("framework/stack.py")]
 def user_line(frames):
     """(file, line) of the innermost frame outside this package, or None."""
     for i in range(0, len(frames), 2):
-        if not frames[i].co_filename.startswith(_HERE):
+        if not frames[i].co_filename.startswith((_HERE, "<op ")):
             return frames[i].co_filename, _line_of(frames[i], frames[i + 1])
     return None

@@ -1,0 +1,34 @@
+import pytest
+
+from penstock.framework import device
+from penstock.framework.device import DeviceSpecV1, DeviceSpecV2
+
+
+@pytest.mark.parametrize("text, full", [
+    ("", ""), ("/cpu:0", "/device:CPU:0"), ("/gpu:*", "/device:GPU:*"), ("/job:a/task:1", "/job:a/task:1"),
+    ("/job:ps/replica:0/task:2/device:XLA_CPU:3", "/job:ps/replica:0/task:2/device:XLA_CPU:3"), ("/GPU", "/device:GPU:*"),
+])
+def test_names(text, full):
+    assert DeviceSpecV1.from_string(text).to_string() == full and device.canonical_name(text) == full
+
+
+def test_bad_names():
+    with pytest.raises(ValueError, match="Unknown attribute: 'foo'"):
+        DeviceSpecV1.from_string("/foo:bar")
+    with pytest.raises(ValueError, match="multiple device types"):
+        DeviceSpecV1.from_string("/cpu:0/gpu:1")
+
+
+def test_merging():
+    spec = DeviceSpecV1.from_string("/job:a/cpu:0")
+    spec.merge_from(DeviceSpecV1.from_string("/task:3/gpu:1"))
+    assert spec.to_string() == "/job:a/task:3/device:GPU:1"
+    assert DeviceSpecV2(job="a").make_merged_spec(DeviceSpecV2(task=2)).to_string() == "/job:a/task:2"
+
+
+def test_parts_of_version_1_may_be_set():
+    spec = DeviceSpecV1(job="a")
+    spec.device_type, spec.device_index = "gpu", "2"
+    assert spec.to_string() == "/job:a/device:GPU:2"
+    with pytest.raises(AttributeError):
+        DeviceSpecV2().job = "b"

@@ -1,0 +1,58 @@
+import collections
+
+import pytest
+
+from penstock.util import nest
+
+Point = collections.namedtuple("Point", ["x", "y"])
+
+
+def test_dicts_are_walked_in_the_order_of_their_keys():
+    assert nest.flatten({"b": [1, (2, 3)], "a": 4}) == [4, 1, 2, 3]
+
+
+def test_strings_and_numbers_are_leaves():
+    assert nest.flatten("abc") == ["abc"]
+    assert not nest.is_sequence("abc") and not nest.is_sequence(b"x") and not nest.is_sequence(1)
+
+
+def test_packing_gives_the_structure_back():
+    structure = {"a": Point(1, [2]), "b": collections.OrderedDict([("z", 3), ("y", 4)])}
+    packed = nest.pack_sequence_as(structure, [10, 20, 40, 30])
+    assert packed == {"a": Point(10, [20]), "b": {"z": 30, "y": 40}}
+    assert list(packed["b"]) == ["z", "y"]
+
+
+def test_map_structure_checks_that_structures_are_alike():
+    assert nest.map_structure(lambda x, y: x + y, [1, (2,)], [3, (4,)]) == [4, (6,)]
+    with pytest.raises(ValueError, match="don't have the same nested structure"):
+        nest.map_structure(lambda x, y: x, [1, [2]], [1, 2])
+    with pytest.raises(TypeError, match="don't have the same sequence type"):
+        nest.map_structure(lambda x, y: x, [1], (1,))
+    with pytest.raises(TypeError, match="callable"):
+        nest.map_structure(3, [1])
+
+
+def test_flatten_dict_items():
+    assert nest.flatten_dict_items({(4, 5, (6, 8)): ("a", "b", ("c", "d"))}) == {4: "a", 5: "b", 6: "c", 8: "d"}
+    with pytest.raises(ValueError, match="not unique"):
+        nest.flatten_dict_items({(4, 5): ("a", "b"), 4: "c"})
+    with pytest.raises(ValueError, match="Key had 2 elements, but value had 3 elements"):
+        nest.flatten_dict_items({(4, 5): ("a", "b", "c")})
+
+
+def test_pack_refuses_a_wrong_number_of_leaves():
+    with pytest.raises(ValueError, match="Structure had 2 elements, but flat_sequence had 3"):
+        nest.pack_sequence_as([1, 2], [1, 2, 3])
+
+
+def test_structures_up_to_a_shallow_one():
+    assert nest.flatten_up_to([0, 0], [[1, 2], 3]) == [[1, 2], 3]
+    assert nest.map_structure_up_to([0, 0], len, [[1, 2], [3]]) == [2, 1]
+    with pytest.raises(TypeError, match="input must also be a sequence"):
+        nest.flatten_up_to([0], 1)
+
+
+def test_paths():
+    structure = {"a": [1, 2], "b": Point(3, 4)}
+    assert nest.flatten_with_joined_string_paths(structure) == [("a/0", 1), ("a/1", 2), ("b/x", 3), ("b/y", 4)]

@@ -1,4 +1,5 @@
-// Philox 4x32-10 and the transformations that TensorFlow builds its distributions from: the same numbers for the same seeds.
+// Philox 4x32-10 and the transformations that TensorFlow builds its distributions from: the same numbers for the same
+// seeds.
 #pragma once
 
 #include <algorithm>

@@ -26,6 +26,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterShapeOfOps(ops);
   RegisterSliceOps(ops);
   RegisterStateOps(ops);
+  RegisterStatelessRandomOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);
 }

@@ -28,6 +28,7 @@ void RegisterSequenceOps(OpRegistry& ops);
 void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);
 void RegisterStateOps(OpRegistry& ops);
+void RegisterStatelessRandomOps(OpRegistry& ops);
 void RegisterTrainingOps(OpRegistry& ops);
 void RegisterTransposeOps(OpRegistry& ops);
 

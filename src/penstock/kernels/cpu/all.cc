@@ -27,6 +27,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterShapeOfKernels(kernels);
   RegisterSliceKernels(kernels);
   RegisterStateKernels(kernels);
+  RegisterStatelessRandomKernels(kernels);
   RegisterTrainingKernels(kernels);
   RegisterTransposeKernels(kernels);
 }

@@ -28,6 +28,7 @@ void RegisterSequenceKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);
 void RegisterStateKernels(KernelRegistry& kernels);
+void RegisterStatelessRandomKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
 void RegisterTransposeKernels(KernelRegistry& kernels);
 

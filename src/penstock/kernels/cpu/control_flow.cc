@@ -1,5 +1,5 @@
-// Switch, Merge and the ops that carry values between frames. What is alive and what is dead is the executor's business;
-// these only hand values over.
+// Switch, Merge and the ops that carry values between frames. What is alive and what is dead is the executor's
+// business; these only hand values over.
 #include "penstock/kernels/cpu/all.h"
 
 namespace penstock {
@@ -28,8 +28,8 @@ struct Merge {
 struct RefSelect {
   void operator()(KernelContext& k) const {
     const int64_t index = k.Int(0);
-    k.Require(index >= 0 && index < k.num_inputs() - 1, "Index must be in the range [0, ", k.num_inputs() - 1, ") but got ",
-              index);
+    k.Require(index >= 0 && index < k.num_inputs() - 1, "Index must be in the range [0, ", k.num_inputs() - 1,
+              ") but got ", index);
     k.Forward(static_cast<int>(index) + 1, 0);
   }
 };
@@ -64,7 +64,8 @@ void RegisterControlFlowKernels(KernelRegistry& kernels) {
   kernels.Add<Merge>("Merge").HostOutput(1);
   kernels.Add<Merge>("RefMerge").HostOutput(1);
   kernels.Add<RefSelect>("RefSelect").HostInput(0);
-  for (const char* op : {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration"}) kernels.Add<Pass>(op);
+  for (const char* op : {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration"})
+    kernels.Add<Pass>(op);
   kernels.Add<LoopCondition>("LoopCond").HostInput(0).HostOutput(0);
   kernels.Add<Nothing>("ControlTrigger");
   kernels.Add<Abort>("Abort");

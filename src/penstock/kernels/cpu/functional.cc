@@ -9,7 +9,8 @@ struct Argument {
   explicit Argument(const NodeView& node) : index(static_cast<size_t>(node.attr<int64_t>("index"))) {}
   void operator()(KernelContext& k) const {
     const std::vector<Tensor>* args = k.step().args;
-    k.Require(args && index < args->size(), "argument ", index, " was not given: the call has ", args ? args->size() : 0);
+    k.Require(args && index < args->size(), "argument ", index, " was not given: the call has ",
+              args ? args->size() : 0);
     const Tensor& value = (*args)[index];
     k.Require(value.dtype() == k.node().output_type(0), "argument ", index, " has type ", value.dtype(), " but ",
               k.node().output_type(0), " was expected");
@@ -46,13 +47,13 @@ class Call : public AsyncKernel {
  private:
   static Status SetOutputs(KernelContext& k, std::vector<Tensor> results) {
     if (static_cast<int>(results.size()) != k.num_outputs()) {
-      return Status(Code::kInvalidArgument,
-                    StrCat("the function returned ", results.size(), " values, but ", k.num_outputs(), " are expected"));
+      return Status(Code::kInvalidArgument, StrCat("the function returned ", results.size(), " values, but ",
+                                                   k.num_outputs(), " are expected"));
     }
     for (int i = 0; i < k.num_outputs(); ++i) {
       if (results[i].dtype() != k.node().output_type(i)) {
-        return Status(Code::kInvalidArgument, StrCat("the function's result ", i, " has type ", results[i].dtype(), ", but ",
-                                                     k.node().output_type(i), " is expected"));
+        return Status(Code::kInvalidArgument, StrCat("the function's result ", i, " has type ", results[i].dtype(),
+                                                     ", but ", k.node().output_type(i), " is expected"));
       }
       k.SetOutput(i, std::move(results[i]));
     }
@@ -64,7 +65,8 @@ class Call : public AsyncKernel {
 // The runtime makes the gradient of a function when it is asked for SymbolicGradient{f=...}.
 class SymbolicGradient : public Call {
  public:
-  explicit SymbolicGradient(const NodeView& node) : Call(node, {"SymbolicGradient", {{"f", node.attr<FuncRef>("f")}}}) {}
+  explicit SymbolicGradient(const NodeView& node)
+      : Call(node, {"SymbolicGradient", {{"f", node.attr<FuncRef>("f")}}}) {}
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ struct Queue::Attempt {
   CancellationManager::Token token = 0;
 
   bool dequeues() const { return kind == kDequeue || kind == kDequeueMany; }
-  // It has finished: its cancellation callback is not needed. While that step is being cancelled the callback finds nothing
-  // to do, and waiting for it might wait for the caller.
+  // It has finished: its cancellation callback is not needed. While that step is being cancelled the callback finds
+  // nothing to do, and waiting for it might wait for the caller.
   void Forget() {
     if (cancellation && !cancellation->cancelled()) cancellation->Deregister(token);
   }
@@ -52,8 +52,8 @@ void Queue::CheckSharing(const Spec& other) const {
     }
   };
   if (spec_.kind != other.kind) {
-    throw InvalidArgument("Shared queue '", spec_.name, "' has type '", spec_.kind, "' that does not match type of Node '",
-                          other.name, "': ", other.kind);
+    throw InvalidArgument("Shared queue '", spec_.name, "' has type '", spec_.kind,
+                          "' that does not match type of Node '", other.name, "': ", other.kind);
   }
   require(std::max<int64_t>(spec_.capacity, -1) == std::max<int64_t>(other.capacity, -1), "capacity",
           StrCat(spec_.capacity), StrCat(other.capacity));
@@ -68,7 +68,8 @@ void Queue::CheckTuple(const Tuple& tuple, bool batched) const {
   }
   for (size_t i = 0; i < tuple.size(); ++i) {
     if (tuple[i].dtype() != spec_.types[i]) {
-      throw InvalidArgument("Type mismatch in tuple component ", i, ". Expected ", spec_.types[i], ", got ", tuple[i].dtype());
+      throw InvalidArgument("Type mismatch in tuple component ", i, ". Expected ", spec_.types[i], ", got ",
+                            tuple[i].dtype());
     }
     if (batched && tuple[i].rank() == 0) {
       throw InvalidArgument("component ", i, " of a batch to enqueue must have a first dimension, but is a scalar");
@@ -92,7 +93,8 @@ void Queue::CheckShapes(const Tuple& tuple, bool batched) const {
       expected = PartialShape(dims);
     }
     if (!expected.IsCompatibleWith(tuple[i].shape())) {
-      throw InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ", expected, ", got ", tuple[i].shape());
+      throw InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ", expected, ", got ",
+                            tuple[i].shape());
     }
   }
 }
@@ -136,7 +138,8 @@ void Queue::Dequeue(CancellationManager* cancellation, DoneTuple done) {
 
 void Queue::DequeueMany(int64_t n, bool allow_fewer, CancellationManager* cancellation, DoneTuple done) {
   if (!CanStack()) {
-    throw InvalidArgument(spec_.kind, "'s DequeueMany and DequeueUpTo require the components to have specified shapes.");
+    throw InvalidArgument(spec_.kind,
+                          "'s DequeueMany and DequeueUpTo require the components to have specified shapes.");
   }
   auto attempt = std::make_shared<Attempt>(Attempt::kDequeueMany);
   attempt->wanted = n;
@@ -214,8 +217,8 @@ void Queue::Cancel(const std::shared_ptr<Attempt>& attempt) {
       for (size_t i = attempt->elements.size(); i-- > 0;) PushBack(std::move(attempt->elements[i]));
       attempt->elements.clear();
     }
-    attempt->status = Status(Code::kCancelled, attempt->dequeues() ? "Dequeue operation was cancelled"
-                                                                   : "Enqueue operation was cancelled");
+    attempt->status = Status(
+        Code::kCancelled, attempt->dequeues() ? "Dequeue operation was cancelled" : "Enqueue operation was cancelled");
   }
   attempt->Call();
   Flush();
@@ -276,17 +279,20 @@ bool Queue::TryEnqueue(Attempt& attempt) {
 
 bool Queue::TryDequeue(Attempt& attempt) {
   const int64_t missing = attempt.wanted - static_cast<int64_t>(attempt.elements.size());
-  if (closed_ && Stored() < missing && !(attempt.allow_fewer && Stored() + static_cast<int64_t>(attempt.elements.size()) > 0)) {
+  if (closed_ && Stored() < missing &&
+      !(attempt.allow_fewer && Stored() + static_cast<int64_t>(attempt.elements.size()) > 0)) {
     for (size_t i = attempt.elements.size(); i-- > 0;) PushBack(std::move(attempt.elements[i]));
     attempt.elements.clear();
-    attempt.status = Status(Code::kOutOfRange,
-                            StrCat(spec_.kind, " '", spec_.name, "' is closed and has insufficient elements (requested ",
-                                   attempt.wanted, ", current size ", Stored(), ")"));
+    attempt.status = Status(
+        Code::kOutOfRange, StrCat(spec_.kind, " '", spec_.name, "' is closed and has insufficient elements (requested ",
+                                  attempt.wanted, ", current size ", Stored(), ")"));
     return true;
   }
   const int64_t keep = closed_ ? 0 : min_after_dequeue();
-  while (static_cast<int64_t>(attempt.elements.size()) < attempt.wanted && Stored() > keep) attempt.elements.push_back(Pop());
-  const bool complete = static_cast<int64_t>(attempt.elements.size()) == attempt.wanted || (closed_ && attempt.allow_fewer);
+  while (static_cast<int64_t>(attempt.elements.size()) < attempt.wanted && Stored() > keep)
+    attempt.elements.push_back(Pop());
+  const bool complete =
+      static_cast<int64_t>(attempt.elements.size()) == attempt.wanted || (closed_ && attempt.allow_fewer);
   if (!complete) return false;
   if (attempt.kind == Attempt::kDequeue) {
     attempt.result = std::move(attempt.elements[0]);

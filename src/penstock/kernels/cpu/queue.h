@@ -31,8 +31,8 @@ class Queue : public Resource {
   // InvalidArgument unless a node with these attributes may share this queue.
   virtual void CheckSharing(const Spec& other) const;
 
-  // `cancellation` may be null. `done` is called once, perhaps before the call returns. InvalidArgument is thrown for tuples
-  // that do not fit.
+  // `cancellation` may be null. `done` is called once, perhaps before the call returns. InvalidArgument is thrown for
+  // tuples that do not fit.
   void Enqueue(Tuple tuple, CancellationManager* cancellation, Done done);
   // Each tensor holds elements along its first dimension.
   void EnqueueMany(Tuple batch, CancellationManager* cancellation, Done done);

@@ -40,7 +40,8 @@ class QueueKernel : public Kernel {
     queue->CheckSharing(spec);
     if (resource_) {
       handle_ = Tensor(DT_RESOURCE, Shape());
-      *handle_.mutable_data<ResourceHandle>() = {k.device().name(), container, name, "tensorflow::QueueInterface", {}, queue};
+      *handle_.mutable_data<ResourceHandle>() = {
+          k.device().name(), container, name, "tensorflow::QueueInterface", {}, queue};
     } else {
       ref_ = MakeRef<VariableSlot>();
       ref_->dtype = DT_STRING;

@@ -1,7 +1,7 @@
 // Distributions over Philox, element for element TensorFlow's, and filling memory with them in parallel.
 //
-// A distribution gives kCount elements from one call. Those with kVariable use an unknown number of 32-bit numbers; each
-// call then starts at a place of its own in the stream, so that a result does not depend on how the work is split.
+// A distribution gives kCount elements from one call. Those with kVariable use an unknown number of 32-bit numbers;
+// each call then starts at a place of its own in the stream, so that a result does not depend on how the work is split.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +93,8 @@ struct TruncatedNormal {
 
 // Groups [begin, end) of the stream that starts at `start`, into out; the last group may be cut at `size` elements.
 template <class D>
-void FillGroups(const Philox& start, const D& distribution, typename D::Type* out, int64_t size, int64_t begin, int64_t end) {
+void FillGroups(const Philox& start, const D& distribution, typename D::Type* out, int64_t size, int64_t begin,
+                int64_t end) {
   using T = typename D::Type;
   constexpr int kCount = D::kCount;
   Philox philox = start;
@@ -117,9 +118,8 @@ void FillGroups(const Philox& start, const D& distribution, typename D::Type* ou
 template <class D>
 void Fill(const KernelContext& k, const Philox& start, const D& distribution, std::span<typename D::Type> out) {
   const int64_t size = static_cast<int64_t>(out.size()), groups = (size + D::kCount - 1) / D::kCount;
-  k.Parallel(groups, D::kCost * D::kCount / 2, [&](int64_t begin, int64_t end) {
-    FillGroups(start, distribution, out.data(), size, begin, end);
-  });
+  k.Parallel(groups, D::kCost * D::kCount / 2,
+             [&](int64_t begin, int64_t end) { FillGroups(start, distribution, out.data(), size, begin, end); });
 }
 
 }  // namespace penstock::random

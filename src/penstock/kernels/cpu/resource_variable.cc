@@ -8,8 +8,8 @@
 namespace penstock {
 namespace {
 
-// The slot is made with the handle and stays with it; a variable that was never assigned, or was destroyed, is a slot without
-// a value.
+// The slot is made with the handle and stays with it; a variable that was never assigned, or was destroyed, is a slot
+// without a value.
 class VarHandle : public Kernel {
  public:
   explicit VarHandle(const NodeView& node)
@@ -35,7 +35,8 @@ class VarHandle : public Kernel {
     };
     Ref<VariableSlot> slot = anonymous ? make() : k.resources().FindOrMake<VariableSlot>(container, name, make);
     Tensor handle(DT_RESOURCE, Shape());
-    *handle.mutable_data<ResourceHandle>() = {k.device().name(), container, name, "tensorflow::Var", {{dtype_, shape_}}, slot};
+    *handle.mutable_data<ResourceHandle>() = {k.device().name(), container,          name,
+                                              "tensorflow::Var", {{dtype_, shape_}}, slot};
     return handle;
   }
   const DataType dtype_;
@@ -73,11 +74,12 @@ struct Assign {
     Ref<VariableSlot> slot = VariableInput(k, 0);
     const Tensor& value = k.input(1);
     std::lock_guard lock(slot->mutex);
-    k.Require(slot->dtype == value.dtype(), "Trying to assign variable with wrong dtype. Expected ", slot->dtype, " got ",
-              value.dtype());
+    k.Require(slot->dtype == value.dtype(), "Trying to assign variable with wrong dtype. Expected ", slot->dtype,
+              " got ", value.dtype());
     if (validate_shape) {
-      k.Require(slot->shape.IsCompatibleWith(value.shape()), "Trying to assign to variable with tensor with wrong shape. Expected ",
-                slot->shape, " got ", value.shape());
+      k.Require(slot->shape.IsCompatibleWith(value.shape()),
+                "Trying to assign to variable with tensor with wrong shape. Expected ", slot->shape, " got ",
+                value.shape());
     }
     StoreValue(k, *slot, 1);
   }
@@ -90,8 +92,8 @@ struct AssignUpdate {
     const Tensor& value = k.input(1);
     std::lock_guard lock(slot->mutex);
     if (!slot->value.initialized()) throw MissingVariable(k.handle(0));
-    k.Require(slot->value.dtype() == value.dtype(), "Trying to update a variable of type ", slot->value.dtype(), " with ",
-              value.dtype());
+    k.Require(slot->value.dtype() == value.dtype(), "Trying to update a variable of type ", slot->value.dtype(),
+              " with ", value.dtype());
     k.Require(slot->value.shape() == value.shape(), "Cannot update variable with shape ", slot->value.shape(),
               " using a Tensor with shape ", value.shape(), ", shapes must be equal.");
     T* to = WritableValue(k, *slot).template mutable_data<T>();
@@ -134,15 +136,15 @@ struct Gather {
   void operator()(KernelContext& k) const {
     const Tensor params = ReadValue(k, k.node().output_type(0));
     const Tensor& indices = k.input(1);
-    k.Require(batch_dims >= 0 && batch_dims <= indices.rank(), "batch_dims ", batch_dims, " is out of range of the indices' rank ",
-              indices.rank());
+    k.Require(batch_dims >= 0 && batch_dims <= indices.rank(), "batch_dims ", batch_dims,
+              " is out of range of the indices' rank ", indices.rank());
     k.Require(params.rank() > batch_dims, "params must be at least ", batch_dims + 1, " dimensional, but has shape ",
               params.shape());
     Shape shape;
     int64_t batches = 1, inner = 1;
     for (int d = 0; d < batch_dims; ++d) {
-      k.Require(params.dim(d) == indices.dim(d), "params.shape[", d, "]: ", params.dim(d), " should be equal to indices.shape[", d,
-                "]: ", indices.dim(d));
+      k.Require(params.dim(d) == indices.dim(d), "params.shape[", d, "]: ", params.dim(d),
+                " should be equal to indices.shape[", d, "]: ", indices.dim(d));
       batches *= params.dim(d);
     }
     for (int d = 0; d < indices.rank(); ++d) shape.AddDim(indices.dim(d));
@@ -153,8 +155,8 @@ struct Gather {
     const int64_t rows = params.dim(batch_dims), per_batch = batches > 0 ? indices.num_elements() / batches : 0;
     const std::vector<int64_t> flat = FlatInts(indices);
     for (size_t i = 0; i < flat.size(); ++i) {
-      k.Require(flat[i] >= 0 && flat[i] < rows, "indices", PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", flat[i],
-                " is not in [0, ", rows, ")");
+      k.Require(flat[i] >= 0 && flat[i] < rows, "indices", PositionText(indices.shape(), static_cast<int64_t>(i)),
+                " = ", flat[i], " is not in [0, ", rows, ")");
     }
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() == 0) return;

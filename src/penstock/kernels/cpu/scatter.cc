@@ -1,5 +1,5 @@
-// Updates of parts of variables. One loop for all: `count` places, `width` elements each, one after the other, since a place may
-// be named several times.
+// Updates of parts of variables. One loop for all: `count` places, `width` elements each, one after the other, since a
+// place may be named several times.
 #include "penstock/kernels/cpu/all.h"
 #include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/variables.h"
@@ -10,9 +10,9 @@ namespace {
 enum class Change { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
 
 Change ChangeOf(std::string_view op) {
-  const std::pair<std::string_view, Change> names[] = {{"Update", Change::kUpdate}, {"Add", Change::kAdd}, {"Sub", Change::kSub},
-                                                       {"Mul", Change::kMul},       {"Div", Change::kDiv}, {"Min", Change::kMin},
-                                                       {"Max", Change::kMax}};
+  const std::pair<std::string_view, Change> names[] = {
+      {"Update", Change::kUpdate}, {"Add", Change::kAdd}, {"Sub", Change::kSub}, {"Mul", Change::kMul},
+      {"Div", Change::kDiv},       {"Min", Change::kMin}, {"Max", Change::kMax}};
   for (const auto& [name, change] : names) {
     if (op.ends_with(name)) return change;
   }
@@ -41,8 +41,9 @@ Places Rows(KernelContext& k, const Shape& var) {
   places.width = 1;
   for (int d = 1; d < var.rank(); ++d) places.width *= var[d];
   for (size_t i = 0; i < places.at.size(); ++i) {
-    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices", PositionText(indices.shape(), static_cast<int64_t>(i)),
-              " = ", places.at[i], " is not in [0, ", var[0], ")");
+    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices",
+              PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", places.at[i], " is not in [0, ", var[0],
+              ")");
     places.at[i] *= places.width;
   }
   return places;
@@ -52,7 +53,8 @@ Places Slices(KernelContext& k, const Shape& var) {
   const Tensor &indices = k.input(1), &updates = k.input(2);
   k.Require(indices.rank() >= 1, "Indices shape must have rank at least one. Found:", indices.shape());
   const int64_t depth = indices.dim(indices.rank() - 1);
-  k.Require(depth <= var.rank(), "The inner ", depth, " dimensions of indices must index into params, which has shape ", var);
+  k.Require(depth <= var.rank(), "The inner ", depth, " dimensions of indices must index into params, which has shape ",
+            var);
   Shape outer = indices.shape();
   outer.RemoveDim(outer.rank() - 1);
   Shape wanted = outer;
@@ -62,7 +64,8 @@ Places Slices(KernelContext& k, const Shape& var) {
     wanted.AddDim(var[d]);
     places.width *= var[d];
   }
-  k.Require(updates.shape() == wanted, "Must have updates.shape = indices.shape[:-1] + params.shape[indices.shape[-1]:], got ",
+  k.Require(updates.shape() == wanted,
+            "Must have updates.shape = indices.shape[:-1] + params.shape[indices.shape[-1]:], got ",
             "updates.shape: ", updates.shape(), ", indices.shape: ", indices.shape(), ", params_shape: ", var);
   const std::vector<int64_t> flat = FlatInts(indices);
   places.at.resize(outer.num_elements());
@@ -91,9 +94,10 @@ class ScatterKernel : public Kernel {
     Ref<VariableSlot> slot = VariableInput(k, 0);
     {
       std::lock_guard lock(slot->mutex);
-      if (!slot->value.initialized()) throw k.is_ref(0) ? FailedPrecondition("Null ref for params") : MissingVariable(k.handle(0));
-      k.Require(slot->value.dtype() == k.input(2).dtype(), "the variable holds ", slot->value.dtype(), ", the updates are ",
-                k.input(2).dtype());
+      if (!slot->value.initialized())
+        throw k.is_ref(0) ? FailedPrecondition("Null ref for params") : MissingVariable(k.handle(0));
+      k.Require(slot->value.dtype() == k.input(2).dtype(), "the variable holds ", slot->value.dtype(),
+                ", the updates are ", k.input(2).dtype());
       const Places places = by_slices_ ? Slices(k, slot->value.shape()) : Rows(k, slot->value.shape());
       if (places.width > 0) Apply(k, places, &WritableValue(k, *slot), k.input(2));
     }
@@ -139,7 +143,9 @@ T WrapMul(T a, T b) {
 
 template <class T>
 T Divide(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a;
+  } else if constexpr (std::is_integral_v<T>) {
     // Checked for zero before. The smallest number divided by -1 wraps around.
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return WrapSub(T{0}, a);
@@ -165,17 +171,22 @@ class Scatter final : public ScatterKernel {
       }
     }
     switch (change_) {
-      case Change::kAdd: return Loop(k, places, to, from, [](T a, T b) { return WrapAdd(a, b); });
-      case Change::kSub: return Loop(k, places, to, from, [](T a, T b) { return WrapSub(a, b); });
-      case Change::kMul: return Loop(k, places, to, from, [](T a, T b) { return WrapMul(a, b); });
-      case Change::kDiv: return Loop(k, places, to, from, [](T a, T b) { return Divide(a, b); });
+      case Change::kAdd:
+        return Loop(k, places, to, from, [](T a, T b) { return WrapAdd(a, b); });
+      case Change::kSub:
+        return Loop(k, places, to, from, [](T a, T b) { return WrapSub(a, b); });
+      case Change::kMul:
+        return Loop(k, places, to, from, [](T a, T b) { return WrapMul(a, b); });
+      case Change::kDiv:
+        return Loop(k, places, to, from, [](T a, T b) { return Divide(a, b); });
       case Change::kMin:
         if constexpr (!kIsComplex<T>) return Loop(k, places, to, from, [](T a, T b) { return b < a ? b : a; });
         break;
       case Change::kMax:
         if constexpr (!kIsComplex<T>) return Loop(k, places, to, from, [](T a, T b) { return a < b ? b : a; });
         break;
-      case Change::kUpdate: break;
+      case Change::kUpdate:
+        break;
     }
     throw Unimplemented(k.node().op().name, " is not there for ", updates.dtype());
   }
@@ -205,9 +216,10 @@ void RegisterScatterKernels(KernelRegistry& kernels) {
     const std::string_view type = *prefix == 'S' ? "T" : "dtype";
     kernels.Add<ScatterUpdate>(StrCat(prefix, "Update"));
     kernels.Add<ScatterUpdate>(StrCat(prefix, "NdUpdate"));
-    for (const char* change : {"Add", "Sub", "Mul", "Div"}) kernels.Add<Scatter>(StrCat(prefix, change), Numbers{}, type);
+    for (const char* change : {"Add", "Sub", "Mul", "Div"})
+      kernels.Add<Scatter>(StrCat(prefix, change), Numbers{}, type);
     for (const char* change : {"Min", "Max"}) kernels.Add<Scatter>(StrCat(prefix, change), Reals{}, type);
-    for (const char* change : {"NdAdd", "NdSub"}) kernels.Add<Scatter>(StrCat(prefix, change), Numbers{});
+    for (const char* change : {"NdAdd", "NdSub"}) kernels.Add<Scatter>(StrCat(prefix, change), PodTypes{});
     for (const char* change : {"NdMin", "NdMax"}) kernels.Add<Scatter>(StrCat(prefix, change), Reals{});
   }
 }

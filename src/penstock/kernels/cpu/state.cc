@@ -9,9 +9,7 @@ class VariableKernel : public Kernel {
  public:
   explicit VariableKernel(const NodeView& node)
       : dtype_(node.attr<DataType>("dtype")), shape_(node.attr<PartialShape>("shape")), name_(node.name()) {}
-  void Run(KernelContext& k) override {
-    k.SetRef(0, Slot(k));
-  }
+  void Run(KernelContext& k) override { k.SetRef(0, Slot(k)); }
 
  private:
   Ref<VariableSlot> Slot(KernelContext& k) {
@@ -53,7 +51,9 @@ struct TemporaryVariable {
   PartialShape shape;
   std::string name;
   explicit TemporaryVariable(const NodeView& node)
-      : dtype(node.attr<DataType>("dtype")), shape(node.attr<PartialShape>("shape")), name(node.attr<std::string>("var_name")) {
+      : dtype(node.attr<DataType>("dtype")),
+        shape(node.attr<PartialShape>("shape")),
+        name(node.attr<std::string>("var_name")) {
     if (name.empty()) name = node.name();
   }
   void operator()(KernelContext& k) const {
@@ -90,8 +90,9 @@ struct Assign {
     const Tensor& value = k.input(1);
     std::lock_guard lock(slot.mutex);
     if (validate_shape && slot.value.initialized()) {
-      k.Require(slot.value.shape() == value.shape(), "Assign requires shapes of both tensors to match. lhs shape= ",
-                slot.value.shape(), " rhs shape= ", value.shape());
+      k.Require(slot.value.shape() == value.shape(),
+                "Assign requires shapes of both tensors to match. lhs shape= ", slot.value.shape(),
+                " rhs shape= ", value.shape());
     }
     StoreValue(k, slot, 1);
     k.SetRef(0, k.ref_ptr(0));
@@ -106,8 +107,8 @@ struct AssignUpdate {
     {
       std::lock_guard lock(slot.mutex);
       RequireInitialized(slot);
-      k.Require(slot.value.shape() == value.shape(), "Parameters and update must be the same size: ", slot.value.shape(),
-                " vs. ", value.shape());
+      k.Require(slot.value.shape() == value.shape(),
+                "Parameters and update must be the same size: ", slot.value.shape(), " vs. ", value.shape());
       T* to = WritableValue(k, slot).template mutable_data<T>();
       const T* from = value.data<T>();
       k.Parallel(value.num_elements(), 1, [=](int64_t begin, int64_t end) {

@@ -20,17 +20,18 @@ void ApplyKernel::CheckVariables(KernelContext& k, const std::vector<Ref<Variabl
     if (!slots[v]->value.initialized()) {
       throw FailedPrecondition("Attempting to use uninitialized variables: ", slots[v]->name);
     }
-    k.Require(slots[v]->value.dtype() == k.input(grad_).dtype(), "Trying to apply a gradient of type ", k.input(grad_).dtype(),
-              " to ", slots[v]->name, " of type ", slots[v]->value.dtype());
-    k.Require(slots[v]->value.shape() == slots[0]->value.shape(), "var and ", op.inputs[v].name, " do not have the same shape",
-              slots[0]->value.shape(), " ", slots[v]->value.shape());
+    k.Require(slots[v]->value.dtype() == k.input(grad_).dtype(), "Trying to apply a gradient of type ",
+              k.input(grad_).dtype(), " to ", slots[v]->name, " of type ", slots[v]->value.dtype());
+    k.Require(slots[v]->value.shape() == slots[0]->value.shape(), "var and ", op.inputs[v].name,
+              " do not have the same shape", slots[0]->value.shape(), " ", slots[v]->value.shape());
   }
   for (int i : scalars_) {
-    k.Require(k.input(i).num_elements() == 1 && k.input(i).rank() <= 1, op.inputs[i].name, " is not a scalar: ", k.shape(i));
+    k.Require(k.input(i).num_elements() == 1 && k.input(i).rank() <= 1, op.inputs[i].name,
+              " is not a scalar: ", k.shape(i));
   }
   if (indices_ < 0) {
-    k.Require(k.shape(grad_) == slots[0]->value.shape(), "var and ", op.inputs[grad_].name, " do not have the same shape",
-              slots[0]->value.shape(), " ", k.shape(grad_));
+    k.Require(k.shape(grad_) == slots[0]->value.shape(), "var and ", op.inputs[grad_].name,
+              " do not have the same shape", slots[0]->value.shape(), " ", k.shape(grad_));
   }
 }
 
@@ -39,7 +40,8 @@ std::vector<int64_t> ApplyKernel::CheckIndices(KernelContext& k, const Shape& va
   const Tensor& indices = k.input(indices_);
   k.Require(var.rank() >= 1, "var must be at least 1 dimensional");
   k.Require(indices.rank() == 1, "indices must be one-dimensional");
-  k.Require(grad.rank() == var.rank(), "var and grad must have the same rank, but have shapes ", var, " and ", grad.shape());
+  k.Require(grad.rank() == var.rank(), "var and grad must have the same rank, but have shapes ", var, " and ",
+            grad.shape());
   for (int d = 1; d < var.rank(); ++d) k.Require(var[d] == grad.dim(d), "var and grad must match in dimension ", d);
   k.Require(grad.dim(0) == indices.dim(0), "grad must be the same size as indices in the first dimension.");
   std::vector<int64_t> rows(indices.num_elements());

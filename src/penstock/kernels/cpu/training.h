@@ -35,10 +35,11 @@ class ApplyKernel : public Kernel {
 
  protected:
   // `data`: the variables' elements, `size` of each; dense.
-  virtual void Dense(KernelContext& k, void* const* data, const void* grad, int64_t size, const RuleAttrs& attrs) const = 0;
+  virtual void Dense(KernelContext& k, void* const* data, const void* grad, int64_t size,
+                     const RuleAttrs& attrs) const = 0;
   // Rows `rows[i]` of the variables, `width` elements each, by row i of grad.
-  virtual void Sparse(KernelContext& k, void* const* data, const void* grad, std::span<const int64_t> rows, int64_t width,
-                      const RuleAttrs& attrs) const = 0;
+  virtual void Sparse(KernelContext& k, void* const* data, const void* grad, std::span<const int64_t> rows,
+                      int64_t width, const RuleAttrs& attrs) const = 0;
   std::vector<int> scalars_;  // flat input indices, in the rule's order
 
  private:
@@ -59,17 +60,17 @@ class Apply final : public ApplyKernel {
   explicit Apply(const NodeView& node) : ApplyKernel(node, kN, R::kScalars) {}
 
  protected:
-  void Dense(KernelContext& k, void* const* data, const void* grad, int64_t size, const RuleAttrs& attrs) const override {
+  void Dense(KernelContext& k, void* const* data, const void* grad, int64_t size,
+             const RuleAttrs& attrs) const override {
     const R rule = Make(k, attrs);
-    k.Parallel(size, 2 * kN, [&](int64_t begin, int64_t end) {
-      Loop(rule, data, static_cast<const T*>(grad) + begin, begin, end);
-    });
+    k.Parallel(size, 2 * kN,
+               [&](int64_t begin, int64_t end) { Loop(rule, data, static_cast<const T*>(grad) + begin, begin, end); });
   }
   void Sparse(KernelContext& k, void* const* data, const void* grad, std::span<const int64_t> rows, int64_t width,
               const RuleAttrs& attrs) const override {
     const R rule = Make(k, attrs);
-    // One row may occur several times, and then takes part several times, in order: rows are not split among threads, columns
-    // are.
+    // One row may occur several times, and then takes part several times, in order: rows are not split among threads,
+    // columns are.
     k.Parallel(width, 2 * kN * static_cast<int64_t>(rows.size()), [&](int64_t begin, int64_t end) {
       for (size_t i = 0; i < rows.size(); ++i) {
         const int64_t at = rows[i] * width;
@@ -81,7 +82,8 @@ class Apply final : public ApplyKernel {
  private:
   R Make(KernelContext& k, const RuleAttrs& attrs) const {
     C values[R::kScalars.size() + 1];
-    for (size_t i = 0; i < R::kScalars.size(); ++i) values[i] = static_cast<C>(*k.input(scalars_[i]).template data<T>());
+    for (size_t i = 0; i < R::kScalars.size(); ++i)
+      values[i] = static_cast<C>(*k.input(scalars_[i]).template data<T>());
     return R(values, attrs);
   }
   // Elements [begin, end) of the variables; grad[0] belongs to the first of them.

@@ -176,7 +176,11 @@ struct Adam {
   C alpha, beta1, beta2, epsilon;
   bool nesterov;
   Adam(const C* s, const RuleAttrs& a)
-      : alpha(s[2] * std::sqrt(C(1) - s[1]) / (C(1) - s[0])), beta1(s[3]), beta2(s[4]), epsilon(s[5]), nesterov(a.use_nesterov) {}
+      : alpha(s[2] * std::sqrt(C(1) - s[1]) / (C(1) - s[0])),
+        beta1(s[3]),
+        beta2(s[4]),
+        epsilon(s[5]),
+        nesterov(a.use_nesterov) {}
   void operator()(C* v, C g) const {
     C &var = v[0], &m = v[1], &second = v[2];
     m += (g - m) * (C(1) - beta1);

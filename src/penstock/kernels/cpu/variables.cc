@@ -6,7 +6,8 @@
 namespace penstock {
 
 Error UninitializedResource(const ResourceHandle& handle) {
-  return FailedPrecondition("Error while reading resource variable ", handle.name, " from Container: ", handle.container,
+  return FailedPrecondition("Error while reading resource variable ", handle.name,
+                            " from Container: ", handle.container,
                             ". This could mean that the variable was uninitialized. Could not find variable ",
                             handle.name, ": it was never given a value, or has been deleted.");
 }

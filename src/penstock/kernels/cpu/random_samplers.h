@@ -1,0 +1,60 @@
+// Samplers that stateful and stateless random ops share.
+#pragma once
+
+#include "penstock/kernels/cpu/random_fill.h"
+
+namespace penstock::random {
+
+// Uniform integers in [low, low + range).
+template <class T>
+struct UniformInt {
+  using Type = T;
+  using U = std::make_unsigned_t<T>;
+  static constexpr bool kVariable = false;
+  static constexpr int kCount = sizeof(T) == 8 ? 2 : 4;
+  static constexpr int kCost = 6;
+  U low, range;
+  UniformInt(T lo, T hi) : low(static_cast<U>(lo)), range(static_cast<U>(hi) - static_cast<U>(lo)) {}
+  void operator()(Philox& philox, T* out) const {
+    const Philox::Group g = philox();
+    for (int i = 0; i < kCount; ++i) {
+      if constexpr (sizeof(T) == 8) {
+        out[i] = static_cast<T>(low + (g[2 * i] | uint64_t{g[2 * i + 1]} << 32) % range);
+      } else {
+        out[i] = static_cast<T>(low + g[i] % range);
+      }
+    }
+  }
+};
+
+// All bits random.
+template <class T>
+struct FullInt {
+  using Type = T;
+  static constexpr bool kVariable = false;
+  static constexpr int kCount = sizeof(T) == 8 ? 2 : 4;
+  static constexpr int kCost = 4;
+  void operator()(Philox& philox, T* out) const {
+    const Philox::Group g = philox();
+    for (int i = 0; i < kCount; ++i) {
+      out[i] = sizeof(T) == 8 ? static_cast<T>(g[2 * i] | uint64_t{g[2 * i + 1]} << 32) : static_cast<T>(g[i]);
+    }
+  }
+};
+
+// Draws `num_samples` classes for each row of logits (half, bfloat16, float or double) into output 0.
+void SampleClasses(KernelContext& k, const Tensor& logits, int64_t num_samples, const Philox& start);
+// How many groups that takes from the stream.
+uint64_t ClassesReserve(int64_t rows, int64_t num_samples);
+// logits and num_samples, checked.
+int64_t CheckClasses(const Tensor& logits, const KernelContext& k, int num_samples_input);
+
+// Rows of input 0 in random order as output 0.
+void ShuffleRows(KernelContext& k, const Philox& start);
+
+// Gamma samples: output [samples..., alphas...]; alpha and output of one floating type.
+void SampleGamma(KernelContext& k, const Tensor& alpha, int64_t num_samples, const Philox& start, Tensor* out);
+// Poisson samples: output [samples..., rates...]; any of half, float, double, int32, int64 on both sides.
+void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, const Philox& start, Tensor* out);
+
+}  // namespace penstock::random

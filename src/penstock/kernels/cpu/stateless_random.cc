@@ -1,0 +1,140 @@
+// Random ops whose numbers follow from a seed or from a generator's key and counter.
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/random_samplers.h"
+
+namespace penstock {
+namespace {
+
+// The generator that a seed of two numbers stands for: scrambled, so that any two different seeds will do.
+Philox FromSeed(const KernelContext& k, int input) {
+  const Tensor& seed = k.input(input);
+  k.Require(seed.rank() == 1 && seed.dim(0) == 2, "seed must have shape [2], not ", seed.shape());
+  const auto at = [&](int i) {
+    if (seed.dtype() == DT_UINT32) return uint64_t{seed.data<uint32_t>()[i]};
+    if (seed.dtype() == DT_UINT64) return seed.data<uint64_t>()[i];
+    return static_cast<uint64_t>(seed.IntAt(i));
+  };
+  const uint64_t a = at(0), b = at(1);
+  const Philox::Group mix = Philox::Block({static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32),
+                                           static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)},
+                                          {0x3ec8f720, 0x02461e29});
+  return Philox({0, 0, mix[2], mix[3]}, {mix[0], mix[1]});
+}
+
+enum Algorithm { kPhilox = 1, kThreeFry = 2, kAuto = 3 };
+
+// Inputs first, first + 1, first + 2: key, counter, algorithm.
+Philox FromKey(const KernelContext& k, int first) {
+  const Tensor &key = k.input(first), &counter = k.input(first + 1);
+  const int64_t algorithm = k.Int(first + 2);
+  k.Require(key.rank() == 1 && key.dim(0) == 1, "key must have shape [1], not ", key.shape());
+  k.Require(algorithm == kPhilox || algorithm == kAuto || algorithm == kThreeFry,
+            "Unsupported algorithm id: ", algorithm);
+  if (algorithm == kThreeFry) throw Unimplemented("ThreeFry is not there on the CPU: algorithm id ", algorithm);
+  k.Require(counter.rank() == 1 && counter.dim(0) >= 2,
+            "counter must be a vector with length at least 2; got shape: ", counter.shape());
+  const uint64_t* c = counter.data<uint64_t>();
+  const uint64_t secret = key.data<uint64_t>()[0];
+  return Philox({static_cast<uint32_t>(c[0]), static_cast<uint32_t>(c[0] >> 32), static_cast<uint32_t>(c[1]),
+                 static_cast<uint32_t>(c[1] >> 32)},
+                {static_cast<uint32_t>(secret), static_cast<uint32_t>(secret >> 32)});
+}
+
+struct BySeed {
+  static constexpr int kNext = 2;  // first input after it
+  static Philox Get(const KernelContext& k) { return FromSeed(k, 1); }
+};
+struct ByKey {
+  static constexpr int kNext = 4;
+  static Philox Get(const KernelContext& k) { return FromKey(k, 1); }
+};
+
+template <class D, class By>
+struct Random {
+  void operator()(KernelContext& k) const {
+    const auto out = k.out<typename D::Type>(0, k.ShapeInput(0));
+    random::Fill(k, By::Get(k), D(), out);
+  }
+};
+
+template <class T, class By>
+struct RandomInt {
+  void operator()(KernelContext& k) const {
+    const auto out = k.out<T>(0, k.ShapeInput(0));
+    const Philox start = By::Get(k);
+    k.Require(k.shape(By::kNext).rank() == 0, "minval must be 0-D, got shape ", k.shape(By::kNext));
+    k.Require(k.shape(By::kNext + 1).rank() == 0, "maxval must be 0-D, got shape ", k.shape(By::kNext + 1));
+    if (out.empty()) return;
+    const T low = k.Scalar<T>(By::kNext), high = k.Scalar<T>(By::kNext + 1);
+    k.Require(low < high, "Need minval < maxval, got ", low, " >= ", high);
+    random::Fill(k, start, random::UniformInt<T>(low, high), out);
+  }
+};
+
+template <class By>
+struct With {
+  template <class T>
+  using Uniform = Random<random::Uniform<T>, By>;
+  template <class T>
+  using Normal = Random<random::Normal<T>, By>;
+  template <class T>
+  using Truncated = Random<random::TruncatedNormal<T>, By>;
+  template <class T>
+  using FullInt = Random<random::FullInt<T>, By>;
+  template <class T>
+  using UniformInt = RandomInt<T, By>;
+};
+
+struct Multinomial {
+  void operator()(KernelContext& k) const {
+    const int64_t num_samples = random::CheckClasses(k.input(0), k, 1);
+    random::SampleClasses(k, k.input(0), num_samples, FromSeed(k, 2));
+  }
+};
+
+struct Shuffle {
+  void operator()(KernelContext& k) const { random::ShuffleRows(k, FromKey(k, 1)); }
+};
+
+struct GetKeyCounter {
+  void operator()(KernelContext& k) const {
+    const Philox philox = FromSeed(k, 0);
+    const auto& key = philox.key();
+    const auto& c = philox.counter();
+    k.out<uint64_t>(0, Shape({1}))[0] = key[0] | uint64_t{key[1]} << 32;
+    const auto counter = k.out<uint64_t>(1, Shape({2}));
+    counter[0] = c[0] | uint64_t{c[1]} << 32;
+    counter[1] = c[2] | uint64_t{c[3]} << 32;
+    if (k.num_outputs() > 2) k.SetOutput(2, Tensor(int32_t{kPhilox}));
+  }
+};
+
+struct GetAlgorithm {
+  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(int32_t{kPhilox})); }
+};
+
+template <class By>
+void AddDistributions(KernelRegistry& kernels, const char* suffix) {
+  using W = With<By>;
+  const auto name = [&](const char* base) { return StrCat("Stateless", base, suffix); };
+  kernels.Add<W::template Uniform>(name("RandomUniform"), Floats{}, "dtype").HostInput(0);
+  kernels.Add<W::template Normal>(name("RandomNormal"), Floats{}, "dtype").HostInput(0);
+  kernels.Add<W::template Truncated>(name("TruncatedNormal"), Floats{}, "dtype").HostInput(0);
+  using FullInts = Types<int32_t, int64_t, uint32_t, uint64_t>;
+  kernels.Add<W::template FullInt>(name("RandomUniformFullInt"), FullInts{}, "dtype").HostInput(0);
+  kernels.Add<W::template UniformInt>(name("RandomUniformInt"), FullInts{}, "dtype").HostInput(0);
+}
+
+}  // namespace
+
+void RegisterStatelessRandomKernels(KernelRegistry& kernels) {
+  AddDistributions<BySeed>(kernels, "");
+  AddDistributions<ByKey>(kernels, "V2");
+  kernels.Add<Multinomial>("StatelessMultinomial", Floats{}).HostInput(1).HostInput(2);
+  kernels.Add<Shuffle>("StatelessShuffle");
+  kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounter");
+  kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounterAlg");
+  kernels.Add<GetAlgorithm>("StatelessRandomGetAlg");
+}
+
+}  // namespace penstock

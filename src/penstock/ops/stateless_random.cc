@@ -1,0 +1,115 @@
+// Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a generator.
+#include "penstock/op/shape_inference.h"
+#include "penstock/ops/all.h"
+
+namespace penstock {
+namespace {
+
+void CheckSeed(ShapeContext& c, int i) {
+  const PartialShape seed = c.WithRank(i, 1);
+  if (seed.known_rank()) ShapeContext::MergeDim(seed[0], 2);
+}
+
+void SeededShape(ShapeContext& c) {
+  CheckSeed(c, 1);
+  c.out(0, c.in_as_shape(0));
+}
+
+void SeededIntShape(ShapeContext& c) {
+  SeededShape(c);
+  c.WithRank(2, 0);
+  c.WithRank(3, 0);
+}
+
+void CheckKey(ShapeContext& c, int first) {
+  c.WithRank(first, 1);
+  c.WithRank(first + 1, 1);
+  c.WithRank(first + 2, 0);
+}
+
+void KeyedShape(ShapeContext& c) {
+  CheckKey(c, 1);
+  c.out(0, c.in_as_shape(0));
+}
+
+void KeyedIntShape(ShapeContext& c) {
+  KeyedShape(c);
+  c.WithRank(4, 0);
+  c.WithRank(5, 0);
+}
+
+void KeyCounterShape(ShapeContext& c) {
+  CheckSeed(c, 0);
+  c.out(0, PartialShape({1}));
+  c.out(1, PartialShape({2}));
+  if (c.num_outputs() > 2) c.out(2, PartialShape({}));
+}
+
+}  // namespace
+
+void RegisterStatelessRandomOps(OpRegistry& ops) {
+  struct Simple {
+    const char *name, *doc;
+  };
+  for (const auto& [name, doc] : {Simple{"StatelessRandomUniform", "Uniform numbers in [0, 1)."},
+                                  Simple{"StatelessRandomNormal", "Normal numbers of mean 0 and deviation 1."},
+                                  Simple{"StatelessTruncatedNormal", "Normal numbers not beyond 2."}}) {
+    ops.Add(name)
+        .Input("shape: T").Input("seed: Tseed").Output("output: dtype")
+        .Attr("dtype: {half, bfloat16, float, double} = DT_FLOAT").Attr("T: {int32, int64} = DT_INT32")
+        .Attr("Tseed: {int32, int64} = DT_INT64").NotDifferentiable().Shape(SeededShape).Doc(doc);
+    ops.Add(StrCat(name, "V2"))
+        .Input("shape: Tshape").Input("key: uint64").Input("counter: uint64").Input("alg: int32")
+        .Output("output: dtype").Attr("dtype: {half, bfloat16, float, double} = DT_FLOAT")
+        .Attr("Tshape: {int32, int64} = DT_INT32").NotDifferentiable().Shape(KeyedShape).Doc(doc);
+  }
+  ops.Add("StatelessRandomUniformInt")
+      .Input("shape: T").Input("seed: Tseed").Input("minval: dtype").Input("maxval: dtype").Output("output: dtype")
+      .Attr("dtype: {int32, int64}").Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")
+      .NotDifferentiable().Shape(SeededIntShape).Doc("Uniform integers in [minval, maxval).");
+  ops.Add("StatelessRandomUniformFullInt")
+      .Input("shape: T").Input("seed: Tseed").Output("output: dtype")
+      .Attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64").Attr("T: {int32, int64} = DT_INT32")
+      .Attr("Tseed: {int32, int64, uint32, uint64} = DT_INT64").NotDifferentiable().Shape(SeededShape)
+      .Doc("Uniform integers of all their values.");
+  ops.Add("StatelessMultinomial")
+      .Input("logits: T").Input("num_samples: int32").Input("seed: Tseed").Output("output: output_dtype")
+      .Attr("T: realnumbertype").Attr("Tseed: {int32, int64} = DT_INT64")
+      .Attr("output_dtype: {int32, int64} = DT_INT64").NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        const PartialShape logits = c.WithRank(0, 2);
+        c.WithRank(1, 0);
+        CheckSeed(c, 2);
+        c.out(0, PartialShape({logits.known_rank() ? logits[0] : -1, c.in_int(1).value_or(-1)}));
+      })
+      .Doc("Classes drawn by their unnormalised log probabilities.");
+  ops.Add("StatelessRandomUniformIntV2")
+      .Input("shape: Tshape").Input("key: uint64").Input("counter: uint64").Input("alg: int32").Input("minval: dtype")
+      .Input("maxval: dtype").Output("output: dtype").Attr("dtype: {int32, int64, uint32, uint64}")
+      .Attr("Tshape: {int32, int64} = DT_INT32").NotDifferentiable().Shape(KeyedIntShape)
+      .Doc("Uniform integers in [minval, maxval).");
+  ops.Add("StatelessRandomUniformFullIntV2")
+      .Input("shape: Tshape").Input("key: uint64").Input("counter: uint64").Input("alg: int32")
+      .Output("output: dtype").Attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64")
+      .Attr("Tshape: {int32, int64} = DT_INT32").NotDifferentiable().Shape(KeyedShape)
+      .Doc("Uniform integers of all their values.");
+  ops.Add("StatelessRandomGetKeyCounterAlg")
+      .Input("seed: Tseed").Output("key: uint64").Output("counter: uint64").Output("alg: int32")
+      .Attr("Tseed: {int32, int64} = DT_INT64").Shape(KeyCounterShape)
+      .Doc("The generator's key and counter that a seed stands for, and the best algorithm of the device.");
+  ops.Add("StatelessRandomGetKeyCounter")
+      .Input("seed: Tseed").Output("key: uint64").Output("counter: uint64").Attr("Tseed: {int32, int64} = DT_INT64")
+      .Shape(KeyCounterShape).Doc("The generator's key and counter that a seed stands for.");
+  ops.Add("StatelessRandomGetAlg")
+      .Output("alg: int32").Stateful().Shape(shapes::Scalar).Doc("The best algorithm of the device: 1, Philox.");
+  ops.Add("StatelessShuffle")
+      .Input("value: T").Input("key: uint64").Input("counter: uint64").Input("alg: int32").Output("output: T")
+      .Attr("T: type")
+      .Shape([](ShapeContext& c) {
+        CheckKey(c, 1);
+        c.out(0, c.in(0));
+      })
+      .Doc("The rows in random order.");
+}
+
+}  // namespace penstock

@@ -35,7 +35,7 @@ class Namespace(types.ModuleType):
         return self._rows
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and not name.endswith(("version__", "_flag__", "_build__")):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         target = self._load().get(name)
         if target is None:

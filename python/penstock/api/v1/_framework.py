@@ -15,12 +15,13 @@ FROM = {
     "framework.device": "DeviceSpec=DeviceSpecV1",
     "framework.random_seed": "get_seed set_random_seed",
     "framework.importer": "import_graph_def",
-    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray make_tensor_proto is_tensor",
+    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value make_tensor_proto is_tensor",
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
     "framework.versions": """
         COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
-        GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __version__""",
+        GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __compiler_version__ __cxx11_abi_flag__ __git_version__
+        __monolithic_build__ __version__""",
     "client.session": "InteractiveSession Session",
     "framework.function": "Defun",
     "framework.mode": """

@@ -83,8 +83,8 @@ _MAKERS = {"int": make_int, "float": make_float, "bool": make_bool, "string": ma
 def check_allowed_type(number, allowed, name):
     """TypeError, naming the argument, if the type with this number is not among `allowed`."""
     if allowed is not None and number not in allowed:
-        names = ", ".join(dtypes._ENUM_TO_NAME.get(x, str(x)) for x in allowed)
-        raise TypeError(f"Value passed to parameter '{name}' has DataType {dtypes._ENUM_TO_NAME[number]} not in list of "
+        names = ", ".join(dtypes._TYPE_TO_STRING.get(x, str(x)) for x in allowed)
+        raise TypeError(f"Value passed to parameter '{name}' has DataType {dtypes._TYPE_TO_STRING[number]} not in list of "
                         f"allowed values: {names}")
 
 

@@ -3,7 +3,6 @@ import builtins
 
 import numpy as np
 
-
 try:
     import ml_dtypes as _ml_dtypes
 except ImportError:
@@ -24,6 +23,9 @@ _np_qint8, _np_quint8 = _quantized("qint8", np.int8), _quantized("quint8", np.ui
 _np_qint16, _np_quint16 = _quantized("qint16", np.int16), _quantized("quint16", np.uint16)
 _np_qint32 = _quantized("qint32", np.int32)
 np_resource = np.dtype([("resource", np.ubyte)])
+# Types of which NumPy knows nothing: one byte for each element.
+_SMALL = [(24, "float8_e5m2"), (25, "float8_e4m3fn"), (26, "float8_e4m3fnuz"), (27, "float8_e4m3b11fnuz"),
+          (28, "float8_e5m2fnuz"), (29, "int4"), (30, "uint4"), (31, "int2"), (32, "uint2"), (33, "float4_e2m1fn")]
 
 # enum number, name, NumPy type
 _TABLE = [
@@ -34,15 +36,15 @@ _TABLE = [
     (16, "quint16", _np_quint16), (17, "uint16", np.uint16), (18, "complex128", np.complex128),
     (19, "float16", np.float16), (20, "resource", np_resource), (21, "variant", None), (22, "uint32", np.uint32),
     (23, "uint64", np.uint64),
-]
+] + [(number, name, getattr(_ml_dtypes, name, None) or _quantized(name, np.uint8)) for number, name in _SMALL]
 _NAME_TO_ENUM = {name: number for number, name, _ in _TABLE}
-_ENUM_TO_NAME = {number: name for number, name, _ in _TABLE}
-_ENUM_TO_NAME.update({number + 100: name + "_ref" for number, name, _ in _TABLE})
-_ENUM_TO_NP = {number: kind for number, _, kind in _TABLE if kind is not None}
-_INTEGERS = frozenset({3, 4, 5, 6, 9, 17, 22, 23})
-_FLOATS = frozenset({1, 2, 14, 19})
+_TYPE_TO_STRING = {number: name for number, name, _ in _TABLE}
+_TYPE_TO_STRING.update({number + 100: name + "_ref" for number, name, _ in _TABLE})
+_TF_TO_NP = {number: kind for number, _, kind in _TABLE if kind is not None}
+_INTEGERS = frozenset({3, 4, 5, 6, 9, 17, 22, 23, 29, 30, 31, 32})
+_FLOATS = frozenset({1, 2, 14, 19, 24, 25, 26, 27, 28, 33})
 _QUANTIZED = frozenset({11, 12, 13, 15, 16})
-_NO_LIMITS = _QUANTIZED | {7, 8, 10, 18, 20, 21}
+_NO_LIMITS = _QUANTIZED | {7, 8, 10, 18, 20, 21} | {number for number, _ in _SMALL}
 
 
 class DType:
@@ -52,7 +54,7 @@ class DType:
 
     def __init__(self, type_enum):
         type_enum = int(type_enum)
-        if type_enum not in _ENUM_TO_NAME:
+        if type_enum not in _TYPE_TO_STRING:
             raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
         self._type_enum = type_enum
         self._base = type_enum % 100
@@ -81,7 +83,7 @@ class DType:
     @property
     def as_numpy_dtype(self):
         """NumPy's type for it."""
-        return _ENUM_TO_NP[self._base]
+        return _TF_TO_NP[self._base]
 
     @property
     def as_datatype_enum(self):
@@ -116,7 +118,7 @@ class DType:
     @property
     def is_unsigned(self):
         """Whether it is an integer type without negative values."""
-        return self._base in (4, 17, 22, 23)
+        return self._base in (4, 17, 22, 23, 30, 32)
 
     def _limit(self, which, word):
         if self._base in _NO_LIMITS:
@@ -167,7 +169,7 @@ class DType:
     @property
     def name(self):
         """TensorFlow's name, such as "float32" or "float32_ref"."""
-        return _ENUM_TO_NAME[self._type_enum]
+        return _TYPE_TO_STRING[self._type_enum]
 
     def __int__(self):
         return self._type_enum
@@ -193,8 +195,8 @@ dtype_range = {
     np.float32: (-1, 1), np.float64: (-1, 1),
 }
 
-_INTERN_TABLE = {number: DType(number) for number in _ENUM_TO_NAME}
-globals().update({name: _INTERN_TABLE[number] for number, name in _ENUM_TO_NAME.items()})
+_INTERN_TABLE = {number: DType(number) for number in _TYPE_TO_STRING}
+globals().update({name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()})
 # These are used in this file, or have a second name.
 float32, float64, float16 = _INTERN_TABLE[1], _INTERN_TABLE[2], _INTERN_TABLE[19]
 string, bool = _INTERN_TABLE[7], _INTERN_TABLE[10]  # noqa: A001
@@ -214,7 +216,7 @@ for _kind in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong, np
 TF_VALUE_DTYPES = set(_NP_TO_TF.values())
 
 _ANY_TO_TF = dict(_INTERN_TABLE)
-_ANY_TO_TF.update({name: _INTERN_TABLE[number] for number, name in _ENUM_TO_NAME.items()})
+_ANY_TO_TF.update({name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()})
 _ANY_TO_TF.update({"half": half, "double": double, "float": float32, "half_ref": half_ref, "double_ref": double_ref,
                    "float_ref": float32._as_ref})
 _ANY_TO_TF.update({builtins.float: float32, builtins.bool: bool, builtins.object: string})

@@ -1,4 +1,6 @@
 """Registries by name: of gradient functions, of functions that turn collections into messages."""
+import sys
+
 from penstock.util import compat
 
 
@@ -8,13 +10,18 @@ class Registry:
     def __init__(self, name):
         self._name = name
         self._items = {}
+        self._places = {}
 
     def register(self, candidate, name=None):
         """Enters `candidate`. KeyError if the name is taken."""
         name = name or candidate.__name__
         if name in self._items:
-            raise KeyError(f"Registering two {self._name} with name '{name}'!")
+            raise KeyError(f"Registering two {self._name} with name '{name}'! (Previous registration was in "
+                           f"{self._places[name]})")
         self._items[name] = candidate
+        frame = sys._getframe(1)
+        frame = frame.f_back if frame.f_globals.get("__name__") == __name__ else frame
+        self._places[name] = f"{frame.f_code.co_name} {frame.f_code.co_filename}:{frame.f_lineno}"
 
     def list(self):
         """The names."""

@@ -21,24 +21,29 @@ def fn_args(fn):
 
 
 def has_kwargs(fn):
-    """Whether it takes any keyword argument."""
+    """Whether it takes any keyword argument. TypeError if it is no function."""
+    if not callable(fn):
+        raise TypeError(f"fn should be a function-like object, but is of type {type(fn)}.")
     return any(p.kind == p.VAR_KEYWORD for p in inspect.signature(fn).parameters.values())
 
 
 def get_func_name(func):
-    """A name for a function, method, partial or callable object."""
-    if isinstance(func, functools.partial):
-        return get_func_name(func.func)
-    if not callable(func):
-        raise ValueError("Argument must be callable")
-    name = getattr(func, "__qualname__", None)
-    return type(func).__name__ if name is None else name.rpartition(".")[2] if "<lambda>" in name else name
+    """The name of a function or method; the type's text for partials and callable objects. ValueError if not callable."""
+    func = inspect.unwrap(func) if callable(func) else func
+    if inspect.ismethod(func):
+        return f"{type(func.__self__).__name__}.{func.__func__.__name__}"
+    if inspect.isfunction(func):
+        return func.__name__
+    if callable(func):
+        return str(type(func))
+    raise ValueError("Argument must be callable")
 
 
 def get_func_code(func):
-    """The code object of a function, or None."""
-    if isinstance(func, functools.partial):
-        return get_func_code(func.func)
+    """The code object of a function, method or callable object; None if it has none. ValueError if not callable."""
     if not callable(func):
         raise ValueError("Argument must be callable")
-    return getattr(func, "__code__", None) or getattr(getattr(type(func), "__call__", None), "__code__", None)
+    func = inspect.unwrap(func)
+    if inspect.isfunction(func) or inspect.ismethod(func):
+        return func.__code__
+    return getattr(getattr(func, "__call__", None), "__code__", None)

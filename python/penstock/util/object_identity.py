@@ -78,6 +78,14 @@ class ObjectIdentitySet(collections.abc.MutableSet):
         for item in items:
             self.add(item)
 
+    def difference(self, items):
+        """The members that are not among `items`."""
+        return self - ObjectIdentitySet(items)
+
+    def intersection(self, items):
+        """The members that are among `items`."""
+        return self & ObjectIdentitySet(items)
+
     def __len__(self):
         return len(self._storage)
 

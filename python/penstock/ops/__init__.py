@@ -1,0 +1,1 @@
+"""What users call: thin functions over those made from op definitions (`penstock.framework.gen`)."""

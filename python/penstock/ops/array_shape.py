@@ -1,0 +1,173 @@
+"""Shapes, and giving values another one: shape, rank, reshape, squeeze, transpose, broadcasting."""
+import numpy as np
+
+from penstock.framework import common_shapes, constant_op, dtypes, gen, ops, sparse_tensor
+from penstock.ops.arguments import pick
+
+__all__ = [
+    "all_dimensions", "broadcast_dynamic_shape", "broadcast_static_shape", "expand_dims", "expand_dims_v2", "identity",
+    "matrix_transpose", "rank", "rank_internal", "reshape", "shape", "shape_internal", "shape_n", "shape_v2", "size",
+    "size_internal", "size_v2", "squeeze", "squeeze_v2", "transpose", "transpose_v2",
+]
+
+_SPARSE = (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)
+
+
+def identity(input, name=None):  # pylint: disable=redefined-builtin
+    """A tensor with the same value."""
+    return gen.identity(input, name=name)
+
+
+def reshape(tensor, shape, name=None):  # pylint: disable=redefined-outer-name
+    """The same elements in row-major order under another shape; one dimension may be -1."""
+    return gen.reshape(tensor, shape, name=name)
+
+
+def expand_dims(input, axis=None, name=None, dim=None):  # pylint: disable=redefined-builtin
+    """Inserts a dimension of size 1 at `axis`."""
+    axis = pick("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return gen.expand_dims(input, axis, name=name)
+
+
+def expand_dims_v2(input, axis, name=None):  # pylint: disable=redefined-builtin
+    return gen.expand_dims(input, axis, name=name)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None):  # pylint: disable=redefined-builtin
+    """Removes dimensions of size 1: those in `axis`, or all."""
+    axis = pick("axis", axis, "squeeze_dims", squeeze_dims)
+    if np.isscalar(axis):
+        axis = [axis]
+    return gen.squeeze(input, [] if axis is None else axis, name=name)
+
+
+def squeeze_v2(input, axis=None, name=None):  # pylint: disable=redefined-builtin
+    return squeeze(input, axis, name)
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape, as a tensor, that two shapes given as tensors broadcast to."""
+    return gen.broadcast_args(shape_x, shape_y)
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    """The TensorShape that two TensorShapes broadcast to."""
+    return common_shapes.broadcast_shape(shape_x, shape_y)
+
+
+def shape(input, name=None, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+    """The shape as a vector; a constant if it is known when the graph is built."""
+    return shape_internal(input, name, optimize=True, out_type=out_type)
+
+
+def shape_v2(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+    return shape(input, name, out_type)
+
+
+def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+    """`shape`; with `optimize` false always the op."""
+    with ops.name_scope(name, "Shape", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return gen.cast(input.dense_shape, out_type)
+        known = ops.convert_to_tensor(input).get_shape()
+        if optimize and known.is_fully_defined():
+            return constant_op.constant(known.as_list(), out_type, name=name)
+        return gen.shape(input, name=name, out_type=out_type)
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+    """The shapes of a list of tensors."""
+    return gen.shape_n(input, out_type=out_type, name=name)
+
+
+def size(input, name=None, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+    """The number of elements; a constant if it is known when the graph is built."""
+    return size_internal(input, name, optimize=True, out_type=out_type)
+
+
+def size_v2(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+    return size(input, name, out_type)
+
+
+def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+    """`size`; with `optimize` false always the op."""
+    with ops.name_scope(name, "Size", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return gen.prod(gen.cast(input.dense_shape, out_type), 0, name=name)
+        known = ops.convert_to_tensor(input).get_shape()
+        if optimize:
+            count = known.num_elements()
+            if count is None and known.ndims and 0 in known.as_list():
+                count = 0
+            if count is not None:
+                return constant_op.constant(count, out_type, name=name)
+        return gen.size(input, name=name, out_type=out_type)
+
+
+def rank(input, name=None):  # pylint: disable=redefined-builtin
+    """The number of dimensions; a constant if it is known when the graph is built."""
+    return rank_internal(input, name, optimize=True)
+
+
+def rank_internal(input, name=None, optimize=True):  # pylint: disable=redefined-builtin
+    """`rank`; with `optimize` false always the op."""
+    with ops.name_scope(name, "Rank", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return gen.size(input.dense_shape, name=name)
+        ndims = ops.convert_to_tensor(input).get_shape().ndims
+        if optimize and ndims is not None:
+            return constant_op.constant(ndims, dtypes.int32, name=name)
+        return gen.rank(input, name=name)
+
+
+def all_dimensions(x):
+    """[0 .. rank) of a dense or sparse tensor; a constant if the rank is known."""
+    count = None
+    if isinstance(x, sparse_tensor.SparseTensor):
+        count = x.dense_shape.get_shape().num_elements()
+    elif isinstance(x, ops.Tensor):
+        count = x.get_shape().ndims
+    if count is not None:
+        return constant_op.constant(np.arange(count), dtype=dtypes.int32)
+    return gen.range(0, rank(x), 1)
+
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    """Dimension i of the result is dimension perm[i] of `a`; without `perm` the order is reversed."""
+    with ops.name_scope(name, "transpose", [a]) as name:
+        op = gen.conjugate_transpose if conjugate and a.dtype.is_complex else gen.transpose
+        if perm is not None:
+            return op(a, perm, name=name)
+        a = ops.convert_to_tensor(a, name="a")
+        dims = a.get_shape().dims
+        if dims:
+            perm = len(dims) - 1 - np.arange(len(dims))
+        else:
+            ndims = gen.rank(a)
+            perm = ndims - 1 - gen.range(0, ndims, 1)
+        result = op(a, perm, name=name)
+        if dims is not None:
+            result.set_shape(dims[::-1])
+        return result
+
+
+def transpose_v2(a, perm=None, conjugate=False, name="transpose"):
+    return transpose(a, perm, name, conjugate)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """Exchanges the last two dimensions."""
+    from penstock.ops.array_join import concat  # array_join is built on this module
+    with ops.name_scope(name, values=[a]):
+        a = ops.convert_to_tensor(a, name="a")
+        ndims = a.get_shape().ndims
+        if ndims is None:
+            count = rank(a)
+            perm = concat((gen.range(0, count - 2, 1), [count - 1, count - 2]), 0)
+        elif ndims < 2:
+            raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2. Found: {a.get_shape()}")
+        else:
+            perm = [*range(ndims - 2), ndims - 1, ndims - 2]
+        return transpose(a, perm=perm, conjugate=conjugate)

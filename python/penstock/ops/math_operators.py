@@ -1,0 +1,85 @@
+"""Python's operators on Tensor and SparseTensor. Importing this module installs them."""
+from penstock.framework import dtypes, gen, ops, sparse_tensor
+from penstock.ops import array_slice, math_arith, math_matmul
+
+
+def _add(x, y, name=None):
+    return gen.add(x, y, name=name) if x.dtype == dtypes.string else gen.add_v2(x, y, name=name)
+
+
+def _mul(x, y, name=None):
+    if isinstance(y, sparse_tensor.SparseTensor):
+        values = gen.sparse_dense_cwise_mul(y.indices, y.values, y.dense_shape, x, name=name)
+        return sparse_tensor.SparseTensor(y.indices, values, y.dense_shape)
+    return gen.mul(x, y, name=name)
+
+
+def _binary(function, name):
+    """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
+
+    def forward(x, y):
+        with ops.name_scope(None, name, [x, y]) as scope:
+            if not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
+                try:
+                    y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
+                except TypeError:
+                    if hasattr(type(y), f"__r{name}__"):  # y may know what to do
+                        return NotImplemented
+                    raise
+            return function(x, y, name=scope)
+
+    def reflected(y, x):
+        with ops.name_scope(None, name, [x, y]) as scope:
+            x = ops.convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            return function(x, y, name=scope)
+
+    ops.Tensor._override_operator(f"__{name}__", forward)
+    ops.Tensor._override_operator(f"__r{name}__", reflected)
+
+
+def _sparse_binary(function, name):
+    """`__name__` of SparseTensor with something dense."""
+
+    def forward(x, y):
+        with ops.name_scope(None, name, [x, y]) as scope:
+            y = ops.convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+            values = function(x.indices, x.values, x.dense_shape, y, name=scope)
+            return sparse_tensor.SparseTensor(x.indices, values, x.dense_shape)
+
+    sparse_tensor.SparseTensor._override_operator(f"__{name}__", forward)
+
+
+def _sparse_truediv(indices, values, shape, y, name=None):
+    with ops.name_scope(name, "truediv", [indices, values, shape, y]) as name:
+        values = ops.convert_to_tensor(values, name="sp_values")
+        y = ops.convert_to_tensor(y, name="y")
+        values, y = math_arith.as_quotient_operands(values, y)
+        return gen.sparse_dense_cwise_div(indices, values, shape, y, name=name)
+
+
+def _op(name):
+    """The made function of that name, found when it is called."""
+    return lambda *inputs, name=None, _function=name: getattr(gen, _function)(*inputs, name=name)
+
+
+def _direct(operator, op_name):
+    def forward(x, *other):
+        return getattr(gen, op_name)(x, *other)
+
+    ops.Tensor._override_operator(operator, forward)
+
+
+for _function, _name in (
+        (_add, "add"), (_op("sub"), "sub"), (_mul, "mul"), (math_arith.div, "div"), (math_arith.truediv, "truediv"),
+        (math_arith.floordiv, "floordiv"), (_op("floor_mod"), "mod"), (math_arith.pow, "pow"),
+        (_op("logical_and"), "and"), (_op("logical_or"), "or"), (math_arith.logical_xor, "xor"),
+        (math_matmul.matmul, "matmul")):
+    _binary(_function, _name)
+for _function, _name in ((_op("sparse_dense_cwise_div"), "div"), (_sparse_truediv, "truediv"),
+                         (_op("sparse_dense_cwise_mul"), "mul")):
+    _sparse_binary(_function, _name)
+for _operator, _name in (("__neg__", "neg"), ("__invert__", "logical_not"), ("__lt__", "less"),
+                         ("__le__", "less_equal"), ("__gt__", "greater"), ("__ge__", "greater_equal")):
+    _direct(_operator, _name)
+ops.Tensor._override_operator("__abs__", math_arith.abs)
+ops.Tensor._override_operator("__getitem__", array_slice._slice_helper)

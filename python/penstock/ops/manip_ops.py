@@ -1,0 +1,9 @@
+"""roll."""
+from penstock.framework import gen
+
+__all__ = ["roll"]
+
+
+def roll(input, shift, axis, name=None):  # pylint: disable=redefined-builtin
+    """Shifts along axes; what falls out at one end comes in at the other."""
+    return gen.roll(input, shift, axis, name=name)

@@ -1,0 +1,13 @@
+"""All of `nn_ops`: the modules it is made of, and the functions made from op definitions."""
+from penstock.ops.arguments import made_function
+from penstock.ops.nn_activation import *
+from penstock.ops.nn_conv import *
+from penstock.ops.nn_loss import *
+from penstock.ops.nn_pool import *
+
+_NAMES = {"local_response_normalization": "lrn"}
+_made = made_function(__name__)
+
+
+def __getattr__(name):
+    return _made(_NAMES.get(name, name))

@@ -1,6 +1,8 @@
 """Cross-entropy and other losses by element."""
 import math
 
+import numpy as np
+
 from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.arguments import pick
@@ -39,7 +41,7 @@ def _as_matrix(logits):
     output = array_ops.reshape(logits, array_ops.concat([[-1], last], 0))
     known = logits.get_shape()
     if known.ndims is not None and None not in known.as_list()[:-1]:
-        output.set_shape([math.prod(known.as_list()[:-1]), known.as_list()[-1]])
+        output.set_shape([int(np.prod(known.as_list()[:-1])), known.as_list()[-1]])
     return output
 
 

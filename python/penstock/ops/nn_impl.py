@@ -1,0 +1,253 @@
+"""Normalisation, moments, separable convolutions: compositions of nn ops."""
+from penstock.framework import constant_op, dtypes, gen, ops
+from penstock.ops import array_ops, custom_gradient, linalg_ops, math_ops, nn_ops
+from penstock.ops.arguments import made_function, pick
+from penstock.ops.nn_loss import *
+from penstock.ops.nn_sampled import *
+
+__getattr__ = made_function(__name__)
+
+
+def relu_layer(x, weights, biases, name=None):
+    """relu(x * weights + biases)."""
+    with ops.name_scope(name, "relu_layer", [x, weights, biases]) as name:
+        x = ops.convert_to_tensor(x, name="x")
+        weights = ops.convert_to_tensor(weights, name="weights")
+        biases = ops.convert_to_tensor(biases, name="biases")
+        return gen.relu(nn_ops.bias_add(math_ops.matmul(x, weights), biases), name=name)
+
+
+@custom_gradient.custom_gradient
+def swish(features):
+    """x * sigmoid(x). The gradient computes the sigmoid anew rather than keep it."""
+    features = ops.convert_to_tensor(features, name="features")
+
+    def grad(dy):
+        with ops.control_dependencies([dy]):
+            gate = math_ops.sigmoid(features)
+        return dy * (gate * (1.0 + features * (1.0 - gate)))
+
+    return features * math_ops.sigmoid(features), grad
+
+
+# Norms
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):  # pylint: disable=redefined-builtin
+    """(tensor over its norm, the norm)."""
+    with ops.name_scope(name, "normalize", [tensor]) as name:
+        tensor = ops.convert_to_tensor(tensor)
+        norm = math_ops.cast(linalg_ops.norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        return tensor / norm, norm
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """x over the root of its sum of squares along `axis` (at least `epsilon`)."""
+    return l2_normalize_v2(x, pick("axis", axis, "dim", dim), epsilon, name)
+
+
+def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
+    with ops.name_scope(name, "l2_normalize", [x]) as name:
+        x = ops.convert_to_tensor(x, name="x")
+        squares = math_ops.reduce_sum(gen.square(x), axis, keepdims=True)
+        return gen.mul(x, gen.rsqrt(gen.maximum(squares, epsilon)), name=name)
+
+
+def zero_fraction(value, name=None):
+    """The fraction of elements that are zero."""
+    with ops.name_scope(name, "zero_fraction", [value]):
+        value = ops.convert_to_tensor(value, name="value")
+        size = array_ops.size(value, out_type=dtypes.int64)
+        with ops.name_scope("count_nonzero", values=[value]):
+            marks = gen.not_equal(value, array_ops.zeros([], dtype=value.dtype))
+            nonzero = math_ops.reduce_sum(math_ops.cast(marks, dtypes.int64), name="nonzero_count")
+        with ops.name_scope("counts_to_fraction"):
+            zeros = math_ops.cast(size - nonzero, dtype=dtypes.float32)
+            fraction = zeros / math_ops.cast(size, dtype=dtypes.float32)
+        return array_ops.identity(fraction, "fraction")
+
+
+# Convolutions of each channel by itself
+
+
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None,  # pylint: disable=redefined-builtin
+                     dilations=None):
+    """Convolves each channel with filters of its own: [height, width, channels, multiplier]."""
+    rate = pick("dilations", dilations, "rate", rate)
+    with ops.name_scope(name, "depthwise", [input, filter]) as name:
+        input = ops.convert_to_tensor(input, name="tensor_in")
+        filter = ops.convert_to_tensor(filter, name="filter_in")
+        return _depthwise(input, filter, strides, padding, rate, data_format, name)
+
+
+def _depthwise(input, filter, strides, padding, rate, data_format, name):  # pylint: disable=redefined-builtin
+    def op(x, _, how):
+        return gen.depthwise_conv2d_native(x, filter, strides, how, data_format=data_format or "NHWC", name=name)
+
+    return nn_ops.with_space_to_batch(input=input, filter_shape=array_ops.shape(filter),
+                                      dilation_rate=[1, 1] if rate is None else rate, padding=padding,
+                                      data_format=data_format, op=op)
+
+
+def depthwise_conv2d_v2(input, filter, strides, padding, data_format=None, dilations=None, name=None):  # pylint: disable=redefined-builtin
+    return depthwise_conv2d(input, filter, strides, padding, dilations, name, data_format)
+
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None,  # pylint: disable=redefined-builtin
+                     name=None, data_format=None, dilations=None):
+    """A convolution of each channel by itself, then one across the channels at each place."""
+    rate = pick("dilations", dilations, "rate", rate)
+    with ops.name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as name:
+        input = ops.convert_to_tensor(input, name="tensor_in")
+        depthwise_filter = ops.convert_to_tensor(depthwise_filter, name="depthwise_filter")
+        pointwise_filter = ops.convert_to_tensor(pointwise_filter, name="pointwise_filter")
+        shape = pointwise_filter.get_shape().with_rank(4)
+        shape.dims[0].assert_is_compatible_with(1)
+        shape.dims[1].assert_is_compatible_with(1)
+        each = _depthwise(input, depthwise_filter, strides, padding, rate, data_format, "depthwise")
+        return nn_ops.conv2d(each, pointwise_filter, [1, 1, 1, 1], padding="VALID", data_format=data_format, name=name)
+
+
+def separable_conv2d_v2(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None,  # pylint: disable=redefined-builtin
+                        dilations=None, name=None):
+    return separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, dilations, name, data_format)
+
+
+# Moments
+
+
+def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+    """(count, sum, sum of squares, shift) of x over `axes`, both sums of x - shift."""
+    axes = list(set(axes))
+    keepdims = bool(pick("keepdims", keepdims, "keep_dims", keep_dims))
+    with ops.name_scope(name, "sufficient_statistics", [x, shift]):
+        x = ops.convert_to_tensor(x, name="x")
+        known = x.get_shape()
+        if known.ndims is not None and all(known.as_list()[d] is not None for d in axes):
+            count = 1
+            for d in axes:
+                count *= known.as_list()[d]
+            count = constant_op.constant(count, dtype=x.dtype)
+        else:
+            sizes = array_ops.gather(math_ops.cast(array_ops.shape(x), x.dtype), axes)
+            count = math_ops.reduce_prod(sizes, name="count")
+        if shift is None:
+            first, second = x, gen.square(x)
+        else:
+            shift = ops.convert_to_tensor(shift, name="shift")
+            first, second = gen.sub(x, shift), gen.squared_difference(x, shift)
+        first = math_ops.reduce_sum(first, axes, keepdims=keepdims, name="mean_ss")
+        second = math_ops.reduce_sum(second, axes, keepdims=keepdims, name="var_ss")
+        return count, first, second, shift
+
+
+def sufficient_statistics_v2(x, axes, shift=None, keepdims=False, name=None):
+    return sufficient_statistics(x, axes, shift, keepdims, name)
+
+
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+    """(mean, variance) from sufficient statistics."""
+    with ops.name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
+        divisor = gen.reciprocal(counts, name="divisor")
+        if shift is None:
+            shifted = mean = gen.mul(mean_ss, divisor, name="mean")
+        else:
+            shifted = gen.mul(mean_ss, divisor, name="shifted_mean")
+            mean = gen.add(shifted, shift, name="mean")
+        variance = gen.sub(gen.mul(variance_ss, divisor), gen.square(shifted), name="variance")
+        return mean, variance
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    """(mean, variance) of x over `axes`; `shift` has no use."""
+    del shift
+    keepdims = pick("keepdims", keepdims, "keep_dims", keep_dims)
+    with ops.name_scope(name, "moments", [x, axes]):
+        half = x.dtype == dtypes.float16  # computed in float32
+        y = math_ops.cast(x, dtypes.float32) if half else x
+        mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
+        squares = gen.squared_difference(y, gen.stop_gradient(mean))
+        variance = math_ops.reduce_mean(squares, axes, keepdims=True, name="variance")
+        if not keepdims:
+            mean, variance = array_ops.squeeze(mean, axes), array_ops.squeeze(variance, axes)
+        if half:
+            return math_ops.cast(mean, dtypes.float16), math_ops.cast(variance, dtypes.float16)
+        return mean, variance
+
+
+def moments_v2(x, axes, shift=None, keepdims=False, name=None):
+    return moments(x, axes, shift, name, keepdims)
+
+
+def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+    """(mean, variance) of x over `axes`, each element counted as often as its weight says."""
+    keepdims = pick("keepdims", keepdims, "keep_dims", keep_dims)
+    with ops.name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
+        x = ops.convert_to_tensor(x, name="x")
+        weights = ops.convert_to_tensor(frequency_weights, name="frequency_weights")
+        half = x.dtype == dtypes.float16
+        if half:
+            x = math_ops.cast(x, dtypes.float32)
+        if weights.dtype != x.dtype:
+            weights = math_ops.cast(weights, x.dtype)
+        total = math_ops.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
+        spread = weights + array_ops.zeros_like(x)  # the weights may broadcast along the axes
+        divisor = math_ops.reduce_sum(spread, axes, name="sum_of_weights", keepdims=True)
+        divisor = gen.reciprocal(divisor, name="inv_weight_sum")
+        mean = gen.mul(total, divisor)
+        squares = math_ops.reduce_sum(weights * gen.squared_difference(x, mean), axes, name="weighted_distsq",
+                                      keepdims=True)
+        result = [mean, gen.mul(squares, divisor)]
+        if not keepdims:
+            result = [array_ops.squeeze(value, axis=axes) for value in result]
+        if half:
+            result = [math_ops.cast(value, dtypes.float16) for value in result]
+        return tuple(result)
+
+
+def weighted_moments_v2(x, axes, frequency_weights, keepdims=False, name=None):
+    return weighted_moments(x, axes, frequency_weights, name, keepdims)
+
+
+# Batch normalisation
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset; offset and scale may be None."""
+    with ops.name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        factor = gen.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            factor *= scale
+        scaled = x * math_ops.cast(factor, x.dtype)
+        rest = -mean * factor if offset is None else offset - mean * factor
+        return scaled + math_ops.cast(rest, x.dtype)
+
+
+def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
+                     name=None):
+    """(normalised x, mean, variance) by one op; in training the batch's own mean and variance are used."""
+    x = ops.convert_to_tensor(x, name="input")
+    scale = ops.convert_to_tensor(scale, name="scale")
+    offset = ops.convert_to_tensor(offset, name="offset")
+    if is_training and (mean is not None or variance is not None):
+        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+    mean = constant_op.constant([]) if mean is None else mean
+    variance = constant_op.constant([]) if variance is None else variance
+    epsilon = max(epsilon, 1.001e-5)  # what cuDNN demands
+    outputs = gen.fused_batch_norm_v3(x, scale, offset, mean, variance, epsilon=epsilon, data_format=data_format,
+                                      is_training=is_training, name=name)
+    return tuple(outputs)[:3]
+
+
+def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
+                                         scale_after_normalization=None, name=None, input=None,  # pylint: disable=redefined-builtin
+                                         mean=None, variance=None):
+    """The oldest form of `batch_normalization`."""
+    t, m, v = pick("input", input, "t", t), pick("mean", mean, "m", m), pick("variance", variance, "v", v)
+    return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
+
+
+def batch_norm_with_global_normalization_v2(input, mean, variance, beta, gamma, variance_epsilon,  # pylint: disable=redefined-builtin
+                                            scale_after_normalization, name=None):
+    return batch_norm_with_global_normalization(input, mean, variance, beta, gamma, variance_epsilon,
+                                                scale_after_normalization, name)

@@ -1,0 +1,124 @@
+"""Functions with a gradient of their own."""
+import functools
+import inspect
+import logging
+
+from penstock.framework import gen, ops
+from penstock.util import nest
+
+__all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
+
+_VARIABLE_OPS = ("VariableV2", "VarHandleOp")
+
+
+def custom_gradient(f):
+    """Decorator for a function that returns (result, gradient function).
+
+    The gradient function takes the gradients of the results and returns those of the arguments; if `f` uses (resource)
+    variables, it takes `variables=` too and returns (gradients of the arguments, gradients of the variables).
+    """
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution "
+                             "is enabled.")
+        return _call(f, args)
+
+    return decorated
+
+
+def _walk_back(outputs, inputs):
+    """The operations between some tensors and others, both ends included."""
+    stop = {id(t) for t in inputs}
+    seen, pending = set(), [t for t in outputs if id(t) not in stop]
+    while pending:
+        op = pending.pop().op
+        if op not in seen:
+            seen.add(op)
+            pending += [t for t in op.inputs if id(t) not in stop]
+    return seen
+
+
+def _variables_between(outputs, inputs):
+    """The trainable variables that outputs depend on other than through inputs."""
+    names = {op.name for op in _walk_back(outputs, inputs) if op.type in _VARIABLE_OPS}
+    found = [v for v in ops.get_default_graph().get_collection(ops.GraphKeys.GLOBAL_VARIABLES)
+             if v.op.name in names and v.trainable]
+    return sorted(found, key=lambda v: v.op._id)
+
+
+def _call(f, args):
+    name = f"CustomGradient-{ops.uid()}"
+    args = [ops.convert_to_tensor(x) for x in args]
+    result, grad_fn = f(*args)
+    flat = [ops.convert_to_tensor(x) for x in nest.flatten(result)]
+    variables = _variables_between(flat, args)
+    if any(not hasattr(v, "handle") for v in variables):
+        raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. Ensure "
+                        "that no `variable_scope` is created with `use_resource=False`.")
+    signature = inspect.getfullargspec(grad_fn)
+    takes_variables = "variables" in signature.args or "variables" in signature.kwonlyargs or signature.varkw
+    if variables and not takes_variables:
+        raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
+                        "argument 'variables'.")
+    if takes_variables and not variables and not signature.varkw:
+        logging.getLogger("tensorflow").warning(
+            "@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward pass.")
+    count = len(flat)
+
+    @ops.RegisterGradient(name)
+    def gradient(unused_op, *grads):  # pylint: disable=unused-variable
+        grads = grads[:count]
+        of_variables = []
+        if variables:
+            of_args, of_variables = grad_fn(*grads, variables=variables)
+            if len(of_variables) != len(variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            of_args = grad_fn(*grads)
+        return [None] * count + nest.flatten(of_args) + list(of_variables)
+
+    with ops.get_default_graph().gradient_override_map({"IdentityN": name}):
+        outputs = gen.identity_n(flat + args + variables)
+    return nest.pack_sequence_as(result, outputs[:count])
+
+
+def grad_pass_through(f):
+    """A function whose gradient is that of the identity."""
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        def grad(*grads, **keywords):
+            variables = keywords.get("variables")
+            return grads if variables is None else (grads, [None] * len(variables))
+
+        return custom_gradient(lambda *inner: (f(*inner, **kwargs), grad))(*args)
+
+    return decorated
+
+
+def recompute_grad(f):
+    """A function whose intermediate values are computed anew for its gradient rather than kept."""
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        from penstock.ops import gradients_impl
+
+        def run(*inputs):
+            result = f(*inputs, **kwargs)
+
+            def grad(*dys, variables=None):
+                with ops.control_dependencies(dys):
+                    copies = [gen.identity(x) for x in inputs]
+                    again = nest.flatten(f(*copies, **kwargs))
+                sources = copies + list(variables or [])
+                grads = gradients_impl.gradients(again, sources, list(dys))
+                of_args, of_variables = grads[:len(copies)], grads[len(copies):]
+                return of_args if variables is None else (of_args, of_variables)
+
+            return result, grad
+
+        return custom_gradient(run)(*args)
+
+    return decorated

@@ -1,0 +1,197 @@
+"""What `tf.gradients` is made of: arguments checked, the runtime's differentiation called, Python's gradients called back."""
+from penstock.framework import dtypes, gen, indexed_slices, ops, registry
+from penstock.ops import array_ops, math_ops
+from penstock.ops.unconnected_gradients import UnconnectedGradients
+
+_TRAINABLE = frozenset([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
+                        dtypes.complex128, dtypes.resource, dtypes.variant])
+
+
+class AggregationMethod:
+    """How the gradients that flow into one tensor are added up."""
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def as_list(x):
+    """A list or tuple as a list, anything else as a list of one."""
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+_AsList = as_list
+
+
+def is_trainable(tensor_or_dtype):
+    """Whether gradients flow through values of this type."""
+    dtype = getattr(tensor_or_dtype, "dtype", tensor_or_dtype)
+    return dtypes.as_dtype(dtype).base_dtype in _TRAINABLE
+
+
+IsTrainable = is_trainable
+
+
+def as_indexed_slices(x, optimize=True):
+    """A tensor as IndexedSlices of all its rows."""
+    if isinstance(x, indexed_slices.IndexedSlices):
+        return x
+    if not isinstance(x, ops.Tensor):
+        raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
+    shape = array_ops.shape_internal(x, optimize=optimize)
+    return indexed_slices.IndexedSlices(x, math_ops.range(0, shape[0]), shape)
+
+
+def as_indexed_slices_list(inputs, optimize=True):
+    """`as_indexed_slices` of each, with indices of one type."""
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
+    slices = [as_indexed_slices(x, optimize=optimize) for x in inputs]
+    narrow = [s for s in slices if s.indices.dtype == dtypes.int32]
+    if not narrow or len(narrow) == len(slices):
+        return slices
+    return [indexed_slices.IndexedSlices(s.values, math_ops.cast(s.indices, dtypes.int64), s.dense_shape)
+            if s.indices.dtype == dtypes.int32 else s for s in slices]
+
+
+def _check_grad_y(y, grad):
+    """TypeError if `grad` cannot be the gradient that flows into y."""
+    grad_dtype, dtype = grad.dtype.base_dtype, y.dtype.base_dtype
+    if dtype.is_floating or dtype.is_integer:
+        allowed, kind, wanted = grad_dtype.is_floating or grad_dtype.is_integer, "real or integer-valued", "real or integer"
+    elif dtype.is_complex:
+        allowed, kind, wanted = grad_dtype.is_complex, "complex-valued", "real"
+    elif dtype in (dtypes.variant, dtypes.resource):
+        allowed, kind, wanted = grad_dtype == dtype, dtype.name, dtype.name
+    else:
+        raise TypeError(f"Tensor {y} with type {dtypes.as_dtype(y.dtype).name} must be numeric to obtain a default gradient")
+    if not allowed:
+        raise TypeError(f"Gradient type {grad_dtype.name} generated for {kind} tensor {y} with type {dtype.name} must be "
+                        f"{wanted}")
+
+
+def _grad_ys(grad_ys, ys):
+    """The gradients that flow into ys; None stands for ones, which the runtime makes."""
+    grad_ys = [None] * len(ys) if grad_ys is None else as_list(grad_ys)
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    grad_ys = ops.convert_n_to_tensor_or_indexed_slices(grad_ys, name="grad_y")
+    for y, grad in zip(ys, grad_ys):
+        if grad is not None:
+            _check_grad_y(y, grad)
+        elif y.dtype.is_complex:
+            raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+    return grad_ys
+
+
+def _id(tensor):
+    return (tensor.op._node, tensor.value_index)
+
+
+def _ids(gradient):
+    """A gradient as the runtime takes it."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, indexed_slices.IndexedSlices):
+        shape = gradient.dense_shape
+        return _id(gradient.values), _id(gradient.indices), None if shape is None else _id(shape)
+    return _id(gradient)
+
+
+class _Caller:
+    """Calls gradient functions written in Python when the runtime meets their nodes."""
+
+    def __init__(self, graph):
+        self._graph = graph
+
+    def gradient(self, ids):
+        """A gradient that the runtime gave, as tensors."""
+        if ids is None:
+            return None
+        if len(ids) == 3:
+            values, indices, shape = ids
+            return indexed_slices.IndexedSlices(self._graph._tensor(values), self._graph._tensor(indices),
+                                                None if shape is None else self._graph._tensor(shape))
+        return self._graph._tensor(ids)
+
+    def __call__(self, node, output_gradients):
+        graph = self._graph
+        graph._add_new_operations()
+        op = graph._ops[node]
+        function = registry.get_gradient_function(op)
+        if function is None:
+            return None
+        with graph.as_default(), ops.name_scope(op.name + "_grad"), graph._original_op(op):
+            gradients = [self.gradient(ids) for ids in output_gradients]
+            for i, (gradient, output) in enumerate(zip(gradients, op.outputs)):
+                if gradient is None and is_trainable(output):
+                    gradients[i] = _zeros_like(output)
+            result = function(op, *gradients)
+            result = [] if result is None else as_list(result)
+            inputs = list(op.inputs)
+            if len(result) != len(inputs):
+                raise ValueError(f"Num gradients {len(result)} generated for op {op.node_def} do not match num inputs "
+                                 f"{len(inputs)}")
+            result = [self._checked(gradient, x) for gradient, x in zip(result, inputs)]
+        return [_ids(gradient) for gradient in result]
+
+    @staticmethod
+    def _checked(gradient, x):
+        if gradient is None:
+            return None
+        gradient = ops.convert_to_tensor_or_indexed_slices(gradient)
+        if isinstance(gradient, ops.Tensor) and x.dtype.base_dtype not in (dtypes.resource, dtypes.variant) \
+                and not x.get_shape().is_compatible_with(gradient.get_shape()):
+            raise ValueError(f"Incompatible shapes between op input and calculated input gradient.  Forward operation: "
+                             f"{x.name}.  Original input shape: {x.get_shape()}.  Calculated input gradient shape: "
+                             f"{gradient.get_shape()}")
+        return gradient
+
+
+def _zeros_like(output):
+    if output.dtype == dtypes.resource:
+        data = output.graph._core.handle_data(*_id(output))
+        if data:
+            return array_ops.zeros(gen.variable_shape(output), dtypes.as_dtype(data[0][0]))
+    return array_ops.zeros_like(output, optimize=False)
+
+
+def _as_differentiable(xs):
+    """What is differentiated by: the handle of a resource variable, the reference of another."""
+    return [x.handle if hasattr(x, "handle") and hasattr(x, "read_value") else x for x in xs]
+
+
+def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
+            aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+    """The derivatives of the sum of ys by each x: tensors, IndexedSlices, or None."""
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+    aggregation = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
+    if aggregation not in (0, 1, 2):
+        raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
+    ys, xs = as_list(ys), as_list(xs)
+    stops = [] if stop_gradients is None else as_list(stop_gradients)
+    values = ys + xs + stops + ([] if grad_ys is None else as_list(grad_ys))
+    with ops.name_scope(name, "gradients", values) as scope:
+        graph = ops.get_default_graph()
+        graph.unique_name("uid")
+        ys = ops.convert_n_to_tensor_or_indexed_slices(ys, name="y")
+        xs = ops.internal_convert_n_to_tensor_or_indexed_slices(_as_differentiable(xs), name="x", as_ref=True)
+        stops = ops.internal_convert_n_to_tensor_or_indexed_slices(_as_differentiable(stops), as_ref=True)
+        grad_ys = _grad_ys(grad_ys, ys)
+        caller = _Caller(graph)
+        graph._check_not_finalized()
+        results = graph._core.gradients(
+            [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
+            stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
+            zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
+            gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
+            python_ops=registry.gradient_registry.list(), override_map={})
+        graph._add_new_operations()
+        return [caller.gradient(ids) for ids in results]
+
+
+def _dense(x):
+    return x.values if isinstance(x, indexed_slices.IndexedSlices) else x

@@ -1,0 +1,148 @@
+"""Arithmetic of sparse tensors: sums, reductions, products, crosses."""
+from penstock.framework import dtypes, gen, ops, sparse_tensor
+from penstock.ops import array_ops, math_ops
+from penstock.ops.arguments import pick
+
+__all__ = [
+    "sparse_add", "sparse_add_v2", "sparse_cross", "sparse_cross_hashed", "sparse_dense_cwise_add", "sparse_maximum",
+    "sparse_minimum", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_max_v2", "sparse_reduce_sum",
+    "sparse_reduce_sum_sparse", "sparse_reduce_sum_v2", "sparse_softmax", "sparse_tensor_dense_matmul",
+]
+
+_SPARSE = (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)
+_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+
+
+def as_sparse(x):
+    """A SparseTensor, from one or from a SparseTensorValue."""
+    if isinstance(x, sparse_tensor.SparseTensorValue):
+        return sparse_tensor.SparseTensor.from_value(x)
+    if not isinstance(x, sparse_tensor.SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return x
+
+
+def sparse_add(a, b, threshold=None, thresh=None):
+    """a + b, of which at least one is sparse; sums below the threshold are left out of a sparse result."""
+    threshold = pick("threshold", threshold, "thresh", thresh)
+    return sparse_add_v2(a, b, 0 if threshold is None else threshold)
+
+
+def sparse_add_v2(a, b, threshold=0):
+    sparse = [isinstance(x, _SPARSE) for x in (a, b)]
+    if not any(sparse):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not all(sparse):
+        a, b = (a, b) if sparse[0] else (b, a)
+        return gen.sparse_tensor_dense_add(a.indices, a.values, a.dense_shape, b)
+    a, b = as_sparse(a), as_sparse(b)
+    threshold = ops.convert_to_tensor(threshold, dtype=a.values.dtype.real_dtype.base_dtype, name="threshold")
+    indices, values, shape = gen.sparse_add(a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape,
+                                            threshold)
+    a.get_shape().assert_is_compatible_with(b.get_shape())
+    known = array_ops.broadcast_static_shape(a.get_shape(), b.get_shape())
+    if known.is_fully_defined():
+        shape = known.as_list()
+    return sparse_tensor.SparseTensor(indices, values, shape)
+
+
+def sparse_dense_cwise_add(sp_t, dense_t):
+    """Adds to the values that are there the elements of a dense tensor."""
+    values = gen.sparse_dense_cwise_add(sp_t.indices, sp_t.values, sp_t.dense_shape, dense_t)
+    return sparse_tensor.SparseTensor(sp_t.indices, values, sp_t.dense_shape)
+
+
+def _elementwise(op_name, scope, doc, name):
+    def combine(sp_a, sp_b, name=None):
+        with ops.name_scope(name, scope, [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]) as name:
+            indices, values = getattr(gen, op_name)(sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices,
+                                                    sp_b.values, sp_b.dense_shape, name=name)
+        return sparse_tensor.SparseTensor(indices, values, sp_a.dense_shape)
+
+    combine.__name__ = combine.__qualname__ = name
+    combine.__doc__ = doc
+    return combine
+
+
+sparse_maximum = _elementwise("sparse_sparse_maximum", "SparseSparseMaximum",
+                              "The greater of two sparse tensors, element by element.", "sparse_maximum")
+sparse_minimum = _elementwise("sparse_sparse_minimum", "SparseSparseMinimum",
+                              "The lesser of two sparse tensors, element by element.", "sparse_minimum")
+
+
+def _reduction(name, doc):
+    """The reductions `name` (to a dense tensor), name_sparse, and version 2's that does either."""
+
+    def run(sp_input, axis, keepdims, sparse, scope):
+        op = getattr(gen, name + "_sparse" if sparse else name)
+        axes = math_ops._ReductionDims(sp_input, axis)
+        result = op(sp_input.indices, sp_input.values, sp_input.dense_shape, axes, bool(keepdims), name=scope)
+        return sparse_tensor.SparseTensor(*result) if sparse else result
+
+    def old(sparse):
+        def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+            keepdims = pick("keepdims", keepdims, "keep_dims", keep_dims)
+            return run(sp_input, pick("axis", axis, "reduction_axes", reduction_axes), keepdims, sparse, None)
+
+        return reduce
+
+    def reduce_v2(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+        return run(sp_input, axis, keepdims, output_is_sparse, name)
+
+    functions = old(False), old(True), reduce_v2
+    for function, suffix in zip(functions, ("", "_sparse", "_v2")):
+        function.__name__ = function.__qualname__ = name + suffix
+        function.__doc__ = doc
+    return functions
+
+
+sparse_reduce_max, sparse_reduce_max_sparse, sparse_reduce_max_v2 = _reduction(
+    "sparse_reduce_max", "The greatest value over the axes, or over all.")
+sparse_reduce_sum, sparse_reduce_sum_sparse, sparse_reduce_sum_v2 = _reduction(
+    "sparse_reduce_sum", "The sum over the axes, or over all.")
+
+
+def sparse_softmax(sp_input, name=None):
+    """Softmax along the last dimension, over the values that are there."""
+    with ops.name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
+        values = gen.sparse_softmax(sp_input.indices, sp_input.values, sp_input.dense_shape)
+        return sparse_tensor.SparseTensor(sp_input.indices, values, sp_input.dense_shape)
+
+
+def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    """The product of a sparse and a dense matrix."""
+    sp_a = as_sparse(sp_a)
+    with ops.name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as name:
+        b = ops.convert_to_tensor(b, name="b")
+        return gen.sparse_tensor_dense_mat_mul(sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a=adjoint_a,
+                                               adjoint_b=adjoint_b)
+
+
+def sparse_cross(inputs, name=None):
+    """For each row all combinations of one value from each input, as strings."""
+    return _cross(inputs, False, 0, None, name)
+
+
+def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """For each row the hashes of all combinations of one value from each input."""
+    return _cross(inputs, True, num_buckets, hash_key, name)
+
+
+def _cross(inputs, hashed, num_buckets, hash_key, name):
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not all(isinstance(x, (sparse_tensor.SparseTensor, ops.Tensor)) for x in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    sparse = [x for x in inputs if isinstance(x, sparse_tensor.SparseTensor)]
+    dense = [x for x in inputs if not isinstance(x, sparse_tensor.SparseTensor)]
+    values = [x.values for x in sparse]
+    kind = dtypes.string if all(x.dtype == dtypes.string for x in values + dense) else dtypes.int64
+
+    def plain(x):
+        return x if x.dtype == dtypes.string else math_ops.cast(x, dtypes.int64)
+
+    result = gen.sparse_cross([x.indices for x in sparse], [plain(x) for x in values], [x.dense_shape for x in sparse],
+                              [plain(x) for x in dense], hashed_output=hashed, num_buckets=num_buckets,
+                              hash_key=hash_key or _DEFAULT_HASH_KEY,
+                              out_type=dtypes.int64 if hashed else dtypes.string, internal_type=kind, name=name)
+    return sparse_tensor.SparseTensor(*result)

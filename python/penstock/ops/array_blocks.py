@@ -77,22 +77,33 @@ def reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name
                                 name=name)
 
 
-def _like(padding, tensor):
-    return bool(padding) if getattr(tensor, "dtype", None) == "bool" else padding
+def _are(number, *values):
+    """Whether all values are that number (tensors and lists are none)."""
+    return all(isinstance(value, (int, float)) and value == number for value in values)
+
+
+def _padding(value, tensor):
+    return bool(value) if getattr(tensor, "dtype", None) == "bool" else value
 
 
 def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
     """Matrices that have the given diagonals (from k[0] to k[1]) and `padding_value` elsewhere."""
-    return gen.matrix_diag_v2(diagonal, k, num_rows, num_cols, _like(padding_value, diagonal), name=name)
+    if _are(0, k, padding_value) and _are(-1, num_rows, num_cols):
+        return gen.matrix_diag(diagonal, name=name)
+    return gen.matrix_diag_v2(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), name=name)
 
 
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):  # pylint: disable=redefined-builtin
     """The diagonals of the last two dimensions."""
-    return gen.matrix_diag_part_v2(input, k, _like(padding_value, input), name=name)
+    if _are(0, k, padding_value):
+        return gen.matrix_diag_part(input, name=name)
+    return gen.matrix_diag_part_v2(input, k, _padding(padding_value, input), name=name)
 
 
 def matrix_set_diag(input, diagonal, name="set_diag", k=0):  # pylint: disable=redefined-builtin
     """The matrices with other diagonals."""
+    if _are(0, k):
+        return gen.matrix_set_diag(input, diagonal, name=name)
     return gen.matrix_set_diag_v2(input, diagonal, k, name=name)
 
 

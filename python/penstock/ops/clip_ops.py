@@ -90,5 +90,6 @@ def clip_by_average_norm(t, clip_norm, name=None):
         t = ops.convert_to_tensor(t, name="t")
         count = math_ops.cast(array_ops.size(t), dtypes.float32)
         inverse = gen.rsqrt(math_ops.reduce_sum(t * t, math_ops.range(array_ops.rank(t))))
+        scaled = t * clip_norm
         limit = gen.minimum(inverse * count, constant_op.constant(1.0) / clip_norm)
-        return array_ops.identity(t * clip_norm * limit, name=name)
+        return array_ops.identity(scaled * limit, name=name)

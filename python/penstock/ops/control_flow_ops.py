@@ -157,5 +157,6 @@ def tuple(tensors, name=None, control_inputs=None):  # pylint: disable=redefined
 def Assert(condition, data, summarize=None, name=None):  # pylint: disable=invalid-name
     """An operation that fails with `data` in its message unless the condition holds."""
     with ops.name_scope(name, "Assert", [condition, data]) as name:
+        ops.convert_n_to_tensor(data)  # makes the constants that TensorFlow's graphs have here
         op = getattr(gen, "assert")  # a keyword
         return op(condition, data, summarize=3 if summarize is None else summarize, name="Assert")

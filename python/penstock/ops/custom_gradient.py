@@ -53,7 +53,7 @@ def _call(f, args):
     args = [ops.convert_to_tensor(x) for x in args]
     result, grad_fn = f(*args)
     flat = [ops.convert_to_tensor(x) for x in nest.flatten(result)]
-    variables = _variables_between(flat, args)
+    variables = _variables_between([gen.identity(x) for x in flat], args)
     if any(not hasattr(v, "handle") for v in variables):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. Ensure "
                         "that no `variable_scope` is created with `use_resource=False`.")

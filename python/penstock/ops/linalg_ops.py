@@ -4,37 +4,12 @@ import numpy as np
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
 from penstock.ops.arguments import made_function, pick
+from penstock.ops.linalg_ops_impl import eye
 
 __all__ = ["adjoint", "cholesky_solve", "eye", "logdet", "matrix_rank", "matrix_solve_ls", "norm", "norm_v2", "pinv",
            "self_adjoint_eig", "self_adjoint_eigvals", "svd", "tridiagonal_matmul", "tridiagonal_solve"]
 
 __getattr__ = made_function(__name__)
-
-
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """Ones on the diagonal, or a batch of such matrices."""
-    with ops.name_scope(name, default_name="eye", values=[num_rows, num_columns, batch_shape]):
-        square = num_columns is None
-        batch_shape = [] if batch_shape is None else batch_shape
-        num_columns = num_rows if num_columns is None else num_columns
-        if isinstance(num_rows, ops.Tensor) or isinstance(num_columns, ops.Tensor):
-            size = gen.minimum(num_rows, num_columns)
-        elif not all(isinstance(n, (int, np.integer)) for n in (num_rows, num_columns)):
-            raise TypeError("num_rows and num_columns must be positive integer values.")
-        else:
-            square = num_rows == num_columns
-            size = np.minimum(num_rows, num_columns)
-        if isinstance(batch_shape, ops.Tensor) or isinstance(size, ops.Tensor):
-            batch_shape = ops.convert_to_tensor(batch_shape, name="shape", dtype=dtypes.int32)
-            diagonal = array_ops.concat((batch_shape, [size]), axis=0)
-            full = None if square else array_ops.concat((batch_shape, [num_rows, num_columns]), axis=0)
-        else:
-            diagonal = list(batch_shape) + [size]
-            full = list(batch_shape) + [num_rows, num_columns]
-        ones = array_ops.ones(diagonal, dtype=dtype)
-        if square:
-            return array_ops.matrix_diag(ones)
-        return array_ops.matrix_set_diag(array_ops.zeros(full, dtype=dtype), ones)
 
 
 def adjoint(matrix, name=None):
@@ -287,7 +262,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
         values = svd(a, compute_uv=False)
         if tol is None:
             known = a.shape[-2:].is_fully_defined()
-            side = max(a.shape[-2:].as_list()) if known else math_ops.reduce_max(array_ops.shape(a)[-2:])
+            side = np.max(a.shape[-2:].as_list()) if known else math_ops.reduce_max(array_ops.shape(a)[-2:])
             eps = np.finfo(a.dtype.as_numpy_dtype).eps
             tol = eps * math_ops.cast(side, a.dtype) * math_ops.reduce_max(values, axis=-1, keepdims=True)
         return math_ops.reduce_sum(math_ops.cast(values > tol, dtypes.int32), axis=-1)

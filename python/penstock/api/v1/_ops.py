@@ -1,0 +1,32 @@
+"""tf: checks, random numbers, order between ops, queues, gradients, strings, sparse tensors."""
+FROM = {
+    "ops.check_ops": """
+        assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal
+        assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive
+        assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
+        assert_scalar assert_type ensure_shape is_non_decreasing is_numeric_tensor is_strictly_increasing""",
+    "ops.control_flow_ops": "Assert group tuple",
+    "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "ops.data_flow_ops": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "ops.gradients_impl": "AggregationMethod gradients hessians",
+    "ops.logging_ops": "Print print=print_v2",
+    "ops.numerics": "add_check_numerics_ops verify_tensor_all_finite",
+    "ops.random_ops": """
+        multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
+        truncated_normal""",
+    "ops.script_ops": "numpy_function py_func",
+    "ops.sparse_ops": """
+        deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat
+        sparse_fill_empty_rows sparse_maximum sparse_merge sparse_minimum sparse_reduce_max
+        sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape
+        sparse_reshape sparse_retain sparse_slice sparse_softmax sparse_split sparse_tensor_dense_matmul
+        sparse_tensor_to_dense sparse_to_dense sparse_to_indicator sparse_transpose""",
+    "ops.string_ops": """
+        reduce_join regex_replace string_split string_to_hash_bucket=string_to_hash_bucket_v1
+        string_to_number=string_to_number_v1 substr=substr_deprecated""",
+    "ops.unconnected_gradients": "UnconnectedGradients",
+    "framework.gen": """
+        as_string decode_base64 decode_compressed decode_json_example dynamic_partition dynamic_stitch
+        encode_base64 matching_files no_op parse_tensor read_file serialize_tensor string_join string_strip
+        string_to_hash_bucket_fast string_to_hash_bucket_strong timestamp write_file""",
+}

@@ -1,0 +1,9 @@
+"""tf.io: what is made from op definitions, and queues"""
+FROM = {
+    "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "ops.sparse_ops": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
+    "framework.gen": """
+        decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg
+        decode_json_example decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto
+        extract_jpeg_shape matching_files parse_tensor read_file serialize_tensor write_file""",
+}

@@ -1,0 +1,10 @@
+"""tf.strings"""
+FROM = {
+    "ops.string_ops": """
+        format=string_format length=string_length reduce_join regex_full_match regex_replace substr
+        to_hash_bucket=string_to_hash_bucket_v1 to_number=string_to_number_v1""",
+    "framework.gen": """
+        as_string join=string_join lower=string_lower strip=string_strip
+        to_hash_bucket_fast=string_to_hash_bucket_fast to_hash_bucket_strong=string_to_hash_bucket_strong
+        unicode_script unicode_transcode unsorted_segment_join upper=string_upper""",
+}

@@ -64,7 +64,7 @@ def fingerprint(data, method="farmhash64", name=None):
 # Reversal and diagonals
 
 
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None,  # pylint: disable=redefined-builtin
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None,
                      seq_dim=None, batch_dim=None):
     """Reverses the first seq_lengths[i] entries along `seq_axis` of the i-th slice along `batch_axis`."""
     seq_axis = pick("seq_axis", seq_axis, "seq_dim", seq_dim)
@@ -72,7 +72,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     return reverse_sequence_v2(input, seq_lengths, seq_axis, batch_axis, name)
 
 
-def reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):  # pylint: disable=redefined-builtin
+def reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     return gen.reverse_sequence(input, seq_lengths, seq_dim=seq_axis, batch_dim=0 if batch_axis is None else batch_axis,
                                 name=name)
 
@@ -93,14 +93,14 @@ def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_va
     return gen.matrix_diag_v2(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), name=name)
 
 
-def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):  # pylint: disable=redefined-builtin
+def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
     """The diagonals of the last two dimensions."""
     if _are(0, k, padding_value):
         return gen.matrix_diag_part(input, name=name)
     return gen.matrix_diag_part_v2(input, k, _padding(padding_value, input), name=name)
 
 
-def matrix_set_diag(input, diagonal, name="set_diag", k=0):  # pylint: disable=redefined-builtin
+def matrix_set_diag(input, diagonal, name="set_diag", k=0):
     """The matrices with other diagonals."""
     if _are(0, k):
         return gen.matrix_set_diag(input, diagonal, name=name)
@@ -138,7 +138,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         return paddings, crops
 
 
-def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):  # pylint: disable=redefined-builtin
+def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
     """Moves blocks of the two image dimensions into the batch dimension."""
     size = pick("block_shape", block_shape, "block_size", block_size)
     result = gen.space_to_batch_nd(input, paddings=paddings, block_shape=np.array([size, size], dtype=np.int64),
@@ -147,11 +147,11 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
     return result
 
 
-def space_to_batch_v2(input, block_shape, paddings, name=None):  # pylint: disable=redefined-builtin
+def space_to_batch_v2(input, block_shape, paddings, name=None):
     return gen.space_to_batch_nd(input, block_shape, paddings, name=name)
 
 
-def batch_to_space(input, crops, block_size, name=None, block_shape=None):  # pylint: disable=redefined-builtin
+def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """The inverse of `space_to_batch`; `crops` is cut off at the borders."""
     size = pick("block_shape", block_shape, "block_size", block_size)
     result = gen.batch_to_space_nd(input, crops=crops, block_shape=np.array([size, size], dtype=np.int64), name=name)
@@ -159,27 +159,27 @@ def batch_to_space(input, crops, block_size, name=None, block_shape=None):  # py
     return result
 
 
-def batch_to_space_v2(input, block_shape, crops, name=None):  # pylint: disable=redefined-builtin
+def batch_to_space_v2(input, block_shape, crops, name=None):
     if isinstance(block_shape, int):
         block_shape = np.array([block_shape, block_shape], dtype=np.int64)
     return gen.batch_to_space_nd(input=input, block_shape=block_shape, crops=crops, name=name)
 
 
-def space_to_depth(input, block_size, name=None, data_format="NHWC"):  # pylint: disable=redefined-builtin
+def space_to_depth(input, block_size, name=None, data_format="NHWC"):
     """Moves blocks of the two image dimensions into the channels."""
     return gen.space_to_depth(input, block_size, data_format=data_format, name=name)
 
 
-def space_to_depth_v2(input, block_size, data_format="NHWC", name=None):  # pylint: disable=redefined-builtin
+def space_to_depth_v2(input, block_size, data_format="NHWC", name=None):
     return space_to_depth(input, block_size, name, data_format)
 
 
-def depth_to_space(input, block_size, name=None, data_format="NHWC"):  # pylint: disable=redefined-builtin
+def depth_to_space(input, block_size, name=None, data_format="NHWC"):
     """The inverse of `space_to_depth`."""
     return gen.depth_to_space(input, block_size, data_format=data_format, name=name)
 
 
-def depth_to_space_v2(input, block_size, data_format="NHWC", name=None):  # pylint: disable=redefined-builtin
+def depth_to_space_v2(input, block_size, data_format="NHWC", name=None):
     return depth_to_space(input, block_size, name, data_format)
 
 
@@ -196,18 +196,18 @@ def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
 # Quantisation
 
 
-def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None,  # pylint: disable=redefined-builtin
+def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None,
                 round_mode="HALF_AWAY_FROM_ZERO"):
     """(values, min, max) in the quantised type T."""
     return gen.quantize_v2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
 
 
-def quantize(input, min_range, max_range, T, mode="MIN_COMBINED",  # pylint: disable=redefined-builtin
+def quantize(input, min_range, max_range, T, mode="MIN_COMBINED",
              round_mode="HALF_AWAY_FROM_ZERO", name=None):
     return quantize_v2(input, min_range, max_range, T, mode, name, round_mode)
 
 
-def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8,  # pylint: disable=redefined-builtin
+def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8,
                             range_given=False, round_mode="HALF_TO_EVEN", name=None, narrow_range=False):
     """What is left of `input` after quantising and back."""
     return gen.quantize_and_dequantize_v2(input, input_min=input_min, input_max=input_max, signed_input=signed_input,

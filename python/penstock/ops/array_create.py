@@ -66,7 +66,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return gen.zeros_like(tensor, name=name)
 
 
-def zeros_like_v2(input, dtype=None, name=None):  # pylint: disable=redefined-builtin
+def zeros_like_v2(input, dtype=None, name=None):
     return zeros_like(input, dtype, name)
 
 
@@ -80,7 +80,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
         return result
 
 
-def ones_like_v2(input, dtype=None, name=None):  # pylint: disable=redefined-builtin
+def ones_like_v2(input, dtype=None, name=None):
     return ones_like(input, dtype, name)
 
 
@@ -89,7 +89,7 @@ def placeholder(dtype, shape=None, name=None):
     return gen.placeholder(dtype=dtype, shape=shape, name=name)
 
 
-def placeholder_with_default(input, shape, name=None):  # pylint: disable=redefined-builtin
+def placeholder_with_default(input, shape, name=None):
     """A tensor that has `input`'s value in the runs that do not feed it."""
     return gen.placeholder_with_default(input, shape, name=name)
 

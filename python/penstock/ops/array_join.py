@@ -157,7 +157,7 @@ ops.register_tensor_conversion_function((list, tuple), _convert_list, 99)
 # repeat
 
 
-def repeat(input, repeats, axis=None, name=None):  # pylint: disable=redefined-builtin
+def repeat(input, repeats, axis=None, name=None):
     """Repeats each slice along `axis` as often as `repeats` says; without an axis the elements of the flat tensor."""
     if axis is None:
         input = reshape(input, [-1])

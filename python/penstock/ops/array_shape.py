@@ -13,17 +13,17 @@ __all__ = [
 _SPARSE = (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)
 
 
-def identity(input, name=None):  # pylint: disable=redefined-builtin
+def identity(input, name=None):
     """A tensor with the same value."""
     return gen.identity(input, name=name)
 
 
-def reshape(tensor, shape, name=None):  # pylint: disable=redefined-outer-name
+def reshape(tensor, shape, name=None):
     """The same elements in row-major order under another shape; one dimension may be -1."""
     return gen.reshape(tensor, shape, name=name)
 
 
-def expand_dims(input, axis=None, name=None, dim=None):  # pylint: disable=redefined-builtin
+def expand_dims(input, axis=None, name=None, dim=None):
     """Inserts a dimension of size 1 at `axis`."""
     axis = pick("axis", axis, "dim", dim)
     if axis is None:
@@ -31,11 +31,11 @@ def expand_dims(input, axis=None, name=None, dim=None):  # pylint: disable=redef
     return gen.expand_dims(input, axis, name=name)
 
 
-def expand_dims_v2(input, axis, name=None):  # pylint: disable=redefined-builtin
+def expand_dims_v2(input, axis, name=None):
     return gen.expand_dims(input, axis, name=name)
 
 
-def squeeze(input, axis=None, name=None, squeeze_dims=None):  # pylint: disable=redefined-builtin
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Removes dimensions of size 1: those in `axis`, or all."""
     axis = pick("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
@@ -43,7 +43,7 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):  # pylint: disable=
     return gen.squeeze(input, [] if axis is None else axis, name=name)
 
 
-def squeeze_v2(input, axis=None, name=None):  # pylint: disable=redefined-builtin
+def squeeze_v2(input, axis=None, name=None):
     return squeeze(input, axis, name)
 
 
@@ -57,16 +57,16 @@ def broadcast_static_shape(shape_x, shape_y):
     return common_shapes.broadcast_shape(shape_x, shape_y)
 
 
-def shape(input, name=None, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+def shape(input, name=None, out_type=dtypes.int32):
     """The shape as a vector; a constant if it is known when the graph is built."""
     return shape_internal(input, name, optimize=True, out_type=out_type)
 
 
-def shape_v2(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+def shape_v2(input, out_type=dtypes.int32, name=None):
     return shape(input, name, out_type)
 
 
-def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """`shape`; with `optimize` false always the op."""
     with ops.name_scope(name, "Shape", [input]) as name:
         if isinstance(input, _SPARSE):
@@ -77,21 +77,21 @@ def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # p
         return gen.shape(input, name=name, out_type=out_type)
 
 
-def shape_n(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+def shape_n(input, out_type=dtypes.int32, name=None):
     """The shapes of a list of tensors."""
     return gen.shape_n(input, out_type=out_type, name=name)
 
 
-def size(input, name=None, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+def size(input, name=None, out_type=dtypes.int32):
     """The number of elements; a constant if it is known when the graph is built."""
     return size_internal(input, name, optimize=True, out_type=out_type)
 
 
-def size_v2(input, out_type=dtypes.int32, name=None):  # pylint: disable=redefined-builtin
+def size_v2(input, out_type=dtypes.int32, name=None):
     return size(input, name, out_type)
 
 
-def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # pylint: disable=redefined-builtin
+def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """`size`; with `optimize` false always the op."""
     with ops.name_scope(name, "Size", [input]) as name:
         if isinstance(input, _SPARSE):
@@ -106,12 +106,12 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # py
         return gen.size(input, name=name, out_type=out_type)
 
 
-def rank(input, name=None):  # pylint: disable=redefined-builtin
+def rank(input, name=None):
     """The number of dimensions; a constant if it is known when the graph is built."""
     return rank_internal(input, name, optimize=True)
 
 
-def rank_internal(input, name=None, optimize=True):  # pylint: disable=redefined-builtin
+def rank_internal(input, name=None, optimize=True):
     """`rank`; with `optimize` false always the op."""
     with ops.name_scope(name, "Rank", [input]) as name:
         if isinstance(input, _SPARSE):

@@ -17,7 +17,7 @@ newaxis = None
 _Slice = slice
 
 
-def slice(input_, begin, size, name=None):  # pylint: disable=redefined-builtin
+def slice(input_, begin, size, name=None):
     """The block of shape `size` that starts at `begin`; -1 means up to the end."""
     return gen.slice(input_, begin, size, name=name)
 
@@ -117,7 +117,7 @@ def _slice_helper(tensor, slice_spec, var=None):
         return strided_slice(tensor, *parts, var=var, name=name, **spec.masks)
 
 
-def _SliceHelperVar(var, slice_spec):  # pylint: disable=invalid-name
+def _SliceHelperVar(var, slice_spec):
     """`variable[slice_spec]`, to which one can assign."""
     return _slice_helper(var.value(), slice_spec, var)
 

@@ -3,7 +3,7 @@ import numpy as np
 
 from penstock.framework import dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tensor_util
 from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.check_shapes import *
+from penstock.ops.check_shapes import *  # noqa: F401,F403
 
 __all__ = [
     "assert_equal", "assert_equal_v2", "assert_greater", "assert_greater_equal", "assert_greater_equal_v2",
@@ -122,7 +122,8 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
         rtol = ops.convert_to_tensor(default if rtol is None else rtol, name="rtol", dtype=x.dtype)
         atol = ops.convert_to_tensor(default if atol is None else atol, name="atol", dtype=x.dtype)
         if data is None:
-            data = [message or "", f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}", f"x ({x.name}) = ", x,
+            data = [message or "", f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}", f"x ({x.name}) = ",
+                    x,
                     f"y ({y.name}) = ", y]
         tolerance = atol + rtol * math_ops.abs(y)
         difference = math_ops.abs(x - y)

@@ -111,12 +111,14 @@ class _Constraint:
     def __init__(self, tensor, shape, message):
         self.tensor = tensor
         if not (hasattr(shape, "__iter__") or hasattr(shape, "__getitem__")):
-            raise ValueError(f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  An iterable has "
+            raise ValueError(f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  An iterable "
+                             "has "
                              f"the attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}")
         sizes = tuple(shape)
         for i, size in enumerate(sizes):
             if i > 0 and (size is Ellipsis or isinstance(size, str) and size == "*"):
-                raise ValueError(f"{message}.  Tensor {tensor.name} specified shape index {i}.  Symbol `...` or `*` for a "
+                raise ValueError(f"{message}.  Tensor {tensor.name} specified shape index {i}.  Symbol `...` or `*` "
+                                 "for a "
                                  "variable number of unspecified dimensions is only allowed as the first entry")
         self.open = bool(sizes) and (sizes[0] is Ellipsis or isinstance(sizes[0], str) and sizes[0] == "*")
         self.sizes = (sizes[1:] if self.open else sizes) or (1,)

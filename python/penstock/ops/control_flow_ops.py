@@ -38,7 +38,7 @@ def _each(function, data):
     return rebuild([function(part) for part in parts])
 
 
-def _Identity(data, name=None):  # pylint: disable=invalid-name
+def _Identity(data, name=None):
     """A copy that keeps references references."""
     data = _as_value(data)
     if not isinstance(data, ops.Tensor):
@@ -46,7 +46,7 @@ def _Identity(data, name=None):  # pylint: disable=invalid-name
     return gen.ref_identity(data, name=name) if data.dtype._is_ref_dtype else gen.identity(data, name=name)
 
 
-def exit(data, name=None):  # pylint: disable=redefined-builtin
+def exit(data, name=None):
     """Leaves a loop's frame."""
     data = _as_value(data)
     if not isinstance(data, ops.Tensor):
@@ -116,7 +116,8 @@ def group(*inputs, **kwargs):
             if isinstance(value, (indexed_slices.IndexedSlices, sparse_tensor.SparseTensor)):
                 parts = _parts(value)[0]
             if parts is None:
-                raise TypeError(f"Expected tf.group() expected Tensor arguments not '{value}' with type '{type(value)}'")
+                raise TypeError(f"Expected tf.group() expected Tensor arguments not '{value}' with type "
+                                f"'{type(value)}'")
             for part in parts:
                 by_device.setdefault(part.device, []).append(part)
         if len(by_device) == 1:
@@ -127,7 +128,7 @@ def group(*inputs, **kwargs):
             return no_op(name=name)
 
 
-def tuple(tensors, name=None, control_inputs=None):  # pylint: disable=redefined-builtin
+def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each available only after all of them (and `control_inputs`) have been computed."""
     with ops.name_scope(name, "tuple", tensors) as name:
         tensors = [t if t is None or isinstance(t, ops.Operation) or tensor_util.is_tensor(t)
@@ -154,7 +155,7 @@ def tuple(tensors, name=None, control_inputs=None):  # pylint: disable=redefined
         return result
 
 
-def Assert(condition, data, summarize=None, name=None):  # pylint: disable=invalid-name
+def Assert(condition, data, summarize=None, name=None):
     """An operation that fails with `data` in its message unless the condition holds."""
     with ops.name_scope(name, "Assert", [condition, data]) as name:
         ops.convert_n_to_tensor(data)  # makes the constants that TensorFlow's graphs have here

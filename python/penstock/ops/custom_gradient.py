@@ -21,7 +21,8 @@ def custom_gradient(f):
     @functools.wraps(f)
     def decorated(*args, **kwargs):
         if kwargs:
-            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution "
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
+                             "execution "
                              "is enabled.")
         return _call(f, args)
 
@@ -55,20 +56,23 @@ def _call(f, args):
     flat = [ops.convert_to_tensor(x) for x in nest.flatten(result)]
     variables = _variables_between([gen.identity(x) for x in flat], args)
     if any(not hasattr(v, "handle") for v in variables):
-        raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. Ensure "
+        raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
+                        "Ensure "
                         "that no `variable_scope` is created with `use_resource=False`.")
     signature = inspect.getfullargspec(grad_fn)
     takes_variables = "variables" in signature.args or "variables" in signature.kwonlyargs or signature.varkw
     if variables and not takes_variables:
-        raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
+        raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
+                        "keyword "
                         "argument 'variables'.")
     if takes_variables and not variables and not signature.varkw:
         logging.getLogger("tensorflow").warning(
-            "@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward pass.")
+            "@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward "
+            "pass.")
     count = len(flat)
 
     @ops.RegisterGradient(name)
-    def gradient(unused_op, *grads):  # pylint: disable=unused-variable
+    def gradient(unused_op, *grads):
         grads = grads[:count]
         of_variables = []
         if variables:

@@ -224,7 +224,8 @@ class RandomShuffleQueue(QueueBase):
             # The same seed in every graph that shares the queue.
             text = (str(seed1) + shared_name).encode("utf-8")
             seed2 = int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
-        ref = gen.random_shuffle_queue_v2(capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed1, seed2=seed2,
+        ref = gen.random_shuffle_queue_v2(capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed1,
+                                          seed2=seed2,
                                           **_attrs(dtypes, shapes, shared_name, name))
         super().__init__(dtypes, shapes, names, ref)
 

@@ -228,5 +228,6 @@ def _without_bad_ids(sparse_ids, sparse_weights):
 
 def safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean",
                                     default_id=None, max_norm=None, name=None):
-    return safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name, "div",
+    return safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name,
+                                        "div",
                                         max_norm)

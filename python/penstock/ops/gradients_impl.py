@@ -9,10 +9,12 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
               aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
     """The derivatives of the sum of `ys` with respect to each of `xs`.
 
-    grad_ys: what flows into each of ys instead of ones. stop_gradients: tensors that count as constants. An x on which ys
-    do not depend gives None, or zeros if `unconnected_gradients` is ZERO. LookupError if an op on the way has no gradient.
+    grad_ys: what flows into each of ys instead of ones. stop_gradients: tensors that count as constants. An x on which
+    ys do not depend gives None, or zeros if `unconnected_gradients` is ZERO. LookupError if an op on the way has no
+    gradient.
     """
-    return gradients_util.compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
+    return gradients_util.compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
+                                  aggregation_method,
                                   stop_gradients, unconnected_gradients)
 
 
@@ -49,5 +51,5 @@ def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gr
     return result
 
 
-def HessiansV2(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):  # pylint: disable=invalid-name
+def HessiansV2(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
     return hessians(ys, xs, name=name, gate_gradients=gate_gradients, aggregation_method=aggregation_method)

@@ -1,4 +1,4 @@
-"""What `tf.gradients` is made of: arguments checked, the runtime's differentiation called, Python's gradients called back."""
+"""What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
 from penstock.framework import dtypes, gen, indexed_slices, ops, registry
 from penstock.ops import array_ops, math_ops
 from penstock.ops.unconnected_gradients import UnconnectedGradients
@@ -58,15 +58,18 @@ def _check_grad_y(y, grad):
     """TypeError if `grad` cannot be the gradient that flows into y."""
     grad_dtype, dtype = grad.dtype.base_dtype, y.dtype.base_dtype
     if dtype.is_floating or dtype.is_integer:
-        allowed, kind, wanted = grad_dtype.is_floating or grad_dtype.is_integer, "real or integer-valued", "real or integer"
+        allowed = grad_dtype.is_floating or grad_dtype.is_integer
+        kind, wanted = "real or integer-valued", "real or integer"
     elif dtype.is_complex:
         allowed, kind, wanted = grad_dtype.is_complex, "complex-valued", "real"
     elif dtype in (dtypes.variant, dtypes.resource):
         allowed, kind, wanted = grad_dtype == dtype, dtype.name, dtype.name
     else:
-        raise TypeError(f"Tensor {y} with type {dtypes.as_dtype(y.dtype).name} must be numeric to obtain a default gradient")
+        raise TypeError(f"Tensor {y} with type {dtypes.as_dtype(y.dtype).name} must be numeric to obtain a default "
+                        "gradient")
     if not allowed:
-        raise TypeError(f"Gradient type {grad_dtype.name} generated for {kind} tensor {y} with type {dtype.name} must be "
+        raise TypeError(f"Gradient type {grad_dtype.name} generated for {kind} tensor {y} with type {dtype.name} must "
+                        "be "
                         f"{wanted}")
 
 

@@ -21,11 +21,11 @@ def adjoint(matrix, name=None):
 # Norms
 
 
-def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # pylint: disable=redefined-builtin
+def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     return norm(tensor, ord, axis, keepdims, name)
 
 
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):  # pylint: disable=redefined-builtin
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors (all elements, or along one axis) or of matrices (along two)."""
     keepdims = bool(pick("keepdims", keepdims, "keep_dims", keep_dims))
     of_matrices = isinstance(axis, (tuple, list)) and len(axis) == 2
@@ -105,7 +105,8 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """Solves least squares problems: by Cholesky factors if `fast`, else by the op."""
     matrix = ops.convert_to_tensor(matrix, name="matrix")
     if matrix.dtype == dtypes.complex128 and l2_regularizer != 0:
-        raise NotImplementedError("matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due to poor "
+        raise NotImplementedError("matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due "
+                                  "to poor "
                                   "accuracy.")
     known = matrix.get_shape()
     sides = known[-2:].as_list() if known.ndims is not None else [None, None]

@@ -14,7 +14,7 @@ __all__ = ["Print", "print_v2"]
 __getattr__ = made_function(__name__)
 
 
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # pylint: disable=invalid-name
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`input_`, of which running prints `data` (the first `first_n` times)."""
     given = {"message": message, "first_n": first_n, "summarize": summarize}
     return gen.print(input_, data, name=name, **{key: value for key, value in given.items() if value is not None})
@@ -32,7 +32,8 @@ def _stream_name(stream):
         if callable(stream) and getattr(stream, "__name__", "") in names:
             return f"log({level})"
     raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, "
-                     "sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of "
+                     "sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form "
+                     "of "
                      "'file://<filepath>'.")
 
 

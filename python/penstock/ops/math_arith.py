@@ -6,14 +6,15 @@ from penstock.ops.array_create import zeros_like
 from penstock.util import nest
 
 __all__ = [
-    "abs", "angle", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv", "imag", "log_sigmoid",
+    "abs", "angle", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv", "imag",
+    "log_sigmoid",
     "logical_xor", "multiply", "multiply_no_nan", "not_equal", "polyval", "pow", "range", "real", "reciprocal_no_nan",
     "round", "saturate_cast", "scalar_mul", "scalar_mul_v2", "sigmoid", "subtract", "to_bfloat16", "to_complex128",
     "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
 ]
 
 
-def abs(x, name=None):  # pylint: disable=redefined-builtin
+def abs(x, name=None):
     """The absolute value; of complex numbers the magnitude."""
     with ops.name_scope(name, "Abs", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
@@ -47,13 +48,13 @@ def scalar_mul_v2(scalar, x, name=None):
         return scalar_mul(scalar, x, name)
 
 
-def pow(x, y, name=None):  # pylint: disable=redefined-builtin
+def pow(x, y, name=None):
     """x to the power of y."""
     with ops.name_scope(name, "Pow", [x]) as name:
         return gen.pow(x, y, name=name)
 
 
-def round(x, name=None):  # pylint: disable=redefined-builtin
+def round(x, name=None):
     """The nearest whole number; halves go to the even one."""
     x = ops.convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else gen.round(x, name=name)
@@ -259,7 +260,7 @@ def divide(x, y, name=None):
 # Complex numbers
 
 
-def complex(real, imag, name=None):  # pylint: disable=redefined-builtin,redefined-outer-name
+def complex(real, imag, name=None):
     """real + i * imag."""
     real = ops.convert_to_tensor(real, name="real")
     imag = ops.convert_to_tensor(imag, name="imag")
@@ -278,17 +279,17 @@ def _part(input, name, default_name, of_complex, of_real):
         return of_real(input)
 
 
-def real(input, name=None):  # pylint: disable=redefined-builtin
+def real(input, name=None):
     """The real part."""
     return _part(input, name, "Real", gen.real, lambda x: x)
 
 
-def imag(input, name=None):  # pylint: disable=redefined-builtin
+def imag(input, name=None):
     """The imaginary part."""
     return _part(input, name, "Imag", gen.imag, zeros_like)
 
 
-def angle(input, name=None):  # pylint: disable=redefined-builtin
+def angle(input, name=None):
     """The argument of complex numbers, in radians."""
     return _part(input, name, "Angle", gen.angle, zeros_like)
 
@@ -311,7 +312,7 @@ def conj(x, name=None):
 _RANGE_TYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]  # in the order in which they widen
 
 
-def range(start, limit=None, delta=1, dtype=None, name="range"):  # pylint: disable=redefined-builtin
+def range(start, limit=None, delta=1, dtype=None, name="range"):
     """The numbers from `start` to before `limit` in steps of `delta`."""
     if limit is None:
         start, limit = 0, start

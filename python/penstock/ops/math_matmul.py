@@ -67,8 +67,9 @@ def _as_matrix(a, axes, contracted_first):
         static = [sizes[i] for i in free]
         if known.is_fully_defined():
             outer, inner = int(np.prod(static)), int(np.prod([sizes[i] for i in axes]))
-            perm, form = (list(axes) + free, [inner, outer]) if contracted_first else (free + list(axes), [outer, inner])
-            return reshape(transpose(a, perm), form), static, static
+            if contracted_first:
+                return reshape(transpose(a, list(axes) + free), [inner, outer]), static, static
+            return reshape(transpose(a, free + list(axes)), [outer, inner]), static, static
         axes = ops.convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         free = ops.convert_to_tensor(free, dtype=dtypes.int32, name="free")
         sizes = shape(a)

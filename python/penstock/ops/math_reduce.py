@@ -6,7 +6,7 @@ from penstock.ops.arguments import pick
 from penstock.ops.array_create import fill, ones, zeros, zeros_like
 from penstock.ops.array_shape import identity, rank, reshape, shape, shape_internal, size
 from penstock.ops.array_slice import where
-from penstock.ops.math_arith import cast, range  # pylint: disable=redefined-builtin
+from penstock.ops.math_arith import cast, range
 
 __all__ = [
     "_ReductionDims", "accumulate_n", "add_n", "argmax", "argmax_v2", "argmin", "argmin_v2", "bincount", "bincount_v1",
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-def _ReductionDims(x, axis, reduction_indices=None):  # pylint: disable=invalid-name
+def _ReductionDims(x, axis, reduction_indices=None):
     """The axes to reduce: those given, or all of x."""
     axis = pick("axis", axis, "reduction_indices", reduction_indices)
     if axis is not None:
@@ -105,7 +105,7 @@ reduce_logsumexp_v1 = _with_old_names(reduce_logsumexp, "reduce_logsumexp", redu
 
 
 def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int64, name=None, reduction_indices=None,
-                  keep_dims=None, input=None):  # pylint: disable=redefined-builtin
+                  keep_dims=None, input=None):
     """How many elements are not zero (empty strings count as zero)."""
     keepdims = pick("keepdims", keepdims, "keep_dims", keep_dims)
     input_tensor = pick("input", input, "input_tensor", input_tensor)
@@ -113,28 +113,28 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
     return count_nonzero_v2(input_tensor, axis, keepdims, dtype, name)
 
 
-def count_nonzero_v2(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):  # pylint: disable=redefined-builtin
+def count_nonzero_v2(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
     with ops.name_scope(name, "count_nonzero", [input]):
         input = ops.convert_to_tensor(input, name="input")
         marks = gen.not_equal(input, zeros([], dtype=input.dtype))
         return cast(reduce_sum(cast(marks, dtypes.int64), axis=axis, keepdims=keepdims), dtype=dtype)
 
 
-def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):  # pylint: disable=redefined-builtin
+def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """The index of the greatest element along an axis; the first of equals."""
     return argmax_v2(input, pick("axis", axis, "dimension", dimension), output_type, name)
 
 
-def argmax_v2(input, axis=None, output_type=dtypes.int64, name=None):  # pylint: disable=redefined-builtin
+def argmax_v2(input, axis=None, output_type=dtypes.int64, name=None):
     return gen.arg_max(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
-def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):  # pylint: disable=redefined-builtin
+def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """The index of the least element along an axis; the first of equals."""
     return argmin_v2(input, pick("axis", axis, "dimension", dimension), output_type, name)
 
 
-def argmin_v2(input, axis=None, output_type=dtypes.int64, name=None):  # pylint: disable=redefined-builtin
+def argmin_v2(input, axis=None, output_type=dtypes.int64, name=None):
     return gen.arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
@@ -185,7 +185,7 @@ def add_n(inputs, name=None):
     return identity(only, name=name) if name else only
 
 
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):  # pylint: disable=redefined-outer-name
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """`add_n` of tensors whose shape is known."""
     error = ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
     if not inputs or not isinstance(inputs, (list, tuple)):
@@ -256,7 +256,8 @@ def _sparse_segment(kind, doc):
     def reduce(data, indices, segment_ids, name=None, num_segments=None):
         if num_segments is None:
             return getattr(gen, "sparse_segment_" + kind)(data, indices, segment_ids, name=name)
-        return getattr(gen, f"sparse_segment_{kind}_with_num_segments")(data, indices, segment_ids, num_segments, name=name)
+        return getattr(gen, f"sparse_segment_{kind}_with_num_segments")(data, indices, segment_ids, num_segments,
+                                                                        name=name)
 
     def reduce_v2(data, indices, segment_ids, num_segments=None, name=None):
         return reduce(data, indices, segment_ids, name, num_segments)

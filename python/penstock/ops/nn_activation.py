@@ -109,7 +109,8 @@ def _along(op, logits, axis, name):
     known = tensor_util.constant_value(axis) if isinstance(axis, ops.Tensor) else axis
     if known is not None and not -shape.ndims <= known < shape.ndims:
         raise errors.InvalidArgumentError(
-            None, None, f"Dimension ({known}) must be in the range [{-shape.ndims}, {shape.ndims}) where {shape.ndims} is "
+            None, None, f"Dimension ({known}) must be in the range [{-shape.ndims}, {shape.ndims}) where "
+                        f"{shape.ndims} is "
             "the number of dimensions in the input.")
     ndims = array_ops.rank(logits)
     if isinstance(axis, ops.Tensor):
@@ -186,7 +187,8 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
             if not 0 <= rate < 1:
                 raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
             if rate > 0.5:
-                logging.getLogger("tensorflow").warning("Large dropout rate: %g (>0.5): more is dropped than kept.", rate)
+                logging.getLogger("tensorflow").warning("Large dropout rate: %g (>0.5): more is dropped than kept.",
+                                                        rate)
             if rate == 0:
                 return x
         rate = ops.convert_to_tensor(rate, dtype=x.dtype, name="rate")
@@ -205,12 +207,12 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
 # The greatest
 
 
-def top_k(input, k=1, sorted=True, name=None):  # pylint: disable=redefined-builtin
+def top_k(input, k=1, sorted=True, name=None):
     """(values, indices) of the k greatest elements of the last dimension."""
     return gen.top_kv2(input, k=k, sorted=sorted, name=name)
 
 
-def nth_element(input, n, reverse=False, name=None):  # pylint: disable=redefined-builtin
+def nth_element(input, n, reverse=False, name=None):
     """The n-th least element of the last dimension."""
     return gen.nth_element(input, n, reverse=reverse, name=name)
 

@@ -46,7 +46,8 @@ def _image_format(data_format):
 def _padding_attrs(padding):
     """The attributes `padding` and `explicit_paddings`: a list of pairs stands for the latter."""
     if padding == "EXPLICIT":
-        raise ValueError('"EXPLICIT" is not a valid value for the padding parameter. To use explicit padding, the padding '
+        raise ValueError('"EXPLICIT" is not a valid value for the padding parameter. To use explicit padding, the '
+                         'padding '
                          "parameter must be a list.")
     if not isinstance(padding, (list, tuple)):
         return padding, []
@@ -57,7 +58,8 @@ def _padding_attrs(padding):
         elif len(pair) != 2:
             problem = f"has size {len(pair)}"
         if problem:
-            raise ValueError("When padding is a list, each element of padding must be a list/tuple of size 2. Element with "
+            raise ValueError("When padding is a list, each element of padding must be a list/tuple of size 2. Element "
+                             "with "
                              f"index {i} of padding {problem}")
     if len(padding) != 4:
         raise ValueError(f"When padding is a list, it must be of size 4. Got padding of size: {len(padding)}")
@@ -68,7 +70,7 @@ def _padding_attrs(padding):
 
 
 def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format=None, name=None,
-           input=None, dilations=None):  # pylint: disable=redefined-builtin
+           input=None, dilations=None):
     """Convolution of sequences: of images one row high."""
     value = pick("input", input, "value", value)
     with ops.name_scope(name, "conv1d", [value, filters]) as name:
@@ -83,11 +85,11 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
         return array_ops.squeeze(result, [row])
 
 
-def conv1d_v2(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):  # pylint: disable=redefined-builtin
+def conv1d_v2(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
     return conv1d(input, filters, stride, padding, True, data_format, name, dilations=dilations)
 
 
-def conv1d_transpose(input, filters, output_shape, strides, padding="SAME",  # pylint: disable=redefined-builtin
+def conv1d_transpose(input, filters, output_shape, strides, padding="SAME",
                      data_format="NWC", dilations=None, name=None):
     """The transpose (gradient) of conv1d."""
     with ops.name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as name:
@@ -115,7 +117,7 @@ def _image_geometry(strides, dilations, data_format):
                 dilations=per_dimension(dilations, 2, channel_index, "dilations"), data_format=data_format)
 
 
-def conv2d(input, filter=None, strides=None, padding=None,  # pylint: disable=redefined-builtin,dangerous-default-value
+def conv2d(input, filter=None, strides=None, padding=None,
            use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None, filters=None):
     """Convolution of images with filters [height, width, channels, filters]."""
     filter = pick("filters", filters, "filter", filter)
@@ -124,11 +126,11 @@ def conv2d(input, filter=None, strides=None, padding=None,  # pylint: disable=re
                       name=name, **_image_geometry(strides, dilations, data_format))
 
 
-def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):  # pylint: disable=redefined-builtin
+def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     return conv2d(input, filters, strides, padding, True, data_format, dilations, name)
 
 
-def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding,  # pylint: disable=redefined-builtin,dangerous-default-value
+def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding,
                            use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
     """The gradient of conv2d by its filters."""
     padding, explicit = _padding_attrs(padding)
@@ -137,7 +139,7 @@ def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, 
                                       data_format=data_format, dilations=dilations, name=name)
 
 
-def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=None,  # pylint: disable=redefined-builtin,dangerous-default-value
+def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=None,
                           padding=None, use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None,
                           filters=None):
     """The gradient of conv2d by its input."""
@@ -148,7 +150,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
                                      data_format=data_format, dilations=dilations, name=name)
 
 
-def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,  # pylint: disable=redefined-builtin
+def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,
                      padding="SAME", data_format="NHWC", name=None, input=None, filters=None, dilations=None):
     """The transpose (gradient) of conv2d, "deconvolution"."""
     value = pick("input", input, "value", value)
@@ -157,7 +159,7 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,  
         return conv2d_transpose_v2(value, filter, output_shape, strides, padding, data_format, dilations, name)
 
 
-def conv2d_transpose_v2(input, filters, output_shape, strides, padding="SAME",  # pylint: disable=redefined-builtin
+def conv2d_transpose_v2(input, filters, output_shape, strides, padding="SAME",
                         data_format="NHWC", dilations=None, name=None):
     with ops.name_scope(name, "conv2d_transpose", [input, output_shape]) as name:
         return gen.conv2d_backprop_input(output_shape, filters, input, padding=padding, name=name,
@@ -167,19 +169,19 @@ def conv2d_transpose_v2(input, filters, output_shape, strides, padding="SAME",  
 # Volumes
 
 
-def conv3d_v1(input, filter=None, strides=None, padding=None,  # pylint: disable=redefined-builtin,dangerous-default-value
+def conv3d_v1(input, filter=None, strides=None, padding=None,
               data_format="NDHWC", dilations=[1, 1, 1, 1, 1], name=None, filters=None):
     """Convolution of volumes with filters [depth, height, width, channels, filters]."""
     filter = pick("filters", filters, "filter", filter)
     return gen.conv3d(input, filter, strides, padding, data_format=data_format, dilations=dilations, name=name)
 
 
-def conv3d_v2(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):  # pylint: disable=redefined-builtin
+def conv3d_v2(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
     return gen.conv3d(input, filters, strides, padding, data_format=data_format,
                       dilations=[1] * 5 if dilations is None else dilations, name=name)
 
 
-def conv3d_transpose(value, filter=None, output_shape=None, strides=None, padding="SAME",  # pylint: disable=redefined-builtin
+def conv3d_transpose(value, filter=None, output_shape=None, strides=None, padding="SAME",
                      data_format="NDHWC", name=None, input=None, filters=None, dilations=None):
     """The transpose (gradient) of conv3d."""
     filter = pick("filters", filters, "filter", filter)
@@ -187,7 +189,7 @@ def conv3d_transpose(value, filter=None, output_shape=None, strides=None, paddin
     return conv3d_transpose_v2(value, filter, output_shape, strides, padding, data_format, dilations, name)
 
 
-def conv3d_transpose_v2(input, filters, output_shape, strides, padding="SAME",  # pylint: disable=redefined-builtin
+def conv3d_transpose_v2(input, filters, output_shape, strides, padding="SAME",
                         data_format="NDHWC", dilations=None, name=None):
     with ops.name_scope(name, "conv3d_transpose", [input, output_shape]) as name:
         data_format = data_format or "NDHWC"
@@ -197,7 +199,7 @@ def conv3d_transpose_v2(input, filters, output_shape, strides, padding="SAME",  
             data_format=data_format, dilations=per_dimension(dilations, 3, channel_index, "dilations"), name=name)
 
 
-def conv_transpose(input, filters, output_shape, strides, padding="SAME",  # pylint: disable=redefined-builtin
+def conv_transpose(input, filters, output_shape, strides, padding="SAME",
                    data_format=None, dilations=None, name=None):
     """The transposed convolution of as many dimensions as `output_shape` says."""
     with ops.name_scope(name, "conv_transpose", [input, output_shape]) as name:
@@ -217,7 +219,7 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME",  # pyl
 # Dilation by moving blocks into the batch dimension
 
 
-def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None,  # pylint: disable=redefined-builtin
+def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None,
                         spatial_dims=None, data_format=None):
     """op(input, number of spatial dimensions, padding) as if its window were dilated."""
     input = ops.convert_to_tensor(input, name="input")
@@ -294,7 +296,7 @@ class _Dilated:
             i += 1
         return np.concatenate(parts) if known is not None else array_ops.concat(parts, 0)
 
-    def __call__(self, inp, filter):  # pylint: disable=redefined-builtin
+    def __call__(self, inp, filter):
         if self._direct is not None:
             return self._direct(inp, filter)
         sizes = None if self._input_shape.ndims is None else [self._input_shape.as_list()[d] for d in self._dims]
@@ -369,7 +371,7 @@ class _Plain:
         return gen.conv3d(inp, filters, [int(s) for s in strides], padding, data_format=data_format or "NDHWC",
                           dilations=[1] * 5, name=name)
 
-    def __call__(self, inp, filter):  # pylint: disable=redefined-builtin
+    def __call__(self, inp, filter):
         return self._op(inp, filter, **self._how)
 
 
@@ -400,11 +402,11 @@ class Convolution:
     def _build(self, _, padding):
         return _Plain(self.input_shape, self.filter_shape, padding, self.data_format, self.strides, self.name)
 
-    def __call__(self, inp, filter):  # pylint: disable=redefined-builtin
+    def __call__(self, inp, filter):
         return self.conv_op(inp, filter)
 
 
-def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None,  # pylint: disable=redefined-builtin
+def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None,
                 data_format=None, filters=None, dilations=None):
     """Convolution of one to three dimensions, by the rank of the input, with strides or dilations."""
     filter = pick("filters", filters, "filter", filter)
@@ -412,7 +414,7 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None, name=N
     return convolution_internal(input, filter, strides, padding, data_format, dilation_rate, name)
 
 
-def convolution_v2(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):  # pylint: disable=redefined-builtin
+def convolution_v2(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
     return convolution_internal(input, filters, strides, padding, data_format, dilations, name)
 
 
@@ -423,7 +425,7 @@ def _static_rank(x):
     return None if shape is None else len(shape)
 
 
-def convolution_internal(input, filters, strides=None, padding="VALID", data_format=None,  # pylint: disable=redefined-builtin
+def convolution_internal(input, filters, strides=None, padding="VALID", data_format=None,
                          dilations=None, name=None):
     """`convolution` in the order of version 2's arguments."""
     rank = _static_rank(input)
@@ -450,7 +452,8 @@ def convolution_internal(input, filters, strides=None, padding="VALID", data_for
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """Convolution of images with filters that have rate - 1 zeros between their values."""
-    return convolution(input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
+    return convolution(input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)),
+                       name=name)
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):

@@ -2,8 +2,8 @@
 from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_ops, custom_gradient, linalg_ops, math_ops, nn_ops
 from penstock.ops.arguments import made_function, pick
-from penstock.ops.nn_loss import *
-from penstock.ops.nn_sampled import *
+from penstock.ops.nn_loss import *  # noqa: F401,F403
+from penstock.ops.nn_sampled import *  # noqa: F401,F403
 
 __getattr__ = made_function(__name__)
 
@@ -33,7 +33,7 @@ def swish(features):
 # Norms
 
 
-def normalize(tensor, ord="euclidean", axis=None, name=None):  # pylint: disable=redefined-builtin
+def normalize(tensor, ord="euclidean", axis=None, name=None):
     """(tensor over its norm, the norm)."""
     with ops.name_scope(name, "normalize", [tensor]) as name:
         tensor = ops.convert_to_tensor(tensor)
@@ -70,7 +70,7 @@ def zero_fraction(value, name=None):
 # Convolutions of each channel by itself
 
 
-def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None,  # pylint: disable=redefined-builtin
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None,
                      dilations=None):
     """Convolves each channel with filters of its own: [height, width, channels, multiplier]."""
     rate = pick("dilations", dilations, "rate", rate)
@@ -80,7 +80,7 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
         return _depthwise(input, filter, strides, padding, rate, data_format, name)
 
 
-def _depthwise(input, filter, strides, padding, rate, data_format, name):  # pylint: disable=redefined-builtin
+def _depthwise(input, filter, strides, padding, rate, data_format, name):
     def op(x, _, how):
         return gen.depthwise_conv2d_native(x, filter, strides, how, data_format=data_format or "NHWC", name=name)
 
@@ -89,11 +89,11 @@ def _depthwise(input, filter, strides, padding, rate, data_format, name):  # pyl
                                       data_format=data_format, op=op)
 
 
-def depthwise_conv2d_v2(input, filter, strides, padding, data_format=None, dilations=None, name=None):  # pylint: disable=redefined-builtin
+def depthwise_conv2d_v2(input, filter, strides, padding, data_format=None, dilations=None, name=None):
     return depthwise_conv2d(input, filter, strides, padding, dilations, name, data_format)
 
 
-def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None,  # pylint: disable=redefined-builtin
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None,
                      name=None, data_format=None, dilations=None):
     """A convolution of each channel by itself, then one across the channels at each place."""
     rate = pick("dilations", dilations, "rate", rate)
@@ -108,7 +108,7 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
         return nn_ops.conv2d(each, pointwise_filter, [1, 1, 1, 1], padding="VALID", data_format=data_format, name=name)
 
 
-def separable_conv2d_v2(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None,  # pylint: disable=redefined-builtin
+def separable_conv2d_v2(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None,
                         dilations=None, name=None):
     return separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, dilations, name, data_format)
 
@@ -240,14 +240,14 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
 
 
 def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
-                                         scale_after_normalization=None, name=None, input=None,  # pylint: disable=redefined-builtin
+                                         scale_after_normalization=None, name=None, input=None,
                                          mean=None, variance=None):
     """The oldest form of `batch_normalization`."""
     t, m, v = pick("input", input, "t", t), pick("mean", mean, "m", m), pick("variance", variance, "v", v)
     return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
 
 
-def batch_norm_with_global_normalization_v2(input, mean, variance, beta, gamma, variance_epsilon,  # pylint: disable=redefined-builtin
+def batch_norm_with_global_normalization_v2(input, mean, variance, beta, gamma, variance_epsilon,
                                             scale_after_normalization, name=None):
     return batch_norm_with_global_normalization(input, mean, variance, beta, gamma, variance_epsilon,
                                                 scale_after_normalization, name)

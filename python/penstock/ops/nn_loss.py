@@ -28,7 +28,8 @@ def _require_same_shape(a, b, a_name, b_name):
     try:
         b.get_shape().merge_with(a.get_shape())
     except ValueError:
-        raise ValueError(f"{a_name} and {b_name} must have the same shape ({a.get_shape()} vs {b.get_shape()})") from None
+        raise ValueError(f"{a_name} and {b_name} must have the same shape "
+                         f"({a.get_shape()} vs {b.get_shape()})") from None
 
 
 # Softmax
@@ -111,11 +112,13 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
         if of_logits.ndims == 0:
             raise ValueError(f"Logits cannot be scalars - received shape {of_logits}.")
         if None not in (of_logits.ndims, of_labels.ndims) and of_labels.ndims != of_logits.ndims - 1:
-            raise ValueError(f"Rank mismatch: Rank of labels (received {of_labels.ndims}) should equal rank of logits minus "
+            raise ValueError(f"Rank mismatch: Rank of labels (received {of_labels.ndims}) should equal rank of logits "
+                             "minus "
                              f"1 (received {of_logits.ndims}).")
         known = of_labels.is_fully_defined() and of_logits[:-1].is_fully_defined()
         if known and of_labels.as_list() != of_logits.as_list()[:-1]:
-            raise ValueError(f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of logits "
+            raise ValueError(f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of "
+                             "logits "
                              f"except for the last dimension (received {of_logits}).")
         if of_logits.ndims == 2:
             cost, _ = gen.sparse_softmax_cross_entropy_with_logits(precise, labels, name=name)

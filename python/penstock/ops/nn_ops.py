@@ -1,9 +1,9 @@
 """All of `nn_ops`: the modules it is made of, and the functions made from op definitions."""
 from penstock.ops.arguments import made_function
-from penstock.ops.nn_activation import *
-from penstock.ops.nn_conv import *
-from penstock.ops.nn_loss import *
-from penstock.ops.nn_pool import *
+from penstock.ops.nn_activation import *  # noqa: F401,F403
+from penstock.ops.nn_conv import *  # noqa: F401,F403
+from penstock.ops.nn_loss import *  # noqa: F401,F403
+from penstock.ops.nn_pool import *  # noqa: F401,F403
 
 _NAMES = {"local_response_normalization": "lrn"}
 _made = made_function(__name__)

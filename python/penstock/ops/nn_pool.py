@@ -21,25 +21,25 @@ def _windows(n, ksize, strides, data_format, channel_index=None):
                 strides=per_dimension(strides, n, channel_index, "strides"), data_format=data_format)
 
 
-def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):  # pylint: disable=redefined-builtin
+def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The mean of each window of images."""
     with ops.name_scope(name, "AvgPool", [value]) as name:
         value = pick("input", input, "value", value)
         return gen.avg_pool(value, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
 
-def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # pylint: disable=redefined-builtin
+def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     with ops.name_scope(name, "AvgPool2D", [input]) as name:
         return gen.avg_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
 
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # pylint: disable=redefined-builtin
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The mean of each window of volumes."""
     with ops.name_scope(name, "AvgPool3D", [input]) as name:
         return gen.avg_pool3d(input, padding=padding, name=name, **_windows(3, ksize, strides, data_format or "NDHWC"))
 
 
-def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):  # pylint: disable=redefined-builtin
+def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The greatest element of each window of images."""
     value = pick("input", input, "value", value)
     with ops.name_scope(name, "MaxPool", [value]) as name:
@@ -49,18 +49,18 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
         return gen.max_pool(value, padding=padding, name=name, **windows)
 
 
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # pylint: disable=redefined-builtin
+def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     with ops.name_scope(name, "MaxPool2d", [input]) as name:
         return gen.max_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
 
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # pylint: disable=redefined-builtin
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The greatest element of each window of volumes."""
     with ops.name_scope(name, "MaxPool3D", [input]) as name:
         return gen.max_pool3d(input, padding=padding, name=name, **_windows(3, ksize, strides, data_format or "NDHWC"))
 
 
-def _pool1d(op, scope, input, ksize, strides, padding, data_format, name):  # pylint: disable=redefined-builtin
+def _pool1d(op, scope, input, ksize, strides, padding, data_format, name):
     """Pools sequences as images one row high."""
     with ops.name_scope(name, scope, [input]) as name:
         data_format = data_format or "NWC"
@@ -72,17 +72,17 @@ def _pool1d(op, scope, input, ksize, strides, padding, data_format, name):  # py
         return array_ops.squeeze(result, row)
 
 
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # pylint: disable=redefined-builtin
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """The mean of each window of sequences."""
     return _pool1d(gen.avg_pool, "AvgPool1D", input, ksize, strides, padding, data_format, name)
 
 
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # pylint: disable=redefined-builtin
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """The greatest element of each window of sequences."""
     return _pool1d(gen.max_pool, "MaxPool1d", input, ksize, strides, padding, data_format, name)
 
 
-def _pool_by_rank(pool1d, pool2d, pool3d, input, ksize, strides, padding, data_format, name):  # pylint: disable=redefined-builtin
+def _pool_by_rank(pool1d, pool2d, pool3d, input, ksize, strides, padding, data_format, name):
     if input.shape is not None and input.shape.ndims is not None:
         n = input.shape.ndims - 2
     elif data_format is not None:
@@ -97,12 +97,12 @@ def _pool_by_rank(pool1d, pool2d, pool3d, input, ksize, strides, padding, data_f
     return {1: pool1d, 2: pool2d, 3: pool3d}[n](input, padding=padding, name=name, **windows)
 
 
-def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):  # pylint: disable=redefined-builtin
+def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """The mean of each window; the rank of the input says of how many dimensions."""
     return _pool_by_rank(avg_pool1d, gen.avg_pool, gen.avg_pool3d, input, ksize, strides, padding, data_format, name)
 
 
-def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):  # pylint: disable=redefined-builtin
+def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """The greatest element of each window; the rank of the input says of how many dimensions."""
     return _pool_by_rank(max_pool1d, gen.max_pool, gen.max_pool3d, input, ksize, strides, padding, data_format, name)
 
@@ -112,7 +112,7 @@ def _require_nhwc(data_format, message):
         raise ValueError(message)
 
 
-def max_pool_with_argmax_v1(input, ksize, strides, padding, data_format="NHWC",  # pylint: disable=redefined-builtin
+def max_pool_with_argmax_v1(input, ksize, strides, padding, data_format="NHWC",
                             Targmax=None, name=None, output_dtype=None, include_batch_in_index=False):
     """(the greatest element of each window, its flat index)."""
     _require_nhwc(data_format, "Data formats other than 'NHWC' are not yet supported")
@@ -122,14 +122,14 @@ def max_pool_with_argmax_v1(input, ksize, strides, padding, data_format="NHWC", 
                                     include_batch_in_index=include_batch_in_index, name=name)
 
 
-def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",  # pylint: disable=redefined-builtin
+def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",
                             output_dtype=dtypes.int64, include_batch_in_index=False, name=None):
     return max_pool_with_argmax_v1(
         input, per_dimension(ksize, 2, 3, "ksize"), per_dimension(strides, 2, 3, "strides"), padding, data_format,
         output_dtype, name, include_batch_in_index=include_batch_in_index)
 
 
-def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None,  # pylint: disable=redefined-builtin
+def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None,
          name=None, data_format=None, dilations=None):
     """"MAX" or "AVG" pooling of one to three dimensions, with strides or dilations."""
     dilation_rate = pick("dilations", dilations, "dilation_rate", dilation_rate)
@@ -167,7 +167,8 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
                                    spatial_dims=range(first, n + first), filter_shape=window_shape)
 
 
-def pool_v2(input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None, dilations=None, name=None):  # pylint: disable=redefined-builtin
+def pool_v2(input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None, dilations=None,
+            name=None):
     return pool(input, window_shape, pooling_type, padding, dilations, strides, name, data_format)
 
 
@@ -207,7 +208,7 @@ def fractional_avg_pool_v2(value, pooling_ratio, pseudo_random=False, overlappin
 # Morphology
 
 
-def dilation2d_v1(input, filter=None, strides=None, rates=None, padding=None, name=None,  # pylint: disable=redefined-builtin
+def dilation2d_v1(input, filter=None, strides=None, rates=None, padding=None, name=None,
                   filters=None, dilations=None):
     """Grey-scale dilation: the greatest of window plus filter."""
     filter = pick("filters", filters, "filter", filter)
@@ -215,7 +216,7 @@ def dilation2d_v1(input, filter=None, strides=None, rates=None, padding=None, na
     return gen.dilation2d(input, filter, strides, rates, padding, name=name)
 
 
-def dilation2d_v2(input, filters, strides, padding, data_format, dilations, name=None):  # pylint: disable=redefined-builtin
+def dilation2d_v2(input, filters, strides, padding, data_format, dilations, name=None):
     _require_nhwc(data_format, "Data formats other than NHWC are not yet supported")
     return gen.dilation2d(input, filters, strides, dilations, padding, name=name)
 

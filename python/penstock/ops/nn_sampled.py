@@ -55,7 +55,8 @@ def _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, n
             true_logits -= gen.log(true_count)
             sampled_logits -= gen.log(sampled_count)
         logits = array_ops.concat([true_logits, sampled_logits], 1)
-        targets = array_ops.concat([array_ops.ones_like(true_logits) / num_true, array_ops.zeros_like(sampled_logits)], 1)
+        targets = array_ops.concat([array_ops.ones_like(true_logits) / num_true, array_ops.zeros_like(sampled_logits)],
+                                   1)
         return logits, targets
 
 

@@ -26,7 +26,8 @@ def add_check_numerics_ops():
             if output.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
                 continue
             if op._get_control_flow_context() is not None:
-                raise ValueError("`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow operations "
+                raise ValueError("`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow "
+                                 "operations "
                                  "such as `tf.cond()` or `tf.while_loop()`.")
             with ops.control_dependencies(checks):
                 checks = [gen.check_numerics(output, message=f"{op.name}:{output.value_index}")]

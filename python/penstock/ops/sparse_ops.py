@@ -7,7 +7,7 @@ import numpy as np
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
 from penstock.ops.arguments import made_function, pick
-from penstock.ops.sparse_math import *
+from penstock.ops.sparse_math import *  # noqa: F401,F403
 from penstock.ops.sparse_math import as_sparse
 
 __getattr__ = made_function(__name__)
@@ -317,7 +317,8 @@ def serialize_sparse_v2(sp_input, out_type=dtypes.string, name=None):
 def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
     """Three strings for each slice along dimension 0."""
     sp_input = as_sparse(sp_input)
-    return gen.serialize_many_sparse(sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name)
+    return gen.serialize_many_sparse(sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type,
+                                     name=name)
 
 
 def serialize_many_sparse_v2(sp_input, out_type=dtypes.string, name=None):

@@ -132,7 +132,8 @@ def _contract(a, a_axes, b, b_axes, summed):
     """(the product of a and b summed over `summed`, its axes): a batched matrix product, or a broadcast one."""
     for label, tensor, axes in (("t0", a, a_axes), ("t1", b, b_axes)):
         if len(axes) != tensor.get_shape().ndims:
-            raise ValueError(f"Tensor {label} of rank {tensor.get_shape().ndims} does not match einsum reduction of length "
+            raise ValueError(f"Tensor {label} of rank {tensor.get_shape().ndims} does not match einsum reduction of "
+                             "length "
                              f"{len(axes)}")
     kept = (set(a_axes) & set(b_axes)) - summed
     only_a, only_b = set(a_axes) - kept - summed, set(b_axes) - kept - summed

@@ -14,17 +14,18 @@ __all__ = [
 __getattr__ = made_function(__name__)
 
 
-def regex_full_match(input, pattern, name=None):  # pylint: disable=redefined-builtin
+def regex_full_match(input, pattern, name=None):
     """Whether the whole string matches."""
     if isinstance(pattern, (bytes, str)):
         return gen.static_regex_full_match(input, pattern=pattern, name=name)
     return gen.regex_full_match(input, pattern, name=name)
 
 
-def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # pylint: disable=redefined-builtin
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     """Replaces what matches, everywhere or the first time."""
     if isinstance(pattern, (bytes, str)) and isinstance(rewrite, (bytes, str)):
-        return gen.static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
+        return gen.static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global,
+                                        name=name)
     return gen.regex_replace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
@@ -80,16 +81,16 @@ def reduce_join_v2(inputs, axis=None, keepdims=False, separator="", name=None):
         return gen.reduce_join(inputs, axis, keep_dims=keepdims, separator=separator, name=name)
 
 
-def string_length(input, name=None, unit="BYTE"):  # pylint: disable=redefined-builtin
+def string_length(input, name=None, unit="BYTE"):
     """The length in bytes or characters."""
     return gen.string_length(input, unit=unit, name=name)
 
 
-def string_length_v2(input, unit="BYTE", name=None):  # pylint: disable=redefined-builtin
+def string_length_v2(input, unit="BYTE", name=None):
     return string_length(input, name, unit)
 
 
-def substr(input, pos, len, name=None, unit="BYTE"):  # pylint: disable=redefined-builtin
+def substr(input, pos, len, name=None, unit="BYTE"):
     """`len` bytes or characters from `pos` on."""
     return gen.substr(input, pos, len, unit=unit, name=name)
 
@@ -97,25 +98,25 @@ def substr(input, pos, len, name=None, unit="BYTE"):  # pylint: disable=redefine
 substr_deprecated = substr
 
 
-def substr_v2(input, pos, len, unit="BYTE", name=None):  # pylint: disable=redefined-builtin
+def substr_v2(input, pos, len, unit="BYTE", name=None):
     return substr(input, pos, len, name, unit)
 
 
-def string_to_number(input, out_type=dtypes.float32, name=None):  # pylint: disable=redefined-builtin
+def string_to_number(input, out_type=dtypes.float32, name=None):
     """The number that each string spells."""
     return gen.string_to_number(input, out_type=out_type, name=name)
 
 
-def string_to_number_v1(string_tensor=None, out_type=dtypes.float32, name=None, input=None):  # pylint: disable=redefined-builtin
+def string_to_number_v1(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """The number that each string spells."""
     return string_to_number(pick("input", input, "string_tensor", string_tensor), out_type, name)
 
 
-def string_to_hash_bucket(input, num_buckets, name=None):  # pylint: disable=redefined-builtin
+def string_to_hash_bucket(input, num_buckets, name=None):
     """The hash of each string, modulo the number of buckets."""
     return gen.string_to_hash_bucket(input, num_buckets, name=name)
 
 
-def string_to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=None):  # pylint: disable=redefined-builtin
+def string_to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=None):
     """The hash of each string, modulo the number of buckets."""
     return string_to_hash_bucket(pick("input", input, "string_tensor", string_tensor), num_buckets, name)

@@ -49,7 +49,8 @@ def elementwise(tf):
     k = tf.placeholder(tf.int32, [2], name="k")
     c = tf.placeholder(tf.complex64, [2], name="c")
     for name in ("abs acos acosh asin asinh atan atanh ceil cos cosh digamma erf erfc exp expm1 floor is_finite is_inf "
-                 "is_nan lgamma log log1p log_sigmoid negative reciprocal rint round rsqrt sigmoid sign sin sinh sqrt square "
+                 "is_nan lgamma log log1p log_sigmoid negative reciprocal rint round rsqrt sigmoid sign sin sinh sqrt "
+                 "square "
                  "tan tanh").split():
         getattr(tf, name)(x)
         getattr(tf, name)(x, name="my_" + name)

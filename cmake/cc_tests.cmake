@@ -22,6 +22,7 @@ foreach(name ${PENSTOCK_FOLDERS})
   endif()
   add_executable(test_${name} ${sources})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_options(test_${name} PRIVATE -Wno-missing-field-initializers)  # options are given by name
   set(libraries ${test_extra_${name}} ${name})
   list(TRANSFORM libraries PREPEND penstock_)
   target_link_libraries(test_${name} PRIVATE ${libraries} GTest::gtest_main)

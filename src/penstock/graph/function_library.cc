@@ -41,24 +41,40 @@ std::vector<std::string> FunctionLibrary::Names() const {
   return names;
 }
 
-FunctionLibraryPtr FunctionLibrary::With(std::shared_ptr<const FunctionDef> function) const {
+void FunctionLibrary::Add(std::shared_ptr<const FunctionDef> function) {
   const std::string& name = function->signature.name;
-  if (const FunctionDef* known = Find(name); known && !Same(*known, *function)) {
+  const auto [it, added] = functions_.try_emplace(name, function);
+  if (!added && it->second != function && !Same(*it->second, *function)) {
     throw InvalidArgument("Cannot add function '", name, "' because a different function with the same name already exists.");
   }
+  it->second = std::move(function);
+}
+
+void FunctionLibrary::SetGradient(const std::string& function, const std::string& gradient) {
+  const auto [it, added] = gradients_.try_emplace(function, gradient);
+  if (!added && it->second != gradient) {
+    throw InvalidArgument("Cannot assign gradient function '", gradient, "' to '", function,
+                          "' because it already has gradient function '", it->second, "'");
+  }
+}
+
+FunctionLibraryPtr FunctionLibrary::With(std::shared_ptr<const FunctionDef> function) const {
   auto extended = std::make_shared<FunctionLibrary>(*this);
-  extended->functions_[name] = std::move(function);
+  extended->Add(std::move(function));
   return extended;
 }
 
 FunctionLibraryPtr FunctionLibrary::WithGradient(const std::string& function, const std::string& gradient) const {
-  const std::string known = GradientOf(function);
-  if (!known.empty() && known != gradient) {
-    throw InvalidArgument("Cannot assign gradient function '", gradient, "' to '", function,
-                          "' because it already has gradient function '", known, "'");
-  }
   auto extended = std::make_shared<FunctionLibrary>(*this);
-  extended->gradients_[function] = gradient;
+  extended->SetGradient(function, gradient);
+  return extended;
+}
+
+FunctionLibraryPtr FunctionLibrary::WithAll(const std::vector<std::shared_ptr<const FunctionDef>>& functions,
+                                            const std::vector<std::pair<std::string, std::string>>& gradients) const {
+  auto extended = std::make_shared<FunctionLibrary>(*this);
+  for (const auto& function : functions) extended->Add(function);
+  for (const auto& [function, gradient] : gradients) extended->SetGradient(function, gradient);
   return extended;
 }
 

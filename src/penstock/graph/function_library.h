@@ -24,9 +24,14 @@ class FunctionLibrary {
   // A copy with one more. The same name again must mean the same function (InvalidArgument).
   FunctionLibraryPtr With(std::shared_ptr<const FunctionDef> function) const;
   FunctionLibraryPtr WithGradient(const std::string& function, const std::string& gradient) const;
+  // All of them at once: one copy of the library.
+  FunctionLibraryPtr WithAll(const std::vector<std::shared_ptr<const FunctionDef>>& functions,
+                             const std::vector<std::pair<std::string, std::string>>& gradients) const;
   FunctionLibraryPtr Without(const std::string& function) const;
 
  private:
+  void Add(std::shared_ptr<const FunctionDef> function);
+  void SetGradient(const std::string& function, const std::string& gradient);
   std::map<std::string, std::shared_ptr<const FunctionDef>, std::less<>> functions_;
   std::map<std::string, std::string, std::less<>> gradients_;
 };

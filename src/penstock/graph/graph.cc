@@ -38,12 +38,24 @@ int64_t ListLength(const AttrValue& value) {
       value.v);
 }
 
+void CheckType(const Node& node, const AttrDef& def, DataType type) {
+  if (DataTypeSize(BaseType(type)) > 0 && !IsRef(type)) return;
+  throw InvalidArgument(IsRef(type) ? StrCat("AttrValue must not have reference type value of ", ToString(type))
+                                    : "AttrValue has invalid DataType",
+                        "\n\t for attr '", def.name, "' of node '", node.name(), "' (op: ", node.op_name(), ")");
+}
+
 // A value of the right kind, in the list and not below the minimum. InvalidArgument otherwise.
 void CheckAttr(const Node& node, const AttrDef& def, AttrValue* value) {
   const std::string kind = value->KindName();
   if (kind == "placeholder") return;
+  if (kind == "list" && def.kind.starts_with("list(")) *value = EmptyListOf(def.kind);
+  if (const auto* type = value->If<DataType>()) CheckType(node, def, *type);
+  if (const auto* types = value->If<std::vector<DataType>>()) {
+    for (const DataType type : *types) CheckType(node, def, type);
+  }
   if (kind == "int" && def.kind == "float") *value = static_cast<float>(*value->If<int64_t>());
-  if (kind != def.kind && value->KindName() != def.kind && !(kind == "list" && def.kind.starts_with("list("))) {
+  if (value->KindName() != def.kind) {
     throw InvalidArgument("AttrValue had value with type '", kind, "' when '", def.kind, "' expected\n\t for attr '", def.name,
                           "' of node '", node.name(), "' (op: ", node.op_name(), ")");
   }
@@ -71,11 +83,13 @@ void Graph::SetEvaluator(Evaluator evaluator) { g_evaluator = evaluator; }
 
 std::string Endpoint::name() const { return StrCat(node->name(), ":", index); }
 
+constexpr int kMostArgs = 1 << 20;  // inputs or outputs of one node
+
 // Number of inputs that a declared argument covers, from the node's attributes.
 static int ArgLength(const ArgDef& arg, const AttrMap& attrs) {
   if (!arg.number_attr.empty()) {
     const auto* n = attrs.Find(arg.number_attr);
-    return n && n->If<int64_t>() ? static_cast<int>(*n->If<int64_t>()) : 0;
+    return n && n->If<int64_t>() ? static_cast<int>(std::clamp<int64_t>(*n->If<int64_t>(), 0, kMostArgs + 1)) : 0;
   }
   if (!arg.type_list_attr.empty()) {
     const auto* types = attrs.Find(arg.type_list_attr);
@@ -154,6 +168,27 @@ std::string Graph::UniqueName(std::string_view name, bool mark_as_used) {
   return StrCat(name, "_", i - 1);
 }
 
+static Error WrongInputs(const Node& node, size_t given) {
+  std::vector<std::string> types;
+  for (const ArgDef& arg : node.op().inputs) {
+    const AttrValue* list = arg.type_list_attr.empty() ? nullptr : node.attrs().Find(arg.type_list_attr);
+    if (const auto* several = list ? list->If<std::vector<DataType>>() : nullptr) {
+      for (const DataType t : *several) types.push_back(ToString(t));
+      continue;
+    }
+    const AttrValue* attr = arg.type_attr.empty() ? nullptr : node.attrs().Find(arg.type_attr);
+    const auto* type = attr ? attr->If<DataType>() : nullptr;
+    const std::string name = type ? ToString(*type) : !arg.type_attr.empty() ? arg.type_attr : ToString(arg.type);
+    if (arg.number_attr.empty()) {
+      types.push_back(name);
+    } else {
+      for (int n = std::min(ArgLength(arg, node.attrs()), 100); n > 0; --n) types.push_back(name);
+    }
+  }
+  return InvalidArgument("NodeDef expected inputs '", StrJoin(types, ", "), "' do not match ", given, " inputs specified; ",
+                         node.op(), "; NodeDef: {{node ", node.name(), "}}");
+}
+
 // Deduces type and number attributes from the inputs, checks the inputs against the definition, and fills input and output
 // types.
 void Graph::FillTypes(Node* node) const {
@@ -182,8 +217,7 @@ void Graph::FillTypes(Node* node) const {
       if (!arg.number_attr.empty()) attrs.Set(arg.number_attr, int64_t{length});
     }
     if (at + length > static_cast<int>(inputs.size())) {
-      throw InvalidArgument("NodeDef expected inputs '", op.ToString(), "' do not match ", inputs.size(), " inputs specified; node '",
-                            node->name(), "' (op: ", op.name, ")");
+      throw WrongInputs(*node, inputs.size());
     }
     std::vector<DataType> list;
     for (int i = at; i < at + length; ++i) {
@@ -200,12 +234,12 @@ void Graph::FillTypes(Node* node) const {
         list.push_back(BaseType(wanted));
       }
       if (BaseType(wanted) != BaseType(given)) {
-        throw InvalidArgument("Input ", i, " of node '", node->name(), "' (op: ", op.name, ") was passed ", ToString(given),
-                              " from ", inputs[i].name(), " incompatible with expected ", ToString(wanted), ".");
+        throw InvalidArgument("Input ", i, " of node ", node->name(), " was passed ", ToString(given), " from ",
+                              inputs[i].name(), " incompatible with expected ", ToString(wanted), ".");
       }
       if (arg.is_ref && !IsRef(given)) {
-        throw InvalidArgument("Input ", i, " of node '", node->name(), "' (op: ", op.name, ") was passed ", ToString(given),
-                              " from ", inputs[i].name(), " incompatible with expected ", ToString(RefType(wanted)), ".");
+        throw InvalidArgument("Input ", i, " of node ", node->name(), " was passed ", ToString(given), " from ",
+                              inputs[i].name(), " incompatible with expected ", ToString(RefType(wanted)), ".");
       }
       node->input_types_.push_back(arg.is_ref || IsRef(wanted) ? RefType(wanted) : BaseType(wanted));
     }
@@ -213,8 +247,7 @@ void Graph::FillTypes(Node* node) const {
     at += length;
   }
   if (at != static_cast<int>(inputs.size())) {
-    throw InvalidArgument("NodeDef expected ", at, " inputs but ", inputs.size(), " were specified: node '", node->name(),
-                          "' (op: ", op.name, ")");
+    throw WrongInputs(*node, inputs.size());
   }
 }
 
@@ -254,13 +287,22 @@ static void FillOutputTypes(const Node& node, std::vector<DataType>* types) {
       one.assign(ArgLength(arg, node.attrs()), t);
     }
     for (DataType t : one) types->push_back(arg.is_ref ? RefType(t) : t);
+    if (types->size() > kMostArgs) {
+      throw InvalidArgument("Node '", node.name(), "' (op: ", node.op_name(), ") has more than ", kMostArgs, " outputs");
+    }
   }
 }
 
 void Graph::Link(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs) {
   node->inputs_ = std::move(inputs);
   for (int i = 0; i < node->num_inputs(); ++i) node->inputs_[i].node->consumers_.push_back({node, i});
-  for (Node* control : control_inputs) AddControlEdge(control, node);
+  // A node that waits for many (an initialiser of everything) must not search its list for each.
+  std::unordered_set<Node*> known(node->control_inputs_.begin(), node->control_inputs_.end());
+  for (Node* control : control_inputs) {
+    if (!known.insert(control).second) continue;
+    node->control_inputs_.push_back(control);
+    control->consumers_.push_back({node, -1});
+  }
 }
 
 Node* Graph::Insert(std::unique_ptr<Node> node) {
@@ -406,6 +448,11 @@ void Graph::SetShape(Endpoint output, const PartialShape& shape) {
     throw InvalidArgument("Tensor '", output.name(), "' has shape ", known, ", which is incompatible with ", shape, ": ",
                           e.what());
   }
+}
+
+void Graph::ForgetShape(Endpoint output) {
+  output.node->infos_[output.index].shape = PartialShape();
+  ++version_;
 }
 
 void Graph::SetHandleData(Endpoint output, std::vector<DtypeAndShape> data) {

@@ -130,6 +130,7 @@ class Graph {
   void SetAttr(Node* node, std::string_view name, AttrValue value);
   void ClearAttr(Node* node, std::string_view name);
   void SetShape(Endpoint output, const PartialShape& shape);  // merges; InvalidArgument if incompatible
+  void ForgetShape(Endpoint output);  // nothing is known any more
   void SetHandleData(Endpoint output, std::vector<DtypeAndShape> data);
   void InferShapes(Node* node);
 

@@ -89,7 +89,6 @@ void ToProto(const GraphDef& graph, tensorflow::GraphDef* proto) {
   proto->mutable_node()->Reserve(static_cast<int>(graph.nodes.size()));
   for (const NodeDef& node : graph.nodes) ToProto(node, proto->add_node());
   ToProto(graph.versions, proto->mutable_versions());
-  proto->mutable_library();
   for (const auto& function : graph.functions) ToProto(*function, proto->mutable_library()->add_function());
   for (const auto& [function, gradient] : graph.gradients) {
     auto* added = proto->mutable_library()->add_gradient();

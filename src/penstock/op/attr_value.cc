@@ -89,6 +89,18 @@ void AttrMap::Erase(std::string_view name) {
 
 bool operator==(const AttrMap& a, const AttrMap& b) { return a.items_ == b.items_; }
 
+AttrValue EmptyListOf(std::string_view kind) {
+  if (kind == "list(string)") return std::vector<std::string>();
+  if (kind == "list(int)") return std::vector<int64_t>();
+  if (kind == "list(float)") return std::vector<float>();
+  if (kind == "list(bool)") return std::vector<bool>();
+  if (kind == "list(type)") return std::vector<DataType>();
+  if (kind == "list(shape)") return std::vector<PartialShape>();
+  if (kind == "list(tensor)") return std::vector<Tensor>();
+  if (kind == "list(func)") return std::vector<FuncRef>();
+  return EmptyList();
+}
+
 std::string AttrValue::KindName() const { return std::visit(Kind(), v); }
 std::string AttrValue::ToString() const { return std::visit(Text(), v); }
 

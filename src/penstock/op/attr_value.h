@@ -55,6 +55,9 @@ struct EmptyList {
   friend bool operator==(const EmptyList&, const EmptyList&) = default;
 };
 
+// The empty list of a kind, "list(int)" and so on; an EmptyList if there is no such kind.
+AttrValue EmptyListOf(std::string_view kind);
+
 class AttrValue {
  public:
   using Variant =

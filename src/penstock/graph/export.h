@@ -1,0 +1,19 @@
+// Graph -> GraphDef.
+#pragma once
+
+#include "penstock/graph/graph.h"
+#include "penstock/graph/graph_def.h"
+
+namespace penstock {
+
+// The node as it was made: requested device, control inputs in the order in which they came.
+NodeDef ToNodeDef(const Node& node);
+
+// The nodes with ids from `from_node` on, with all functions and the versions. A node's device is the assigned one if it has
+// one; control inputs are sorted by name. `add_shapes`: nodes with outputs get their shapes as `_output_shapes`.
+GraphDef ToGraphDef(const Graph& graph, int from_node = 0, bool add_shapes = false);
+
+// "node" for output 0, "node:1" for others, as a NodeDef's inputs are written.
+std::string InputName(const Endpoint& endpoint);
+
+}  // namespace penstock

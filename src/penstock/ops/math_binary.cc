@@ -147,15 +147,6 @@ void RegisterMathBinaryOps(OpRegistry& ops) {
     Binary(ops, name, "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
            "x shifted by y bits; by 0 if y is negative, by all but one bit if y is too large.").NotDifferentiable();
   }
-
-  // What a gradient of a broadcasting op needs: the axes along which each input was stretched.
-  ops.Add("BroadcastGradientArgs").Input("s0: T").Input("s1: T").Output("r0: T").Output("r1: T")
-      .Attr("T: {int32, int64} = DT_INT32").NotDifferentiable().Free().Shape([](ShapeContext& c) {
-        c.WithRank(0, 1);
-        c.WithRank(1, 1);
-        c.out(0, PartialShape::OfRank(1));
-        c.out(1, PartialShape::OfRank(1));
-      });
 }
 
 }  // namespace penstock

@@ -1,5 +1,4 @@
 // Elementwise arithmetic of two tensors.
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -177,33 +176,6 @@ struct LeftShift {
 };
 struct RightShift { template <class T> T operator()(T x, T y) const { return T(x >> ShiftBy(y)); } };
 
-// The axes along which each of two shapes is stretched when they are broadcast together.
-template <class T>
-struct BroadcastGradientArgs {
-  void operator()(KernelContext& k) const {
-    k.Require(k.shape(0).rank() == 1 && k.shape(1).rank() == 1, "In[0] and In[1] must be vectors, but have shapes ",
-              k.shape(0), " and ", k.shape(1));
-    const std::span<const T> s[2] = {k.in<T>(0), k.in<T>(1)};
-    const size_t rank = std::max(s[0].size(), s[1].size());
-    const bool equal = std::equal(s[0].begin(), s[0].end(), s[1].begin(), s[1].end());
-    std::vector<T> axes[2];
-    for (size_t d = 0; d < rank; ++d) {
-      // The size along axis d, 1 where the shape is too short.
-      T size[2];
-      for (int i = 0; i < 2; ++i) size[i] = d + s[i].size() < rank ? T(1) : s[i][d + s[i].size() - rank];
-      k.Require(size[0] == size[1] || size[0] == 1 || size[1] == 1, "Incompatible shapes: [", StrJoin(s[0], ","), "] vs. [",
-                StrJoin(s[1], ","), "]");
-      for (int i = 0; i < 2 && !equal; ++i) {
-        if (size[i] == 1) axes[i].push_back(T(d));
-      }
-    }
-    for (int i = 0; i < 2; ++i) {
-      auto out = k.out<T>(i, Shape({static_cast<int64_t>(axes[i].size())}));
-      std::copy(axes[i].begin(), axes[i].end(), out.begin());
-    }
-  }
-};
-
 }  // namespace
 
 void RegisterMathBinaryKernels(KernelRegistry& kernels) {
@@ -236,8 +208,6 @@ void RegisterMathBinaryKernels(KernelRegistry& kernels) {
   AddBinary<BitwiseXor>(kernels, "BitwiseXor", Ints{});
   AddBinary<LeftShift>(kernels, "LeftShift", Ints{});
   AddBinary<RightShift>(kernels, "RightShift", Ints{});
-  kernels.Add<BroadcastGradientArgs>("BroadcastGradientArgs", Indices{}).HostInput(0).HostInput(1).HostOutput(0)
-      .HostOutput(1);
 }
 
 }  // namespace penstock

@@ -46,12 +46,20 @@ inline float ExpF(float x) {
   return y * Bits((half + 127) << 23) * Bits((n - half + 127) << 23);
 }
 inline float Expm1F(float x) {
-  const float e = ExpF(x) - 1.0f;
-  // Near zero the difference cancels: the series itself. |x| < 0.35 means n = 0.
-  const float small = x > -0.34f && x < 0.34f ? x : 0.0f;
-  const ExpParts s = SplitExp(small);
-  const float near = Fma(s.p * s.r, s.r, s.r);
-  return small != 0.0f || x == 0.0f ? (x == 0.0f ? x : near) : e;
+  // 2^n (1 + q) - 1 = 2^n q + (2^n - 1), which keeps the digits near zero; beyond 16 the 1 no longer counts.
+  float c = x > 16.0f ? 16.0f : x;
+  c = c < -20.0f ? -20.0f : c;
+  const ExpParts e = SplitExp(c);
+  const float q = Fma(e.p * e.r, e.r, e.r);
+  const float scale = Bits((static_cast<int32_t>(x == x ? e.n : 0.0f) + 127) << 23);
+  const float y = Fma(scale, q, scale - 1.0f);
+  return x > 16.0f ? ExpF(x) : x == 0.0f ? x : y;
+}
+inline float SigmoidF(float x) {
+  // From e^-|x|, which does not overflow.
+  const float e = ExpF(-__builtin_fabsf(x));
+  const float r = 1.0f / (1.0f + e);
+  return x < 0.0f ? e * r : r;
 }
 
 inline float LogF(float x) {

@@ -9,7 +9,7 @@ namespace {
 struct Exp { static float f(float x) { return ExpF(x); } };
 struct Log { static float f(float x) { return LogF(x); } };
 struct Tanh { static float f(float x) { return TanhF(x); } };
-struct Sigmoid { static float f(float x) { return 1.0f / (1.0f + ExpF(-x)); } };
+struct Sigmoid { static float f(float x) { return SigmoidF(x); } };
 struct Log1p { static float f(float x) { return Log1pF(x); } };
 struct Expm1 { static float f(float x) { return Expm1F(x); } };
 struct Erf { static float f(float x) { return ErfF(x); } };

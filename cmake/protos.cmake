@@ -38,7 +38,7 @@ add_custom_target(penstock_descriptors ALL DEPENDS ${PENSTOCK_DESCRIPTORS})
 
 add_library(penstock_proto STATIC ${proto_sources})
 # No step waits for this code: a shorter build is worth more than its speed.
-target_compile_options(penstock_proto PRIVATE -w $<$<CONFIG:Release>:-O1>)
+target_compile_options(penstock_proto PRIVATE ${protobuf_flags} $<$<CONFIG:Release>:-O1>)
 target_include_directories(penstock_proto SYSTEM PUBLIC ${generated})
 target_link_libraries(penstock_proto PUBLIC penstock_protobuf)
 install(FILES ${PENSTOCK_DESCRIPTORS} DESTINATION penstock)

@@ -1,7 +1,8 @@
 """wheels.py [VERSION...]: self-contained wheels in dist/ for each CPython 3.9 to 3.13 found (or those named: 3.11).
 
 Each wheel is built by pip, completed by auditwheel with the shared libraries that the system may not have, and then
-tried in a clean environment of its own, once with the oldest and once with the newest NumPy that it allows there.
+tried in a clean environment of its own, once with the oldest and once with the newest NumPy and protobuf
+that it allows there.
 """
 import glob
 import os
@@ -17,6 +18,7 @@ DIST = ROOT / "dist"
 RAW = ROOT / "build" / "wheels"
 # The oldest NumPy of ours (1.22) or the first one that has binaries for that Python.
 OLDEST_NUMPY = {"3.9": "1.22.0", "3.10": "1.22.0", "3.11": "1.23.2", "3.12": "1.26.0", "3.13": "2.1.0"}
+OLDEST_PROTOBUF = "3.20.0"
 MAX_WHEEL_MB, MAX_INSTALLED_MB = 30, 90
 
 
@@ -69,10 +71,10 @@ def build(version, python):
 
 def smoke_test(version, python, wheel):
     """Installs the wheel in clean environments and runs tests/smoke.py there, far from the source tree."""
-    for numpy in (f"numpy=={OLDEST_NUMPY[version]}", "numpy"):
+    for others in ((f"numpy=={OLDEST_NUMPY[version]}", f"protobuf=={OLDEST_PROTOBUF}"), ("numpy", "protobuf")):
         with tempfile.TemporaryDirectory() as folder:
             clean = make_venv(python, Path(folder) / "venv")
-            pip(clean, "install", "--only-binary=:all:", wheel, numpy)
+            pip(clean, "install", "--only-binary=:all:", wheel, *others)
             env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PENSTOCK_NATIVE_DIR")}
             run(clean, ROOT / "tests" / "smoke.py", cwd=folder, env=env)
 

@@ -18,3 +18,5 @@ target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL
 set_property(TARGET _core APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/exports.map)
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PENSTOCK_NATIVE_DIR})
 install(TARGETS _core LIBRARY DESTINATION penstock)
+# Built with NumPy 2, runs with 1.22 and later.
+target_compile_definitions(_core PRIVATE NPY_TARGET_VERSION=NPY_1_22_API_VERSION)

@@ -6,14 +6,14 @@ import threading
 
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.framework.mode import (disable_resource_variables, enable_resource_variables,
+                                     resource_variables_enabled)
 from penstock.ops import ref_variable
 from penstock.ops import resource_variable_ops
 from penstock.ops import variables
 from penstock.ops.variable_store import (AUTO_REUSE, EagerVariableStore, _PartitionInfo, _ReuseMode, _VariableStore,
                                          _call_partitioner, _get_default_variable_store, _get_slice_dim_and_num_slices,
                                          _iter_slices, _VARSTORE_KEY, with_variable_store)
-from penstock.ops.variable_store import (disable_resource_variables, enable_resource_variables,
-                                         resource_variables_enabled)
 from penstock.platform import tf_logging as logging
 
 VariableSynchronization = variables.VariableSynchronization

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework.mode import resource_variables_enabled
 from penstock.ops import array_ops
 from penstock.ops import init_ops
 from penstock.ops import resource_variable_ops
@@ -17,7 +18,6 @@ from penstock.ops.partitioned_variable import PartitionedVariable
 from penstock.platform import tf_logging as logging
 
 _VARSTORE_KEY = ("__variable_store",)
-_default_use_resource = False
 
 
 class _ReuseMode(enum.Enum):
@@ -26,22 +26,6 @@ class _ReuseMode(enum.Enum):
 
 
 AUTO_REUSE = _ReuseMode.AUTO_REUSE
-
-
-def enable_resource_variables():
-    """Variables made from now on are resource variables unless told otherwise."""
-    global _default_use_resource
-    _default_use_resource = True
-
-
-def disable_resource_variables():
-    """Variables made from now on are reference variables unless told otherwise."""
-    global _default_use_resource
-    _default_use_resource = False
-
-
-def resource_variables_enabled():
-    return _default_use_resource
 
 
 def _sequence(value, what):
@@ -302,7 +286,7 @@ class _VariableStore(object):
                                      "and the shape should not be provided or an instance of "
                                      "`tf.keras.initializers.*' and `shape` should be fully defined.")
         if use_resource is None:
-            use_resource = _default_use_resource
+            use_resource = resource_variables_enabled()
         v = variables.VariableV1(
             initial_value=init_val, name=name, trainable=trainable, collections=collections,
             caching_device=caching_device, dtype=variable_dtype, validate_shape=validate_shape, constraint=constraint,

@@ -73,3 +73,35 @@ def batch_normalization(tf):
     layer = tf.layers.BatchNormalization(gamma_regularizer=tf.nn.l2_loss)
     layer(flat, training=True)
     layer(flat, training=False)
+
+
+def recurrent_cells(tf):
+    x = tf.placeholder(tf.float32, [4, 3], name="x")
+    cell = tf.nn.rnn_cell.BasicRNNCell(5)
+    cell(x, cell.zero_state(4, tf.float32))
+    cell = tf.nn.rnn_cell.GRUCell(5, name="gru")
+    _, state = cell(x, cell.zero_state(4, tf.float32))
+    cell(x, state)
+    cell = tf.nn.rnn_cell.BasicLSTMCell(5)
+    cell(x, cell.zero_state(4, tf.float32), scope="named")
+    cell = tf.nn.rnn_cell.LSTMCell(5, use_peepholes=True, num_proj=2, cell_clip=1.0)
+    cell(x, cell.zero_state(4, tf.float32))
+    stacked = tf.nn.rnn_cell.MultiRNNCell([
+        tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(5), input_keep_prob=0.5, output_keep_prob=0.5,
+                                      state_keep_prob=0.5, seed=3),
+        tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(5)),
+        tf.nn.rnn_cell.DeviceWrapper(tf.nn.rnn_cell.GRUCell(2), "/cpu:1")])
+    batch = tf.placeholder(tf.int32, [], name="batch")
+    stacked(x, stacked.zero_state(4, tf.float32))
+    stacked.zero_state(batch, tf.float32)
+
+
+def templates(tf):
+    def scaled(x, factor):
+        w = tf.get_variable("w", [3], initializer=tf.ones_initializer())
+        return x * w * factor
+
+    double = tf.make_template("double", scaled, factor=2.0)
+    double(tf.constant([1.0, 2.0, 3.0]))
+    double(tf.constant([1.0, 2.0, 3.0]))
+    tf.make_template("double", scaled, create_scope_now_=True, factor=3.0)(tf.zeros([3]))

@@ -29,6 +29,7 @@ def main():
     import tensorflow as tf
     from graph_record import record
     assert tf.__version__ == "1.15.5", tf.__version__
+    import tensorflow.contrib  # noqa: F401  (loaded lazily otherwise, in the middle of a program)
     tf.get_logger().setLevel("ERROR")
     records = {}
     for name, program in sorted(programs().items()):

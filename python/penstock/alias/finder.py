@@ -1,0 +1,148 @@
+"""The import hook behind the alias: `tensorflow` and all below it come from Penstock, even if TensorFlow is installed."""
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import sys
+import types
+
+from penstock.alias import table
+
+VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
+_ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
+_finder = None
+
+
+def installed():
+    """The version ("v1" or "v2") that `import tensorflow` gives, or None."""
+    return None if _finder is None else _finder.version
+
+
+def install(version="v1"):
+    """Makes `import tensorflow` give Penstock's module of that version in this process, from now on.
+
+    RuntimeError if TensorFlow has been imported already, or the other version was installed; ImportError if there is no
+    such version here.
+    """
+    global _finder
+    if version not in _ROOTS:
+        raise ValueError("version must be one of %s, not %r" % (sorted(_ROOTS), version))
+    if _finder is not None:
+        if _finder.version != version:
+            raise RuntimeError("tensorflow stands for version %s already" % VERSIONS[_finder.version])
+        return
+    if "tensorflow" in sys.modules:
+        raise RuntimeError("TensorFlow has been imported already; the alias must come first")
+    if importlib.util.find_spec(_ROOTS[version]) is None:
+        raise ImportError("Penstock does not have version 2 of the API yet" if version == "v2" else
+                          "penstock.v1 is missing")
+    if importlib.util.find_spec("tensorflow") is None:
+        # Nobody else owns TensorFlow's messages, so messages of other packages may contain ours.
+        from penstock import proto
+        proto.use_default_pool()
+    _finder = _Finder(version)
+    sys.meta_path.insert(0, _finder)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds `tensorflow`, the public namespaces, messages, and internal modules by the table."""
+
+    def __init__(self, version):
+        self.version = version
+        self.root = _ROOTS[version]
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "tensorflow":
+            return self._spec(name, lambda: importlib.import_module(self.root))
+        if not name.startswith("tensorflow."):
+            return None
+        inner = name[len("tensorflow."):]
+        # The root enters its namespaces in sys.modules when it is imported.
+        importlib.import_module(self.root)
+        public = sys.modules.get("%s.%s" % (self.root, inner))
+        if public is not None:
+            return self._spec(name, lambda: public)
+        if inner == "core" or inner.startswith("core.") or inner.endswith("_pb2"):
+            return self._message_spec(name)
+        where = table.target(inner)
+        if where is not None:
+            where = "penstock." + where
+            if _exists(where):
+                return self._spec(name, lambda: importlib.import_module(where))
+        elif table.is_package(inner):
+            return self._spec(name, lambda: _Package(name))
+        raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    def _message_spec(self, name):
+        from penstock import proto
+        if name.endswith("_pb2"):
+            return self._spec(name, lambda: proto.pb2_module(name))
+        if any(known.startswith(name + ".") for known in proto.pb2_names()):
+            return self._spec(name, lambda: _Package(name))
+        raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    @staticmethod
+    def _spec(name, find):
+        return importlib.machinery.ModuleSpec(name, _Loader(find), is_package=True)
+
+    def find_distributions(self, context=None):
+        """For importlib.metadata: there is a distribution `tensorflow` of the version that we stand for."""
+        wanted = getattr(context, "name", None)
+        if wanted is None or wanted.lower() == "tensorflow":
+            yield _Distribution(VERSIONS[self.version])
+
+
+def _exists(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+class _Loader(importlib.abc.Loader):
+    """Hands out a module that exists under another name, and leaves it as it was."""
+
+    def __init__(self, find):
+        self._find = find
+        self._spec = None
+
+    def create_module(self, spec):
+        module = self._find()
+        self._spec = getattr(module, "__spec__", None)
+        return module
+
+    def exec_module(self, module):
+        if self._spec is not None:
+            module.__spec__ = self._spec
+
+
+class _Package(types.ModuleType):
+    """A package of the table; what is below it is found by the finder."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.__path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return importlib.import_module("%s.%s" % (self.__name__, name))
+        except ModuleNotFoundError as e:
+            raise AttributeError("module %r has no attribute %r" % (self.__name__, name)) from e
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """What importlib.metadata tells about `tensorflow`."""
+
+    def __init__(self, version):
+        self._version = version
+
+    def read_text(self, filename):
+        if filename == "METADATA":
+            return "Metadata-Version: 2.1\nName: tensorflow\nVersion: %s\n" % self._version
+        return None
+
+    def locate_file(self, path):
+        return path

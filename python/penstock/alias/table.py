@@ -1,0 +1,63 @@
+"""Where TensorFlow's internal modules are to be found here: names below `tensorflow.` to names below `penstock.`."""
+
+# Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
+PACKAGES = {
+    "python.client": "client",
+    "python.framework": "framework",
+    "python.layers": "layers",
+    "python.ops": "ops",
+    "python.ops.losses": "ops.losses",
+    "python.platform": "platform",
+    "python.training": "training",
+    "python.training.saving": "training.saving",
+    "python.util": "util",
+}
+
+MODULES = {
+    "python.checkpoint.checkpoint_management": "training.checkpoint_management",
+    "python.eager.context": "framework.context",
+    "python.framework.errors_impl": "framework.errors",
+    "python.lib.io.file_io": "platform.gfile",
+    "python.ops.array_ops_stack": "ops.array_ops",
+    "python.ops.cond": "ops.control_flow_ops",
+    "python.ops.control_flow_assert": "ops.control_flow_ops",
+    "python.ops.control_flow_case": "ops.control_flow_ops",
+    "python.ops.gradients": "ops.gradients_impl",
+    "python.ops.metrics_impl": "ops.metrics",
+    "python.ops.rnn_cell": "ops.rnn_cell_impl",
+    "python.ops.variable_v1": "ops.variables",
+    "python.ops.while_loop": "ops.control_flow_ops",
+    "python.platform.flags": "platform.flags",
+    "python.platform.logging": "platform.tf_logging",
+    "python.training.queue_runner_impl": "training.queue_runner",
+    "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
+    "contrib.framework.python.ops.variables": "contrib.framework.variables",
+    "contrib.layers.python.layers.initializers": "contrib.layers.initializers",
+    "contrib.layers.python.layers.layers": "contrib.layers.layers",
+    "contrib.layers.python.layers.regularizers": "contrib.layers.regularizers",
+    "contrib.learn.python.learn.datasets.mnist": "contrib.learn.mnist",
+    "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
+}
+
+# tensorflow.python.ops.gen_math_ops and its kin all lead to the functions made from definitions.
+GENERATED_PREFIX = "gen_"
+GENERATED = "framework.gen"
+GENERATED_MODULES = frozenset(["python.training.training_ops"])
+
+
+def target(name):
+    """The module below `penstock.` that stands for `tensorflow.NAME`, or None if the table has no row for it."""
+    if name in MODULES:
+        return MODULES[name]
+    package, _, last = name.rpartition(".")
+    if name in GENERATED_MODULES or (package.startswith("python.") and last.startswith(GENERATED_PREFIX)):
+        return GENERATED
+    if package in PACKAGES and name not in PACKAGES:
+        return PACKAGES[package] + "." + last
+    return None
+
+
+def is_package(name):
+    """Whether `tensorflow.NAME` is a package on the way to some module of the table."""
+    inside = name + "."
+    return any(known == name or known.startswith(inside) for known in list(PACKAGES) + list(MODULES))

@@ -1,0 +1,2 @@
+"""tf.contrib.metrics."""
+FROM = {"contrib.metrics.classification": "accuracy"}

@@ -1,0 +1,2 @@
+"""tf.contrib.opt."""
+FROM = {"contrib.opt.adamax": "AdaMaxOptimizer"}

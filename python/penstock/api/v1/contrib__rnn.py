@@ -1,0 +1,6 @@
+"""tf.contrib.rnn: cells."""
+FROM = {
+    "ops.rnn_cell_impl": """
+        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell
+        ResidualWrapper""",
+}

@@ -1,0 +1,2 @@
+"""tf.contrib.training."""
+FROM = {"contrib.training.hparam": "HParams parse_values"}

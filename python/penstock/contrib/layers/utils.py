@@ -1,0 +1,112 @@
+"""Named outputs in collections, and what the layers here share."""
+import collections
+
+from penstock.framework import ops
+from penstock.framework import tensor_util
+from penstock.ops import control_flow_ops
+from penstock.ops import partitioned_variable
+from penstock.ops import variables
+from penstock.contrib.framework import variables as contrib_variables
+
+
+def collect_named_outputs(collections, alias, outputs):
+    """`outputs`, added to the collections (if any) under the name `alias`."""
+    if collections:
+        append_tensor_alias(outputs, alias)
+        ops.add_to_collections(collections, outputs)
+    return outputs
+
+
+def append_tensor_alias(tensor, alias):
+    """Gives a tensor one more name."""
+    alias = alias[:-1] if alias[-1] == "/" else alias
+    if not hasattr(tensor, "aliases"):
+        tensor.aliases = []
+    tensor.aliases.append(alias)
+    return tensor
+
+
+def get_tensor_aliases(tensor):
+    """The names given to a tensor, else its own."""
+    if hasattr(tensor, "aliases"):
+        return tensor.aliases
+    name = tensor.name
+    return [name[:-2] if name[-2:] == ":0" else name]
+
+
+def convert_collection_to_dict(collection, clear_collection=False):
+    """{name: tensor} of a collection."""
+    found = collections.OrderedDict((alias, tensor) for tensor in ops.get_collection(collection)
+                                    for alias in get_tensor_aliases(tensor))
+    if clear_collection:
+        ops.get_default_graph().clear_collection(collection)
+    return found
+
+
+def constant_value(value, dtype=None):
+    """What is known of a value, tensor or variable when the graph is built; None if nothing."""
+    if value is None:
+        raise ValueError("value_or_tensor_or_var cannot be None")
+    if not isinstance(value, (ops.Tensor, variables.Variable)):
+        return value
+    if dtype and value.dtype != dtype:
+        raise ValueError("It has the wrong type %s instead of %s" % (value.dtype, dtype))
+    return None if isinstance(value, variables.Variable) else tensor_util.constant_value(value)
+
+
+def smart_cond(pred, fn1, fn2, name=None):
+    """One of the functions if `pred` is known, else a conditional."""
+    known = constant_value(pred)
+    if known is not None:
+        return (fn1 if known else fn2)()
+    return control_flow_ops.cond(pred, fn1, fn2, name=name)
+
+
+def get_variable_collections(variables_collections, name):
+    """The collections of the variable `name`, where they may differ by name."""
+    return variables_collections.get(name) if isinstance(variables_collections, dict) else variables_collections
+
+
+def add_variable_to_collections(variable, collections_set, collections_name):
+    """Adds a variable, or the slices of one, to the collections of its name."""
+    parts = list(variable) if isinstance(variable, partitioned_variable.PartitionedVariable) else [variable]
+    for collection in get_variable_collections(collections_set, collections_name) or []:
+        for part in parts:
+            if part not in ops.get_collection(collection):
+                ops.add_to_collection(collection, part)
+
+
+def last_dimension(shape, min_rank=1):
+    """The last dimension of a shape of at least that rank; ValueError if it is unknown."""
+    dims = shape.with_rank_at_least(min_rank).dims
+    value = dims[-1].value
+    if value is None:
+        raise ValueError("dimension -1 of shape %s must be known" % shape)
+    return value
+
+
+def two_element_tuple(value):
+    """An int or a pair as a pair of positive ints."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != 2:
+            raise ValueError("expected a pair of ints, received %s" % (value,))
+        return tuple(int(v) for v in value)
+    return int(value), int(value)
+
+
+def model_variable_getter(rename=None):
+    """A custom getter that makes model variables, under other last names where `rename` has them."""
+    rename = rename or {}
+
+    def getter(getter, name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True,
+               collections=None, caching_device=None, partitioner=None, use_resource=None,
+               synchronization=variables.VariableSynchronization.AUTO, aggregation=variables.VariableAggregation.NONE,
+               **unused):
+        scope, slash, last = name.rpartition("/")
+        return contrib_variables.model_variable(
+            scope + slash + rename.get(last, last), shape=shape, dtype=dtype, initializer=initializer,
+            regularizer=regularizer, collections=collections, trainable=trainable, caching_device=caching_device,
+            partitioner=partitioner, custom_getter=getter, use_resource=use_resource,
+            synchronization=synchronization, aggregation=aggregation)
+
+    return getter

@@ -1,0 +1,20 @@
+"""Accuracy of one batch."""
+from penstock.framework import dtypes
+from penstock.framework import ops
+from penstock.ops import math_ops
+
+
+def accuracy(predictions, labels, weights=None, name=None):
+    """The share of predictions that equal the labels, weighted if `weights` are given."""
+    if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
+        raise ValueError("Labels should have bool, integer or string dtype, not %r" % labels.dtype)
+    if not labels.dtype.is_compatible_with(predictions.dtype):
+        raise ValueError("Dtypes of predictions and labels should match. Given: predictions (%r) and labels (%r)" %
+                         (predictions.dtype, labels.dtype))
+    with ops.name_scope(name, "accuracy", values=[predictions, labels]):
+        correct = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
+        if weights is not None:
+            correct = math_ops.multiply(correct, weights)
+            present = math_ops.multiply(weights, 1.0) + 0.0 * correct
+            return math_ops.div(math_ops.reduce_sum(correct), math_ops.reduce_sum(present))
+        return math_ops.reduce_mean(correct)

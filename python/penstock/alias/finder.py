@@ -1,4 +1,5 @@
-"""The import hook behind the alias: `tensorflow` and all below it come from Penstock, even if TensorFlow is installed."""
+"""The import hook behind the alias: `tensorflow` and all below it come from Penstock, even if TensorFlow is
+installed."""
 import importlib
 import importlib.abc
 import importlib.machinery

@@ -53,8 +53,10 @@ def to_snake_case(name):
 class Layer(object):
     """Base of the layers.
 
-    A subclass makes its variables with `add_weight` in `build(input_shape)` and computes in `call(inputs)`. Names follow
-    variable scopes: the first call opens a scope named `name`, or the class's name made unique, and later calls reuse it.
+    A subclass makes its variables with `add_weight` in `build(input_shape)` and computes in `call(inputs)`. Names
+    follow
+    variable scopes: the first call opens a scope named `name`, or the class's name made unique, and later calls reuse
+    it.
 
     Args:
       trainable: Whether the variables go to TRAINABLE_VARIABLES.
@@ -139,8 +141,8 @@ class Layer(object):
     @property
     def scope_name(self):
         if not self._scope:
-            raise ValueError('No name available for layer scope because the layer "' + self._name + '" has not been used '
-                             "yet. The scope name  is determined the first time the layer instance is called. You must "
+            raise ValueError('No name available for layer scope because the layer "' + self._name + '" has not been '
+                             "used yet. The scope name  is determined the first time the layer instance is called. You must "
                              "therefore call the layer before querying `scope_name`.")
         return self._scope.name
 
@@ -200,8 +202,8 @@ class Layer(object):
     def count_params(self):
         """The number of elements of all variables."""
         if not self.built:
-            raise ValueError("You tried to call `count_params` on " + self.name + ", but the layer isn't built. You can "
-                             "build it manually via: `" + self.name + ".build(batch_input_shape)`.")
+            raise ValueError("You tried to call `count_params` on " + self.name + ", but the layer isn't built. You "
+                             "can build it manually via: `" + self.name + ".build(batch_input_shape)`.")
         return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
 
     def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
@@ -374,7 +376,8 @@ class Layer(object):
             finally:
                 self._call_inputs = None
             if outputs is None:
-                raise ValueError("A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: " +
+                raise ValueError("A layer's `call` method should return a Tensor or a list of Tensors, not None "
+                                 "(layer: " +
                                  self.name + ").")
             self._handle_activity_regularization(inputs, outputs)
         return outputs

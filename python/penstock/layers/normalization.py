@@ -89,8 +89,8 @@ class BatchNormalization(base.Layer):
             raise ValueError("Duplicate axis: %s" % self.axis)
         if self.virtual_batch_size is not None:
             if self.virtual_batch_size <= 0:
-                raise ValueError("virtual_batch_size must be a positive integer that divides the true batch size of the "
-                                 "input Tensor")
+                raise ValueError("virtual_batch_size must be a positive integer that divides the true batch size of "
+                                 "the input Tensor")
             if 0 in self.axis:
                 raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot "
                                  "include 0")
@@ -212,7 +212,8 @@ class BatchNormalization(base.Layer):
     # Ops one by one
 
     def _renorm_correction_and_moments(self, mean, variance, training):
-        """(r, d, mean, variance): the correction, and the batch's statistics after the update of the renorm averages."""
+        """(r, d, mean, variance): the correction, and the batch's statistics after the update of the renorm
+        averages."""
         stddev = math_ops.sqrt(variance + self.epsilon)
         renorm_mean = self.renorm_mean
         # An average that starts at zero is no divisor.

@@ -42,8 +42,8 @@ def normalize_padding(value):
         return value
     lowered = value.lower()
     if lowered not in ("valid", "same", "causal"):
-        raise ValueError("The `padding` argument must be a list/tuple or one of \"valid\", \"same\" (or \"causal\", only "
-                         "for `Conv1D). Received: " + str(lowered))
+        raise ValueError("The `padding` argument must be a list/tuple or one of \"valid\", \"same\" (or \"causal\", "
+                         "only for `Conv1D). Received: " + str(lowered))
     return lowered
 
 

@@ -10,7 +10,8 @@ _VARIABLES = frozenset(["Variable", "VariableV2", "VarHandleOp"])
 
 
 def guarded_initial_value(name, initial_value):
-    """`initial_value`, or a tensor of the same meaning that does not need initialized variables. Loops stay as they are."""
+    """`initial_value`, or a tensor of the same meaning that does not need initialized variables. Loops stay as they
+    are."""
     if not isinstance(initial_value, ops.Tensor):
         raise TypeError("initial_value needs to be a Tensor: %s" % initial_value)
     order = _inputs_first(initial_value.op)
@@ -23,7 +24,8 @@ def guarded_initial_value(name, initial_value):
 
 
 def _inputs_first(root):
-    """The operations that `root` depends on, each after its data inputs in the order of a recursive walk; None for a cycle."""
+    """The operations that `root` depends on, each after its data inputs in the order of a recursive walk; None for a
+    cycle."""
     open_, done, order = set(), set(), []
     stack = [(root, False)]
     while stack:

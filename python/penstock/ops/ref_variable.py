@@ -224,7 +224,8 @@ class RefVariable(variables.VariableV1):
 
 def _warns_and_computes(symbol, operator):
     # `v += 1` makes a new tensor and leaves the variable alone, which few expect.
-    instead = {"+": "variable.assign_add", "-": "variable.assign_sub"}.get(symbol, "`var.assign(var %s other)`" % symbol)
+    instead = {"+": "variable.assign_add", "-": "variable.assign_sub"}.get(
+        symbol, "`var.assign(var %s other)`" % symbol)
 
     def method(self, other):
         logging.log_first_n(

@@ -81,8 +81,8 @@ class Template(object):
         trainable = ops.get_collection_ref(ops.GraphKeys.TRAINABLE_VARIABLES)
         before, trainable_before = len(everything), len(trainable)
         result = self._func(*args, **kwargs)
-        complaint = ("created when calling a template after the first time, perhaps you used tf.Variable when you meant "
-                     "tf.get_variable: %s")
+        complaint = ("created when calling a template after the first time, perhaps you used tf.Variable when you "
+                     "meant tf.get_variable: %s")
         if len(trainable) != trainable_before:
             raise ValueError("Trainable variable " + complaint % (trainable[trainable_before:],))
         if len(everything) != before:

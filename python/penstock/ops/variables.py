@@ -1,6 +1,8 @@
-"""What all variables share: the factories `Variable` and `VariableV1`, their interface, and the collections of variables.
+"""What all variables share: the factories `Variable` and `VariableV1`, their interface, and the collections of
+variables.
 
-`VariableV1(...)` builds a `RefVariable` or a `ResourceVariable`, whichever the variable scope asks for, after passing the
+`VariableV1(...)` builds a `RefVariable` or a `ResourceVariable`, whichever the variable scope asks for, after passing
+the
 arguments through the creators that `tf.variable_creator_scope` has put in the way.
 """
 import enum

@@ -12,7 +12,8 @@ from penstock.util import compat
 class Coordinator(object):
     """Threads ask `should_stop` and any of them may call `request_stop`; `join` waits and reports what went wrong.
 
-    Exceptions of `clean_stop_exception_types` (by default OutOfRangeError, the end of input) ask for a stop without being
+    Exceptions of `clean_stop_exception_types` (by default OutOfRangeError, the end of input) ask for a stop without
+    being
     an error.
     """
 
@@ -27,7 +28,8 @@ class Coordinator(object):
         self._registered_threads = set()
 
     def request_stop(self, ex=None):
-        """Asks all threads to stop. `ex`, an exception or a sys.exc_info(), is raised again by `join`; the first wins."""
+        """Asks all threads to stop. `ex`, an exception or a sys.exc_info(), is raised again by `join`; the first
+        wins."""
         with self._lock:
             if isinstance(ex[1] if isinstance(ex, tuple) else ex, self._clean_stop_exception_types):
                 ex = None
@@ -83,7 +85,8 @@ class Coordinator(object):
     def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
         """Waits for the threads; raises the exception that was reported.
 
-        After a stop was asked for, threads have `stop_grace_period_secs` to end. RuntimeError names those that have not,
+        After a stop was asked for, threads have `stop_grace_period_secs` to end. RuntimeError names those that have
+        not,
         unless `ignore_live_threads`.
         """
         with self._lock:

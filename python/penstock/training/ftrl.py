@@ -6,7 +6,8 @@ from penstock.training.optimizer import GRAD
 
 
 class FtrlOptimizer(optimizer.KernelOptimizer):
-    """For sparse linear models. Shrinkage adds the penalty to the gradient only, so that it does not change sparsity."""
+    """For sparse linear models. Shrinkage adds the penalty to the gradient only, so that it does not change
+    sparsity."""
 
     def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",

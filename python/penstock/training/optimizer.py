@@ -1,4 +1,5 @@
-"""Optimizer: what all optimizers of version 1 share, from the gradients of a loss to the operation that applies them."""
+"""Optimizer: what all optimizers of version 1 share, from the gradients of a loss to the operation that applies
+them."""
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops

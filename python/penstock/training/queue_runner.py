@@ -10,7 +10,8 @@ from penstock.platform import tf_logging as logging
 class QueueRunner(object):
     """The enqueue operations of a queue, each of which gets a thread.
 
-    Exceptions of `queue_closed_exception_types` mean that the input is at its end; when the last thread has seen one, the
+    Exceptions of `queue_closed_exception_types` mean that the input is at its end; when the last thread has seen one,
+    the
     queue is closed. Other exceptions stop the coordinator, or are kept in `exceptions_raised`.
     """
 
@@ -184,8 +185,8 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
         raise TypeError("sess must be a `tf.Session` object. Given class: {}".format(sess.__class__))
     runners = ops.get_collection(collection)
     if not runners:
-        logging.warning("`tf.train.start_queue_runners()` was called when no queue runners were defined. You can safely "
-                        "remove the call to this deprecated function.")
+        logging.warning("`tf.train.start_queue_runners()` was called when no queue runners were defined. You can "
+                        "safely remove the call to this deprecated function.")
     with sess.graph.as_default():
         return [t for qr in runners
                 for t in qr.create_threads(sess, coord=coord, daemon=daemon, start=start)]

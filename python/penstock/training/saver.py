@@ -273,8 +273,8 @@ class Saver(object):
 
 
 def _wrap_restore_error_with_msg(err, extra_verbiage):
-    message = ("Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure that "
-               "you have not altered the graph expected based on the checkpoint. Original error:\n\n{}").format(
+    message = ("Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure "
+               "that you have not altered the graph expected based on the checkpoint. Original error:\n\n{}").format(
                    extra_verbiage, err.message)
     return err.__class__(err.node_def, err.op, message)
 

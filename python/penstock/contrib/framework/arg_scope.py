@@ -29,7 +29,8 @@ def arg_scoped_arguments(func):
 
 @contextlib.contextmanager
 def arg_scope(list_ops_or_scope, **kwargs):
-    """Calls of the decorated functions inside get `kwargs`, unless they pass their own. A scope may be entered again."""
+    """Calls of the decorated functions inside get `kwargs`, unless they pass their own. A scope may be entered
+    again."""
     if isinstance(list_ops_or_scope, dict):
         if kwargs:
             raise ValueError("When attempting to re-use a scope by suppling adictionary, kwargs must be empty.")

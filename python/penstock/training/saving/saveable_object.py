@@ -11,8 +11,8 @@ class SaveSpec(object):
         self.name = name
         if callable(tensor):
             if dtype is None or device is None:
-                raise AssertionError("When passing a callable `tensor` to a SaveSpec, an explicit dtype and device must "
-                                     "be provided.")
+                raise AssertionError("When passing a callable `tensor` to a SaveSpec, an explicit dtype and device "
+                                     "must be provided.")
             self.dtype = dtype
             self.device = device
         else:

@@ -4,29 +4,39 @@ namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
   RegisterAggregateOps(ops);
+  RegisterAllOps(ops);
   RegisterCastOps(ops);
   RegisterComparisonOps(ops);
   RegisterConcatOps(ops);
   RegisterConstantOps(ops);
   RegisterControlFlowOps(ops);
+  RegisterDiagonalOps(ops);
+  RegisterFakeQuantOps(ops);
   RegisterFunctionalOps(ops);
   RegisterGatherOps(ops);
   RegisterIdentityOps(ops);
   RegisterMatMulOps(ops);
   RegisterMathBinaryOps(ops);
+  RegisterMathSpecialOps(ops);
   RegisterMathUnaryOps(ops);
   RegisterPadOps(ops);
+  RegisterPartitionOps(ops);
+  RegisterPatchesOps(ops);
   RegisterQueueOps(ops);
   RegisterRandomOps(ops);
   RegisterReductionOps(ops);
   RegisterResourceVariableOps(ops);
+  RegisterScatterNdOps(ops);
   RegisterScatterOps(ops);
+  RegisterSelectionOps(ops);
   RegisterSendReceiveOps(ops);
   RegisterSequenceOps(ops);
   RegisterShapeOfOps(ops);
   RegisterSliceOps(ops);
+  RegisterSpaceOps(ops);
   RegisterStateOps(ops);
   RegisterStatelessRandomOps(ops);
+  RegisterTopKOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);
 }

@@ -25,8 +25,8 @@ struct SlicePlan {
   std::vector<int64_t> begin, stride, size;
   PartialShape result;
   std::vector<int> result_dim;  // which dimension of the result each of the input's is; -1 for shrunk ones
-  bool whole = true;        // takes everything, in order
-  bool dim0_range = true;   // takes everything, in order, but a range of dimension 0
+  bool whole = true;            // takes everything, in order
+  bool dim0_range = true;       // takes everything, in order, but a range of dimension 0
 };
 
 // `spec` is the length of begin, end and strides; `begin` and `end` may be missing. The rank of `input` must be known.

@@ -5,11 +5,14 @@ namespace penstock {
 void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
   RegisterAggregateKernels(kernels);
+  RegisterAllCpuKernels(kernels);
   RegisterCastKernels(kernels);
   RegisterComparisonKernels(kernels);
   RegisterConcatKernels(kernels);
   RegisterConstantKernels(kernels);
   RegisterControlFlowKernels(kernels);
+  RegisterDiagonalKernels(kernels);
+  RegisterFakeQuantKernels(kernels);
   RegisterFunctionalKernels(kernels);
   RegisterGatherKernels(kernels);
   RegisterIdentityKernels(kernels);
@@ -17,17 +20,22 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterMathBinaryKernels(kernels);
   RegisterMathUnaryKernels(kernels);
   RegisterPadKernels(kernels);
+  RegisterPartitionKernels(kernels);
   RegisterQueueKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReductionKernels(kernels);
   RegisterResourceVariableKernels(kernels);
   RegisterScatterKernels(kernels);
+  RegisterScatterNdKernels(kernels);
+  RegisterSelectionKernels(kernels);
   RegisterSendReceiveKernels(kernels);
   RegisterSequenceKernels(kernels);
   RegisterShapeOfKernels(kernels);
   RegisterSliceKernels(kernels);
+  RegisterSpaceKernels(kernels);
   RegisterStateKernels(kernels);
   RegisterStatelessRandomKernels(kernels);
+  RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);
   RegisterTransposeKernels(kernels);
 }

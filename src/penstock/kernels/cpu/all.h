@@ -6,11 +6,14 @@
 namespace penstock {
 
 void RegisterAggregateKernels(KernelRegistry& kernels);
+void RegisterAllCpuKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);
 void RegisterComparisonKernels(KernelRegistry& kernels);
 void RegisterConcatKernels(KernelRegistry& kernels);
 void RegisterConstantKernels(KernelRegistry& kernels);
 void RegisterControlFlowKernels(KernelRegistry& kernels);
+void RegisterDiagonalKernels(KernelRegistry& kernels);
+void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
@@ -18,17 +21,22 @@ void RegisterMatMulKernels(KernelRegistry& kernels);
 void RegisterMathBinaryKernels(KernelRegistry& kernels);
 void RegisterMathUnaryKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
+void RegisterPartitionKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
 void RegisterResourceVariableKernels(KernelRegistry& kernels);
 void RegisterScatterKernels(KernelRegistry& kernels);
+void RegisterScatterNdKernels(KernelRegistry& kernels);
+void RegisterSelectionKernels(KernelRegistry& kernels);
 void RegisterSendReceiveKernels(KernelRegistry& kernels);
 void RegisterSequenceKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);
+void RegisterSpaceKernels(KernelRegistry& kernels);
 void RegisterStateKernels(KernelRegistry& kernels);
 void RegisterStatelessRandomKernels(KernelRegistry& kernels);
+void RegisterTopKKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
 void RegisterTransposeKernels(KernelRegistry& kernels);
 

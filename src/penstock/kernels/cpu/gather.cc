@@ -3,6 +3,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/nd_index.h"
 
 namespace penstock {
 
@@ -31,16 +32,6 @@ int64_t FirstBad(const Tensor& indices, int64_t limit) {
     default:
       return FirstBad(indices.data<int64_t>(), n, limit);
   }
-}
-
-// "[1,2]" for flat position `at` of a tensor.
-std::string Position(const Shape& shape, int64_t at) {
-  std::vector<int64_t> index(shape.rank());
-  for (int i = shape.rank() - 1; i >= 0; --i) {
-    index[i] = at % shape[i];
-    at /= shape[i];
-  }
-  return StrJoin(index, ",");
 }
 
 // out[i] = table[index(i)], rows of `width` bytes; one loop for each common width.
@@ -148,11 +139,8 @@ struct Gather {
     Tensor& out = k.Output(0, Shape(dims));
     if (out.num_elements() == 0) return;
     const int64_t bad = FirstBad(indices, limit);
-    k.Require(bad < 0, "indices[", bad < 0 ? "" : Position(indices.shape(), bad), "] = ",
-              bad < 0                       ? 0
-              : indices.dtype() == DT_INT16 ? indices.data<int16_t>()[bad]
-                                            : indices.IntAt(bad),
-              " is not in [0, ", limit, ")");
+    k.Require(bad < 0, "indices[", bad < 0 ? "" : PositionString(indices.shape(), bad),
+              "] = ", bad < 0 ? 0 : IndexAt(indices, bad), " is not in [0, ", limit, ")");
     const int64_t picked = indices.num_elements() / batches;
     for (int64_t b = 0; b < batches; ++b) {
       for (int64_t o = 0; o < outer; ++o) {
@@ -182,30 +170,7 @@ struct GatherNd {
     if (out.num_elements() == 0) return;
     k.Require(params.num_elements() > 0,
               "Requested more than 0 entries, but params is empty.  Params shape: ", params.shape());
-    // Positions as flat row numbers.
-    std::vector<int64_t> rows(n);
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t at = 0;
-      bool good = true;
-      for (int64_t d = 0; d < depth; ++d) {
-        const int64_t index =
-            indices.dtype() == DT_INT16 ? indices.data<int16_t>()[i * depth + d] : indices.IntAt(i * depth + d);
-        good &= index >= 0 && index < params.dim(static_cast<int>(d));
-        at = at * params.dim(static_cast<int>(d)) + (good ? index : 0);
-      }
-      if (!good) {
-        std::vector<int64_t> given(depth);
-        for (int64_t d = 0; d < depth; ++d) {
-          given[d] =
-              indices.dtype() == DT_INT16 ? indices.data<int16_t>()[i * depth + d] : indices.IntAt(i * depth + d);
-        }
-        Shape outer = indices.shape();
-        outer.RemoveDim(outer.rank() - 1);
-        throw InvalidArgument("indices[", Position(outer, i), "] = [", StrJoin(given, ", "),
-                              "] does not index into param shape ", params.shape());
-      }
-      rows[i] = at;
-    }
+    const std::vector<int64_t> rows = RowNumbers(indices, params.shape(), "param shape");
     PickRows(k, params.dtype(), static_cast<char*>(out.mutable_raw()), static_cast<const char*>(params.raw()),
              rows.data(), n, row);
   }

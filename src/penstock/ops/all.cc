@@ -4,7 +4,6 @@ namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
   RegisterAggregateOps(ops);
-  RegisterAllOps(ops);
   RegisterCastOps(ops);
   RegisterComparisonOps(ops);
   RegisterConcatOps(ops);

@@ -6,7 +6,6 @@
 namespace penstock {
 
 void RegisterAggregateOps(OpRegistry& ops);
-void RegisterAllOps(OpRegistry& ops);
 void RegisterCastOps(OpRegistry& ops);
 void RegisterComparisonOps(OpRegistry& ops);
 void RegisterConcatOps(OpRegistry& ops);

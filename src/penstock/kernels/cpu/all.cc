@@ -5,7 +5,6 @@ namespace penstock {
 void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
   RegisterAggregateKernels(kernels);
-  RegisterAllCpuKernels(kernels);
   RegisterCastKernels(kernels);
   RegisterComparisonKernels(kernels);
   RegisterConcatKernels(kernels);

@@ -6,7 +6,6 @@
 namespace penstock {
 
 void RegisterAggregateKernels(KernelRegistry& kernels);
-void RegisterAllCpuKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);
 void RegisterComparisonKernels(KernelRegistry& kernels);
 void RegisterConcatKernels(KernelRegistry& kernels);

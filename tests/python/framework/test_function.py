@@ -1,0 +1,79 @@
+import pytest
+
+from penstock.client.session import Session
+from penstock.framework import dtypes, function, gen, ops
+from penstock.framework.constant_op import constant_v1 as constant
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with ops.Graph().as_default() as g:
+        yield g
+
+
+def run(value):
+    with Session() as sess:
+        return sess.run(value)
+
+
+def test_a_function_is_one_node(graph):
+    @function.Defun(dtypes.float32, dtypes.float32, func_name="Plus")
+    def plus(a, b):
+        """Adds."""
+        return gen.add_v2(a, b)
+
+    call = plus(1.0, 2.0)
+    assert call.op.type == "Plus" and call.op.name == "Plus" and plus.name == "Plus"
+    assert [a.name for a in plus.signature.input_arg] == ["a", "b"] and plus.signature.description == "Adds."
+    assert [f.signature.name for f in graph.as_graph_def().library.function] == ["Plus"]
+    assert run(call) == 3.0
+
+
+def test_names_without_func_name_have_a_hash():
+    @function.Defun(dtypes.float32)
+    def twice(x):
+        return gen.add_v2(x, x)
+
+    twice(1.0)
+    base, _, digits = twice.name.rpartition("_")
+    assert base == "twice" and len(digits) >= 8
+
+
+def test_captured_tensors_become_arguments():
+    outer = constant(10.0)
+
+    @function.Defun(dtypes.float32)
+    def add_outer(x):
+        return gen.add_v2(x, outer)
+
+    result = add_outer(1.0)
+    assert list(result.op.inputs)[1] is outer and add_outer.captured_inputs == [outer] and run(result) == 11.0
+
+
+def test_functions_call_functions():
+    @function.Defun(dtypes.float32)
+    def inner(x):
+        return gen.mul(x, 2.0)
+
+    @function.Defun(dtypes.float32)
+    def both(x):
+        return inner(x), gen.add_v2(inner(inner(x)), 1.0)
+
+    assert [float(v) for v in run(both(3.0))] == [6.0, 13.0]
+
+
+def test_types_of_the_call():
+    @function.Defun()
+    def same(x):
+        return gen.add_v2(x, x)
+
+    assert run(same(constant(1))) == 2 and run(same(constant(1.5))) == 3.0
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="can not return None"):
+        function.Defun(dtypes.float32)(lambda x: [None])(1.0)
+    with pytest.raises(ValueError, match="Expected number of arguments: 1, received: 2"):
+        function.Defun(dtypes.float32)(lambda x: gen.identity(x))(1.0, 2.0)
+    with pytest.raises(ValueError, match="arguments than the number of specified input types"):
+        function.Defun(dtypes.float32, dtypes.float32)(lambda x: x)

@@ -1,0 +1,248 @@
+"""Names, scopes, devices, control dependencies, collections: the expected values are those of TensorFlow 1.15.5."""
+import numpy as np
+import pytest
+
+from penstock.framework import dtypes, gen, ops
+from penstock.framework.constant_op import constant_v1 as constant
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with ops.Graph().as_default() as g:
+        yield g
+
+
+def names(graph):
+    return [op.name for op in graph.get_operations()]
+
+
+def test_names_are_unique_without_regard_to_case(graph):
+    for name in ("a", "A", "a", "a_1", "a"):
+        constant(1, name=name)
+    assert names(graph) == ["a", "A_1", "a_2", "a_1_1", "a_3"]
+
+
+def test_name_scopes(graph):
+    with ops.name_scope("s") as scope:
+        assert scope == "s/"
+        constant(1)
+        with ops.name_scope("t"):
+            constant(1, name="c")
+    with ops.name_scope("s") as again:
+        assert again == "s_1/"
+    with ops.name_scope(scope):
+        constant(1)
+        with ops.name_scope(None):
+            constant(2)
+    assert names(graph) == ["s/Const", "s/t/c", "s/Const_1", "Const"]
+    with pytest.raises(ValueError, match="is not a valid scope name"):
+        graph.name_scope("a b").__enter__()
+
+
+def test_default_name_and_values():
+    with ops.name_scope(None, "default", [constant(1)]) as scope:
+        assert scope == "default/"
+    with pytest.raises(ValueError, match="At least one of name"):
+        ops.name_scope(None, None, [constant(1)]).__enter__()
+    with pytest.raises(TypeError, match="default_name"):
+        ops.name_scope("a", [constant(1)])
+
+
+def test_inputs_are_converted_inside_of_the_ops_scope(graph):
+    gen.add_v2(constant(1.0), 2.0, name="sum")
+    assert names(graph) == ["Const", "sum/y", "sum"]
+
+
+def test_devices_merge_from_the_inside_out():
+    with ops.device("/job:a/cpu:0"):
+        with ops.device("/task:1"):
+            assert constant(1).device == "/job:a/task:1/device:CPU:0"
+            with ops.device("/gpu:2"):
+                assert constant(1).device == "/job:a/task:1/device:GPU:2"
+            with ops.device(None):
+                assert constant(1).device == ""
+    assert constant(1).device == ""
+
+
+def test_device_functions_see_the_operation():
+    seen = []
+
+    def choose(op):
+        seen.append((op.type, op.device))
+        return "/job:ps/task:1" if op.type == "Const" else op.device
+
+    with ops.device(choose), ops.device("/cpu:1"):
+        assert constant(1).device == "/job:ps/task:1"
+        assert gen.identity(constant(1)).device == "/device:CPU:1"
+    assert seen[0] == ("Const", "/device:CPU:1")
+
+
+def test_control_dependencies():
+    a, b = constant(1, name="a"), constant(2, name="b")
+    with ops.control_dependencies([a]):
+        c = gen.identity(b)
+        d = gen.identity(c)      # c runs after a already
+        e = gen.identity(a)      # a data edge is enough
+        with ops.control_dependencies([b.op]):
+            f = constant(3)
+        with ops.control_dependencies(None):
+            g = constant(4)
+    assert c.op.control_inputs == [a.op] and d.op.control_inputs == [] and e.op.control_inputs == []
+    assert f.op.control_inputs == [a.op, b.op] and g.op.control_inputs == []
+    with pytest.raises(TypeError, match="Can not convert a float into"):
+        ops.control_dependencies([1.0])
+
+
+def test_colocation():
+    with ops.device("/cpu:1"):
+        a = constant(1, name="a")
+    with ops.device("/gpu:0"), ops.colocate_with(a):
+        b = constant(2)
+    assert b.op.colocation_groups() == [b"loc:@a"] and b.device == "/device:CPU:1"
+    assert a.op.colocation_groups() == [b"loc:@a"]
+    with ops.colocate_with(a.op), ops.colocate_with(None, ignore_existing=True):
+        assert constant(3, name="c").op.colocation_groups() == [b"loc:@c"]
+
+
+def test_kernel_labels_gradient_overrides_and_containers(graph):
+    with graph._kernel_label_map({"Identity": "special"}), graph.gradient_override_map({"Identity": "Mine"}):
+        op = gen.identity(constant(1)).op
+    assert op.get_attr("_kernel") == b"special" and op.get_attr("_gradient_op_type") == b"Mine"
+    with pytest.raises(ValueError):
+        gen.identity(constant(1)).op.get_attr("_kernel")
+    with pytest.raises(TypeError, match="mapping strings to strings"):
+        graph.gradient_override_map({"Identity": 3}).__enter__()
+    with graph.container("box"):
+        assert gen.variable_v2(shape=[], dtype=dtypes.float32).op.get_attr("container") == b"box"
+
+
+def test_finding_elements(graph):
+    a = constant(1, name="a")
+    assert graph.get_tensor_by_name("a:0") is a and graph.get_operation_by_name("a") is a.op
+    assert graph.as_graph_element("a:0") is a and graph.as_graph_element("a") is a.op
+    for name, error, text in [("b:0", KeyError, "does not exist"), ("a:1", KeyError, "only has 1 outputs"),
+                              ("a:b", ValueError, "looks a like a Tensor name"), ("b", KeyError, "not in the graph")]:
+        with pytest.raises(error, match=text):
+            graph.as_graph_element(name)
+    with pytest.raises(ValueError, match="refers to an Operation, not a Tensor"):
+        graph.get_tensor_by_name("a")
+    with pytest.raises(ValueError, match="appears to refer to a Tensor, not a Operation"):
+        graph.get_operation_by_name("a:0")
+    with pytest.raises(TypeError, match="Can not convert a int into a Tensor or Operation"):
+        graph.as_graph_element(3)
+    with ops.Graph().as_default() as other:
+        with pytest.raises(ValueError, match="not an element of this graph"):
+            other.as_graph_element(a)
+
+
+def test_inputs_must_be_of_one_graph():
+    a = constant(1)
+    with ops.Graph().as_default():
+        b = constant(2)
+        with pytest.raises(ValueError, match="must be from the same graph"):
+            gen.add_v2(a, b)
+
+
+def test_a_finalized_graph_cannot_grow(graph):
+    graph.finalize()
+    with pytest.raises(RuntimeError, match="finalized"):
+        constant(1)
+    with pytest.raises(RuntimeError, match="finalized"):
+        graph.add_to_collection("k", 1)
+
+
+def test_collections(graph):
+    a, b = constant(1, name="x/a"), constant(2, name="y/b")
+    ops.add_to_collection("k", a)
+    ops.add_to_collections(["k", "l"], b)
+    assert ops.get_collection("k") == [a, b] and ops.get_collection("l") == [b] and ops.get_collection("m") == []
+    assert ops.get_collection("k", scope="x") == [a]
+    ops.get_collection_ref("m").append(3)
+    assert ops.get_collection("m") == [3] and sorted(graph.get_all_collection_keys()) == ["k", "l", "m"]
+    graph.clear_collection("k")
+    assert ops.get_collection("k") == []
+
+
+def test_shapes(graph):
+    x = gen.placeholder(dtypes.float32, shape=[None, 3])
+    assert x.shape.as_list() == [None, 3]
+    x.set_shape([2, None])
+    assert x.shape.as_list() == [2, 3]
+    with pytest.raises(ValueError):
+        x.set_shape([4, 3])
+
+
+def test_tensors_refuse_what_needs_a_value():
+    x = constant([1, 2])
+    with pytest.raises(TypeError, match="as a Python `bool`"):
+        bool(x)
+    with pytest.raises(TypeError, match="iterating"):
+        list(x)
+    with pytest.raises(TypeError, match="len is not well defined"):
+        len(x)
+    with pytest.raises(NotImplementedError, match="Cannot convert a symbolic Tensor"):
+        np.asarray(x)
+    assert x == x and x != constant(1) and len({x, x}) == 1
+
+
+def test_attributes():
+    op = gen.conv2d(gen.placeholder(dtypes.float32), gen.placeholder(dtypes.float32), [1, 2, 2, 1], "SAME").op
+    assert op.get_attr("T") is dtypes.float32 and op.get_attr("strides") == [1, 2, 2, 1]
+    assert op.get_attr("padding") == b"SAME" and op.get_attr("use_cudnn_on_gpu") is True
+    assert op.node_def.attr["padding"].s == b"SAME" and op.op_def.name == "Conv2D"
+    with pytest.raises(ValueError, match="has no attr named 'bogus'"):
+        op.get_attr("bogus")
+
+
+def test_the_traceback_names_the_line_that_built_the_operation():
+    op = constant(1).op
+    frames = [f for f in op.traceback if f[0] == __file__]
+    assert frames[-1][2] == "test_the_traceback_names_the_line_that_built_the_operation"
+    assert "op = constant(1).op" in frames[-1][3]
+
+
+def test_graph_def_round_trip(graph):
+    with ops.device("/cpu:0"):
+        a = constant([1.0, 2.0], name="a")
+    gen.add_v2(a, a, name="sum")
+    graph_def = graph.as_graph_def()
+    assert [(n.name, n.op, list(n.input), n.device) for n in graph_def.node] == [
+        ("a", "Const", [], "/device:CPU:0"), ("sum", "AddV2", ["a", "a"], "")]
+    assert graph_def.versions.producer == 134
+    from penstock.framework import importer
+    with ops.Graph().as_default() as other:
+        a2, total = importer.import_graph_def(graph_def, return_elements=["a", "sum:0"])
+        assert a2.name == "import/a" and total.name == "import/sum:0" and total.shape.as_list() == [2]
+        assert a2.device == "/device:CPU:0"
+        again = importer.import_graph_def(graph_def, input_map={"a:0": total}, return_elements=["sum:0"], name="twice")
+        assert again[0].op.inputs[0] is total
+    with pytest.raises(TypeError, match="must be a GraphDef"):
+        importer.import_graph_def("")
+    with other.as_default(), pytest.raises(ValueError, match=r"not found in graph_def: \[b:0\]"):
+        importer.import_graph_def(graph_def, input_map={"b:0": total})
+
+
+def test_op_seeds_count_operations(graph):
+    from penstock.framework import random_seed
+    assert random_seed.get_seed(None) == (None, None) and random_seed.get_seed(4) == (87654321, 4)
+    random_seed.set_random_seed(7)
+    assert random_seed.get_seed(None) == (7, 0)
+    constant(1)
+    assert random_seed.get_seed(None) == (7, 1) and random_seed.get_seed(2**31) == (7, 1)
+    random_seed.set_random_seed(0)
+    assert random_seed.get_seed(0) == (0, 2**31 - 1)
+
+
+def test_conversion_functions(graph):
+    class Thing:
+        pass
+
+    ops.register_tensor_conversion_function(Thing, lambda value, dtype, name, as_ref: constant(5, name="thing"))
+    assert ops.convert_to_tensor(Thing()).op.name == "thing"
+    ops.register_tensor_conversion_function(Thing, lambda value, dtype, name, as_ref: 3, priority=0)
+    with pytest.raises(RuntimeError, match="returned non-Tensor"):
+        ops.convert_to_tensor(Thing())
+    with pytest.raises(ValueError, match="Tensor conversion requested dtype int32 for Tensor with dtype float32"):
+        ops.convert_to_tensor(constant(1.0), dtype=dtypes.int32)
+    assert ops.convert_to_tensor(1, preferred_dtype=dtypes.float32).dtype is dtypes.float32
+    assert ops.convert_to_tensor(1.5, preferred_dtype=dtypes.int32).dtype is dtypes.float32

@@ -160,7 +160,7 @@ class BaseSession(SessionInterface):
         feed_dict: tensor -> value that replaces it in this run. options: RunOptions; run_metadata: a RunMetadata to fill.
         TypeError, ValueError: bad fetches or feeds; RuntimeError: closed; tf.errors.OpError: the run failed.
         """
-        if not options and run_metadata is None:
+        if not options and run_metadata is None and (not feed_dict or type(feed_dict) is dict):
             kind = type(fetches)
             if kind is list or kind is tuple:
                 key = (kind, *map(id, fetches), None, *map(id, feed_dict)) if feed_dict else (kind, *map(id, fetches))

@@ -55,6 +55,8 @@ class OpError(Exception):
     @property
     def node_def(self):
         """The NodeDef of the node that failed, or None."""
+        if self._node_def is None and self._op is not None:
+            self._node_def = self._op.node_def
         if isinstance(self._node_def, bytes):
             from penstock import proto
             self._node_def = proto.message("tensorflow.NodeDef").FromString(self._node_def)
@@ -72,8 +74,9 @@ def format_stack(op):
 
 
 def _error_class(name, code, doc):
-    def __init__(self, node_def, op, message):
+    def __init__(self, node_def, op, message, node_name=None):
         OpError.__init__(self, node_def, op, message, code)
+        self._node_name = node_name or None
     return type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 
@@ -133,14 +136,5 @@ class raise_exception_on_not_ok_status:  # noqa: N801
         return False
 
 
-def _core_factory(cls):
-    """What the runtime calls to make an error."""
-    def make(node_def, op, message, node_name=""):
-        error = cls(node_def, op, message)
-        error._node_name = node_name or None
-        return error
-    return make
-
-
 def _connect(core):
-    core.set_error_classes({code: _core_factory(cls) for code, cls in _CODE_TO_CLASS.items()})
+    core.set_error_classes(_CODE_TO_CLASS)

@@ -75,8 +75,8 @@ def test_sparse_tensors_and_slices(sess):
     sparse = SparseTensor([[0, 1]], [3.0], [2, 2])
     value = sess.run(sparse)
     assert isinstance(value, SparseTensorValue) and value.values.tolist() == [3.0] and value.indices.tolist() == [[0, 1]]
-    fed = SparseTensorValue(np.array([[1, 1], [0, 0]]), np.array([1.0, 2.0]), np.array([5, 5]))
-    assert sess.run(sparse, {sparse: fed}).values.tolist() == [1.0, 2.0]
+    fed = SparseTensorValue(np.array([[1, 1]]), np.array([2.0]), np.array([5, 5]))
+    assert sess.run(sparse, {sparse: fed}).values.tolist() == [2.0]
     slices = IndexedSlices(constant([[1.0]]), constant([4]))
     assert sess.run(slices).indices.tolist() == [4] and sess.run(slices).dense_shape is None
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kColocation = "loc:@";
 
-bool IsImportableName(std::string_view name) {
-  return Graph::IsValidName(name) && name[0] != '_';
+bool IsImportableName(std::string_view name, bool allow_internal = false) {
+  return Graph::IsValidName(name) && (allow_internal || name[0] != '_');
 }
 
 class Importer {
@@ -91,7 +91,7 @@ class Importer {
     index_.reserve(defs_.size());
     for (size_t i = 0; i < defs_.size(); ++i) {
       const NodeDef& def = defs_[i];
-      if (!IsImportableName(def.name)) {
+      if (!IsImportableName(def.name, options_.allow_internal_names)) {
         throw InvalidArgument("Node '", def.name, "': Node name contains invalid characters");
       }
       if (!index_.emplace(def.name, static_cast<int>(i)).second) throw InvalidArgument("Node '", def.name, "' is not unique");

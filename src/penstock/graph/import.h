@@ -15,6 +15,7 @@ struct ImportOptions {
   std::string prefix;            // of all new names; a '/' is put behind it
   bool uniquify_prefix = true;   // "import_1" if the graph has nodes below "import" already
   bool uniquify_names = true;    // rename nodes whose names are taken; otherwise such are an error
+  bool allow_internal_names = false;  // names may begin with '_' (bodies of functions)
   bool validate_colocation = true;  // `_class` must name nodes of the GraphDef
   std::map<std::string, Endpoint> input_map;         // "name" or "name:1" of the GraphDef -> what to use in its place
   std::map<std::string, Node*> control_input_map;    // "name" or "^name"

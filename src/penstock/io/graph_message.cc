@@ -55,7 +55,6 @@ void ToProto(const FunctionDef& function, tensorflow::FunctionDef* proto) {
   ToProto(function.signature, proto->mutable_signature());
   ToProto(function.attrs, proto->mutable_attr());
   for (size_t i = 0; i < function.arg_attrs.size(); ++i) {
-    if (function.arg_attrs[i].empty()) continue;
     ToProto(function.arg_attrs[i], (*proto->mutable_arg_attr())[static_cast<uint32_t>(i)].mutable_attr());
   }
   for (const NodeDef& node : function.nodes) ToProto(node, proto->add_node_def());

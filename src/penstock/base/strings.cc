@@ -9,6 +9,11 @@ void AppendTo(std::string* out, double v) {
   out->append(digits, std::to_chars(digits, digits + sizeof(digits), v).ptr);
 }
 
+void AppendTo(std::string* out, float v) {
+  char digits[40];
+  out->append(digits, std::to_chars(digits, digits + sizeof(digits), v).ptr);
+}
+
 std::vector<std::string_view> StrSplit(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (;;) {

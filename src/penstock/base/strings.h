@@ -15,7 +15,7 @@ inline void AppendTo(std::string* out, const char* s) { out->append(s); }
 inline void AppendTo(std::string* out, char c) { out->push_back(c); }
 inline void AppendTo(std::string* out, bool b) { out->append(b ? "true" : "false"); }
 void AppendTo(std::string* out, double v);  // shortest form that reads back
-inline void AppendTo(std::string* out, float v) { AppendTo(out, static_cast<double>(v)); }
+void AppendTo(std::string* out, float v);
 
 template <std::integral I>
   requires(!std::same_as<I, bool> && !std::same_as<I, char>)

@@ -13,6 +13,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterFakeQuantOps(ops);
   RegisterFunctionalOps(ops);
   RegisterGatherOps(ops);
+  RegisterHostOps(ops);
   RegisterIdentityOps(ops);
   RegisterMatMulOps(ops);
   RegisterMathBinaryOps(ops);

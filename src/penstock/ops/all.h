@@ -15,6 +15,7 @@ void RegisterDiagonalOps(OpRegistry& ops);
 void RegisterFakeQuantOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
+void RegisterHostOps(OpRegistry& ops);
 void RegisterIdentityOps(OpRegistry& ops);
 void RegisterMatMulOps(OpRegistry& ops);
 void RegisterMathBinaryOps(OpRegistry& ops);

@@ -14,6 +14,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterFakeQuantKernels(kernels);
   RegisterFunctionalKernels(kernels);
   RegisterGatherKernels(kernels);
+  RegisterHostKernels(kernels);
   RegisterIdentityKernels(kernels);
   RegisterMatMulKernels(kernels);
   RegisterMathBinaryKernels(kernels);

@@ -15,6 +15,7 @@ void RegisterDiagonalKernels(KernelRegistry& kernels);
 void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
+void RegisterHostKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
 void RegisterMatMulKernels(KernelRegistry& kernels);
 void RegisterMathBinaryKernels(KernelRegistry& kernels);

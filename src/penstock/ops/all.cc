@@ -5,6 +5,7 @@ namespace penstock {
 void RegisterAllOps(OpRegistry& ops) {
   RegisterAggregateOps(ops);
   RegisterCastOps(ops);
+  RegisterCheckpointOps(ops);
   RegisterComparisonOps(ops);
   RegisterConcatOps(ops);
   RegisterConstantOps(ops);

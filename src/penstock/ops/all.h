@@ -7,6 +7,7 @@ namespace penstock {
 
 void RegisterAggregateOps(OpRegistry& ops);
 void RegisterCastOps(OpRegistry& ops);
+void RegisterCheckpointOps(OpRegistry& ops);
 void RegisterComparisonOps(OpRegistry& ops);
 void RegisterConcatOps(OpRegistry& ops);
 void RegisterConstantOps(OpRegistry& ops);

@@ -6,6 +6,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
   RegisterAggregateKernels(kernels);
   RegisterCastKernels(kernels);
+  RegisterCheckpointKernels(kernels);
   RegisterComparisonKernels(kernels);
   RegisterConcatKernels(kernels);
   RegisterConstantKernels(kernels);

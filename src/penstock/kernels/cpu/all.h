@@ -7,6 +7,7 @@ namespace penstock {
 
 void RegisterAggregateKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);
+void RegisterCheckpointKernels(KernelRegistry& kernels);
 void RegisterComparisonKernels(KernelRegistry& kernels);
 void RegisterConcatKernels(KernelRegistry& kernels);
 void RegisterConstantKernels(KernelRegistry& kernels);

@@ -1,0 +1,375 @@
+#include "penstock/io/tensor_bundle.h"
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "penstock/base/crc32c.h"
+#include "penstock/io/messages.h"
+#include "penstock/io/table.h"
+#include "tensorflow/core/protobuf/tensor_bundle.pb.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kBundleVersion = 1;
+
+// --- keys that sort like the tuples they encode (numbers, strings), for parts of tensors
+
+void AppendOrdered(std::string* out, uint64_t v) {
+  char bytes[9];
+  int n = 0;
+  for (; v > 0; v >>= 8) bytes[8 - n++] = static_cast<char>(v);
+  bytes[8 - n] = static_cast<char>(n);
+  out->append(bytes + 8 - n, n + 1);
+}
+
+void AppendOrdered(std::string* out, std::string_view text) {
+  for (const char c : text) {
+    out->push_back(c);
+    if (c == '\x00') out->push_back('\xff');
+    if (c == '\xff') out->push_back('\x00');
+  }
+  out->append(std::string_view("\x00\x01", 2));
+}
+
+// As many leading ones as bytes, and the two's complement of the number in the bits that are left.
+void AppendOrderedSigned(std::string* out, int64_t v) {
+  const uint64_t magnitude = static_cast<uint64_t>(v < 0 ? ~v : v);
+  const int length = std::bit_width(magnitude) / 7 + 1;
+  char bytes[10];
+  bytes[0] = bytes[1] = v < 0 ? '\xff' : '\0';
+  for (int i = 0; i < 8; ++i) bytes[2 + i] = static_cast<char>(static_cast<uint64_t>(v) >> (56 - 8 * i));
+  char* begin = bytes + 10 - length;
+  const uint32_t ones = 0xffffu << (16 - length) & 0xffffu;
+  begin[0] ^= static_cast<char>(ones >> 8);
+  if (length > 1) begin[1] ^= static_cast<char>(ones);
+  out->append(begin, length);
+}
+
+std::string SliceKey(std::string_view name, const TensorSlice& slice) {
+  std::string key;
+  AppendOrdered(&key, uint64_t{0});
+  AppendOrdered(&key, name);
+  AppendOrdered(&key, static_cast<uint64_t>(slice.rank()));
+  for (int d = 0; d < slice.rank(); ++d) {
+    AppendOrderedSigned(&key, slice.start[d]);
+    AppendOrderedSigned(&key, slice.length[d]);
+  }
+  return key;
+}
+
+// --- entries
+
+std::string Encode(const BundleEntry& entry) {
+  tensorflow::BundleEntryProto proto;
+  proto.set_dtype(static_cast<tensorflow::DataType>(entry.dtype));
+  ToProto(PartialShape(entry.shape), proto.mutable_shape());
+  proto.set_shard_id(entry.shard);
+  proto.set_offset(static_cast<int64_t>(entry.offset));
+  proto.set_size(static_cast<int64_t>(entry.size));
+  proto.set_crc32c(entry.crc32c);
+  for (const TensorSlice& slice : entry.slices) {
+    auto* message = proto.add_slices();
+    for (int d = 0; d < slice.rank(); ++d) {
+      auto* extent = message->add_extent();
+      if (slice.length[d] == TensorSlice::kFull) continue;
+      extent->set_start(slice.start[d]);
+      extent->set_length(slice.length[d]);
+    }
+  }
+  return SerializeMessage(proto);
+}
+
+BundleEntry Decode(std::string_view bytes) {
+  tensorflow::BundleEntryProto proto;
+  ParseMessage(bytes, &proto);
+  BundleEntry entry;
+  entry.dtype = static_cast<DataType>(proto.dtype());
+  entry.shape = FromProto(proto.shape()).AsShape();
+  entry.shard = proto.shard_id();
+  if (proto.offset() < 0 || proto.size() < 0) throw DataLoss("a checkpoint's entry lies at a negative offset");
+  entry.offset = static_cast<uint64_t>(proto.offset());
+  entry.size = static_cast<uint64_t>(proto.size());
+  entry.crc32c = proto.crc32c();
+  for (const auto& message : proto.slices()) {
+    TensorSlice slice;
+    for (const auto& extent : message.extent()) {
+      slice.start.push_back(extent.start());
+      slice.length.push_back(extent.has_length() ? extent.length() : TensorSlice::kFull);
+    }
+    slice.Apply(entry.shape);  // checks
+    entry.slices.push_back(std::move(slice));
+  }
+  return entry;
+}
+
+void WriteIndex(const std::string& prefix, int num_shards, const std::map<std::string, BundleEntry>& entries) {
+  OutputFile file(BundleIndexPath(prefix));
+  TableWriter table(&file);
+  tensorflow::BundleHeaderProto header;
+  header.set_num_shards(num_shards);
+  header.set_endianness(tensorflow::BundleHeaderProto::LITTLE);
+  header.mutable_version()->set_producer(kBundleVersion);
+  table.Add("", SerializeMessage(header));
+  for (const auto& [key, entry] : entries) table.Add(key, Encode(entry));
+  table.Finish();
+  file.Commit();
+}
+
+// Strings: their lengths, a checksum of these, their bytes. The checksum of all counts a length as the number, not as
+// its encoding.
+std::string EncodeStrings(const Tensor& tensor, uint32_t* crc) {
+  std::string bytes;
+  *crc = 0;
+  for (const TString& s : tensor.flat<TString>()) {
+    AppendVarint(&bytes, s.size());
+    std::string number;
+    AppendFixed32(&number, static_cast<uint32_t>(s.size()));
+    if (s.size() > UINT32_MAX) AppendFixed32(&number, static_cast<uint32_t>(uint64_t{s.size()} >> 32));
+    *crc = ExtendCrc32c(*crc, number);
+  }
+  std::string lengths_crc;
+  AppendFixed32(&lengths_crc, MaskCrc32c(*crc));
+  *crc = ExtendCrc32c(*crc, lengths_crc);
+  bytes += lengths_crc;
+  for (const TString& s : tensor.flat<TString>()) {
+    *crc = ExtendCrc32c(*crc, s);
+    bytes += s.view();
+  }
+  return bytes;
+}
+
+// The reverse. False if the bytes are no such encoding; `crc` is of what was read.
+bool DecodeStrings(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
+  std::vector<uint64_t> lengths(tensor->num_elements());
+  *crc = 0;
+  for (uint64_t& length : lengths) {
+    if (!TakeVarint(&bytes, &length)) return false;
+    std::string number;
+    AppendFixed32(&number, static_cast<uint32_t>(length));
+    if (length > UINT32_MAX) AppendFixed32(&number, static_cast<uint32_t>(length >> 32));
+    *crc = ExtendCrc32c(*crc, number);
+  }
+  if (bytes.size() < 4 || UnmaskCrc32c(Fixed32At(bytes.data())) != *crc) return false;
+  *crc = ExtendCrc32c(*crc, bytes.substr(0, 4));
+  bytes.remove_prefix(4);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > bytes.size()) return false;
+    const std::string_view text = bytes.substr(0, lengths[i]);
+    *crc = ExtendCrc32c(*crc, text);
+    tensor->mutable_data<TString>()[i] = text;
+    bytes.remove_prefix(lengths[i]);
+  }
+  return bytes.empty();
+}
+
+const std::string& WithDirectory(const std::string& prefix) {
+  const std::string_view directory = DirectoryOf(prefix);
+  if (!directory.empty()) MakeDirectories(std::string(directory));
+  return prefix;
+}
+
+}  // namespace
+
+std::string BundleIndexPath(std::string_view prefix) { return StrCat(prefix, ".index"); }
+
+std::string BundleDataPath(std::string_view prefix, int shard, int num_shards) {
+  char suffix[48];
+  std::snprintf(suffix, sizeof(suffix), ".data-%05d-of-%05d", shard, num_shards);
+  return StrCat(prefix, std::string_view(suffix));
+}
+
+BundleWriter::BundleWriter(std::string prefix)
+    : prefix_(std::move(prefix)), data_(BundleDataPath(WithDirectory(prefix_), 0, 1)) {}
+
+BundleEntry BundleWriter::Write(const Tensor& tensor) {
+  BundleEntry entry;
+  entry.dtype = tensor.dtype();
+  entry.shape = tensor.shape();
+  entry.offset = data_.size();
+  uint32_t crc;
+  if (tensor.dtype() == DT_STRING) {
+    data_.Append(EncodeStrings(tensor, &crc));
+  } else if (IsPod(tensor.dtype())) {
+    const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
+    crc = Crc32c(bytes);
+    data_.Append(bytes);
+  } else {
+    throw Unimplemented("tensors of type ", tensor.dtype(), " in a checkpoint");
+  }
+  entry.size = data_.size() - entry.offset;
+  entry.crc32c = MaskCrc32c(crc);
+  return entry;
+}
+
+void BundleWriter::Add(std::string_view name, const Tensor& tensor) {
+  if (name.empty()) throw InvalidArgument("a tensor in a checkpoint must have a name");
+  const auto [it, fresh] = entries_.try_emplace(std::string(name));
+  if (!fresh) throw InvalidArgument("Adding duplicate key: ", name);
+  it->second = Write(tensor);
+}
+
+void BundleWriter::AddSlice(std::string_view name, const Shape& full, const TensorSlice& slice, const Tensor& tensor) {
+  if (tensor.shape() != slice.Apply(full)) {
+    throw InvalidArgument("the part ", slice.ToString(), " of shape ", full, " of '", name, "' has a value of shape ",
+                          tensor.shape());
+  }
+  // A tensor that is whole needs no parts.
+  if (slice.IsFull()) return Add(name, tensor);
+  BundleEntry& whole = entries_[std::string(name)];
+  if (whole.dtype == DT_INVALID) {
+    whole.dtype = tensor.dtype();
+    whole.shape = full;
+  } else if (whole.slices.empty() || whole.dtype != tensor.dtype() || whole.shape != full) {
+    throw InvalidArgument("parts of '", name, "' differ in type or in the shape of the whole");
+  }
+  const std::string key = SliceKey(name, slice);
+  if (entries_.contains(key)) throw InvalidArgument("Adding duplicate slice ", slice.ToString(), " of ", name);
+  whole.slices.push_back(slice);
+  entries_[key] = Write(tensor);
+}
+
+void BundleWriter::Finish() {
+  data_.Commit();
+  WriteIndex(prefix_, 1, entries_);
+}
+
+BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
+  const std::string path = BundleIndexPath(prefix_);
+  if (!FileExists(path)) {
+    throw NotFound("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for ", prefix_);
+  }
+  const auto table = ReadTable(path);
+  if (table.empty() || !table[0].first.empty()) throw DataLoss("the checkpoint's index ", path, " has no header");
+  tensorflow::BundleHeaderProto header;
+  ParseMessage(table[0].second, &header);
+  if (header.endianness() != tensorflow::BundleHeaderProto::LITTLE) {
+    throw Unimplemented("the checkpoint ", prefix_, " was written on a big-endian machine");
+  }
+  if (header.version().min_consumer() > kBundleVersion) {
+    throw InvalidArgument("the checkpoint ", prefix_, " needs version ", header.version().min_consumer());
+  }
+  num_shards_ = header.num_shards();
+  if (num_shards_ < 0 || num_shards_ > 1000000) throw DataLoss("the checkpoint ", prefix_, " claims bad shards");
+  for (size_t i = 1; i < table.size(); ++i) entries_.emplace(table[i].first, Decode(table[i].second));
+  for (int i = 0; i < num_shards_; ++i) {
+    const std::string data = BundleDataPath(prefix_, i, num_shards_);
+    // A shard without any tensor may be missing.
+    shards_.push_back(FileExists(data) ? std::make_unique<InputFile>(data) : nullptr);
+  }
+}
+
+std::vector<std::string> BundleReader::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) {
+    if (name[0] != '\0') names.push_back(name);  // keys of parts begin with a zero
+  }
+  return names;
+}
+
+const BundleEntry* BundleReader::Find(std::string_view name) const {
+  const auto it = entries_.find(name);
+  return it == entries_.end() || name.empty() ? nullptr : &it->second;
+}
+
+const BundleEntry& BundleReader::Get(std::string_view name) const {
+  const BundleEntry* entry = Find(name);
+  if (!entry) throw NotFound("Key ", name, " not found in checkpoint");
+  return *entry;
+}
+
+Tensor BundleReader::Read(std::string_view name) const {
+  const BundleEntry& entry = Get(name);
+  return entry.slices.empty() ? ReadEntry(name, entry) : ReadSlice(name, TensorSlice::All(entry.shape.rank()));
+}
+
+Tensor BundleReader::ReadSlice(std::string_view name, const TensorSlice& slice) const {
+  const BundleEntry& entry = Get(name);
+  const Shape shape = slice.Apply(entry.shape);
+  if (entry.slices.empty() && slice.IsFull()) return ReadEntry(name, entry);
+  Tensor result(entry.dtype, shape);
+  int64_t copied = 0;
+  if (entry.slices.empty()) {
+    copied = CopyOverlap(entry.shape, TensorSlice::All(entry.shape.rank()), ReadEntry(name, entry), slice, &result);
+  }
+  for (const TensorSlice& stored : entry.slices) {
+    const BundleEntry& part = Get(SliceKey(name, stored));
+    if (part.dtype != entry.dtype || part.shape != stored.Apply(entry.shape)) {
+      throw DataLoss("the part ", stored.ToString(), " of '", name, "' does not fit the whole");
+    }
+    copied += CopyOverlap(entry.shape, stored, ReadEntry(name, part), slice, &result);
+  }
+  if (copied < shape.num_elements()) {
+    throw NotFound("the checkpoint does not hold all of the part ", slice.ToString(), " of '", name, "'");
+  }
+  return result;
+}
+
+Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) const {
+  if (entry.shard < 0 || entry.shard >= num_shards_ || !shards_[entry.shard]) {
+    throw NotFound(BundleDataPath(prefix_, entry.shard, num_shards_), "; No such file or directory");
+  }
+  const InputFile& file = *shards_[entry.shard];
+  if (entry.size > file.size() || entry.offset > file.size() - entry.size) {
+    throw OutOfRange("Read beyond the end of ", file.path(), " for '", name, "': the file is cut off");
+  }
+  if (entry.dtype != DT_STRING && !IsPod(entry.dtype)) {
+    throw Unimplemented("tensor '", name, "' of type ", entry.dtype, " in a checkpoint");
+  }
+  const auto elements = static_cast<uint64_t>(entry.shape.num_elements());
+  uint32_t crc;
+  bool well_formed = true;
+  // Sizes are compared before memory is asked for.
+  if (entry.dtype == DT_STRING
+          ? entry.size < elements
+          : entry.size / DataTypeSize(entry.dtype) != elements || entry.size % DataTypeSize(entry.dtype) != 0) {
+    throw DataLoss("tensor '", name, "' of shape ", entry.shape, " has ", entry.size, " bytes");
+  }
+  Tensor tensor(entry.dtype, entry.shape);
+  if (entry.dtype == DT_STRING) {
+    well_formed = DecodeStrings(file.Read(entry.offset, entry.size), &tensor, &crc);
+  } else {
+    file.Read(entry.offset, entry.size, static_cast<char*>(tensor.mutable_raw()));
+    crc = Crc32c({static_cast<const char*>(tensor.raw()), tensor.bytes()});
+  }
+  if (!well_formed || MaskCrc32c(crc) != entry.crc32c) {
+    throw DataLoss("Checksum does not match: stored ", UnmaskCrc32c(entry.crc32c),
+                   " vs. calculated on the restored bytes ", crc, ", tensor '", name, "' in ", file.path());
+  }
+  return tensor;
+}
+
+void MergeBundles(const std::vector<std::string>& prefixes, const std::string& merged, bool allow_missing) {
+  std::map<std::string, BundleEntry> all;
+  std::vector<std::string> data_files;
+  for (const std::string& prefix : prefixes) {
+    if (allow_missing && !FileExists(BundleIndexPath(prefix))) continue;
+    const BundleReader reader(prefix);
+    const int first = static_cast<int>(data_files.size());
+    for (const auto& [key, entry] : reader.entries_) {
+      const auto [it, fresh] = all.try_emplace(key, entry);
+      if (fresh) {
+        it->second.shard = entry.slices.empty() ? entry.shard + first : 0;
+      } else if (entry.slices.empty() || it->second.slices.empty() || it->second.dtype != entry.dtype ||
+                 it->second.shape != entry.shape) {
+        throw InvalidArgument("Duplicate tensor keyed by ", key, " encountered, when merging prefix: ", prefix);
+      } else {
+        it->second.slices.insert(it->second.slices.end(), entry.slices.begin(), entry.slices.end());
+      }
+    }
+    for (int i = 0; i < reader.num_shards(); ++i) data_files.push_back(BundleDataPath(prefix, i, reader.num_shards()));
+  }
+  if (data_files.empty()) throw InvalidArgument("no checkpoints to merge into ", merged);
+  WithDirectory(merged);
+  const int total = static_cast<int>(data_files.size());
+  for (int i = 0; i < total; ++i) {
+    if (FileExists(data_files[i])) RenameFile(data_files[i], BundleDataPath(merged, i, total));
+  }
+  WriteIndex(merged, total, all);
+  for (const std::string& prefix : prefixes) {
+    if (prefix != merged && FileExists(BundleIndexPath(prefix))) RemoveFile(BundleIndexPath(prefix));
+  }
+}
+
+}  // namespace penstock

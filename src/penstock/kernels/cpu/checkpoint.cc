@@ -1,0 +1,151 @@
+// Checkpoints and whole files.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "penstock/io/tensor_bundle.h"
+#include "penstock/kernels/cpu/all.h"
+
+namespace penstock {
+namespace {
+
+std::string Text(KernelContext& k, int input, std::string_view what) {
+  k.Require(k.input(input).num_elements() == 1, what, " must be a single string, but has shape ", k.shape(input));
+  return k.input(input).data<TString>()->str();
+}
+
+// Inputs 1 and 2: a name and a specification of a part for each of `count` tensors.
+void RequireNames(KernelContext& k, int count) {
+  for (int i = 1; i < 3; ++i) {
+    k.Require(k.shape(i).rank() == 1 && k.shape(i)[0] == count, "Input ", i, " should be a 1-D tensor of ", count,
+              " strings, but has shape ", k.shape(i));
+  }
+}
+
+struct Save {
+  void operator()(KernelContext& k) const {
+    const int count = k.num_inputs() - 3;
+    RequireNames(k, count);
+    BundleWriter writer(Text(k, 0, "prefix"));
+    for (int i = 0; i < count; ++i) {
+      const TString &name = k.input(1).data<TString>()[i], &spec = k.input(2).data<TString>()[i];
+      const Tensor& tensor = k.input(3 + i);
+      if (spec.empty()) {
+        writer.Add(name, tensor);
+        continue;
+      }
+      Shape full;
+      TensorSlice slice;
+      ParseShapeAndSlice(spec, &full, &slice);
+      k.Require(slice.Apply(full) == tensor.shape(),
+                "Slice in shape_and_slice specification does not match the shape of ",
+                "the tensor to  save: ", spec.view(), ", tensor: ", tensor.shape());
+      writer.AddSlice(name, full, slice, tensor);
+    }
+    writer.Finish();
+  }
+};
+
+struct Restore {
+  void operator()(KernelContext& k) const {
+    const int count = k.num_outputs();
+    RequireNames(k, count);
+    const BundleReader reader(Text(k, 0, "prefix"));
+    for (int i = 0; i < count; ++i) {
+      const TString &name = k.input(1).data<TString>()[i], &spec = k.input(2).data<TString>()[i];
+      const BundleEntry& entry = reader.Get(name);
+      const DataType wanted = BaseType(k.node().output_type(i));
+      k.Require(entry.dtype == wanted, "tensor_name = ", name.view(), "; expected dtype ", wanted,
+                " does not equal original dtype ", entry.dtype);
+      if (spec.empty()) {
+        k.SetOutput(i, reader.Read(name));
+        continue;
+      }
+      Shape full;
+      TensorSlice slice;
+      ParseShapeAndSlice(spec, &full, &slice);
+      k.Require(full == entry.shape, "tensor_name = ", name.view(), "; shape in shape_and_slice spec ", full,
+                " does not match the shape stored in checkpoint: ", entry.shape);
+      k.SetOutput(i, reader.ReadSlice(name, slice));
+    }
+  }
+};
+
+struct Merge {
+  bool delete_old_dirs, allow_missing;
+  explicit Merge(const NodeView& node)
+      : delete_old_dirs(node.attr<bool>("delete_old_dirs")), allow_missing(node.attr<bool>("allow_missing_files")) {}
+  void operator()(KernelContext& k) const {
+    k.Require(k.shape(0).rank() == 1, "Input checkpoint_prefixes should be an 1-D tensor, got ", k.shape(0),
+              " instead.");
+    std::vector<std::string> prefixes;
+    for (const TString& prefix : k.in<TString>(0)) prefixes.push_back(prefix.str());
+    const std::string merged = Text(k, 1, "destination_prefix");
+    MergeBundles(prefixes, merged, allow_missing);
+    if (!delete_old_dirs) return;
+    for (const std::string& prefix : prefixes) {
+      if (DirectoryOf(prefix) != DirectoryOf(merged)) RemoveEmptyDirectory(std::string(DirectoryOf(prefix)));
+    }
+  }
+};
+
+struct ShardedFilename {
+  void operator()(KernelContext& k) const {
+    char suffix[64];
+    std::snprintf(suffix, sizeof(suffix), "-%05d-of-%05d", static_cast<int>(k.Int(1)), static_cast<int>(k.Int(2)));
+    k.SetOutput(0, Tensor(TString(StrCat(Text(k, 0, "basename"), std::string_view(suffix)))));
+  }
+};
+
+struct ShardedFilespec {
+  void operator()(KernelContext& k) const {
+    char suffix[64];
+    std::snprintf(suffix, sizeof(suffix), "-\?\?\?\?\?-of-%05d", static_cast<int>(k.Int(1)));
+    k.SetOutput(0, Tensor(TString(StrCat(Text(k, 0, "basename"), std::string_view(suffix)))));
+  }
+};
+
+struct ReadFile {
+  void operator()(KernelContext& k) const {
+    k.Require(k.shape(0).rank() == 0, "Input filename tensor must be scalar, but had shape: ", k.shape(0));
+    k.SetOutput(0, Tensor(TString(ReadWholeFile(Text(k, 0, "filename")))));
+  }
+};
+
+struct WriteFile {
+  void operator()(KernelContext& k) const {
+    k.Require(k.shape(0).rank() == 0, "Input filename tensor must be scalar, but had shape: ", k.shape(0));
+    k.Require(k.shape(1).rank() == 0, "Contents tensor must be scalar, but had shape: ", k.shape(1));
+    const std::string path = Text(k, 0, "filename");
+    MakeDirectories(std::string(DirectoryOf(path)));
+    WriteWholeFile(path, *k.input(1).data<TString>());
+  }
+};
+
+struct MatchingFiles {
+  void operator()(KernelContext& k) const {
+    k.Require(k.shape(0).rank() <= 1, "Input patterns tensor must be scalar or vector, but had shape: ", k.shape(0));
+    std::set<std::string> paths;
+    for (const TString& pattern : k.in<TString>(0)) {
+      for (std::string& path : MatchingPaths(pattern.str())) paths.insert(std::move(path));
+    }
+    const auto out = k.out<TString>(0, Shape({static_cast<int64_t>(paths.size())}));
+    size_t i = 0;
+    for (const std::string& path : paths) out[i++] = std::string_view(path);
+  }
+};
+
+}  // namespace
+
+void RegisterCheckpointKernels(KernelRegistry& kernels) {
+  kernels.Add<Save>("SaveV2");
+  kernels.Add<Restore>("RestoreV2");
+  kernels.Add<Merge>("MergeV2Checkpoints");
+  kernels.Add<ShardedFilename>("ShardedFilename");
+  kernels.Add<ShardedFilespec>("ShardedFilespec");
+  kernels.Add<ReadFile>("ReadFile");
+  kernels.Add<WriteFile>("WriteFile");
+  kernels.Add<MatchingFiles>("MatchingFiles");
+}
+
+}  // namespace penstock

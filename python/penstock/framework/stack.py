@@ -11,7 +11,7 @@ def capture(depth):
         frames.append(frame.f_code)
         frames.append(frame.f_lasti)
         frame = frame.f_back
-    return frames
+    return tuple(frames)  # which the garbage collector leaves alone, unlike a list
 
 
 def _line_of(code, offset):
@@ -35,6 +35,8 @@ def convert(frames, first_lines=False):
     result = []
     for i in range(len(frames) - 2, -2, -2):
         code = frames[i]
+        if code.co_filename.startswith("<op "):
+            continue  # a made op function has no source to show
         line = _line_of(code, frames[i + 1])
         text = linecache.getline(code.co_filename, line).strip() or None
         entry = (code.co_filename, line, code.co_name, text)

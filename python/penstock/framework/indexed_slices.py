@@ -79,6 +79,11 @@ class IndexedSlices(CompositeTensor):
         """The operations that take one of its tensors."""
         return [op for t in self._components() for op in t.consumers()]
 
+    @property
+    def _type_spec(self):
+        from penstock.framework import type_spec
+        return type_spec.type_spec_from_value(self)
+
     def _components(self):
         return [t for t in (self._values, self._indices, self._dense_shape) if t is not None]
 

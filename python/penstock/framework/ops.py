@@ -19,8 +19,8 @@ from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue 
 from penstock.framework.mode import disable_eager_execution, disable_tensor_equality, enable_tensor_equality  # noqa: F401
 from penstock.framework.operation import Operation  # noqa: F401
 from penstock.framework.registry import (  # noqa: F401
-    NoGradient, NotDifferentiable, RegisterGradient, RegisterShape, get_collection_proto_type, get_from_proto_function,
-    get_gradient_function, get_to_proto_function, register_proto_function)
+    NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics, get_collection_proto_type,
+    get_from_proto_function, get_gradient_function, get_stats_for_node_def, get_to_proto_function, register_proto_function)
 from penstock.framework.scopes import name_from_scope_name  # noqa: F401
 from penstock.framework.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
 from penstock.util import compat

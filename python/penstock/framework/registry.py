@@ -38,6 +38,7 @@ class Registry:
 gradient_registry = Registry("gradient")
 shape_registry = Registry("shape functions")
 proto_function_registry = Registry("proto functions")
+statistics_registry = Registry("statistics functions")
 
 
 class RegisterGradient:
@@ -115,3 +116,66 @@ def get_to_proto_function(collection_name):
 def get_from_proto_function(collection_name):
     """The function that makes an item of a message, or None."""
     return _proto_entry(collection_name, 2)
+
+
+class OpStats:
+    """A statistic of an operation, such as its floating-point operations; None if it is unknown."""
+
+    def __init__(self, statistic_type, value=None):
+        self.statistic_type = statistic_type
+        self.value = value
+
+    @property
+    def statistic_type(self):
+        """What is counted."""
+        return self._statistic_type
+
+    @statistic_type.setter
+    def statistic_type(self, statistic_type):
+        self._statistic_type = statistic_type
+
+    @property
+    def value(self):
+        """How many, or None."""
+        return self._value
+
+    @value.setter
+    def value(self, value):
+        self._value = value
+
+    def __iadd__(self, other):
+        if other.statistic_type != self.statistic_type:
+            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
+        if self.value is None:
+            self.value = other.value
+        elif other.value is not None:
+            self._value += other.value
+        return self
+
+
+class RegisterStatistics:
+    """Decorator: makes `f(graph, node)` count a statistic of an op type."""
+
+    def __init__(self, op_type, statistic_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string.")
+        if "," in op_type:
+            raise TypeError("op_type must not contain a comma.")
+        if not isinstance(statistic_type, str):
+            raise TypeError("statistic_type must be a string.")
+        if "," in statistic_type:
+            raise TypeError("statistic_type must not contain a comma.")
+        self._key = f"{op_type},{statistic_type}"
+
+    def __call__(self, f):
+        statistics_registry.register(f, self._key)
+        return f
+
+
+def get_stats_for_node_def(graph, node, statistic_type):
+    """The OpStats of a node; without a value if nothing counts it."""
+    try:
+        count = statistics_registry.lookup(f"{node.op},{statistic_type}")
+    except LookupError:
+        return OpStats(statistic_type)
+    return count(graph, node)

@@ -84,6 +84,11 @@ class SparseTensor(CompositeTensor):
         """The operations that take one of its tensors."""
         return [op for t in self._components() for op in t.consumers()]
 
+    @property
+    def _type_spec(self):
+        from penstock.framework import type_spec
+        return type_spec.type_spec_from_value(self)
+
     def _components(self):
         return [self._indices, self._values, self._dense_shape]
 

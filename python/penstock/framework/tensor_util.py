@@ -128,12 +128,18 @@ def constant_value(tensor, partial=False):
     if not isinstance(tensor, Tensor):
         return None
     graph = tensor.graph
+    kind = tensor.op.type
+    if kind == "Pack" and tensor.op.get_attr("axis") != 0:
+        return None
     known = graph._core.constant_value(*tensor._key)
     if known is not None:
         graph.prevent_feeding(tensor)
-        return known.numpy()
-    if partial and tensor.op.type == "Pack" and tensor.op.get_attr("axis") == 0:
-        return np.array([constant_value(x, partial) for x in tensor.op.inputs])
+        value = known.numpy()
+        return value if kind == "Size" else np.asarray(value)
+    if partial and kind == "Pack":
+        values = np.empty(len(tensor.op.inputs), object)
+        values[:] = [constant_value(x, partial) for x in tensor.op.inputs]
+        return values
     return None
 
 
@@ -155,8 +161,33 @@ def constant_value_as_shape(tensor):
     shape = shape.with_rank(1)
     known = tensor_shape.TensorShape._from_core(tensor.graph._core.constant_value_as_shape(*tensor._key))
     if known.rank is None:
-        return tensor_shape.unknown_shape(shape._values[0])
-    return known
+        known = tensor_shape.unknown_shape(shape._values[0])
+    if known.is_fully_defined():
+        return known
+    parts = _shape_parts(tensor.op)
+    return known if parts is None else known.merge_with(parts)
+
+
+def _shape_parts(op):
+    """What the inputs of an operation that puts shapes together say of its value, or None."""
+    if op.type == "Pack" and op.get_attr("axis") == 0:
+        sizes = [constant_value(x) for x in op.inputs]
+        return tensor_shape.TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+    if op.type in ("Concat", "ConcatV2"):
+        result = tensor_shape.TensorShape([])
+        for part in op.inputs[1:] if op.type == "Concat" else op.inputs[:-1]:
+            result = result.concatenate(constant_value_as_shape(part))
+        return result
+    if op.type == "StridedSlice" and not any(
+            op.get_attr(m) for m in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")):
+        bounds = [constant_value(x) for x in op.inputs[1:4]]
+        if all(b is not None for b in bounds):
+            begin, end, step = (int(b[0]) for b in bounds)
+            begin = None if op.get_attr("begin_mask") == 1 else begin
+            end = None if op.get_attr("end_mask") == 1 else end
+            whole = constant_value_as_shape(op.inputs[0])
+            return None if whole.rank is None else whole[begin:end:step]
+    return None
 
 
 def shape_tensor(shape):

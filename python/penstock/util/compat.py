@@ -1,4 +1,5 @@
 """Strings as bytes or text, and tuples of types for isinstance."""
+import collections.abc as collections_abc  # noqa: F401  (programs look for it here)
 import numbers as _numbers
 import os as _os
 

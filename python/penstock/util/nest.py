@@ -119,12 +119,11 @@ def _assert_same(a, b, check_types, test):
     nested = test(a)
     if nested != test(b):
         which = (a, b) if nested else (b, a)
-        order = ("first", "second") if nested else ("second", "first")
         raise ValueError(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: type={type(a).__name__} str={a}\n\nSecond structure: type={type(b).__name__} str={b}\n\n"
             f'More specifically: Substructure "type={type(which[0]).__name__} str={which[0]}" is a sequence, while '
-            f'substructure "type={type(which[1]).__name__} str={which[1]}" is not ({order[0]} and {order[1]})')
+            f'substructure "type={type(which[1]).__name__} str={which[1]}" is not')
     if not nested:
         return
     if check_types:

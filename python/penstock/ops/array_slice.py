@@ -186,10 +186,10 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
         return gen.gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
     if tensor_util.is_tensor(axis) and tensor_util.constant_value(axis) is None:
         return gen.gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
-    sparse_read = getattr(params, "sparse_read", None)
-    if sparse_read is not None:
-        return sparse_read(indices, name=name)
-    return gen.gather_v2(params, indices, axis, name=name)
+    try:
+        return params.sparse_read(indices, name=name)
+    except AttributeError:  # not a variable, or one that is read as a whole
+        return gen.gather_v2(params, indices, axis, name=name)
 
 
 def gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
@@ -242,8 +242,10 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         batch_dims = int(known)
     if batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
-    read = getattr(params, "gather_nd", None)
-    return read(indices, name=name) if read is not None else gen.gather_nd(params, indices, name=name)
+    try:
+        return params.gather_nd(indices, name=name)
+    except AttributeError:
+        return gen.gather_nd(params, indices, name=name)
 
 
 def gather_nd_v2(params, indices, batch_dims=0, name=None):

@@ -10,7 +10,7 @@ __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_at_least_v2", "as
 def _require_int32(tensor):
     with ops.name_scope(None, "assert_type", [tensor]):
         if tensor.dtype != dtypes.int32:
-            raise TypeError(f"  {tensor.name} must be of type {dtypes.int32!r}")
+            raise TypeError(f"  {tensor.name} must be of type <dtype: 'int32'>")
         control_flow_ops.no_op("statically_determined_correct_type")
 
 

@@ -418,7 +418,8 @@ def convolution_v2(input, filters, strides=None, padding="VALID", data_format=No
     return convolution_internal(input, filters, strides, padding, data_format, dilations, name)
 
 
-def _static_rank(x):
+def static_rank(x):
+    """The number of dimensions of a tensor or array, or None."""
     shape = getattr(x, "shape", None)
     if isinstance(shape, tensor_shape.TensorShape):
         return shape.ndims
@@ -428,9 +429,9 @@ def _static_rank(x):
 def convolution_internal(input, filters, strides=None, padding="VALID", data_format=None,
                          dilations=None, name=None):
     """`convolution` in the order of version 2's arguments."""
-    rank = _static_rank(input)
+    rank = static_rank(input)
     if rank is None:
-        rank = _static_rank(filters)
+        rank = static_rank(filters)
     if rank is None:
         raise ValueError("rank of input or filter must be known")
     n = rank - 2

@@ -4,7 +4,8 @@ import numpy as np
 from penstock.framework import dtypes, gen, ops, random_seed
 from penstock.ops import array_ops, math_ops
 from penstock.ops.arguments import pick
-from penstock.ops.nn_conv import channels_first, per_dimension, strides_and_rate, with_space_to_batch
+from penstock.ops.nn_conv import (
+    channels_first, per_dimension, static_rank, strides_and_rate, with_space_to_batch)
 
 __all__ = [
     "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "dilation2d_v1", "dilation2d_v2", "erosion2d",
@@ -83,8 +84,9 @@ def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 
 def _pool_by_rank(pool1d, pool2d, pool3d, input, ksize, strides, padding, data_format, name):
-    if input.shape is not None and input.shape.ndims is not None:
-        n = input.shape.ndims - 2
+    rank = static_rank(input)
+    if rank is not None:
+        n = rank - 2
     elif data_format is not None:
         n = len(data_format) - 2
     else:

@@ -40,7 +40,7 @@ def einsum(equation, *inputs, **kwargs):
         for axis in sorted(set("".join(labels) + output)):
             for of_input in labels:
                 if of_input.count(axis) > 1:
-                    if len(labels) == 1 and len(of_input) == 2 and "->" not in equation:
+                    if len(labels) == 1 and of_input == of_input[::-1] and "->" not in equation:
                         return math_ops.trace(inputs[0])
                     raise ValueError(f"Subscript not supported: an axis appears more than once: {of_input}")
             if sum(axis in of_input for of_input in labels) > 2 and axis not in output:

@@ -1,0 +1,108 @@
+"""tf.gradients and what programs put in its place."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
+
+
+def test_gradients(session):
+    x, y = tf.constant(3.0), tf.constant([1.0, 2.0])
+    z = x * x * y
+    assert session.run(tf.gradients(z, x)) == [18.0]
+    np.testing.assert_array_equal(session.run(tf.gradients(z, [x, y], grad_ys=[[1.0, 10.0]]))[0], 6 * 1 + 6 * 20)
+    np.testing.assert_array_equal(session.run(tf.gradients(z, y))[0], [9, 9])
+    first = tf.gradients(x ** 3, x)[0]
+    assert session.run(tf.gradients(first, x)) == [18.0]
+
+
+def test_unconnected_and_stopped(session):
+    x, y = tf.constant(3.0), tf.constant([1.0, 2.0])
+    assert tf.gradients(x * x, y) == [None]
+    np.testing.assert_array_equal(
+        session.run(tf.gradients(x * x, y, unconnected_gradients=tf.UnconnectedGradients.ZERO))[0], [0, 0])
+    a = x * 2
+    b = a * a + x
+    assert session.run(tf.gradients(b, x, stop_gradients=[a])) == [1.0]
+    assert session.run(tf.gradients(tf.stop_gradient(a) * x, x)) == [6.0]
+    with pytest.raises(ValueError, match="unconnected_gradients"):
+        tf.gradients(b, x, unconnected_gradients="other")
+
+
+def test_indexed_slices(session):
+    table = tf.constant(np.ones([5, 2], np.float32))
+    gradient = tf.gradients(tf.gather(table, [1, 1, 3]), table)[0]
+    assert isinstance(gradient, tf.IndexedSlices)
+    np.testing.assert_array_equal(session.run(tf.convert_to_tensor(gradient))[:, 0], [0, 2, 0, 1, 0])
+
+
+def test_bad_arguments():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+        with pytest.raises(ValueError, match="grad_ys"):
+            tf.gradients([x * 2], [x], grad_ys=[x, x])
+        with pytest.raises(TypeError, match="complex"):
+            tf.gradients(tf.constant(1j), x)
+        with pytest.raises(ValueError, match="aggregation_method"):
+            tf.gradients(x * 2, x, aggregation_method=9)
+
+
+def test_gradient_by_a_name_of_its_own(session):
+    @tf.RegisterGradient("TripledSquare")
+    def _tripled(op, grad):
+        return 3.0 * 2.0 * op.inputs[0] * grad
+
+    x = tf.constant(5.0)
+    with tf.get_default_graph().gradient_override_map({"Square": "TripledSquare"}):
+        y = tf.square(x)
+    assert session.run(tf.gradients([y + tf.square(x)], x)) == [40.0]
+
+
+def test_custom_gradient(session):
+    @tf.custom_gradient
+    def log1pexp(x):
+        e = tf.exp(x)
+        return tf.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
+
+    x = tf.constant(100.0)
+    assert session.run(tf.gradients(log1pexp(x), x)) == [1.0]
+
+
+def test_custom_gradient_of_several(session):
+    @tf.custom_gradient
+    def f(x, y):
+        return (x + y, x * y), lambda da, db: (10 * da, 100 * db)
+
+    x, y = tf.constant(2.0), tf.constant(3.0)
+    a, b = f(x, y)
+    assert session.run([a, b]) == [5.0, 6.0]
+    assert session.run(tf.gradients([a, b], [x, y])) == [10.0, 100.0]
+
+
+def test_swish_and_pass_through(session):
+    x = tf.constant([-1.0, 0.5])
+    s = 1 / (1 + np.exp(-np.array([-1.0, 0.5])))
+    np.testing.assert_allclose(session.run(tf.gradients(tf.nn.swish(x), x))[0],
+                               s + np.array([-1.0, 0.5]) * s * (1 - s), rtol=1e-5)
+    np.testing.assert_array_equal(session.run(tf.gradients(tf.grad_pass_through(tf.round)(x), x))[0], [1, 1])
+
+
+def test_hessians(session):
+    x = tf.constant([1.0, 2.0])
+    y = x[0] * x[0] * x[1]
+    np.testing.assert_array_equal(session.run(tf.hessians(y, x))[0], [[4, 2], [2, 0]])
+
+
+def test_compute_gradient(session):
+    x = tf.placeholder(tf.float64, [2, 3])
+    y = tf.reduce_sum(tf.sin(x) * x, 1)
+    with session.as_default():
+        theoretical, numeric = tf.test.compute_gradient(x, [2, 3], y, [2])
+        np.testing.assert_allclose(theoretical, numeric, atol=1e-5)
+        assert theoretical.shape == (6, 2)
+        assert tf.test.compute_gradient_error(x, [2, 3], y, [2]) < 1e-5

@@ -1,0 +1,121 @@
+"""Arithmetic, reductions and products against NumPy, and the checks they make when the graph is built."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+
+def run(build):
+    """The values of what `build` makes in a new graph."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(build())
+
+
+A = np.array([[1.5, -2.0, 3.0], [4.0, 5.5, -6.0]])
+K = np.array([7, -7, 5], np.int32)
+
+
+def check(build, *wanted):
+    got = run(build)
+    assert len(got) == len(wanted)
+    for value, expected in zip(got, wanted):
+        np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+def test_operators_follow_python():
+    def build():
+        x, k = tf.constant(A), tf.constant(K)
+        return [x + 1, 2 - x, x * x, x / 2, k / 2, k // 2, k % 3, x % 2, -x, abs(x), x ** 2, 2 ** x, x > 0, ~(x > 0),
+                (x > 0) & (x < 4), (x > 0) ^ (x < 4), [1.0, 2.0, 3.0] * x]
+
+    check(build, A + 1, 2 - A, A * A, A / 2, K / 2, K // 2, K % 3, A % 2, -A, abs(A), A ** 2, 2 ** A, A > 0, ~(A > 0),
+          (A > 0) & (A < 4), (A > 0) ^ (A < 4), A * [1, 2, 3])
+
+
+def test_kinds_of_division():
+    check(lambda: [tf.div(K, 2), tf.truncatediv(K, 2), tf.truncatemod(K, 3), tf.floormod(K, 3), tf.truediv(K, 2),
+                   tf.div_no_nan(tf.constant([1.0, 2.0]), [0.0, 4.0])],
+          K // 2, [3, -3, 2], np.fmod(K, 3), K % 3, K / 2, [0, 0.5])
+    with tf.Graph().as_default():
+        assert tf.truediv(tf.constant(K), 2).dtype == tf.float64
+        assert tf.truediv(tf.constant([1], tf.int8), tf.constant([1], tf.int8)).dtype == tf.float32
+
+
+@pytest.mark.parametrize("name, numpy", [
+    ("sum", np.sum), ("mean", np.mean), ("prod", np.prod), ("min", np.min), ("max", np.max),
+    ("logsumexp", lambda x, **how: np.log(np.sum(np.exp(x), **how)))])
+def test_reductions(name, numpy):
+    reduce = getattr(tf, "reduce_" + name)
+    check(lambda: [reduce(A), reduce(A, 0), reduce(A, axis=-1), reduce(A, [0, 1], keepdims=True),
+                   reduce(A, reduction_indices=1, keep_dims=True)],
+          numpy(A), numpy(A, axis=0), numpy(A, axis=-1), numpy(A, axis=(0, 1), keepdims=True),
+          numpy(A, axis=1, keepdims=True))
+
+
+def test_other_reductions():
+    check(lambda: [tf.math.reduce_std(A, 1), tf.math.reduce_variance(A), tf.count_nonzero([[0, 1], [2, 3]], 1),
+                   tf.argmax(A, 1), tf.argmin(A), tf.cumsum(A, 1, exclusive=True), tf.cumprod(A, reverse=True),
+                   tf.bincount([1, 1, 3]), tf.add_n([A, A, A]), tf.norm(A), tf.norm(A, 1, axis=1),
+                   tf.clip_by_value(A, -1, 2)],
+          A.std(1), A.var(), [1, 2], A.argmax(1), A.argmin(0), A.cumsum(1) - A, A[::-1].cumprod(0)[::-1],
+          [0, 2, 0, 1], 3 * A, np.linalg.norm(A), abs(A).sum(1), A.clip(-1, 2))
+
+
+def test_global_norm():
+    clipped, norm = run(lambda: tf.clip_by_global_norm([A, K.astype(np.float64), None][:2], 1.0))
+    wanted = np.sqrt((A ** 2).sum() + (K.astype(float) ** 2).sum())
+    np.testing.assert_allclose(norm, wanted)
+    np.testing.assert_allclose(clipped[0], A / wanted)
+
+
+def test_products():
+    batch = np.arange(24.0).reshape(2, 3, 4)
+    c = A + 1j
+    check(lambda: [tf.matmul(A, A, transpose_b=True), tf.matmul(A, A, adjoint_a=True), tf.matmul(c, c, adjoint_b=True),
+                   tf.matmul(batch, batch, transpose_b=True), tf.tensordot(batch, A, [[1], [1]]),
+                   tf.einsum("bij,ki->bjk", tf.constant(batch), tf.constant(A)),
+                   tf.einsum("...ij->...ji", tf.constant(batch)), tf.linalg.matvec(A, np.array([1.0, 2.0, 3.0]))],
+          A @ A.T, A.T @ A, c @ c.conj().T, batch @ batch.transpose(0, 2, 1), np.tensordot(batch, A, [[1], [1]]),
+          np.einsum("bij,ki->bjk", batch, A), np.einsum("...ij->...ji", batch), A @ [1, 2, 3])
+
+
+def test_casts():
+    with tf.Graph().as_default():
+        x = tf.constant([1.5])
+        assert tf.cast(x, tf.float32) is x
+        assert tf.to_int32(x).dtype == tf.int32
+        assert tf.cast(tf.SparseTensor([[0]], [1.5], [1]), tf.int64).dtype == tf.int64
+    check(lambda: [tf.saturate_cast([-5.0, 300.0], tf.uint8), tf.cast([1.9, -1.9], tf.int32)], [0, 255], [1, -1])
+
+
+def test_ranges():
+    check(lambda: [tf.range(5), tf.range(1, 4, 0.5), tf.linspace(0.0, 1.0, 3)], range(5), np.arange(1, 4, 0.5),
+          [0, 0.5, 1])
+    with tf.Graph().as_default():
+        assert tf.range(1, tf.constant(4, tf.int64)).dtype == tf.int64
+        assert tf.range(1, 4.0).dtype == tf.float32
+
+
+@pytest.mark.parametrize("build, error, message", [
+    (lambda x: tf.matmul(x, x, transpose_a=True, adjoint_a=True), ValueError, "Only one of transpose_a and adjoint_a"),
+    (lambda x: tf.truediv(x, tf.constant(1)), TypeError, "must have the same dtype"),
+    (lambda x: tf.truediv("a", "b"), TypeError, "Invalid dtype"),
+    (lambda x: tf.scalar_mul([1.0], x), ValueError, "Only scalar multiply works"),
+    (lambda x: tf.complex(x, tf.constant(1)), TypeError, "incorrect types"),
+    (lambda x: tf.add_n([]), ValueError, "at least one"),
+    (lambda x: tf.accumulate_n([x, tf.constant(1)]), ValueError, "at least one Tensor"),
+    (lambda x: tf.tensordot(x, x, -1), ValueError, "at least 0"),
+    (lambda x: tf.tensordot(x, x, [[0, 1], [0]]), ValueError, "Different number"),
+    (lambda x: tf.einsum("ij,jk->ik", x), ValueError, "Got 1 arguments"),
+    (lambda x: tf.einsum("i!j->ij", x), ValueError, "incorrect format"),
+    (lambda x: tf.einsum("ij->ijk", x), ValueError, "Invalid equation"),
+    (lambda x: tf.reduce_sum(x, 0, reduction_indices=0), ValueError, "Cannot specify both"),
+    (lambda x: tf.reduce_sum(x, keepdims=True, keep_dims=True), ValueError, "Cannot specify both"),
+    (lambda x: tf.norm(x, "fro"), ValueError, "supported vector norm"),
+    (lambda x: tf.norm(x, axis=[0, 0]), ValueError, "2 unique integers"),
+    (lambda x: tf.clip_by_global_norm(x, 1.0), TypeError, "sequence"),
+    (lambda x: tf.sort(x, direction="UP"), ValueError, "should be one of"),
+])
+def test_refused_when_built(build, error, message):
+    with tf.Graph().as_default(), pytest.raises(error, match=message):
+        build(tf.constant(A, tf.float32))

@@ -4,10 +4,11 @@ from penstock.ops.arguments import made_function
 from penstock.ops.math_arith import *  # noqa: F401,F403
 from penstock.ops.math_matmul import *  # noqa: F401,F403
 from penstock.ops.math_reduce import *  # noqa: F401,F403
+from penstock.ops.math_unary import *  # noqa: F401,F403
 from penstock.ops.math_reduce import _ReductionDims  # noqa: F401
 
 _NAMES = {  # names in `math_ops` of ops that have another name
-    "negative": "neg", "mod": "floor_mod", "floormod": "floor_mod", "realdiv": "real_div",
+    "mod": "floor_mod", "floormod": "floor_mod", "realdiv": "real_div",
     "truncatediv": "truncate_div", "truncatemod": "truncate_mod", "linspace": "lin_space", "nextafter": "next_after",
     "sparse_matmul": "sparse_mat_mul",
 }

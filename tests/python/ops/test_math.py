@@ -88,6 +88,17 @@ def test_casts():
     check(lambda: [tf.saturate_cast([-5.0, 300.0], tf.uint8), tf.cast([1.9, -1.9], tf.int32)], [0, 255], [1, -1])
 
 
+@pytest.mark.parametrize("name, numpy", [
+    ("abs", np.abs), ("negative", np.negative), ("sign", np.sign), ("square", np.square), ("tanh", np.tanh)])
+def test_functions_of_sparse_tensors(name, numpy):
+    def build():
+        x = getattr(tf, name)(tf.SparseTensor([[0, 1], [1, 0]], [-4.0, 0.25], [2, 2]))
+        assert isinstance(x, tf.SparseTensor)
+        return [x.values]
+
+    check(build, numpy([-4.0, 0.25]))
+
+
 def test_ranges():
     check(lambda: [tf.range(5), tf.range(1, 4, 0.5), tf.linspace(0.0, 1.0, 3)], range(5), np.arange(1, 4, 0.5),
           [0, 0.5, 1])

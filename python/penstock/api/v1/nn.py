@@ -6,7 +6,7 @@ FROM = {
         learned_unigram_candidate_sampler log_uniform_candidate_sampler uniform_candidate_sampler""",
     "ops.ctc_ops": "ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss",
     "ops.embedding_ops": "embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse",
-    "ops.math_ops": "sigmoid",
+    "ops.math_ops": "sigmoid tanh",
     "ops.nn_impl": """
         batch_norm_with_global_normalization batch_normalization depthwise_conv2d fused_batch_norm l2_normalize
         log_poisson_loss moments nce_loss normalize_moments relu_layer sampled_softmax_loss separable_conv2d
@@ -27,5 +27,5 @@ FROM = {
         depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input depthwise_conv2d_native
         depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input elu l2_loss
         local_response_normalization=lrn lrn quantized_avg_pool quantized_conv2d quantized_max_pool
-        quantized_relu_x relu selu softplus softsign tanh""",
+        quantized_relu_x relu selu softplus softsign""",
 }

@@ -142,8 +142,8 @@ class Layer(object):
     def scope_name(self):
         if not self._scope:
             raise ValueError('No name available for layer scope because the layer "' + self._name + '" has not been '
-                             "used yet. The scope name  is determined the first time the layer instance is called. You must "
-                             "therefore call the layer before querying `scope_name`.")
+                             "used yet. The scope name  is determined the first time the layer instance is called. You "
+                             "must therefore call the layer before querying `scope_name`.")
         return self._scope.name
 
     def _name_scope(self):

@@ -172,8 +172,8 @@ class VariableScope(object):
         if self._custom_getter is not None:
             raise ValueError("Private access to _get_partitioned_variable is not allowed when a custom getter is set.  "
                              "Current custom getter: %s.  It is likely that you're using "
-                             "create_partitioned_variables.  If so, consider instead using get_variable with a non-empty partitioner parameter "
-                             "instead." % self._custom_getter)
+                             "create_partitioned_variables.  If so, consider instead using get_variable with a "
+                             "non-empty partitioner parameter instead." % self._custom_getter)
         partitioner = self._partitioner if partitioner is None else partitioner
         if partitioner is None:
             raise ValueError("No partitioner was specified")

@@ -59,9 +59,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not name.startswith("tensorflow."):
             return None
         inner = name[len("tensorflow."):]
-        # The root enters its namespaces in sys.modules when it is imported.
-        importlib.import_module(self.root)
-        public = sys.modules.get("%s.%s" % (self.root, inner))
+        public = self._public(inner)
         if public is not None:
             return self._spec(name, lambda: public)
         if inner == "core" or inner.startswith("core.") or inner.endswith("_pb2"):
@@ -74,6 +72,15 @@ class _Finder(importlib.abc.MetaPathFinder):
         elif table.is_package(inner):
             return self._spec(name, lambda: _Package(name))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    def _public(self, inner):
+        """The namespace or module that the public API has under that name, or None."""
+        found = importlib.import_module(self.root)
+        for part in inner.split("."):
+            found = found.__dict__.get(part) if part.startswith("_") else getattr(found, part, None)
+            if not isinstance(found, types.ModuleType) or isinstance(found, _Package):
+                return None
+        return found
 
     def _message_spec(self, name):
         from penstock import proto

@@ -161,3 +161,14 @@ def Assert(condition, data, summarize=None, name=None):
         ops.convert_n_to_tensor(data)  # makes the constants that TensorFlow's graphs have here
         op = getattr(gen, "assert")  # a keyword
         return op(condition, data, summarize=3 if summarize is None else summarize, name="Assert")
+
+
+def __getattr__(name):
+    # Conditionals are built on this module.
+    if name in ("cond", "case"):
+        from penstock.ops import cond
+        return getattr(cond, name)
+    if name in ("CondContext", "ControlFlowContext"):
+        from penstock.ops import control_flow_context
+        return getattr(control_flow_context, name)
+    raise AttributeError("module 'penstock.ops.control_flow_ops' has no attribute %r" % name)

@@ -12,6 +12,7 @@ import os
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.framework.mode import mode
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
@@ -210,18 +211,18 @@ class Variable(metaclass=VariableMetaclass):
         setattr(cls, operator, of_variable)
 
     def __hash__(self):
-        if ops.Tensor._USE_EQUALITY and ops.executing_eagerly_outside_functions():
+        if mode.tensor_equality and ops.executing_eagerly_outside_functions():
             raise TypeError("Variable is unhashable if Tensor equality is enabled. "
                             "Instead, use tensor.experimental_ref() as the key.")
         return id(self)
 
     def __eq__(self, other):
-        if ops.Tensor._USE_EQUALITY and ops.executing_eagerly_outside_functions():
+        if mode.tensor_equality and ops.executing_eagerly_outside_functions():
             return math_ops.equal(self, other)
         return self is other
 
     def __ne__(self, other):
-        if ops.Tensor._USE_EQUALITY and ops.executing_eagerly_outside_functions():
+        if mode.tensor_equality and ops.executing_eagerly_outside_functions():
             return math_ops.not_equal(self, other)
         return self is not other
 

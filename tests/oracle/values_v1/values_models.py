@@ -108,7 +108,8 @@ def metrics(tf):
         "rmse": m.root_mean_squared_error(labels, scores), "relative": m.mean_relative_error(labels, scores, scores),
         "below": m.percentage_below(scores, 0.5), "per_class": m.mean_per_class_accuracy(classes, guesses, 4),
         "iou": m.mean_iou(classes, guesses, 4), "tp": m.true_positives(labels, tf.round(scores)),
-        "fn": m.false_negatives(labels, tf.round(scores), weights=scores), "precision": m.precision(labels, tf.round(scores)),
+        "fn": m.false_negatives(labels, tf.round(scores), weights=scores),
+        "precision": m.precision(labels, tf.round(scores)),
         "recall": m.recall(labels, tf.round(scores)),
         "precision_at": m.precision_at_thresholds(labels, scores, [0.2, 0.6]),
         "recall_at": m.recall_at_thresholds(labels, scores, [0.2, 0.6]),
@@ -134,7 +135,8 @@ def metrics(tf):
 def ranking_metrics(tf):
     scores = tf.constant(_data(5, 6))
     labels = tf.constant([0, 3, 2, 5, 1], tf.int64)
-    made = {"recall": tf.metrics.recall_at_k(labels, scores, 2), "precision": tf.metrics.precision_at_k(labels, scores, 2),
+    made = {"recall": tf.metrics.recall_at_k(labels, scores, 2),
+            "precision": tf.metrics.precision_at_k(labels, scores, 2),
             "average": tf.metrics.average_precision_at_k(labels, scores, 3)}
     with tf.Session() as sess:
         sess.run(tf.local_variables_initializer())

@@ -1,0 +1,2 @@
+"""tf: conditionals."""
+FROM = {"ops.cond": "case cond"}

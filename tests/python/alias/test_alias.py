@@ -1,0 +1,149 @@
+"""`import tensorflow` with the alias, and python -m penstock: each in a process of its own."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+from penstock import __main__ as command
+
+
+def run(*arguments, **files):
+    """The finished process `python ARGUMENTS`."""
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+
+
+def python(source):
+    done = run("-c", "import penstock.as_tensorflow\n" + source)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_module_and_its_namespaces():
+    out = python("""
+import tensorflow as tf, penstock.v1
+import tensorflow.compat.v1 as tf1
+import tensorflow.layers
+from tensorflow.train import AdamOptimizer
+assert tf is penstock.v1 and tf1.train is tf.train and tensorflow.layers is tf.layers
+assert AdamOptimizer is tf.train.AdamOptimizer
+assert tf.__spec__ is None or tf.__spec__.name != "tensorflow"
+print(tf.__version__)
+""")
+    assert out == "1.15.5\n"
+
+
+def test_internal_modules():
+    python("""
+import tensorflow as tf
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import variable_scope, gen_math_ops
+from tensorflow.python.training import optimizer, training_ops
+import tensorflow.python.ops.init_ops as init_ops
+assert ops.Graph is tf.Graph and optimizer.Optimizer is tf.train.Optimizer
+assert variable_scope.get_variable is tf.get_variable and init_ops.Zeros is tf.zeros_initializer
+assert callable(gen_math_ops.mat_mul) and callable(training_ops.apply_adam)
+assert tf.python.ops.init_ops is init_ops
+""")
+
+
+def test_messages():
+    python("""
+import tensorflow as tf
+from tensorflow.core.framework import graph_pb2, attr_value_pb2
+from tensorflow.core.protobuf.config_pb2 import ConfigProto
+assert graph_pb2.GraphDef is tf.GraphDef and ConfigProto is tf.ConfigProto
+""")
+
+
+@pytest.mark.parametrize("name", ["tensorflow.python.ops.no_such_ops", "tensorflow.nothing", "tensorflow.core.x_pb2",
+                                  "tensorflow.python.nothing.at_all"])
+def test_an_absent_module_is_named(name):
+    done = run("-c", "import penstock.as_tensorflow\nimport %s" % name)
+    assert done.returncode == 1
+    assert name.rpartition(".")[0].split(".")[0] in done.stderr and "ModuleNotFoundError" in done.stderr
+
+
+def test_an_absent_name_is_named():
+    done = run("-c", "import penstock.as_tensorflow\nfrom tensorflow import nonsense")
+    assert "nonsense" in done.stderr and "ImportError" in done.stderr
+
+
+def test_installed_version():
+    out = python("import importlib.metadata as m\n"
+                 "print(m.version('tensorflow'), m.distribution('numpy').metadata['Name'])")
+    assert out.split() == ["1.15.5", "numpy"]
+
+
+def test_too_late(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("")
+    source = "import sys; sys.path.insert(0, %r)\nimport tensorflow\nimport penstock.as_tensorflow"
+    done = run("-c", source % str(tmp_path))
+    assert "RuntimeError" in done.stderr and "imported already" in done.stderr
+
+
+def test_the_alias_wins_over_what_is_installed(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise AssertionError('the installed one')")
+    python("import sys; sys.path.insert(0, %r)\nimport tensorflow as tf\nassert tf.__name__ == 'penstock.v1'" %
+           str(tmp_path))
+
+
+def test_a_script_runs(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text("""
+import sys
+import tensorflow as tf
+import helper
+
+def main(argv):
+    print(argv[1:], helper.WHAT, __name__, __file__ == argv[0])
+
+if __name__ == "__main__":
+    tf.app.run()
+""")
+    (tmp_path / "helper.py").write_text("WHAT = 'helped'")
+    done = run("-m", "penstock", str(script), "--x", "y")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "['--x', 'y'] helped __main__ True\n"
+    assert "1.15.5" in done.stderr and "tf.app" in done.stderr
+
+
+def test_a_script_that_fails(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text("import tensorflow as tf\n\n\nraise SystemExit(7)\n")
+    assert run("-m", "penstock", "--v1", str(script)).returncode == 7
+    script.write_text("def f(:\n")
+    done = run("-m", "penstock", "--v1", str(script))
+    assert done.returncode == 1 and "SyntaxError" in done.stderr and "program.py" in done.stderr
+
+
+@pytest.mark.parametrize("source, version", [
+    ("import tensorflow as tf\ntf.Session()", "v1"),
+    ("import tensorflow as tf\nfrom tensorflow.contrib import slim", "v1"),
+    ("import tensorflow.contrib.slim as slim", "v1"),
+    ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()", "v1"),
+    ("from tensorflow import placeholder", "v1"),
+    ("import tensorflow\nprint(tensorflow.placeholder)", "v1"),
+    ("import tensorflow as tf\nprint tf.Session()", "v1"),
+    ("import tensorflow as tf\n@tf.function\ndef f(): pass", "v2"),
+    ("import tensorflow as tf\ntf.keras.Model", "v2"),
+    ("class A:\n  Session = 1\nA.Session", "v2"),
+])
+def test_which_version_a_script_is_written_for(source, version):
+    assert command.decide(source)[0] == version
+
+
+def test_command_line():
+    assert run("-m", "penstock", "--version").stdout.startswith("penstock ")
+    assert "usage" in run("-m", "penstock", "--help").stdout
+    assert run("-m", "penstock").returncode == 2
+    assert run("-m", "penstock", "--nonsense").returncode == 2
+    missing = run("-m", "penstock", "/no/such/file.py")
+    assert missing.returncode == 2 and "/no/such/file.py" in missing.stderr
+
+
+def test_doctor():
+    out = run("-m", "penstock", "doctor").stdout
+    for word in ("penstock", "numpy", "processor", "device", "CPU", "mode"):
+        assert word in out

@@ -1,0 +1,77 @@
+"""arg_scope and HParams."""
+import pytest
+
+import penstock.v1 as tf
+
+arg_scope = tf.contrib.framework.arg_scope
+add_arg_scope = tf.contrib.framework.add_arg_scope
+
+
+@add_arg_scope
+def one(x, a=1, b=2):
+    return x, a, b
+
+
+@add_arg_scope
+def two(a=1, c=3):
+    return a, c
+
+
+def plain(a=1):
+    return a
+
+
+def test_arg_scope_nests_and_ends():
+    with arg_scope([one, two], a=10):
+        assert one(0) == (0, 10, 2) and two() == (10, 3)
+        with arg_scope([one], b=20) as inner:
+            assert one(0) == (0, 10, 20) and one(0, a=5) == (0, 5, 20)
+        assert one(0) == (0, 10, 2)
+    assert one(0) == (0, 1, 2)
+    with arg_scope(inner):
+        assert one(0) == (0, 10, 20)
+    assert tf.contrib.framework.arg_scoped_arguments(one) == ("a", "b")
+
+
+def test_arg_scope_refuses():
+    with pytest.raises(ValueError, match="add_arg_scope"):
+        with arg_scope([plain], a=1):
+            pass
+    with pytest.raises(TypeError):
+        with arg_scope(one, a=1):
+            pass
+    with pytest.raises(ValueError):
+        with arg_scope({}, a=1):
+            pass
+    assert tf.contrib.framework.current_arg_scope() == {}
+
+
+def test_hparams():
+    h = tf.contrib.training.HParams(rate=0.1, layers=3, name="net", on=True, sizes=[4, 5])
+    h.parse("rate=0.5,layers=7,name=other,on=false,sizes=[1,2,3]")
+    assert h.values() == {"rate": 0.5, "layers": 7, "name": "other", "on": False, "sizes": [1, 2, 3]}
+    h.parse("sizes[1]=9")
+    assert h.sizes == [1, 9, 3] and "rate" in h and h.get("nothing", 4) == 4
+    h.set_hparam("rate", 2)
+    assert h.rate == 2.0 and isinstance(h.rate, float)
+    h.parse_json('{"layers": 8}')
+    assert h.layers == 8 and '"layers": 8' in h.to_json()
+
+
+@pytest.mark.parametrize("text", ["unknown=1", "layers=1.5", "rate=fast", "on=maybe", "layers", "sizes[0]=[1]",
+                                  "layers=1,layers=2"])
+def test_hparams_refuse(text):
+    h = tf.contrib.training.HParams(rate=0.1, layers=3, on=True, sizes=[4, 5])
+    with pytest.raises(ValueError):
+        h.parse(text)
+
+
+def test_hparams_refuse_values():
+    h = tf.contrib.training.HParams(layers=3, sizes=[4, 5])
+    for name, value in (("layers", 1.5), ("layers", True), ("layers", [1]), ("sizes", 3)):
+        with pytest.raises(ValueError):
+            h.set_hparam(name, value)
+    with pytest.raises(ValueError):
+        h.add_hparam("layers", 4)
+    with pytest.raises(ValueError):
+        h.add_hparam("empty", [])

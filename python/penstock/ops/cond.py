@@ -47,7 +47,8 @@ def _branch(context, function):
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
     """What `true_fn()` or `false_fn()` returns, as `pred` decides when run; both must return the same structure.
 
-    Only what is built inside the functions is left out with its branch. A list of one is returned as its element, unless
+    Only what is built inside the functions is left out with its branch. A list of one is returned as its element,
+    unless
     `strict`.
     """
     true_fn = _one_of(true_fn, fn1, ("true_fn", "fn1"))
@@ -114,8 +115,8 @@ def _checked_pairs(pred_fn_pairs, exclusive, name):
     elif isinstance(pred_fn_pairs, dict):
         pred_fn_pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
         if not exclusive:
-            logging.warn("%s: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. The order "
-                         "of conditional tests is deterministic but not guaranteed.", name)
+            logging.warn("%s: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. The "
+                         "order of conditional tests is deterministic but not guaranteed.", name)
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")

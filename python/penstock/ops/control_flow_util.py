@@ -11,7 +11,7 @@ def CheckInputFromValidContext(op, input_op):
         if context is inner:
             return
         context = context.outer_context
-    raise ValueError("Cannot use '%s' as input to '%s' because '%s' is in a while loop. See info log for more details." %
+    raise ValueError("Cannot use '%s' as input to '%s' because '%s' is in a while loop." %
                      (input_op.name, op.name, input_op.name))
 
 

@@ -90,8 +90,8 @@ def default_session(session):
 
 
 def has_default_graph():
-    """Whether a default graph was set or used."""
-    return bool(_default_graph_stack.stack) or _default_graph_stack._global_default_graph is not None
+    """Whether this is inside of `with graph.as_default()`."""
+    return bool(_default_graph_stack.stack)
 
 
 def reset_default_graph():

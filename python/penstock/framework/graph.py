@@ -183,6 +183,8 @@ class Graph(ScopesMixin):
             op = Operation(self, node, name, op_type, stack.capture(2))
             op._inputs_val = tuple(inputs)
             self._ops.append(op)
+            if compute_device and self._device_function_stack:
+                op._device_stack = self._device_function_stack
             if ask or self._colocation_stack or self._attr_scope_map or self._control_dependencies_stack:
                 self._apply_scopes(op, ask)
             if self._control_flow_context is not None:

@@ -12,6 +12,7 @@ class IndexedSlices(CompositeTensor):
     """`values[i]` is slice `indices[i]` of a tensor; slices that occur several times add up."""
 
     _is_indexed_slices = True
+    is_tensor_like = True
 
     def __init__(self, values, indices, dense_shape=None):
         if len({t.graph for t in (values, indices, dense_shape) if t is not None and hasattr(t, "graph")}) > 1:

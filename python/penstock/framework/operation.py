@@ -3,6 +3,7 @@ from penstock.framework import device as pydev
 from penstock.framework import dtypes
 from penstock.framework import stack
 from penstock.framework import tensor_shape
+from penstock.framework.scopes import TraceableObject
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
@@ -11,6 +12,8 @@ _INTERN = dtypes._INTERN_TABLE
 
 class Operation:
     """A node. Made by Graph only; the runtime's graph holds its definition, this object what is Python's alone."""
+
+    _device_stack = ()  # the device scopes under which it was built
 
     def __init__(self, graph, node, name, op_type, traceback):
         self._graph = graph
@@ -96,6 +99,10 @@ class Operation:
 
     def _set_device_from_string(self, device):
         self._graph._core.set_device(self._node, device)
+
+    @property
+    def _device_assignments(self):
+        return [TraceableObject(entry.display_name, entry.frame) for entry in reversed(self._device_stack)]
 
     def values(self):
         """The outputs as a tuple."""

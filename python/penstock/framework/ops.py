@@ -123,7 +123,7 @@ class NullContextmanager:
 
 def device(device_name_or_function):
     """Graph.device of the default graph."""
-    return get_default_graph().device(device_name_or_function)
+    return get_default_graph()._device_scope(device_name_or_function, 2)
 
 
 def device_v2(device_name):
@@ -164,8 +164,10 @@ def init_scope():
             or _default_graph_stack._GetGlobalDefaultGraph()
     with outer.as_default(), outer.name_scope(scope), outer.control_dependencies(None):
         devices = outer._device_function_stack
-        if not devices:
-            outer._device_function_stack = graph._device_function_stack
+        for inner in [graph, *reversed(_default_graph_stack.stack)]:
+            if inner._device_function_stack or inner is outer:
+                outer._device_function_stack = inner._device_function_stack
+                break
         try:
             yield
         finally:

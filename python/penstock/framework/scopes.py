@@ -1,10 +1,13 @@
 """What surrounds an op while it is built: name, device, control dependencies, colocation, attributes. A part of Graph."""
 import contextlib
 import re
+import sys
 
 from penstock.framework import device as pydev
+from penstock.framework import stack
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
+from penstock.util import function_utils
 
 _VALID_OP_NAME_REGEX = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 _VALID_SCOPE_NAME_REGEX = re.compile(r"^[A-Za-z0-9_.\-/]*$")
@@ -45,16 +48,46 @@ class _NameScope:
         return False
 
 
+class TraceableObject:
+    """Something with the place in the program where it was said."""
+
+    __slots__ = ("obj", "_frame")
+
+    def __init__(self, obj, frame=None):
+        self.obj = obj
+        self._frame = frame
+
+    filename = property(lambda self: self._frame[0].co_filename if self._frame else None, doc="The file.")
+
+    @property
+    def lineno(self):
+        """The line."""
+        return stack.line_of(*self._frame) if self._frame else None
+
+    def copy_metadata(self):
+        """The place without the thing."""
+        return TraceableObject(None, self._frame)
+
+
+def _frame_above(depth):
+    frame = sys._getframe(depth + 1)
+    return frame.f_code, frame.f_lasti
+
+
 class _UserDevice:
     """An entry of the device stack: a name, or a function of the operation, or None (forget what is outside)."""
 
-    def __init__(self, name_or_function):
+    def __init__(self, name_or_function, frame=None):
+        self.frame = frame
         self.function = name_or_function
         self.name = None
         self.display_name = str(name_or_function)
         if name_or_function is None:
             return
         if callable(name_or_function) and not isinstance(name_or_function, pydev.MergeDevice):
+            code = function_utils.get_func_code(name_or_function)
+            place = (code.co_filename, code.co_firstlineno) if code else ("unknown", -1)
+            self.display_name = f"{function_utils.get_func_name(name_or_function)}<{place[0]}, {place[1]}>"
             return
         self.function = pydev.merge_device(name_or_function)
         self.name = self.function._name
@@ -93,9 +126,9 @@ class _DeviceScope:
 
     __slots__ = ("_graph", "_old", "_new", "_entry")
 
-    def __init__(self, graph, name_or_function):
+    def __init__(self, graph, name_or_function, frame):
         self._graph = graph
-        self._entry = _UserDevice(name_or_function)
+        self._entry = _UserDevice(name_or_function, frame)
 
     def __enter__(self):
         self._old = self._graph._device_function_stack
@@ -187,7 +220,10 @@ class ScopesMixin:
 
     def device(self, device_name_or_function):
         """Context manager under which operations get this device, or the one that the function names for them."""
-        return _DeviceScope(self, device_name_or_function)
+        return self._device_scope(device_name_or_function, 2)
+
+    def _device_scope(self, device_name_or_function, depth):
+        return _DeviceScope(self, device_name_or_function, _frame_above(depth))
 
     @property
     def _device_functions_outer_to_inner(self):
@@ -255,15 +291,15 @@ class ScopesMixin:
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         op = self._op_to_colocate_with(op)
-        devices, stack = self._device_function_stack, self._colocation_stack
+        devices, colocated = self._device_function_stack, self._colocation_stack
         self._device_function_stack = _DeviceStack()
-        self._colocation_stack = [] if ignore_existing else list(stack)
+        self._colocation_stack = [] if ignore_existing else list(colocated)
         if op is not None:
             self._colocation_stack.append(op)
         try:
             yield
         finally:
-            self._device_function_stack, self._colocation_stack = devices, stack
+            self._device_function_stack, self._colocation_stack = devices, colocated
 
     @contextlib.contextmanager
     def _colocate_with_for_gradient(self, op, gradient_uid, ignore_existing=False):

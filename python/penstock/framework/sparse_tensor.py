@@ -12,6 +12,8 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "val
 class SparseTensor(CompositeTensor):
     """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""
 
+    is_tensor_like = True
+
     @classmethod
     def from_value(cls, sparse_tensor_value):
         """Of a SparseTensorValue. TypeError if it is none."""

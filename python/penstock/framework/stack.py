@@ -14,7 +14,7 @@ def capture(depth):
     return tuple(frames)  # which the garbage collector leaves alone, unlike a list
 
 
-def _line_of(code, offset):
+def line_of(code, offset):
     """The line of the instruction at `offset`."""
     if hasattr(code, "co_lines"):
         for start, end, line in code.co_lines():
@@ -37,7 +37,7 @@ def convert(frames, first_lines=False):
         code = frames[i]
         if code.co_filename.startswith("<op "):
             continue  # a made op function has no source to show
-        line = _line_of(code, frames[i + 1])
+        line = line_of(code, frames[i + 1])
         text = linecache.getline(code.co_filename, line).strip() or None
         entry = (code.co_filename, line, code.co_name, text)
         result.append(entry + (code.co_firstlineno,) if first_lines else entry)
@@ -51,5 +51,5 @@ def user_line(frames):
     """(file, line) of the innermost frame outside this package, or None."""
     for i in range(0, len(frames), 2):
         if not frames[i].co_filename.startswith((_HERE, "<op ")):
-            return frames[i].co_filename, _line_of(frames[i], frames[i + 1])
+            return frames[i].co_filename, line_of(frames[i], frames[i + 1])
     return None

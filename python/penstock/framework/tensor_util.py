@@ -113,8 +113,7 @@ def ShapeEquals(tensor_proto, shape):  # noqa: N802
 
 def is_tensor(x):
     """Whether it is a tensor, or behaves like one: a variable, a sparse tensor."""
-    return isinstance(x, Tensor) or getattr(x, "_is_composite_tensor", False) or is_dense_tensor_like(x) \
-        or getattr(x, "is_tensor_like", False)
+    return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
 def constant_value(tensor, partial=False):

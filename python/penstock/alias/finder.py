@@ -121,8 +121,7 @@ class _Loader(importlib.abc.Loader):
         return module
 
     def exec_module(self, module):
-        if self._spec is not None:
-            module.__spec__ = self._spec
+        module.__spec__ = self._spec
 
 
 class _Package(types.ModuleType):

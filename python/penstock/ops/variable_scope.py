@@ -488,10 +488,6 @@ def default_variable_creator_v2(next_creator=None, **kwargs):
                                                   **{key: kwargs.get(key) for key in keys})
 
 
-variables.default_variable_creator = default_variable_creator
-variables.default_variable_creator_v2 = default_variable_creator_v2
-
-
 @contextlib.contextmanager
 def variable_creator_scope_v1(variable_creator):
     """Every variable made inside goes through `variable_creator(next_creator, **kwargs)`."""

@@ -77,12 +77,15 @@ def validate_synchronization_aggregation_trainable(synchronization, aggregation,
 
 
 def default_variable_creator(_, **kwds):
-    """Replaced by variable_scope, which knows what kind of variable its scopes want."""
-    raise NotImplementedError("variable_scope needs to be imported")
+    """Makes a variable of the kind that the variable scope asks for."""
+    from penstock.ops import variable_scope
+    return variable_scope.default_variable_creator(None, **kwds)
 
 
 def default_variable_creator_v2(_, **kwds):
-    raise NotImplementedError("variable_scope needs to be imported")
+    """Makes a resource variable."""
+    from penstock.ops import variable_scope
+    return variable_scope.default_variable_creator_v2(None, **kwds)
 
 
 def _through_creators(innermost, kwargs):
@@ -189,6 +192,88 @@ class Variable(metaclass=VariableMetaclass):
         if session is None:
             raise ValueError("Either session argument should be provided or default session should be established")
         session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    # What each kind does in its own way
+
+    def value(self):
+        """The value as a tensor."""
+        raise NotImplementedError
+
+    def read_value(self):
+        """A new read of the value."""
+        raise NotImplementedError
+
+    def set_shape(self, shape):
+        """Narrows the static shape."""
+        raise NotImplementedError
+
+    def eval(self, session=None):
+        """The value in a session."""
+        raise NotImplementedError
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Sets the value."""
+        raise NotImplementedError
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Adds to the value."""
+        raise NotImplementedError
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtracts from the value."""
+        raise NotImplementedError
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """Subtracts from the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """Adds to the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        """Raises to a maximum the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        """Lowers to a minimum the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        """Multiplies the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        """Divides the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Sets the rows that IndexedSlices name."""
+        raise NotImplementedError
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Sets rows, batch by batch."""
+        raise NotImplementedError
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """Subtracts from the positions that `indices` name."""
+        raise NotImplementedError
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """Adds to the positions that `indices` name."""
+        raise NotImplementedError
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        """Sets the positions that `indices` name."""
+        raise NotImplementedError
+
+    def count_up_to(self, limit):
+        """The value, which then grows by one."""
+        raise NotImplementedError
+
+    def to_proto(self, export_scope=None):
+        """A VariableDef."""
+        raise NotImplementedError
 
     # Operators act on the value
 
@@ -305,20 +390,6 @@ class _Reference(object):
 
     def __hash__(self):
         return id(self._wrapped)
-
-
-def _abstract(name, signature):
-    def method(self, *args, **kwargs):
-        raise NotImplementedError("%s%s" % (name, signature))
-
-    method.__name__ = name
-    setattr(Variable, name, method)
-
-
-for _name in ("value read_value set_shape eval assign assign_add assign_sub scatter_sub scatter_add scatter_max "
-              "scatter_min scatter_mul scatter_div scatter_update batch_scatter_update scatter_nd_sub scatter_nd_add "
-              "scatter_nd_update count_up_to to_proto").split():
-    _abstract(_name, "()")
 
 
 class VariableV1(Variable):

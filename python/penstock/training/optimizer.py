@@ -18,7 +18,7 @@ from penstock.util import nest
 def _deduplicate_indexed_slices(values, indices):
     """(values, indices) with one row for each index: rows of equal index are summed."""
     unique, positions = array_ops.unique(indices)
-    summed = math_ops.unsorted_segment_sum(values, positions, array_ops.shape(unique)[0])
+    summed = gen.unsorted_segment_sum(values, positions, array_ops.shape(unique)[0])
     return summed, unique
 
 

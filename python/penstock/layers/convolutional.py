@@ -1,6 +1,7 @@
 """Convolution layers, as classes and as functions; the separable and the transposed ones are in files of their own."""
 from penstock.framework import tensor_shape
 from penstock.layers import base
+from penstock.layers import identifiers
 from penstock.layers import utils
 from penstock.ops import array_ops
 from penstock.ops import init_ops
@@ -25,10 +26,10 @@ class _Conv(base.Layer):
             raise ValueError("Causal padding is only supported for `Conv1D`and ``SeparableConv1D`.")
         self.data_format = utils.normalize_data_format(data_format)
         self.dilation_rate = utils.normalize_tuple(dilation_rate, rank, "dilation_rate")
-        self.activation = activation
+        self.activation = identifiers.activation(activation)
         self.use_bias = use_bias
-        self.kernel_initializer = kernel_initializer
-        self.bias_initializer = bias_initializer
+        self.kernel_initializer = identifiers.initializer(kernel_initializer)
+        self.bias_initializer = identifiers.initializer(bias_initializer)
         self.kernel_regularizer = kernel_regularizer
         self.bias_regularizer = bias_regularizer
         self.kernel_constraint = kernel_constraint

@@ -1,5 +1,6 @@
 """Separable convolutions: one filter a channel, then a mixture of the channels."""
 from penstock.framework import tensor_shape
+from penstock.layers import identifiers
 from penstock.layers import utils
 from penstock.layers.convolutional import _Conv
 from penstock.ops import array_ops
@@ -21,8 +22,8 @@ class _SeparableConv(_Conv):
             bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
             bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)
         self.depth_multiplier = depth_multiplier
-        self.depthwise_initializer = depthwise_initializer
-        self.pointwise_initializer = pointwise_initializer
+        self.depthwise_initializer = identifiers.initializer(depthwise_initializer)
+        self.pointwise_initializer = identifiers.initializer(pointwise_initializer)
         self.depthwise_regularizer = depthwise_regularizer
         self.pointwise_regularizer = pointwise_regularizer
         self.depthwise_constraint = depthwise_constraint

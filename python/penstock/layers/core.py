@@ -7,6 +7,7 @@ from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
 from penstock.layers import base
+from penstock.layers import identifiers
 from penstock.layers import utils
 from penstock.ops import array_ops
 from penstock.ops import init_ops
@@ -23,10 +24,10 @@ class Dense(base.Layer):
                  **kwargs):
         super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
         self.units = int(units)
-        self.activation = activation
+        self.activation = identifiers.activation(activation)
         self.use_bias = use_bias
-        self.kernel_initializer = kernel_initializer
-        self.bias_initializer = bias_initializer
+        self.kernel_initializer = identifiers.initializer(kernel_initializer)
+        self.bias_initializer = identifiers.initializer(bias_initializer)
         self.kernel_regularizer = kernel_regularizer
         self.bias_regularizer = bias_regularizer
         self.kernel_constraint = kernel_constraint

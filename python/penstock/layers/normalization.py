@@ -4,6 +4,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.layers import base
+from penstock.layers import identifiers
 from penstock.layers import utils
 from penstock.ops import array_ops
 from penstock.ops import init_ops
@@ -46,10 +47,10 @@ class BatchNormalization(base.Layer):
         self.epsilon = epsilon
         self.center = center
         self.scale = scale
-        self.beta_initializer = beta_initializer
-        self.gamma_initializer = gamma_initializer
-        self.moving_mean_initializer = moving_mean_initializer
-        self.moving_variance_initializer = moving_variance_initializer
+        self.beta_initializer = identifiers.initializer(beta_initializer)
+        self.gamma_initializer = identifiers.initializer(gamma_initializer)
+        self.moving_mean_initializer = identifiers.initializer(moving_mean_initializer)
+        self.moving_variance_initializer = identifiers.initializer(moving_variance_initializer)
         self.beta_regularizer = beta_regularizer
         self.gamma_regularizer = gamma_regularizer
         self.beta_constraint = beta_constraint

@@ -105,3 +105,12 @@ def templates(tf):
     double(tf.constant([1.0, 2.0, 3.0]))
     double(tf.constant([1.0, 2.0, 3.0]))
     tf.make_template("double", scaled, create_scope_now_=True, factor=3.0)(tf.zeros([3]))
+
+
+def layers_by_name(tf):
+    x = tf.placeholder(tf.float32, [None, 4, 4, 3], name="x")
+    h = tf.layers.conv2d(x, 2, 3, activation="relu", kernel_initializer="he_normal", bias_initializer="ones")
+    h = tf.layers.batch_normalization(h, gamma_initializer="zeros")
+    h = tf.layers.dense(tf.layers.flatten(h), 3, activation="tanh", kernel_initializer="random_normal")
+    h = tf.layers.dense(h, 3, activation="softmax", kernel_initializer=tf.zeros_initializer)
+    tf.layers.dense(h, 3, activation="linear")

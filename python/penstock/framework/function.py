@@ -33,8 +33,8 @@ class Defun:
         if not callable(func):
             raise ValueError(f"function {func} must be callable")
         parameters = list(inspect.signature(func).parameters.values())
-        if any(p.kind == p.VAR_KEYWORD for p in parameters):
-            raise ValueError("Functions with keyword arguments are not supported.")
+        if any(p.kind == p.VAR_KEYWORD or p.default is not p.empty for p in parameters):
+            raise ValueError("Functions with argument defaults or keyword arguments are not supported.")
         if any(p.kind == p.VAR_POSITIONAL for p in parameters):
             low, high = len([p for p in parameters if p.kind != p.VAR_POSITIONAL]), None
         else:
@@ -254,9 +254,6 @@ class _FuncGraph(Graph):
         self._building_function = True
         self._outer_graph = defaults.get_default_graph()
         self._seed = self._outer_graph.seed
-        for function in self._outer_graph._functions.values():
-            self._functions[function.name] = function
-            self._core.add_function(_serialized(function.definition), "")
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         inputs = [t if t._op._graph is self else self.capture(t) for t in inputs]
@@ -305,22 +302,17 @@ class _FuncGraph(Graph):
 
     def getvar(self, getter, name, *args, **kwargs):
         """The custom getter of variables: they are made outside; resource variables are read."""
-        for key in ("partitioner", "caching_device", "validate_shape", "custom_getter", "constraint", "synchronization",
+        for key in ("reuse", "partitioner", "caching_device", "validate_shape", "custom_getter", "constraint", "synchronization",
                     "aggregation", "regularizer"):
             if kwargs.get(key) is None:
                 kwargs.pop(key, None)
         with self._outer_graph.as_default():
             from penstock.ops import variable_scope as vs
-            kwargs.pop("reuse", None)
             variable = self._vscope.get_variable(vs._get_default_variable_store(), name, *args, **kwargs)
         self.extra_vars.append(variable)
         if self._capture_resource_var_by_value and getattr(variable, "handle", None) is not None:
             return variable.value()
         return variable
-
-
-def _serialized(definition):
-    return definition if isinstance(definition, bytes) else definition.SerializeToString()
 
 
 def func_graph_from_py_func(func, arg_names, arg_types, name=None, capture_by_value=False, device=None,
@@ -373,19 +365,12 @@ def _attrs_of(func_name, kwargs):
         if value is not None:
             attrs["_XlaCompile" if key == "compiled" else "_XlaSeparateCompiledGradients"] = cls(b=bool(value))
     for key, value in kwargs.items():
-        if key.startswith("experimental_") or key == "api_implements" or key == "api_preferred_device":
-            if isinstance(value, bool):
-                attrs[key] = cls(b=value)
-            elif isinstance(value, int):
-                attrs[key] = cls(i=value)
-            elif isinstance(value, float):
-                attrs[key] = cls(f=value)
-            elif isinstance(value, (str, bytes)):
-                attrs[key] = cls(s=compat.as_bytes(value))
-            else:
-                raise ValueError(f"Unknown attribute {key}: {value}")
-        else:
+        if not key.startswith("experimental_") and key not in ("_implements", "_reference"):
             raise ValueError(f"Unknown keyword arguments: {list(kwargs)}")
+        field = {bool: "b", int: "i", float: "f", str: "s", bytes: "s"}.get(type(value))
+        if field is None:
+            raise ValueError(f"Unsupported attribute type for {key} with type {type(value)}")
+        attrs[key] = cls(**{field: compat.as_bytes(value) if field == "s" else value})
     return attrs
 
 
@@ -423,3 +408,31 @@ def get_extra_args():
 def function_def_from_tf_function(c_func):
     """The FunctionDef of a function object."""
     return c_func.definition
+
+
+def _from_definition(fdef, grad_func=None):
+    """The function object of a FunctionDef."""
+    signature = fdef.signature
+    result = _DefinedFunction(None, [a.name for a in signature.input_arg],
+                              [dtypes.as_dtype(a.type) for a in signature.input_arg], signature.name, grad_func, None,
+                              [a.name for a in signature.output_arg])
+    result._data = fdef.SerializeToString()
+    result._extra_inputs, result._sub_functions, result._stateful_ops = [], [], []
+    return result
+
+
+def from_library(lib):
+    """The function objects of a FunctionDefLibrary. ValueError if a gradient is missing or gradients go in a circle."""
+    definitions = {f.signature.name: f for f in lib.function}
+    gradients = {g.function_name: g.gradient_func for g in lib.gradient}
+    for name in [*gradients, *gradients.values()]:
+        if name not in definitions:
+            raise ValueError(f"FunctionDefLibrary missing '{name}' FunctionDef\n{lib}")
+    made = {}
+    while len(made) < len(definitions):
+        ready = [n for n in definitions if n not in made and (n not in gradients or gradients[n] in made)]
+        if not ready:
+            raise ValueError(f"FunctionDefLibrary contains cyclic gradient functions!\n{lib}")
+        for name in ready:
+            made[name] = _from_definition(definitions[name], made.get(gradients.get(name)))
+    return list(made.values())

@@ -152,6 +152,8 @@ class Graph(ScopesMixin):
             self._check_not_finalized()
         with self._lock:
             core = self._core
+            if type(name) is not str:
+                name = compat.as_str(name)
             if name[-1:] == "/":
                 name = name[:-1]
             else:

@@ -104,8 +104,10 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None
         _finish_new_operations(graph)
-    for function_def in graph_def.library.function:
-        graph._functions.setdefault(function_def.signature.name, _ImportedFunction(function_def))
+    if graph_def.library.function:
+        from penstock.framework import function
+        for found in function.from_library(graph_def.library):
+            graph._functions.setdefault(found.name, found)
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: "
                          f"[{', '.join(compat.as_str(k) for k in unused)}]")
@@ -113,21 +115,6 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
         return None
     outputs, operations = iter(outputs), iter(operations)
     return [graph._tensor(next(outputs)) if ":" in x else graph._ops[next(operations)] for x in wanted]
-
-
-class _ImportedFunction:
-    """A function that came with a graph."""
-
-    def __init__(self, definition):
-        self.definition = definition
-        self.name = definition.signature.name
-        self.grad_func_name = None
-        self.python_grad_func = None
-
-    def add_to_graph(self, graph):
-        """Adds it to another graph."""
-        if not graph._is_function(self.name):
-            graph._add_function(self)
 
 
 def _finish_new_operations(graph):

@@ -213,8 +213,9 @@ class ScopesMixin:
 
     def unique_name(self, name, mark_as_used=True):
         """A name that no operation and no scope has yet, below the current scope."""
-        stack = self._name_stack
-        return self._core.unique_name(f"{stack}/{name}" if stack else name, mark_as_used)
+        scope = self._name_stack
+        name = compat.as_str(name)
+        return self._core.unique_name(f"{scope}/{name}" if scope else name, mark_as_used)
 
     # Devices
 

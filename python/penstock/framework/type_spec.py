@@ -29,6 +29,10 @@ class TypeSpec:
     def _from_components(self, components):
         raise NotImplementedError(f"{type(self).__name__}._from_components()")
 
+    @property
+    def _flat_tensor_specs(self):
+        return list(self._component_specs)
+
     def _to_tensor_list(self, value):
         return list(self._to_components(value))
 
@@ -144,7 +148,7 @@ class SparseTensorSpec(TypeSpec):
     def _component_specs(self):
         rank = self._shape.rank
         count = None if rank is None or any(d != 1 for d in self._shape._values) else 1
-        return (TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype), TensorSpec([rank], dtypes.int64))
+        return [TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype), TensorSpec([rank], dtypes.int64)]
 
     def _to_components(self, value):
         return value.indices, value.values, value.dense_shape

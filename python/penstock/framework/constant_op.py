@@ -7,7 +7,7 @@ from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_values
-from penstock.framework.tensor import Tensor
+from penstock.framework.tensor import Tensor, is_dense_tensor_like
 
 
 def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False):
@@ -74,6 +74,23 @@ def _dimension_tensor_conversion_function(d, dtype=None, name=None, as_ref=False
 
 
 conversion.register_tensor_conversion_function((list, tuple), _constant_tensor_conversion_function, 100)
+
+_PLAIN_TYPES = {*np.sctypeDict.values(), int, float, complex, bool, bytes, str, memoryview, np.ndarray}
+
+
+def _has_tensor(values):
+    return any(_has_tensor(x) if isinstance(x, (list, tuple)) else is_dense_tensor_like(x)
+               for x in values if type(x) not in _PLAIN_TYPES)
+
+
+def _list_with_tensors_conversion_function(v, dtype=None, name=None, as_ref=False):
+    if as_ref or not _has_tensor(v):
+        return NotImplemented
+    from penstock.ops import array_join
+    return array_join.convert_list(v, dtype, name)
+
+
+conversion.register_tensor_conversion_function((list, tuple), _list_with_tensors_conversion_function, 99)
 conversion.register_tensor_conversion_function(object, _constant_tensor_conversion_function, 200)
 conversion.register_tensor_conversion_function(tensor_shape.TensorShape, _tensor_shape_tensor_conversion_function, 100)
 conversion.register_tensor_conversion_function(tensor_shape.Dimension, _dimension_tensor_conversion_function, 100)

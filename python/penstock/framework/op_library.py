@@ -400,12 +400,12 @@ def _fast_path(info):
     lists = [a for a in info.inputs if a.number_attr]
     if len(lists) > 1 or not singles and len(info.inputs) != 1:
         return None
-    tests = [f"type({info.parameters[a.name]}) is _Tensor" for a in singles]
+    tests = [f"_type({info.parameters[a.name]}) is _Tensor" for a in singles]
     lines, known, places = [], {}, []
     body = []
     if lists:
         p = info.parameters[lists[0].name]
-        tests.append(f"type({p}) is list and {p} and type({p}[0]) is _Tensor")
+        tests.append(f"_type({p}) is list and {p} and _type({p}[0]) is _Tensor")
     tests.append("(_g := _default())._building_function is False")
     for a in info.inputs:
         p = info.parameters[a.name]
@@ -527,6 +527,7 @@ def function(op_name):
         info = op_info(op_name)
         namespace = {"_Tensor": Tensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
+                     "_type": type,  # an attribute may be called `type`
                      "__name__": "penstock.framework.gen"}
         source = _source(info, namespace)
         exec(compile(source, f"<op {op_name}>", "exec"), namespace)

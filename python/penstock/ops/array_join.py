@@ -104,9 +104,6 @@ def _set_padded_shape(result):
 
 # Lists with tensors in them become tensors.
 
-_PLAIN_TYPES = {*np.sctypeDict.values(), int, float, complex, bool, bytes, str, memoryview, np.ndarray}
-
-
 def _pack_nested(values, dtype, name):
     """Packs a nested list in which there is a tensor; gives lists back as they are."""
     parts, found = [], False
@@ -139,19 +136,13 @@ def _first_tensor_dtype(values):
     return None
 
 
-def _convert_list(values, dtype=None, name=None, as_ref=False):
-    if as_ref or all(type(part) in _PLAIN_TYPES for part in nest.flatten(values)):
-        return NotImplemented
+def convert_list(values, dtype=None, name=None):
+    """Conversion function of nested lists with tensors in them, called by penstock.framework.constant_op."""
     found = _first_tensor_dtype(values)
-    if found is None:
-        return NotImplemented
     if dtype is not None and dtype != found:
         values = nest.map_structure(
             lambda x: gen.cast(x, dtype) if ops.is_dense_tensor_like(x) and x.dtype.base_dtype != dtype else x, values)
     return _pack_nested(values, found if dtype is None else dtype, name or "packed")
-
-
-ops.register_tensor_conversion_function((list, tuple), _convert_list, 99)
 
 
 # repeat

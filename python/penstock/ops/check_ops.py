@@ -204,8 +204,11 @@ def _steps(x):
     x = array_ops.reshape(x, [-1])
     if not is_numeric_tensor(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
+    short = gen.less(array_ops.size(x), 2)
     last = array_ops.shape(x) - 1
-    return array_ops.strided_slice(x, [1], [1] + last) - array_ops.strided_slice(x, [0], last)
+    return control_flow_ops.cond(
+        short, lambda: ops.convert_to_tensor([], dtype=x.dtype),
+        lambda: array_ops.strided_slice(x, [1], [1] + last) - array_ops.strided_slice(x, [0], last))
 
 
 def is_non_decreasing(x, name=None):

@@ -7,8 +7,7 @@ __all__ = ["confusion_matrix", "confusion_matrix_v1", "remove_squeezable_dimensi
 
 def _squeeze_last_if(condition, x):
     """Without the last dimension, of size 1, if a condition known only at run time holds."""
-    count = array_ops.rank(x) - math_ops.cast(condition, dtypes.int32)
-    return array_ops.reshape(x, array_ops.shape(x)[:count])
+    return control_flow_ops.cond(condition, lambda: array_ops.squeeze(x, [-1]), lambda: x)
 
 
 def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):

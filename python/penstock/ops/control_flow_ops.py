@@ -1,5 +1,5 @@
 """Order between ops: group, tuple, with_dependencies, Assert, and the single ops of which conditionals are made."""
-from penstock.framework import gen, indexed_slices, ops, sparse_tensor, tensor_util
+from penstock.framework import dtypes, gen, indexed_slices, ops, sparse_tensor, tensor_util
 from penstock.ops.arguments import made_function
 from penstock.util import nest
 
@@ -7,7 +7,7 @@ __all__ = [
     "Assert", "exit", "group", "merge", "no_op", "switch", "tuple", "with_dependencies", "_Identity",
 ]
 
-__getattr__ = made_function(__name__)
+_made = made_function(__name__)
 _Tuple = tuple
 
 
@@ -158,9 +158,17 @@ def tuple(tensors, name=None, control_inputs=None):
 def Assert(condition, data, summarize=None, name=None):
     """An operation that fails with `data` in its message unless the condition holds."""
     with ops.name_scope(name, "Assert", [condition, data]) as name:
-        ops.convert_n_to_tensor(data)  # makes the constants that TensorFlow's graphs have here
-        op = getattr(gen, "assert")  # a keyword
-        return op(condition, data, summarize=3 if summarize is None else summarize, name="Assert")
+        def check():
+            op = getattr(gen, "assert")  # a keyword
+            return op(condition, data, summarize=3 if summarize is None else summarize, name="Assert")
+
+        tensors = ops.convert_n_to_tensor(data)
+        if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):
+            return check()
+        # What is printed may lie on another device: it is brought here only if the check fails.
+        from penstock.ops.cond import cond
+        condition = ops.convert_to_tensor(condition, name="Condition")
+        return cond(condition, no_op, check, name="AssertGuard").op
 
 
 def __getattr__(name):
@@ -171,4 +179,4 @@ def __getattr__(name):
     if name in ("CondContext", "ControlFlowContext"):
         from penstock.ops import control_flow_context
         return getattr(control_flow_context, name)
-    raise AttributeError("module 'penstock.ops.control_flow_ops' has no attribute %r" % name)
+    return _made(name)

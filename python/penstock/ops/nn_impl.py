@@ -1,6 +1,6 @@
 """Normalisation, moments, separable convolutions: compositions of nn ops."""
 from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, custom_gradient, linalg_ops, math_ops, nn_ops
+from penstock.ops import array_ops, control_flow_ops, custom_gradient, linalg_ops, math_ops, nn_ops
 from penstock.ops.arguments import made_function, pick
 from penstock.ops.nn_loss import *  # noqa: F401,F403
 from penstock.ops.nn_sampled import *  # noqa: F401,F403
@@ -58,9 +58,15 @@ def zero_fraction(value, name=None):
     with ops.name_scope(name, "zero_fraction", [value]):
         value = ops.convert_to_tensor(value, name="value")
         size = array_ops.size(value, out_type=dtypes.int64)
-        with ops.name_scope("count_nonzero", values=[value]):
-            marks = gen.not_equal(value, array_ops.zeros([], dtype=value.dtype))
-            nonzero = math_ops.reduce_sum(math_ops.cast(marks, dtypes.int64), name="nonzero_count")
+
+        def count(dtype):
+            with ops.name_scope("count_nonzero", values=[value]):
+                marks = gen.not_equal(value, array_ops.zeros([], dtype=value.dtype))
+                return math_ops.reduce_sum(math_ops.cast(marks, dtype), name="nonzero_count")
+
+        nonzero = control_flow_ops.cond(  # counting in int32 is faster where it is enough
+            size <= dtypes.int32.max, true_fn=lambda: math_ops.cast(count(dtypes.int32), dtypes.int64),
+            false_fn=lambda: count(dtypes.int64))
         with ops.name_scope("counts_to_fraction"):
             zeros = math_ops.cast(size - nonzero, dtype=dtypes.float32)
             fraction = zeros / math_ops.cast(size, dtype=dtypes.float32)

@@ -73,6 +73,19 @@ def checks(tf):
     tf.debugging.assert_shapes([(x, ("N", 2)), (tf.ones([3, 2]), ("M", "K"))])
 
 
+def guarded_checks(tf):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    tf.assert_less(x, 5.0)
+    tf.assert_near(x, 1.0, name="near")
+    tf.is_non_decreasing(x)
+    tf.is_strictly_increasing([1, 2, 3])
+    tf.nn.zero_fraction(x)
+    tf.nn.zero_fraction(tf.placeholder(tf.float32), name="z")
+    tf.confusion_matrix([1, 2], [1, 1])
+    tf.confusion_matrix([1, 2], [1, 1], num_classes=3, weights=[1, 2], name="cm")
+    tf.confusion_matrix(tf.placeholder(tf.int64), tf.placeholder(tf.int64), name="open")
+
+
 def queues(tf):
     q = tf.FIFOQueue(10, [tf.float32, tf.int32], shapes=[[2], []])
     q.enqueue([[1.0, 2.0], 3])

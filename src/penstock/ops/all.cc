@@ -35,6 +35,8 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterShapeOfOps(ops);
   RegisterSliceOps(ops);
   RegisterSpaceOps(ops);
+  RegisterSparseMathOps(ops);
+  RegisterSparseOps(ops);
   RegisterStateOps(ops);
   RegisterStatelessRandomOps(ops);
   RegisterTopKOps(ops);

@@ -37,6 +37,8 @@ void RegisterSequenceOps(OpRegistry& ops);
 void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);
 void RegisterSpaceOps(OpRegistry& ops);
+void RegisterSparseMathOps(OpRegistry& ops);
+void RegisterSparseOps(OpRegistry& ops);
 void RegisterStateOps(OpRegistry& ops);
 void RegisterStatelessRandomOps(OpRegistry& ops);
 void RegisterTopKOps(OpRegistry& ops);

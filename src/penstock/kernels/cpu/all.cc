@@ -34,6 +34,8 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterShapeOfKernels(kernels);
   RegisterSliceKernels(kernels);
   RegisterSpaceKernels(kernels);
+  RegisterSparseKernels(kernels);
+  RegisterSparseMathKernels(kernels);
   RegisterStateKernels(kernels);
   RegisterStatelessRandomKernels(kernels);
   RegisterTopKKernels(kernels);

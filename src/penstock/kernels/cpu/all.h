@@ -35,6 +35,8 @@ void RegisterSequenceKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);
 void RegisterSpaceKernels(KernelRegistry& kernels);
+void RegisterSparseKernels(KernelRegistry& kernels);
+void RegisterSparseMathKernels(KernelRegistry& kernels);
 void RegisterStateKernels(KernelRegistry& kernels);
 void RegisterStatelessRandomKernels(KernelRegistry& kernels);
 void RegisterTopKKernels(KernelRegistry& kernels);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/variant.h"
 
@@ -208,7 +209,11 @@ void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> gi
       const int64_t first = part * piece, n = std::min(piece, cut.n - first);
       char* target = to + (to_at + first * cut.to) * size;
       const char* source = from + (from_at + first * cut.from) * size;
-      if (turn) {
+      if (turn && size == 4) {
+        CpuLoops().turn_4(target, across.to, source, inner.from, inner.n, n);
+      } else if (turn && size == 8) {
+        CpuLoops().turn_8(target, across.to, source, inner.from, inner.n, n);
+      } else if (turn) {
         mover->turn(target, across.to, source, inner.from, inner.n, n);
       } else {
         mover->line(target, inner.to, source, inner.from, n);

@@ -15,6 +15,7 @@ namespace {
     isa_name::FillCast(loops);               \
     isa_name::FillReduce(loops);             \
     isa_name::FillGemm(loops);               \
+    isa_name::FillMove(loops);               \
   }
 PENSTOCK_FILL(baseline)
 #if defined(__x86_64__)

@@ -52,6 +52,12 @@ struct Loops {
   GemmLoops gemm_f32, gemm_f64;
   // out[i] = condition[i] ? a[i * sa] : b[i * sb], by element size 1, 2, 4, 8
   void (*select[9])(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) = {};
+  // y[j] += sum over e of weights[e] * b[rows[e * step] * n + j], for j < n.
+  void (*weighted_rows_f32)(int64_t entries, const float* weights, const int64_t* rows, int64_t step, const float* b, int64_t n,
+                            float* y) = nullptr;
+  // to[j * ts + i] = from[i * fs + j] for i < n, j < m; elements of 4 and of 8 bytes.
+  void (*turn_4)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;
+  void (*turn_8)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;
   // Index of the largest (smallest) of n floats, the first of equal ones; NaN is never chosen but at 0.
   int64_t (*argmax_f32)(const float* x, int64_t n) = nullptr;
   int64_t (*argmin_f32)(const float* x, int64_t n) = nullptr;
@@ -73,6 +79,7 @@ const Loops& CpuLoops();
   void FillCast(Loops& loops);           \
   void FillReduce(Loops& loops);         \
   void FillGemm(Loops& loops);           \
+  void FillMove(Loops& loops);           \
   }
 PENSTOCK_LOOPS(baseline)
 PENSTOCK_LOOPS(avx2)

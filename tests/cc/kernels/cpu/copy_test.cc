@@ -69,7 +69,8 @@ TEST(Copy, TransposesEveryElementSize) {
 
 TEST(Copy, TransposesStrings) {
   Tensor x(DT_STRING, Shape({2, 3}));
-  for (int i = 0; i < 6; ++i) x.mutable_data<TString>()[i] = StrCat("a string that is too long for the handle ", i);
+  for (int i = 0; i < 6; ++i)
+    x.mutable_data<TString>()[i] = TString(StrCat("a string that is too long for the handle ", i));
   const Tensor y = RunOp("Transpose", {x, Perm({1, 0})})[0];
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 2; ++j) EXPECT_EQ(y.data<TString>()[i * 2 + j], x.data<TString>()[j * 3 + i]);

@@ -369,6 +369,10 @@ Node* Graph::CopyNode(const Node& from, std::vector<Endpoint> inputs, const std:
   return added;
 }
 
+void Graph::SetInputs(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs) {
+  Link(node, std::move(inputs), control_inputs);
+}
+
 void Graph::InferShapes(Node* node) {
   if (!node->op().shape) return;
   Inference context(this, node);

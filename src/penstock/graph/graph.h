@@ -121,6 +121,8 @@ class Graph {
   Node* AddNode(NodeSpec spec, std::optional<int> producer = {});
   // A copy of a node (of any graph) with these inputs, taken as it is: nothing is checked or inferred again.
   Node* CopyNode(const Node& from, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
+  // Gives inputs to a copy that was made without any (so that loops can be copied).
+  void SetInputs(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
   void RemoveNode(Node* node);  // which nobody consumes any more
   void AddControlEdge(Node* from, Node* to);
   void RemoveControlEdges(Node* to);

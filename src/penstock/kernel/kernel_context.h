@@ -110,6 +110,7 @@ class KernelContext {
   bool cancelled() const { return step_->cancellation && step_->cancellation->cancelled(); }
   // Which frame and iteration this runs in, for rendezvous keys and TensorArrays.
   int64_t frame_iter = 0;
+  bool is_dead = false;  // only transfers (_Send) ever see a dead run
   // The container and name that a stateful node's object has: from its `container` and `shared_name` attributes, or its own.
   std::pair<std::string, std::string> ResourceName() const;
 

@@ -84,9 +84,7 @@ struct StepServices {
   std::function<void(std::function<void()>)> schedule;  // runs a closure on the inter-op pool
   std::string session_handle;
   int call_depth = 0;                          // nested function calls; ends endless recursion
-  // Feeds and fetches of a function body: kernels _Arg and _Retval.
-  const std::vector<Tensor>* args = nullptr;
-  std::vector<Tensor>* rets = nullptr;
+  int interrupts_seen = -1;                    // SIGINTs when the step began; -1: it is not interruptible
 };
 
 }  // namespace penstock

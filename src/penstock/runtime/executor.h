@@ -16,7 +16,6 @@ struct RunArgs {
   Tensor* rets = nullptr;        // by result index
   StepServices* step = nullptr;
   class StepRecorder* recorder = nullptr;
-  int interrupts_seen = -1;      // -1: not interruptible
 };
 
 // Runs a straight-line program on this thread. Throws the failing kernel's Error, with the node named.

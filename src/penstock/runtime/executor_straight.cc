@@ -42,7 +42,7 @@ void RunStraightLine(const Program& program, const RunArgs& run) {
       if (instruction.kernel) {
         current = &instruction;
         if ((step.cancellation && step.cancellation->cancelled()) ||
-            (run.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != run.interrupts_seen)) [[unlikely]] {
+            (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen)) [[unlikely]] {
           throw Cancelled("Step was cancelled.");
         }
         for (int i = 0; i < instruction.num_derefs; ++i) {

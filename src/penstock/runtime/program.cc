@@ -155,6 +155,10 @@ class Compiler {
         slot = program_->num_slots++;
         ++instruction.num_derefs;
       }
+      if (IsRef(node.input_type(i)) && !IsRef(from.type())) {
+        throw InvalidArgument("Input ", i, " of {{node ", node.name(), "}} must be a reference to a variable, but ", from.name(),
+                              " is a value (is a variable fed?)");
+      }
       program_->inputs.push_back({slot, false});
     }
     switch (instruction.flow) {
@@ -167,6 +171,7 @@ class Compiler {
         break;
       case Flow::kEnter:
         instruction.constant_enter = node.attr_or<bool>("is_constant", false);
+        instruction.child_frame = child_[node.id()];
         [[fallthrough]];
       case Flow::kSwitch:
       case Flow::kMerge:

@@ -34,6 +34,7 @@ struct Instruction {
   int local = 0;                          // its number within the frame
   int num_control_inputs = 0;
   bool constant_enter = false;
+  int child_frame = -1;                   // static frame that an Enter leads into
   int parallel_iterations = 10;
 };
 

@@ -1,0 +1,512 @@
+// The general case: instructions run as their inputs arrive. Cheap ones run inline, expensive ones go to the pool,
+// asynchronous ones hold no thread. Loops run in frames: each iteration has its own input entries; a value that does not
+// exist on the untaken side of a Switch travels as "dead".
+//
+// The token rules (what makes a Merge ready, when an iteration is over) are those of TensorFlow's executor, see
+// tensorflow/core/common_runtime/executor.cc; the data structures are our own.
+#include <deque>
+#include <map>
+
+#include "penstock/runtime/executor.h"
+
+namespace penstock {
+namespace {
+
+enum class Token : uint8_t { kNone, kLive, kDead };
+
+struct Entry {
+  Value value;
+  Token token = Token::kNone;
+};
+
+struct Count {
+  int pending = 0;         // inputs and control inputs still to come
+  int dead = 0;            // how many came dead
+  bool merged = false;     // a Merge took its live input
+};
+
+struct Iteration {
+  std::vector<Entry> entries;
+  std::vector<Count> counts;
+  int outstanding = 0;         // instructions ready or running
+  int outstanding_frames = 0;  // child frames entered from here
+};
+
+struct Frame {
+  int id = 0;  // of the static frame
+  Frame* parent = nullptr;
+  int64_t parent_iteration = 0;
+  int64_t serial = 0;
+  int pending_enters = 0;
+  int64_t newest = 0;  // number of the latest iteration
+  int live_iterations = 1;
+  std::map<int64_t, std::unique_ptr<Iteration>> iterations;
+  std::vector<std::pair<const Instruction*, Entry>> invariants;  // constant Enters, repeated in each iteration
+  std::vector<std::pair<const Instruction*, Entry>> deferred;    // NextIterations beyond parallel_iterations
+  std::vector<const Instruction*> dead_exits;
+  std::map<std::pair<int64_t, int>, std::unique_ptr<Frame>> children;  // (iteration, static frame)
+};
+
+struct Task {
+  const Instruction* instruction;
+  Frame* frame;
+  int64_t iteration;
+  bool dead;
+};
+
+class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
+ public:
+  DataflowRun(const Program& program, const RunArgs& run, std::function<void(Status)> done)
+      : program_(program), run_(run), done_(std::move(done)) {}
+
+  void Start() {
+    std::vector<Task> ready;
+    {
+      std::lock_guard lock(mutex_);
+      root_.iterations[0] = NewIteration(root_);
+      for (const int index : program_.frames[0].instructions) {
+        const Instruction& instruction = program_.instructions[index];
+        if (instruction.num_inputs == 0 && instruction.num_control_inputs == 0) {
+          ready.push_back({&instruction, &root_, 0, false});
+        }
+      }
+      root_.iterations[0]->outstanding += static_cast<int>(ready.size());
+      outstanding_ = static_cast<int64_t>(ready.size());
+    }
+    if (ready.empty()) {
+      done_(Status());
+      return;
+    }
+    Process(std::move(ready));
+  }
+
+ private:
+  const StaticFrame& Static(const Frame& frame) const { return program_.frames[frame.id]; }
+
+  std::unique_ptr<Iteration> NewIteration(const Frame& frame) const {
+    const StaticFrame& info = Static(frame);
+    auto iteration = std::make_unique<Iteration>();
+    iteration->entries.resize(info.num_entries);
+    iteration->counts.resize(info.num_instructions);
+    for (const int index : info.instructions) {
+      const Instruction& instruction = program_.instructions[index];
+      // A Merge waits for its control inputs and one live (or all dead) data input, which is counted apart.
+      iteration->counts[instruction.local].pending =
+          instruction.num_control_inputs + (instruction.flow == Flow::kMerge ? 0 : instruction.num_inputs);
+    }
+    return iteration;
+  }
+
+  bool Stopped() {
+    if (failed_.load(std::memory_order_acquire)) return true;
+    if (run_.step->cancellation && run_.step->cancellation->cancelled()) {
+      Fail(Status(Code::kCancelled, "Step was cancelled."));
+      return true;
+    }
+    if (run_.step->interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != run_.step->interrupts_seen) {
+      Fail(Status(Code::kCancelled, "Step was cancelled."));
+      return true;
+    }
+    return false;
+  }
+
+  void Fail(const Status& status) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!status_.ok()) return;
+      status_ = status;
+      failed_ = true;
+    }
+    if (run_.step->rendezvous) run_.step->rendezvous->Abort(status);
+    if (run_.step->cancellation) run_.step->cancellation->Cancel();
+  }
+
+  // Runs ready tasks until none is left for this thread; hands expensive ones to others while there is more to do.
+  void Process(std::vector<Task> ready) {
+    const auto self = shared_from_this();
+    std::deque<Task> queue(ready.begin(), ready.end());
+    std::vector<Task> fresh;
+    while (!queue.empty()) {
+      const Task task = queue.front();
+      queue.pop_front();
+      // While this thread does something expensive, the others should not wait for it.
+      if (task.instruction->expensive && !queue.empty() && run_.step->schedule) {
+        bool other_expensive = false;
+        for (const Task& t : queue) other_expensive |= t.instruction->expensive;
+        if (other_expensive) {
+          std::vector<Task> rest;
+          for (auto it = queue.begin(); it != queue.end();) {
+            if (it->instruction->expensive) {
+              rest.push_back(*it);
+              it = queue.erase(it);
+            } else {
+              ++it;
+            }
+          }
+          for (const Task& t : rest) {
+            run_.step->schedule([self, t] { self->Process({t}); });
+          }
+        }
+      }
+      fresh.clear();
+      if (!RunTask(task, &fresh)) continue;  // asynchronous: goes on elsewhere
+      queue.insert(queue.end(), fresh.begin(), fresh.end());
+    }
+  }
+
+  // True if the task is over and `fresh` holds what became ready.
+  bool RunTask(const Task& task, std::vector<Task>* fresh) {
+    const Instruction& instruction = *task.instruction;
+    Entry* entries = Entries(task);
+    std::vector<Entry> outputs(instruction.num_outputs);
+    const bool transfer = instruction.flow == Flow::kSend || instruction.flow == Flow::kRecv;
+    if (Stopped()) {
+      ClearInputs(instruction, entries);
+      return Finish(task, outputs, fresh, /*propagate=*/false);
+    }
+    if (instruction.flow == Flow::kArg) {
+      outputs[0].value.tensor = run_.args[instruction.node->attr<int64_t>("index")];
+      outputs[0].token = Token::kLive;
+      return Finish(task, outputs, fresh, true);
+    }
+    if (task.dead && !transfer) {
+      for (Entry& output : outputs) output.token = Token::kDead;
+      if (instruction.flow == Flow::kRetval) {
+        Fail(AtNode(Status(Code::kInvalidArgument, StrCat("Retval[", instruction.node->attr<int64_t>("index"),
+                                                          "] does not have value")),
+                    *instruction.node->input(0).node));
+      }
+      ClearInputs(instruction, entries);
+      return Finish(task, outputs, fresh, true);
+    }
+    if (instruction.flow == Flow::kRetval) {
+      Status status = Dereference(instruction, entries);
+      if (!status.ok()) {
+        Fail(AtNode(status, *instruction.node->input(0).node));
+      } else {
+        run_.rets[instruction.node->attr<int64_t>("index")] = std::move(entries[0].value.tensor);
+      }
+      ClearInputs(instruction, entries);
+      return Finish(task, outputs, fresh, true);
+    }
+    const Status status = Dereference(instruction, entries);
+    if (!status.ok()) {
+      Fail(AtNode(status, *instruction.node));
+      ClearInputs(instruction, entries);
+      return Finish(task, outputs, fresh, false);
+    }
+    if (instruction.async) return RunAsync(task, entries, fresh);
+    std::vector<KernelContext::Input> inputs(instruction.num_inputs);
+    for (int i = 0; i < instruction.num_inputs; ++i) inputs[i] = {&entries[i].value, true};
+    std::vector<Value> values(instruction.num_outputs);
+    KernelContext k(instruction.view, inputs, values, *run_.step, *program_.device);
+    k.frame_iter = FrameIter(task);
+    k.is_dead = task.dead;
+    try {
+      const int64_t start = run_.recorder ? NowNanos() : 0;
+      instruction.kernel->Run(k);
+      if (run_.recorder) run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
+    } catch (...) {
+      Fail(AtNode(CurrentStatus(), *instruction.node));
+      ClearInputs(instruction, entries);
+      return Finish(task, outputs, fresh, false);
+    }
+    Collect(values, &outputs);
+    ClearInputs(instruction, entries);
+    return Finish(task, outputs, fresh, true);
+  }
+
+  struct AsyncState {
+    Task task;
+    std::vector<Value> input_values;
+    std::vector<KernelContext::Input> inputs;
+    std::vector<Value> values;
+    std::unique_ptr<KernelContext> context;
+    int64_t start = 0;
+    Status status;
+    std::atomic<int> phase{0};  // 1: done was called, 2: RunAsync returned
+  };
+
+  // True if it is over already, and `fresh` holds what became ready.
+  bool RunAsync(const Task& task, Entry* entries, std::vector<Task>* fresh) {
+    const Instruction& instruction = *task.instruction;
+    auto state = std::make_shared<AsyncState>();
+    state->task = task;
+    for (int i = 0; i < instruction.num_inputs; ++i) state->input_values.push_back(std::move(entries[i].value));
+    ClearInputs(instruction, entries);
+    for (Value& value : state->input_values) state->inputs.push_back({&value, true});
+    state->values.resize(instruction.num_outputs);
+    state->context = std::make_unique<KernelContext>(instruction.view, state->inputs, state->values, *run_.step, *program_.device);
+    state->context->frame_iter = FrameIter(task);
+    state->context->is_dead = task.dead;
+    state->start = run_.recorder ? NowNanos() : 0;
+    const auto self = shared_from_this();
+    const auto done = [self, state](Status status) {
+      state->status = std::move(status);
+      // Finished before RunAsync returned: this thread carries on there, so that a chain of such kernels is no recursion.
+      if (state->phase.exchange(1) == 0) return;
+      std::vector<Task> fresh;
+      self->FinishAsync(*state, &fresh);
+      if (!fresh.empty()) self->Process(std::move(fresh));
+    };
+    try {
+      instruction.kernel->RunAsync(*state->context, done);
+    } catch (...) {
+      done(CurrentStatus());
+    }
+    if (state->phase.exchange(2) == 0) return false;
+    FinishAsync(*state, fresh);
+    return true;
+  }
+
+  void FinishAsync(AsyncState& state, std::vector<Task>* fresh) {
+    const Instruction& instruction = *state.task.instruction;
+    std::vector<Entry> outputs(instruction.num_outputs);
+    if (run_.recorder) run_.recorder->Ran(instruction, *program_.device, state.start, NowNanos(), state.values);
+    if (!state.status.ok()) {
+      Fail(AtNode(state.status, *instruction.node));
+    } else {
+      Collect(state.values, &outputs);
+    }
+    Finish(state.task, outputs, fresh, state.status.ok());
+  }
+
+  Status Dereference(const Instruction& instruction, Entry* entries) {
+    for (int i = 0; i < instruction.num_inputs; ++i) {
+      Value& value = entries[i].value;
+      if (!value.ref || IsRef(instruction.view.input_type(i)) || entries[i].token != Token::kLive) continue;
+      VariableSlot& variable = *value.ref;
+      std::lock_guard lock(variable.mutex);
+      if (!variable.value.initialized() && !instruction.node->traits().uninitialized_input) {
+        return Status(Code::kFailedPrecondition, StrCat("Attempting to use uninitialized value ", variable.name));
+      }
+      value.tensor = variable.value;
+    }
+    for (int i = 0; i < instruction.num_inputs; ++i) {
+      if (!IsRef(instruction.view.input_type(i))) entries[i].value.ref = nullptr;
+    }
+    return Status();
+  }
+
+  static void Collect(std::vector<Value>& values, std::vector<Entry>* outputs) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      Entry& output = (*outputs)[i];
+      output.token = values[i].tensor.initialized() || values[i].ref ? Token::kLive : Token::kDead;
+      output.value = std::move(values[i]);
+    }
+  }
+
+  static void ClearInputs(const Instruction& instruction, Entry* entries) {
+    for (int i = 0; i < instruction.num_inputs; ++i) {
+      entries[i].value = Value();
+      entries[i].token = Token::kNone;
+    }
+  }
+
+  Entry* Entries(const Task& task) {
+    if (task.instruction->num_inputs == 0) return nullptr;
+    std::lock_guard lock(mutex_);
+    return &task.frame->iterations[task.iteration]->entries[task.instruction->first_entry];
+  }
+
+  static int64_t FrameIter(const Task& task) { return task.frame->serial << 32 | task.iteration; }
+
+  // Hands the outputs on, and ends iterations, frames and the whole run when nothing is left in them. Always true.
+  bool Finish(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh, bool propagate) {
+    bool over = false;
+    Status status;
+    {
+      std::lock_guard lock(mutex_);
+      if (propagate && !failed_) Propagate(task, outputs, fresh);
+      outstanding_ += static_cast<int64_t>(fresh->size());
+      Iteration* iteration = task.frame->iterations[task.iteration].get();
+      --iteration->outstanding;
+      if (!failed_) {
+        const size_t before = fresh->size();
+        CleanUp(task.frame, task.iteration, fresh);
+        outstanding_ += static_cast<int64_t>(fresh->size() - before);
+      }
+      over = --outstanding_ == 0;
+      status = status_;
+    }
+    if (over) {
+      auto done = std::move(done_);
+      done(status);
+    }
+    return true;
+  }
+
+  void Propagate(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh) {
+    const Instruction& instruction = *task.instruction;
+    Frame* frame = task.frame;
+    switch (instruction.flow) {
+      case Flow::kEnter: {
+        Frame* child = ChildFrame(frame, task.iteration, instruction);
+        if (instruction.constant_enter) {
+          child->invariants.emplace_back(&instruction, outputs[0]);
+          for (auto& [number, iteration] : child->iterations) {
+            Entry copy = outputs[0];
+            Activate(child, number, instruction, task.dead, &copy, fresh);
+          }
+        } else {
+          Activate(child, 0, instruction, task.dead, outputs.data(), fresh);
+        }
+        --child->pending_enters;
+        CleanUp(child, 0, fresh);
+        return;
+      }
+      case Flow::kExit:
+        if (task.dead) {
+          // Whether the loop was never taken, or only this iteration is dead, shows when the frame ends.
+          if (task.iteration == frame->newest) frame->dead_exits.push_back(&instruction);
+          return;
+        }
+        Activate(frame->parent, frame->parent_iteration, instruction, false, outputs.data(), fresh);
+        return;
+      case Flow::kNextIteration:
+        if (task.dead) return;
+        if (task.iteration == frame->newest) {
+          if (frame->live_iterations >= Static(*frame).parallel_iterations) {
+            frame->deferred.emplace_back(&instruction, std::move(outputs[0]));
+            return;
+          }
+          StartIteration(frame, fresh);
+        }
+        Activate(frame, task.iteration + 1, instruction, false, outputs.data(), fresh);
+        return;
+      default:
+        Activate(frame, task.iteration, instruction, task.dead, outputs.data(), fresh);
+    }
+  }
+
+  Frame* ChildFrame(Frame* frame, int64_t iteration, const Instruction& enter) {
+    const int id = enter.child_frame;
+    auto& child = frame->children[{iteration, id}];
+    if (!child) {
+      child = std::make_unique<Frame>();
+      child->id = id;
+      child->parent = frame;
+      child->parent_iteration = iteration;
+      child->serial = next_serial_++;
+      child->pending_enters = program_.frames[id].num_enters;
+      child->iterations[0] = NewIteration(*child);
+      ++frame->iterations[iteration]->outstanding_frames;
+    }
+    return child.get();
+  }
+
+  void StartIteration(Frame* frame, std::vector<Task>* fresh) {
+    const int64_t number = ++frame->newest;
+    frame->iterations[number] = NewIteration(*frame);
+    ++frame->live_iterations;
+    frame->dead_exits.clear();
+    for (const auto& [instruction, entry] : frame->invariants) {
+      Entry copy = entry;
+      Activate(frame, number, *instruction, entry.token == Token::kDead, &copy, fresh);
+    }
+    auto deferred = std::move(frame->deferred);
+    frame->deferred.clear();
+    for (auto& [instruction, entry] : deferred) Activate(frame, number, *instruction, false, &entry, fresh);
+  }
+
+  // Delivers an instruction's outputs to all that wait for them in one iteration.
+  void Activate(Frame* frame, int64_t number, const Instruction& from, bool dead, Entry* outputs, std::vector<Task>* fresh) {
+    const auto found = frame->iterations.find(number);
+    if (found == frame->iterations.end()) return;  // a dead value for an iteration that is over
+    Iteration& iteration = *found->second;
+    for (int e = from.first_edge; e < from.first_edge + from.num_edges; ++e) {
+      const Edge& edge = program_.edges[e];
+      const Instruction& to = program_.instructions[edge.to];
+      Count& count = iteration.counts[to.local];
+      const bool control = edge.output < 0;
+      const bool live = control ? !dead : outputs[edge.output].token == Token::kLive;
+      bool ready = false, to_dead = false;
+      Entry* entry = control ? nullptr : &iteration.entries[to.first_entry + edge.input];
+      if (to.flow == Flow::kMerge) {
+        if (control) {
+          --count.pending;
+        } else if (live) {
+          if (!count.merged) {
+            count.merged = true;
+            *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output];
+            ready = count.pending == 0;
+          }
+        } else {
+          ++count.dead;
+        }
+        // Not reached twice: `merged` and the dead count each complete once.
+        const bool all_dead = !count.merged && (count.dead == to.num_inputs || (!control && !live && from.flow == Flow::kEnter));
+        if (control) {
+          ready = count.pending == 0 && (count.merged || count.dead == to.num_inputs);
+          to_dead = !count.merged;
+        } else if (!live && all_dead) {
+          ready = count.pending == 0;
+          to_dead = true;
+        }
+      } else {
+        if (!live) ++count.dead;
+        if (entry) {
+          if (live) {
+            *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output];
+          } else {
+            entry->token = Token::kDead;
+          }
+        }
+        ready = --count.pending == 0;
+        to_dead = count.dead > 0 && !to.control_trigger;
+      }
+      if (ready) {
+        ++iteration.outstanding;
+        fresh->push_back({&to, frame, number, to_dead});
+      }
+    }
+  }
+
+  static bool IterationOver(Frame* frame, int64_t number) {
+    const auto it = frame->iterations.find(number);
+    if (it == frame->iterations.end()) return false;
+    if (it->second->outstanding != 0 || it->second->outstanding_frames != 0) return false;
+    return number == 0 ? frame->pending_enters == 0 : !frame->iterations.contains(number - 1);
+  }
+
+  // Ends iterations from `number` on, then the frame, then looks at its parent.
+  void CleanUp(Frame* frame, int64_t number, std::vector<Task>* fresh) {
+    if (frame == &root_) return;
+    while (number <= frame->newest && IterationOver(frame, number)) {
+      frame->iterations.erase(number);
+      --frame->live_iterations;
+      ++number;
+      if (!frame->deferred.empty()) StartIteration(frame, fresh);
+    }
+    if (frame->pending_enters > 0 || frame->live_iterations > 0) return;
+    Frame* parent = frame->parent;
+    const int64_t parent_iteration = frame->parent_iteration;
+    for (const Instruction* exit : frame->dead_exits) {
+      std::vector<Entry> dead(exit->num_outputs);
+      for (Entry& entry : dead) entry.token = Token::kDead;
+      Activate(parent, parent_iteration, *exit, true, dead.data(), fresh);
+    }
+    const auto it = parent->iterations.find(parent_iteration);
+    if (it != parent->iterations.end()) --it->second->outstanding_frames;
+    parent->children.erase({parent_iteration, frame->id});  // destroys `frame`
+    CleanUp(parent, parent_iteration, fresh);
+  }
+
+  const Program& program_;
+  const RunArgs run_;
+  std::function<void(Status)> done_;
+  std::mutex mutex_;
+  Frame root_;
+  int64_t next_serial_ = 1;
+  int64_t outstanding_ = 0;
+  std::atomic<bool> failed_{false};
+  Status status_;
+};
+
+}  // namespace
+
+void RunDataflow(const Program& program, const RunArgs& run, std::function<void(Status)> done) {
+  std::make_shared<DataflowRun>(program, run, std::move(done))->Start();
+}
+
+}  // namespace penstock

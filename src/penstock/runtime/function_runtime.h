@@ -1,0 +1,26 @@
+// Calls of functions: instantiated and compiled once for each (name, attributes), run on the common road.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "penstock/graph/function.h"
+#include "penstock/runtime/step.h"
+
+namespace penstock {
+
+class FunctionRuntime final : public FunctionCaller {
+ public:
+  FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library)
+      : environment_(environment), library_(std::move(library)) {}
+  void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override;
+
+ private:
+  std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
+  StepEnvironment* environment_;
+  std::function<FunctionLibraryPtr()> library_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,42 @@
+// One road from a graph to numbers: optimise, place, partition, compile; then run. Sessions, function calls, workers and
+// eager all take it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "penstock/io/config.h"
+#include "penstock/runtime/executor.h"
+#include "penstock/runtime/placer.h"
+
+namespace penstock {
+
+// What compiling and running need besides the graph; outlives every step.
+struct StepEnvironment {
+  std::vector<Device*> devices;
+  const KernelRegistry* kernels = nullptr;
+  const SessionOptions* options = nullptr;
+  KernelMaker make_kernel;  // keeps kernels with state between steps
+  std::function<std::shared_ptr<Kernel>(const std::string& scope, const Node&, const NodeView&)> make_function_kernel;
+  ThreadPool* inter_op = nullptr;
+  ThreadPool* intra_op = nullptr;
+  FunctionCaller* functions = nullptr;
+};
+
+struct CompiledStep {
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<DataType> arg_types, ret_types;
+  std::vector<std::shared_ptr<const Graph>> partitions;
+  bool straight_line() const { return programs.size() == 1 && programs[0]->straight_line(); }
+};
+
+// `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept.
+std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment);
+
+// `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a rendezvous.
+void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
+                  std::function<void(Status)> done);
+// On this thread as far as possible; throws the step's error.
+void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms = 0);
+
+}  // namespace penstock

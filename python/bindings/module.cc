@@ -1,6 +1,16 @@
-// The extension penstock._core.
-#include <nanobind/nanobind.h>
-
+// The extension penstock._core; _core.pyi beside the package describes it.
+#include "bindings.h"
 #include "penstock/base/version.h"
+#include "penstock/engine/engine.h"
 
-NB_MODULE(_core, m) { m.def("version", &penstock::Version); }
+NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // graphs and sessions of a program that just ends are no leaks
+  penstock::Initialize();
+  m.def("version", &penstock::Version);
+  penstock::python::BindErrors(m);
+  penstock::python::BindNumpy(m);
+  penstock::python::BindAttrs(m);
+  penstock::python::BindGraph(m);
+  penstock::python::BindSession(m);
+  penstock::python::BindPyFunction(m);
+}

@@ -1,0 +1,67 @@
+// Shared by the files of the native module: conversions between Python and the runtime.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/graph/graph.h"
+#include "penstock/tensor/tensor.h"
+
+namespace nb = nanobind;
+
+namespace penstock::python {
+
+// --- errors.cc
+void BindErrors(nb::module_& m);
+// Runs `f` and turns an Error into the Python exception of its class.
+[[noreturn]] void Raise(const Status& status);
+
+// --- numpy.cc
+void BindNumpy(nb::module_& m);
+// An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does not fit.
+Tensor FromNumpy(nb::handle value, DataType dtype);
+// A fed value. Large arrays are borrowed, not copied: the buffer holds the array.
+Tensor FeedFromNumpy(nb::handle value, DataType dtype);
+// A fetched value: NumPy scalars for rank 0; the buffer itself, writable, when nobody else holds it; a copy otherwise.
+nb::object ToNumpy(Tensor value);
+// The class _core.Tensor.
+Tensor TensorFromHandle(nb::handle value);
+nb::object TensorToHandle(Tensor value);
+
+// --- attrs.cc
+void BindAttrs(nb::module_& m);
+// `kind` as OpDefs write it; "" guesses from the Python type (attributes that start with "_").
+AttrValue AttrFromPython(nb::handle value, const std::string& kind);
+nb::object AttrToPython(const AttrValue& value);
+nb::object ShapeToPython(const PartialShape& shape);
+PartialShape ShapeFromPython(nb::handle value);
+
+// --- graph.cc
+struct PyGraph {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  Node* At(int id) const;           // IndexError if there is none
+  Endpoint At(nb::handle tensor) const;  // (node, output)
+};
+void BindGraph(nb::module_& m);
+void BindGraphIo(nb::class_<PyGraph>& graph);
+void BindGradients(nb::class_<PyGraph>& graph);
+inline nb::tuple ToTuple(Endpoint e) { return nb::make_tuple(e.node->id(), e.index); }
+
+// --- session.cc
+void BindSession(nb::module_& m);
+// --- py_function.cc
+void BindPyFunction(nb::module_& m);
+
+template <class F>
+auto Guard(F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    Raise(e.status());
+  }
+}
+
+}  // namespace penstock::python

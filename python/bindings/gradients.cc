@@ -1,0 +1,92 @@
+// Graph.gradients: differentiation, with gradient functions that live in Python.
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include <map>
+#include <set>
+
+#include "penstock/graph/gradient.h"
+
+namespace penstock::python {
+namespace {
+
+nb::object ToPython(const GradEndpoint& g) {
+  if (g.none()) return nb::none();
+  if (!g.sparse()) return ToTuple(g.dense);
+  nb::object shape = g.dense_shape ? nb::object(ToTuple(g.dense_shape)) : nb::object(nb::none());
+  return nb::make_tuple(ToTuple(g.values), ToTuple(g.indices), shape);
+}
+
+GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
+  GradEndpoint g;
+  if (h.is_none()) return g;
+  if (nb::len(h) == 2 && PyLong_Check(nb::handle(h[0]).ptr())) {
+    g.dense = graph.At(h);
+    return g;
+  }
+  g.values = graph.At(nb::handle(h[0]));
+  g.indices = graph.At(nb::handle(h[1]));
+  if (!nb::handle(h[2]).is_none()) g.dense_shape = graph.At(nb::handle(h[2]));
+  return g;
+}
+
+std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
+  std::vector<Endpoint> out;
+  for (nb::handle item : list) out.push_back(graph.At(item));
+  return out;
+}
+
+nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
+                   const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
+                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map) {
+  GradientOptions options;
+  options.name_scope = name_scope;
+  options.zero_unconnected = zero_unconnected;
+  options.colocate = colocate;
+  options.gate = static_cast<GradientOptions::Gate>(gate);
+  options.aggregation = aggregation;
+  options.stop_gradients = Endpoints(self, stop_gradients);
+  std::set<std::string> ops;
+  for (nb::handle op : python_ops) ops.insert(nb::cast<std::string>(op));
+  std::map<std::string, std::string> overrides;
+  for (auto [key, value] : override_map) overrides[nb::cast<std::string>(key)] = nb::cast<std::string>(value);
+  options.has_override = [&](const Node& node) {
+    if (node.attrs().Find("_gradient_op_type")) return true;
+    return overrides.contains(node.op_name()) || ops.contains(node.op_name());
+  };
+  options.override_gradient = [&](Node* node, const std::vector<GradEndpoint>& dys) {
+    nb::list args;
+    for (const GradEndpoint& dy : dys) args.append(ToPython(dy));
+    nb::object result = python_gradient(node->id(), args);
+    std::vector<GradEndpoint> dxs;
+    if (result.is_none()) return dxs;
+    for (nb::handle item : result) dxs.push_back(FromPython(self, item));
+    return dxs;
+  };
+  std::vector<GradEndpoint> given;
+  for (nb::handle g : grad_ys) given.push_back(FromPython(self, g));
+  nb::list out;
+  try {
+    for (const GradEndpoint& g : AddGradients(*self.graph, Endpoints(self, ys), Endpoints(self, xs), given, options)) {
+      out.append(ToPython(g));
+    }
+  } catch (const Error& e) {
+    if (e.code() == Code::kNotFound) {
+      PyErr_SetString(PyExc_LookupError, e.what());
+      throw nb::python_error();
+    }
+    Raise(e.status());
+  }
+  return out;
+}
+
+}  // namespace
+
+void BindGradients(nb::class_<PyGraph>& graph) {
+  graph.def("gradients", &Gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("grad_ys"), nb::kw_only(),
+            nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/", nb::arg("zero_unconnected") = false,
+            nb::arg("colocate") = false, nb::arg("gate") = 0, nb::arg("aggregation") = 0,
+            nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(), nb::arg("override_map") = nb::dict());
+}
+
+}  // namespace penstock::python

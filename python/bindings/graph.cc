@@ -1,0 +1,229 @@
+// The class _core.Graph: nodes and edges by id.
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "penstock/graph/graph.h"
+#include "penstock/io/convert.h"
+
+namespace penstock::python {
+namespace {
+
+nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
+
+const OpDef* FindOp(const Graph& graph, const std::string& op, std::shared_ptr<const FunctionDef>* keep) {
+  if (const OpDef* def = graph.ops().Find(op)) return def;
+  *keep = graph.library()->FindShared(op);
+  return *keep ? &(*keep)->signature : nullptr;
+}
+
+// (node, output), as opposed to a list of such pairs.
+bool IsEndpoint(nb::handle h) { return PyTuple_Check(h.ptr()) && nb::len(h) == 2 && PyLong_Check(nb::handle(h[0]).ptr()); }
+
+int AddNode(PyGraph& self, const std::string& op, const std::string& name, nb::handle inputs, nb::handle control_inputs,
+            nb::dict attrs, const std::string& device, nb::handle colocate) {
+  Graph& graph = *self.graph;
+  NodeSpec spec;
+  spec.op = op;
+  spec.name = name;
+  spec.device = device;
+  std::shared_ptr<const FunctionDef> keep;
+  const OpDef* def = FindOp(graph, op, &keep);
+  if (!def) Raise(Status(Code::kNotFound, StrCat("Op type not registered '", op, "'"), name));
+  for (auto [key, value] : attrs) {
+    const std::string attr = nb::cast<std::string>(key);
+    const AttrDef* attr_def = def->FindAttr(attr);
+    spec.attrs.Set(attr, AttrFromPython(value, attr_def ? attr_def->kind : ""));
+  }
+  size_t arg = 0;
+  for (nb::handle input : inputs) {
+    if (IsEndpoint(input)) {
+      spec.inputs.push_back(self.At(input));
+    } else {
+      std::vector<DataType> types;
+      for (nb::handle item : input) {
+        spec.inputs.push_back(self.At(item));
+        types.push_back(BaseType(spec.inputs.back().type()));
+      }
+      if (arg < def->inputs.size()) {
+        const ArgDef& arg_def = def->inputs[arg];
+        if (!arg_def.number_attr.empty() && !spec.attrs.Find(arg_def.number_attr)) {
+          spec.attrs.Set(arg_def.number_attr, static_cast<int64_t>(types.size()));
+        }
+        if (!arg_def.type_list_attr.empty() && !spec.attrs.Find(arg_def.type_list_attr)) {
+          spec.attrs.Set(arg_def.type_list_attr, types);
+        }
+      }
+    }
+    ++arg;
+  }
+  for (nb::handle control : control_inputs) spec.control_inputs.push_back(self.At(nb::cast<int>(control)));
+  std::vector<std::string> groups;
+  for (nb::handle group : colocate) {
+    std::string text = nb::cast<std::string>(group);
+    groups.push_back(text.starts_with("loc:@") ? text : "loc:@" + text);
+  }
+  if (!groups.empty()) spec.attrs.Set("_class", groups);
+  return Guard([&] {
+    std::lock_guard lock(graph.mutex());
+    return graph.AddNode(std::move(spec))->id();
+  });
+}
+
+nb::list Handles(const std::vector<DtypeAndShape>& data) {
+  nb::list out;
+  for (const DtypeAndShape& d : data) out.append(nb::make_tuple(static_cast<int>(d.dtype), ShapeToPython(d.shape)));
+  return out;
+}
+
+std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBytes_Size(b.ptr()))}; }
+
+}  // namespace
+
+Node* PyGraph::At(int id) const {
+  Node* node = graph->node(id);
+  if (!node) throw nb::index_error(StrCat("the graph has no node ", id).c_str());
+  return node;
+}
+
+Endpoint PyGraph::At(nb::handle tensor) const {
+  Node* node = At(nb::cast<int>(tensor[0]));
+  const int index = nb::cast<int>(tensor[1]);
+  if (index < 0 || index >= node->num_outputs()) {
+    throw nb::index_error(StrCat("node '", node->name(), "' has no output ", index).c_str());
+  }
+  return {node, index};
+}
+
+void BindGraph(nb::module_& m) {
+  nb::class_<PyGraph> graph(m, "Graph");
+  graph.def(nb::init<>())
+      .def_prop_ro("version", [](const PyGraph& g) { return g.graph->version(); })
+      .def_prop_ro("num_nodes", [](const PyGraph& g) { return g.graph->num_ids(); })
+      .def("unique_name", [](PyGraph& g, const std::string& name, bool mark) { return g.graph->UniqueName(name, mark); },
+           nb::arg("name"), nb::arg("mark_as_used") = true)
+      .def("add_node", &AddNode, nb::arg("op"), nb::arg("name"), nb::arg("inputs"), nb::arg("control_inputs") = nb::tuple(),
+           nb::arg("attrs") = nb::dict(), nb::arg("device") = "", nb::arg("colocate") = nb::tuple())
+      .def("node_by_name",
+           [](const PyGraph& g, const std::string& name) {
+             const Node* node = g.graph->FindNode(name);
+             return node ? node->id() : -1;
+           })
+      .def("name", [](const PyGraph& g, int id) { return g.At(id)->name(); })
+      .def("op", [](const PyGraph& g, int id) { return g.At(id)->op_name(); })
+      .def("device", [](const PyGraph& g, int id) { return g.At(id)->device(); })
+      .def("set_device", [](PyGraph& g, int id, const std::string& device) { g.At(id)->set_device(device); })
+      .def("inputs",
+           [](const PyGraph& g, int id) {
+             nb::list out;
+             for (const Endpoint& input : g.At(id)->inputs()) out.append(ToTuple(input));
+             return out;
+           })
+      .def("control_inputs",
+           [](const PyGraph& g, int id) {
+             nb::list out;
+             for (const Node* node : g.At(id)->control_inputs()) out.append(node->id());
+             return out;
+           })
+      .def("control_outputs",
+           [](const PyGraph& g, int id) {
+             nb::list out;
+             for (const Consumer& c : g.At(id)->consumers()) {
+               if (c.input < 0) out.append(c.node->id());
+             }
+             return out;
+           })
+      .def("consumers",
+           [](const PyGraph& g, int id, int output) {
+             nb::list out;
+             for (const Consumer& c : g.At(id)->consumers()) {
+               if (c.input >= 0 && c.node->input(c.input).index == output) out.append(c.node->id());
+             }
+             return out;
+           })
+      .def("num_outputs", [](const PyGraph& g, int id) { return g.At(id)->num_outputs(); })
+      .def("output_dtypes",
+           [](const PyGraph& g, int id) {
+             nb::list out;
+             for (DataType t : g.At(id)->output_types()) out.append(static_cast<int>(t));
+             return out;
+           })
+      .def("shape", [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(nb::make_tuple(id, output)).shape()); })
+      .def("set_shape",
+           [](PyGraph& g, int id, int output, nb::handle shape) {
+             Guard([&] { g.graph->SetShape(g.At(nb::make_tuple(id, output)), ShapeFromPython(shape)); });
+           },
+           nb::arg("node"), nb::arg("output"), nb::arg("shape").none())
+      .def("handle_data",
+           [](const PyGraph& g, int id, int output) -> nb::object {
+             const auto& data = g.At(nb::make_tuple(id, output)).node->info(output).handle_data;
+             if (data.empty()) return nb::none();
+             return Handles(data);
+           })
+      .def("set_handle_data",
+           [](PyGraph& g, int id, int output, nb::handle data) {
+             std::vector<DtypeAndShape> parts;
+             for (nb::handle item : data) parts.push_back({DataType(nb::cast<int>(item[0])), ShapeFromPython(item[1])});
+             g.graph->SetHandleData(g.At(nb::make_tuple(id, output)), std::move(parts));
+           })
+      .def("attr",
+           [](const PyGraph& g, int id, const std::string& name) {
+             const AttrValue* value = g.At(id)->attrs().Find(name);
+             if (!value) throw nb::key_error(name.c_str());
+             return AttrToPython(*value);
+           })
+      .def("has_attr", [](const PyGraph& g, int id, const std::string& name) { return g.At(id)->attrs().Find(name) != nullptr; })
+      .def("attr_proto",
+           [](const PyGraph& g, int id, const std::string& name) {
+             const AttrValue* value = g.At(id)->attrs().Find(name);
+             if (!value) throw nb::key_error(name.c_str());
+             return ToBytes(SerializeAttrValue(*value));
+           })
+      .def("set_attr_proto",
+           [](PyGraph& g, int id, const std::string& name, nb::bytes value) {
+             Guard([&] { g.graph->SetAttr(g.At(id), name, ParseAttrValue(Bytes(value))); });
+           })
+      .def("clear_attr", [](PyGraph& g, int id, const std::string& name) { g.graph->ClearAttr(g.At(id), name); })
+      .def("op_def", [](const PyGraph& g, int id) { return ToBytes(SerializeOpDef(g.At(id)->op())); })
+      .def("add_control_input",
+           [](PyGraph& g, int id, int control) {
+             std::lock_guard lock(g.graph->mutex());
+             g.graph->AddControlEdge(g.At(control), g.At(id));
+           })
+      .def("remove_control_inputs",
+           [](PyGraph& g, int id) {
+             std::lock_guard lock(g.graph->mutex());
+             g.graph->RemoveControlEdges(g.At(id));
+           })
+      .def("update_input",
+           [](PyGraph& g, int id, int index, nb::handle tensor) {
+             Guard([&] {
+               std::lock_guard lock(g.graph->mutex());
+               g.graph->UpdateInput(g.At(id), index, g.At(tensor));
+             });
+           })
+      .def("constant_value",
+           [](PyGraph& g, int id, int output) -> nb::object {
+             const Tensor* value = Guard([&] { return g.graph->ConstantValue(g.At(nb::make_tuple(id, output))); });
+             if (!value) return nb::none();
+             return TensorToHandle(*value);
+           })
+      .def("constant_value_as_shape",
+           [](PyGraph& g, int id, int output) {
+             return ShapeToPython(Guard([&] { return g.graph->ConstantValueAsShape(g.At(nb::make_tuple(id, output))); }));
+           })
+      .def("versions",
+           [](const PyGraph& g) {
+             const Versions& v = g.graph->versions();
+             nb::list bad;
+             for (int b : v.bad_consumers) bad.append(b);
+             return nb::make_tuple(v.producer, v.min_consumer, bad);
+           })
+      .def("set_versions", [](PyGraph& g, int producer, int min_consumer) {
+        g.graph->versions().producer = producer;
+        g.graph->versions().min_consumer = min_consumer;
+      });
+  BindGraphIo(graph);
+  BindGradients(graph);
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,214 @@
+// The classes _core.Session and Callable: running parts of a graph.
+#include <pthread.h>
+#include <signal.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "penstock/runtime/session.h"
+
+namespace penstock::python {
+namespace {
+
+nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
+std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBytes_Size(b.ptr()))}; }
+
+// --- Ctrl-C. Our handler counts and then calls the one that was there (Python's, which only sets a flag); the executors watch
+// the count, so a step of the main thread ends, and Python raises KeyboardInterrupt.
+struct sigaction g_previous;
+
+void OnInterrupt(int signal, siginfo_t* info, void* context) {
+  g_interrupts.fetch_add(1);
+  if (g_previous.sa_flags & SA_SIGINFO) {
+    if (g_previous.sa_sigaction) g_previous.sa_sigaction(signal, info, context);
+  } else if (g_previous.sa_handler != SIG_DFL && g_previous.sa_handler != SIG_IGN) {
+    g_previous.sa_handler(signal);
+  }
+}
+
+void WatchInterrupts() {
+  struct sigaction now;
+  if (sigaction(SIGINT, nullptr, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == OnInterrupt)) return;
+  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return;
+  g_previous = now;
+  struct sigaction ours = {};
+  ours.sa_sigaction = OnInterrupt;
+  ours.sa_flags = SA_SIGINFO;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGINT, &ours, nullptr);
+}
+
+bool OnMainThread() {
+  static const unsigned long main_thread = [] {
+    nb::object threading = nb::module_::import_("threading");
+    return nb::cast<unsigned long>(threading.attr("main_thread")().attr("ident"));
+  }();
+  return PyThread_get_thread_ident() == main_thread;
+}
+
+struct PySession {
+  std::shared_ptr<Graph> graph;
+  std::shared_ptr<Session> session;
+};
+
+// What one run does around the runtime: feeds in, GIL away, fetches out.
+class Runner {
+ public:
+  Runner(const std::shared_ptr<Session>& session, std::shared_ptr<const CompiledStep> step) : session_(session), step_(std::move(step)) {}
+
+  nb::list Run(std::vector<Tensor>& feeds, const RunOptions& options, RunMetadata* metadata) const {
+    std::vector<Tensor> fetches;
+    Status status;
+    const bool main = OnMainThread();
+    {
+      nb::gil_scoped_release no_gil;
+      try {
+        session_->Run(*step_, feeds, &fetches, options, metadata, main);
+      } catch (...) {
+        status = CurrentStatus();
+      }
+    }
+    if (!status.ok()) {
+      if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
+      Raise(status);
+    }
+    feeds.clear();  // a fetched tensor may be a fed one
+    nb::list out = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(fetches.size())));
+    for (size_t i = 0; i < fetches.size(); ++i) {
+      PyList_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), ToNumpy(std::move(fetches[i])).release().ptr());
+    }
+    return out;
+  }
+  const CompiledStep& step() const { return *step_; }
+
+ private:
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<const CompiledStep> step_;
+};
+
+struct PyCallable {
+  Runner runner;
+  RunOptions options;
+};
+
+std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
+  std::vector<Endpoint> out;
+  for (nb::handle item : list) out.push_back(graph.At(item));
+  return out;
+}
+
+Session::Signature MakeSignature(const PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
+  const PyGraph graph{self.graph};
+  Session::Signature signature{Endpoints(graph, feeds), Endpoints(graph, fetches), {}};
+  for (nb::handle target : targets) signature.targets.push_back(graph.At(nb::cast<int>(target)));
+  return signature;
+}
+
+std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session::Signature& signature) {
+  Status status;
+  std::shared_ptr<const CompiledStep> step;
+  {
+    nb::gil_scoped_release no_gil;
+    try {
+      step = self.session->Compile(signature);
+    } catch (...) {
+      status = CurrentStatus();
+    }
+  }
+  if (!status.ok()) Raise(status);
+  return step;
+}
+
+nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options, bool want_metadata) {
+  nb::list feed_ids;
+  std::vector<nb::object> values;
+  for (nb::handle feed : feeds) {
+    feed_ids.append(feed[0]);
+    values.push_back(nb::borrow(feed[1]));
+  }
+  Runner runner(self.session, Compile(self, MakeSignature(self, feed_ids, fetches, targets)));
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < values.size(); ++i) {
+    tensors.push_back(Guard([&] { return FeedFromNumpy(values[i], runner.step().arg_types[i]); }));
+  }
+  RunMetadata metadata;
+  const RunOptions run_options = options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
+  nb::list out = runner.Run(tensors, run_options, want_metadata ? &metadata : nullptr);
+  nb::object report = nb::none();
+  if (want_metadata) report = ToBytes(SerializeRunMetadata(metadata));
+  return nb::make_tuple(out, report);
+}
+
+// Called with one value for each feed.
+nb::list Call(PyCallable& self, nb::args args) {
+  const size_t wanted = self.runner.step().arg_types.size();
+  if (args.size() != wanted) {
+    throw nb::type_error(StrCat("the step is fed ", wanted, " values, but got ", args.size()).c_str());
+  }
+  std::vector<Tensor> feeds;
+  feeds.reserve(wanted);
+  for (size_t i = 0; i < wanted; ++i) {
+    feeds.push_back(Guard([&] { return FeedFromNumpy(args[i], self.runner.step().arg_types[i]); }));
+  }
+  return self.runner.Run(feeds, self.options, nullptr);
+}
+
+struct PyDevice {
+  std::string name, device_type;
+  int64_t memory_limit;
+  uint64_t incarnation;
+};
+
+nb::list Devices(const std::vector<std::unique_ptr<Device>>& devices) {
+  nb::list out;
+  for (const auto& d : devices) out.append(nb::cast(PyDevice{d->name(), d->type(), d->memory_limit(), d->incarnation()}));
+  return out;
+}
+
+}  // namespace
+
+void BindSession(nb::module_& m) {
+  nb::class_<PyDevice>(m, "DeviceInfo")
+      .def_ro("name", &PyDevice::name)
+      .def_ro("device_type", &PyDevice::device_type)
+      .def_ro("memory_limit", &PyDevice::memory_limit)
+      .def_ro("incarnation", &PyDevice::incarnation);
+  nb::class_<PyCallable>(m, "Callable").def("__call__", &Call);
+  nb::class_<PySession>(m, "Session")
+      .def(
+          "__init__",
+          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config) {
+            if (!target.empty() && target != "local") {
+              Raise(Status(Code::kNotFound, StrCat("No session factory registered for the given session options: {target: \"",
+                                                   target, "\"}; this runtime serves the target \"\"")));
+            }
+            auto session = Guard([&] { return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config))); });
+            WatchInterrupts();
+            new (self) PySession{graph.graph, std::move(session)};
+          },
+          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0))
+      .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none(),
+           nb::arg("metadata") = false)
+      .def(
+          "callable",
+          [](PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options) {
+            return PyCallable{Runner(self.session, Compile(self, MakeSignature(self, feeds, fetches, targets))),
+                              options.is_none() ? RunOptions() : ParseRunOptions(Bytes(options))};
+          },
+          nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none())
+      .def("list_devices", [](PySession& self) { return Devices(self.session->devices()); })
+      .def("close",
+           [](PySession& self) {
+             nb::gil_scoped_release no_gil;
+             self.session->Close();
+           })
+      .def_static(
+          "reset",
+          [](const std::string&, const std::vector<std::string>& containers, nb::bytes) { Session::Reset(containers); },
+          nb::arg("target"), nb::arg("containers"), nb::arg("config") = nb::bytes("", 0));
+  m.def("list_local_devices", [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },
+        nb::arg("config") = nb::bytes("", 0));
+}
+
+}  // namespace penstock::python

@@ -1,5 +1,5 @@
 # python/bindings: the extension penstock._core.
-find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
 execute_process(
   COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
@@ -12,7 +12,7 @@ find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/*.cc)
 nanobind_add_module(_core NB_STATIC NOMINSIZE NB_DOMAIN penstock ${bindings})
-target_link_libraries(_core PRIVATE penstock_engine)
+target_link_libraries(_core PRIVATE penstock_engine Python::NumPy)
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL
                     -Wl,--version-script,${CMAKE_SOURCE_DIR}/python/bindings/exports.map)
 set_property(TARGET _core APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/exports.map)

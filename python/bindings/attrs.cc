@@ -84,27 +84,32 @@ AttrValue AttrFromPython(nb::handle value, const std::string& kind) {
   return Guess(value);
 }
 
+namespace {
+
+struct ToPython {
+  nb::object operator()(std::monostate) const { return nb::none(); }
+  nb::object operator()(const std::string& s) const { return ToBytes(s); }
+  nb::object operator()(int64_t i) const { return nb::int_(i); }
+  nb::object operator()(float f) const { return nb::float_(f); }
+  nb::object operator()(bool b) const { return nb::bool_(b); }
+  nb::object operator()(DataType t) const { return nb::int_(static_cast<int>(t)); }
+  nb::object operator()(const PartialShape& s) const { return ShapeToPython(s); }
+  nb::object operator()(const std::shared_ptr<const Tensor>& t) const { return TensorToHandle(*t); }
+  nb::object operator()(const Tensor& t) const { return TensorToHandle(t); }
+  nb::object operator()(const FuncRef& f) const { return nb::cast(PyFunc{f}); }
+  nb::object operator()(const AttrPlaceholder& p) const { return nb::str(("$" + p.name).c_str()); }
+  nb::object operator()(const EmptyList&) const { return nb::list(); }
+  template <class E>
+  nb::object operator()(const std::vector<E>& list) const {
+    nb::list out;
+    for (const auto& item : list) out.append((*this)(E(item)));
+    return out;
+  }
+};
+
+}  // namespace
+
 nb::object AttrToPython(const AttrValue& value) {
-  struct ToPython {
-    nb::object operator()(std::monostate) const { return nb::none(); }
-    nb::object operator()(const std::string& s) const { return ToBytes(s); }
-    nb::object operator()(int64_t i) const { return nb::int_(i); }
-    nb::object operator()(float f) const { return nb::float_(f); }
-    nb::object operator()(bool b) const { return nb::bool_(b); }
-    nb::object operator()(DataType t) const { return nb::int_(static_cast<int>(t)); }
-    nb::object operator()(const PartialShape& s) const { return ShapeToPython(s); }
-    nb::object operator()(const std::shared_ptr<const Tensor>& t) const { return TensorToHandle(*t); }
-    nb::object operator()(const Tensor& t) const { return TensorToHandle(t); }
-    nb::object operator()(const FuncRef& f) const { return nb::cast(PyFunc{f}); }
-    nb::object operator()(const AttrPlaceholder& p) const { return nb::str(("$" + p.name).c_str()); }
-    nb::object operator()(const EmptyList&) const { return nb::list(); }
-    template <class E>
-    nb::object operator()(const std::vector<E>& list) const {
-      nb::list out;
-      for (const auto& item : list) out.append((*this)(E(item)));
-      return out;
-    }
-  };
   return std::visit(ToPython(), value.v);
 }
 

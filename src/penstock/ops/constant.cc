@@ -27,7 +27,7 @@ void RegisterConstantOps(OpRegistry& ops) {
       .Free()
       .Doc("The tensor `value`, in host memory.");
 
-  ops.Add("Placeholder")
+  ops.Add("Placeholder").Is(Flow::kPlaceholder)
       .Output("output: dtype")
       .Attr("dtype: type")
       .Attr("shape: shape = { unknown_rank: true }")
@@ -35,7 +35,7 @@ void RegisterConstantOps(OpRegistry& ops) {
       .Free()
       .Doc("A tensor that must be fed. Fails when it is computed.");
 
-  ops.Add("PlaceholderV2")
+  ops.Add("PlaceholderV2").Is(Flow::kPlaceholder)
       .Output("output: dtype")
       .Attr("dtype: type")
       .Attr("shape: shape")

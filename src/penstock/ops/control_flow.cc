@@ -75,19 +75,19 @@ void MergeGradient(GradContext& g) {
 }  // namespace
 
 void RegisterControlFlowOps(OpRegistry& ops) {
-  ops.Add("Switch")
+  ops.Add("Switch").Is(Flow::kSwitch)
       .Input("data: T").Input("pred: bool").Output("output_false: T").Output("output_true: T").Attr("T: type")
       .Free().Shape(SwitchShape).Gradient(SwitchGradient)
       .Doc("Forwards `data` to the output that `pred` names; the other one is dead.");
-  ops.Add("RefSwitch")
+  ops.Add("RefSwitch").Is(Flow::kSwitch)
       .Input("data: Ref(T)").Input("pred: bool").Output("output_false: Ref(T)").Output("output_true: Ref(T)")
       .Attr("T: type").AllowsUninitializedInput().Free().Shape(SwitchShape).Gradient(SwitchGradient)
       .Doc("As Switch, for a reference.");
-  ops.Add("Merge")
+  ops.Add("Merge").Is(Flow::kMerge)
       .Input("inputs: N * T").Output("output: T").Output("value_index: int32").Attr("T: type").Attr("N: int >= 1")
       .Free().Shape(MergeShape).Gradient(MergeGradient)
       .Doc("Forwards the first input that is live, and its index.");
-  ops.Add("RefMerge")
+  ops.Add("RefMerge").Is(Flow::kMerge)
       .Input("inputs: Ref(N * T)").Output("output: Ref(T)").Output("value_index: int32").Attr("T: type")
       .Attr("N: int >= 1").Free().Shape(MergeShape).Gradient(MergeGradient).Doc("As Merge, for references.");
   ops.Add("RefSelect")
@@ -102,31 +102,31 @@ void RegisterControlFlowOps(OpRegistry& ops) {
         c.out(0, first);
       })
       .Doc("Forwards the reference number `index`.");
-  ops.Add("Enter")
+  ops.Add("Enter").Is(Flow::kEnter)
       .Input("data: T").Output("output: T").Attr("T: type").Attr("frame_name: string")
       .Attr("is_constant: bool = false").Attr("parallel_iterations: int = 10").Free().Shape(EnterShape)
       .Doc("Brings a value into the loop `frame_name`.");
-  ops.Add("RefEnter")
+  ops.Add("RefEnter").Is(Flow::kEnter)
       .Input("data: Ref(T)").Output("output: Ref(T)").Attr("T: type").Attr("frame_name: string")
       .Attr("is_constant: bool = false").Attr("parallel_iterations: int = 10").Free().Shape(shapes::SameAsInput0)
       .Doc("Brings a reference into the loop `frame_name`.");
-  ops.Add("Exit")
+  ops.Add("Exit").Is(Flow::kExit)
       .Input("data: T").Output("output: T").Attr("T: type").Free().Shape(shapes::SameAsInput0)
       .Doc("Hands a value from a loop to its surroundings.");
-  ops.Add("RefExit")
+  ops.Add("RefExit").Is(Flow::kExit)
       .Input("data: Ref(T)").Output("output: Ref(T)").Attr("T: type").Free().Shape(shapes::SameAsInput0)
       .Doc("Hands a reference from a loop to its surroundings.");
-  ops.Add("NextIteration")
+  ops.Add("NextIteration").Is(Flow::kNextIteration)
       .Input("data: T").Output("output: T").Attr("T: type").Free().Shape(shapes::SameAsInput0)
       .Doc("Hands a value to the loop's next iteration.");
-  ops.Add("RefNextIteration")
+  ops.Add("RefNextIteration").Is(Flow::kNextIteration)
       .Input("data: Ref(T)").Output("output: Ref(T)").Attr("T: type").Free().Shape(shapes::SameAsInput0)
       .Doc("Hands a reference to the loop's next iteration.");
-  ops.Add("LoopCond")
+  ops.Add("LoopCond").Is(Flow::kLoopCond)
       .Input("input: bool").Output("output: bool").Free().NotDifferentiable()
       .Shape([](ShapeContext& c) { c.out(0, c.WithRank(0, 0)); })
       .Doc("Whether the loop goes on: its predicate passes through here.");
-  ops.Add("ControlTrigger").Free().Shape(shapes::None).Doc("Runs even if its control inputs are dead.");
+  ops.Add("ControlTrigger").ControlTrigger().Free().Shape(shapes::None).Doc("Runs even if its control inputs are dead.");
   ops.Add("Abort")
       .Attr("error_msg: string = ''").Attr("exit_without_error: bool = false").Shape(shapes::None)
       .Doc("Ends the process: with an error, or quietly if `exit_without_error`.");

@@ -37,10 +37,10 @@ void GradientShape(ShapeContext& c) {
 }  // namespace
 
 void RegisterFunctionalOps(OpRegistry& ops) {
-  ops.Add("_Arg")
+  ops.Add("_Arg").Is(Flow::kArg)
       .Output("output: T").Attr("T: type").Attr("index: int >= 0").Stateful().Free().Shape(shapes::Unknown)
       .Doc("An argument of the function whose body this is in.");
-  ops.Add("_Retval")
+  ops.Add("_Retval").Is(Flow::kRetval)
       .Input("input: T").Attr("T: type").Attr("index: int >= 0").Stateful().Free().Shape(shapes::None)
       .Doc("A result of the function whose body this is in.");
   ops.Add("PartitionedCall")

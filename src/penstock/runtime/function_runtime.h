@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "penstock/graph/function.h"
+#include "penstock/graph/function_library.h"
 #include "penstock/runtime/step.h"
 
 namespace penstock {

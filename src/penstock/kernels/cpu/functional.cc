@@ -4,30 +4,6 @@
 namespace penstock {
 namespace {
 
-struct Argument {
-  size_t index;
-  explicit Argument(const NodeView& node) : index(static_cast<size_t>(node.attr<int64_t>("index"))) {}
-  void operator()(KernelContext& k) const {
-    const std::vector<Tensor>* args = k.step().args;
-    k.Require(args && index < args->size(), "argument ", index, " was not given: the call has ",
-              args ? args->size() : 0);
-    const Tensor& value = (*args)[index];
-    k.Require(value.dtype() == k.node().output_type(0), "argument ", index, " has type ", value.dtype(), " but ",
-              k.node().output_type(0), " was expected");
-    k.SetOutput(0, value);
-  }
-};
-
-struct Result {
-  size_t index;
-  explicit Result(const NodeView& node) : index(static_cast<size_t>(node.attr<int64_t>("index"))) {}
-  void operator()(KernelContext& k) const {
-    std::vector<Tensor>* rets = k.step().rets;
-    k.Require(rets && index < rets->size(), "result ", index, " has no place: the call has ", rets ? rets->size() : 0);
-    (*rets)[index] = k.Take(0);
-  }
-};
-
 class Call : public AsyncKernel {
  public:
   Call(const NodeView& node, FuncRef function) : function_(std::move(function)) {}
@@ -72,8 +48,6 @@ class SymbolicGradient : public Call {
 }  // namespace
 
 void RegisterFunctionalKernels(KernelRegistry& kernels) {
-  kernels.Add<Argument>("_Arg");
-  kernels.Add<Result>("_Retval");
   kernels.Add<Call>("PartitionedCall");
   kernels.Add<Call>("StatefulPartitionedCall");
   kernels.Add<SymbolicGradient>("SymbolicGradient");

@@ -70,9 +70,6 @@ void RegisterRandomOps(OpRegistry& ops) {
       .Input("shape: S").Input("alpha: T").Output("output: T").Attr("seed: int = 0").Attr("seed2: int = 0")
       .Attr("S: {int32, int64}").Attr("T: {half, float, double}").Stateful().Shape(SamplesShape)
       .Gradient(GammaGradient).Doc("Samples of the Gamma distributions with these `alpha`.");
-  ops.Add("RandomGammaGrad")
-      .Input("alpha: T").Input("sample: T").Output("output: T").Attr("T: {float, double}").Elementwise()
-      .Shape(shapes::Broadcast).Doc("The derivative of a Gamma sample by `alpha`.");
   ops.Add("RandomPoisson")
       .Input("shape: S").Input("rate: dtype").Output("output: dtype").Attr("seed: int = 0").Attr("seed2: int = 0")
       .Attr("S: {int32, int64}").Attr("dtype: {half, float, double}").Stateful().Deprecated(25, "Replaced by RandomPoissonV2")

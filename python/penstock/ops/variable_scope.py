@@ -337,9 +337,12 @@ class _pure_variable_scope(object):
         self._store.current_scope = self._entered_scope = scope
         return scope
 
-    def __exit__(self, type_arg, value_arg, traceback_arg):
+    def check_nesting(self):
         if self._store.current_scope is not self._entered_scope:
             raise RuntimeError("Improper nesting of variable_scope.")
+
+    def __exit__(self, type_arg, value_arg, traceback_arg):
+        self.check_nesting()
         if isinstance(self._name_or_scope, VariableScope):
             self._store.variable_scopes_count = self._old_subscopes
         else:
@@ -445,6 +448,8 @@ class variable_scope(object):
         return scope
 
     def __exit__(self, type_arg, value_arg, traceback_arg):
+        # A scope that is left too early stays open and can be left later.
+        self._pure.check_nesting()
         self._exits.pop().__exit__(type_arg, value_arg, traceback_arg)
 
 

@@ -147,9 +147,14 @@ class Optimizer(object):
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):
-        """[(gradient or None, variable)]; a gradient is a tensor or IndexedSlices."""
+        """[(gradient or None, variable)]; a gradient is a tensor or IndexedSlices.
+
+        `loss` may be a function of nothing; then, without `var_list`, only the variables it depends on are listed.
+        """
         if callable(loss):
-            raise RuntimeError("`loss` may be a function only when eager execution is enabled.")
+            pairs = self.compute_gradients(loss(), var_list, gate_gradients, aggregation_method,
+                                           colocate_gradients_with_ops, grad_loss)
+            return pairs if var_list is not None else [(g, v) for g, v in pairs if g is not None]
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError("gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                              "Optimizer.GATE_GRAPH.  Not %s" % gate_gradients)

@@ -143,3 +143,14 @@ def test_control_flow_initializer_is_refused():
         return x
 
     tf.cond(tf.constant(True), branch, lambda: tf.constant(0.0))
+
+
+def test_improper_nesting():
+    with tf.variable_scope("a"):
+        inner = tf.variable_scope("b")
+        inner.__enter__()
+        with tf.variable_scope("c"):
+            with pytest.raises(RuntimeError, match="nesting"):
+                inner.__exit__(None, None, None)
+        inner.__exit__(None, None, None)
+        assert tf.get_variable_scope().name == "a"

@@ -330,7 +330,8 @@ Node* Graph::AddNode(NodeSpec spec, std::optional<int> producer) {
   }
   if (node->op_->deprecated_since > 0 && producer.value_or(versions_.producer) >= node->op_->deprecated_since) {
     throw Unimplemented("Op ", spec.op, " is not available in GraphDef version ", producer.value_or(versions_.producer),
-                        ". It has been removed in version ", node->op_->deprecated_since, ". ", node->op_->deprecated_why, ".");
+                        ". It has been removed in version ", node->op_->deprecated_since, ".",
+                        node->op_->deprecated_why.empty() ? "" : StrCat(" ", node->op_->deprecated_why, "."));
   }
   node->attrs_ = std::move(spec.attrs);
   node->device_ = std::move(spec.device);

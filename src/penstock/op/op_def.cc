@@ -72,6 +72,30 @@ DataType TypeNamed(Scanner& s, std::string_view name) {
   return t;
 }
 
+// "int32 1", "uint8 [255, 0]": integers only, which is all that TensorFlow's ops need.
+AttrValue ScanTensor(Scanner& s) {
+  const DataType type = TypeNamed(s, s.Word());
+  std::vector<int64_t> values;
+  const bool is_list = s.Eat("[");
+  for (bool more = true; more && !(is_list && s.Eat("]"));) {
+    int64_t value;
+    if (!ParseInt64(s.Until(",]"), &value)) s.Fail("integer expected");
+    values.push_back(value);
+    more = s.Eat(",") || is_list;
+  }
+  Tensor t(type, is_list ? Shape({static_cast<int64_t>(values.size())}) : Shape());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (type == DT_UINT8) {
+      t.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(values[i]);
+    } else if (type == DT_INT32) {
+      t.mutable_data<int32_t>()[i] = static_cast<int32_t>(values[i]);
+    } else {
+      s.Fail("no text form for tensors of this type");
+    }
+  }
+  return t;
+}
+
 // One value of a scalar kind in text form, ended by one of `stops`.
 AttrValue ScanValue(Scanner& s, std::string_view kind, std::string_view stops) {
   if (kind == "string") return s.Quoted();
@@ -87,6 +111,7 @@ AttrValue ScanValue(Scanner& s, std::string_view kind, std::string_view stops) {
     }
     return PartialShape(std::move(dims));
   }
+  if (kind == "tensor") return ScanTensor(s);
   const std::string text(s.Until(stops));
   if (kind == "type") return TypeNamed(s, text);
   if (kind == "bool") {
@@ -119,7 +144,7 @@ AttrValue ScanList(Scanner& s, std::string_view kind) {
 
 AttrValue ScanDefault(Scanner& s, const std::string& kind) {
   if (!kind.starts_with("list(")) {
-    if (kind == "func" || kind == "tensor") s.Fail("no default of this kind");
+    if (kind == "func") return FuncRef{s.Word(), {}};
     return ScanValue(s, kind, "");
   }
   const std::string element = kind.substr(5, kind.size() - 6);

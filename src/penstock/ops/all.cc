@@ -1,8 +1,11 @@
 #include "penstock/ops/all.h"
 
+#include "penstock/ops/known_ops.h"
+
 namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
+  ops.SetKnownOps(FindKnownOp);
   RegisterAggregateOps(ops);
   RegisterCastOps(ops);
   RegisterCheckpointOps(ops);

@@ -239,8 +239,10 @@ def gather_nd(params, indices, name=None, batch_dims=0):
     """params[indices[..., :]]: the last dimension of `indices` is a place in `params`."""
     known = tensor_util.constant_value(batch_dims) if tensor_util.is_tensor(batch_dims) else batch_dims
     if known is not None:
-        batch_dims = int(known)
-    if batch_dims != 0:
+        if np.size(known) != 1:
+            raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
+        batch_dims = int(np.asarray(known).item())
+    if not isinstance(batch_dims, int) or batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
     try:
         return params.gather_nd(indices, name=name)
@@ -264,6 +266,9 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         for what, tensor in (("indices", indices), ("params", params)):
             if tensor.shape.ndims is not None and batch_dims >= tensor.shape.ndims:
                 raise ValueError(f"batch_dims = {batch_dims} must be less than rank({what}) = {tensor.shape.ndims}")
+        expand = batch_dims == 0
+        if expand:
+            params, indices, batch_dims = gen.expand_dims(params, 0), gen.expand_dims(indices, 0), 1
         params_shape, indices_shape = shape(params), shape(indices)
         batch_shape = params_shape[:batch_dims]
         batch_size = gen.prod(batch_shape, [0])
@@ -277,4 +282,5 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         grid = gen.tile(grid, concat(((1,), inner_shape, (1,)), axis=0))
         flat = reshape(indices, shape=concat(([batch_size], indices_shape[batch_dims:]), axis=0))
         result = gen.gather_nd(params, concat((grid, flat), axis=-1))
-        return reshape(result, shape=concat((batch_shape, shape(result)[1:]), axis=0))
+        result = reshape(result, shape=concat((batch_shape, shape(result)[1:]), axis=0))
+        return squeeze(result, axis=0) if expand else result

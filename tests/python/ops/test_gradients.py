@@ -106,3 +106,13 @@ def test_compute_gradient(session):
         np.testing.assert_allclose(theoretical, numeric, atol=1e-5)
         assert theoretical.shape == (6, 2)
         assert tf.test.compute_gradient_error(x, [2, 3], y, [2]) < 1e-5
+
+
+def test_compute_gradient_of_a_function(session):
+    from penstock.ops import gradient_checker_v2
+    with session.as_default():
+        x, y = np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])
+        theoretical, numeric = gradient_checker_v2.compute_gradient(lambda a, b: tf.matmul(b, a), [x, y])
+        assert [j.shape for j in theoretical] == [(4, 2), (4, 2)]
+        assert gradient_checker_v2.max_error(theoretical, numeric) < 1e-6
+        np.testing.assert_array_equal(theoretical[0], [[3, 0], [0, 3], [4, 0], [0, 4]])

@@ -5,6 +5,7 @@
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/ops/known_ops.h"
 
 namespace penstock::python {
 namespace {
@@ -175,6 +176,11 @@ void BindAttrs(nb::module_& m) {
       })
       .def("proto", [](const OpDef& d) { return ToBytes(SerializeOpDef(d)); });
   m.def("op_def", [](const std::string& name) { return OpRegistry::Global().Find(name); }, nb::rv_policy::reference);
+  m.def("import_known_ops", [] {
+    nb::list names;
+    for (const std::string& name : KnownOpNames()) names.append(nb::str(name.c_str()));
+    return names;
+  });
   m.def("op_names", [] {
     nb::list names;
     for (const OpDef* def : OpRegistry::Global().All()) names.append(nb::str(def->name.c_str()));

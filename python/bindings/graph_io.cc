@@ -2,10 +2,160 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "penstock/graph/export.h"
+#include "penstock/graph/function.h"
+#include "penstock/graph/import.h"
 #include "penstock/io/convert.h"
 
 namespace penstock::python {
+namespace {
 
-void BindGraphIo(nb::class_<PyGraph>& graph) { (void)graph; }
+nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
+std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
+
+std::vector<std::string> Strings(nb::handle list) {
+  std::vector<std::string> out;
+  for (nb::handle item : list) out.push_back(nb::cast<std::string>(item));
+  return out;
+}
+
+std::vector<Node*> Nodes(const PyGraph& graph, nb::handle list) {
+  std::vector<Node*> out;
+  for (nb::handle item : list) out.push_back(graph.At(nb::cast<int>(item)));
+  return out;
+}
+
+std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
+  std::vector<Endpoint> out;
+  for (nb::handle item : list) out.push_back(graph.At(item));
+  return out;
+}
+
+nb::list Ids(const std::vector<Node*>& nodes) {
+  nb::list out;
+  for (const Node* node : nodes) out.append(node->id());
+  return out;
+}
+
+nb::tuple ImportGraph(PyGraph& self, const nb::bytes& graph_def, const std::string& prefix, nb::dict input_map,
+                      nb::dict control_input_map, nb::handle return_tensors, nb::handle return_ops,
+                      nb::object device_function, bool uniquify_prefix, bool validate_colocation,
+                      nb::handle control_inputs) {
+  ImportOptions options;
+  options.prefix = prefix;
+  options.uniquify_prefix = uniquify_prefix;
+  options.validate_colocation = validate_colocation;
+  for (auto [key, value] : input_map) options.input_map[nb::cast<std::string>(key)] = self.At(value);
+  for (auto [key, value] : control_input_map) {
+    options.control_input_map[nb::cast<std::string>(key)] = self.At(nb::cast<int>(value));
+  }
+  options.return_tensors = Strings(return_tensors);
+  options.return_ops = Strings(return_ops);
+  options.control_inputs = Nodes(self, control_inputs);
+  const ImportResults results = Guard([&] {
+    GraphDef def = ParseGraphDef(View(graph_def));
+    std::lock_guard lock(self.graph->mutex());
+    return ImportGraphDef(std::move(def), options, self.graph.get());
+  });
+  if (!device_function.is_none()) {  // without the lock: it is the caller's code
+    for (Node* node : results.nodes) {
+      const nb::object device = device_function(ToBytes(SerializeNodeDef(ToNodeDef(*node))));
+      node->set_device(nb::cast<std::string>(device));
+    }
+  }
+  nb::list tensors, unused;
+  for (const Endpoint& tensor : results.return_tensors) tensors.append(ToTuple(tensor));
+  for (const std::string& key : results.unused_input_map_keys) unused.append(nb::str(key.c_str(), key.size()));
+  return nb::make_tuple(Ids(results.nodes), tensors, Ids(results.return_ops), unused);
+}
+
+nb::object ToFunction(PyGraph& self, const std::string& name, nb::object nodes, nb::handle inputs, nb::handle outputs,
+                      nb::handle output_names, nb::handle control_outputs, nb::dict attrs, const std::string& description,
+                      bool append_hash) {
+  FunctionSpec spec;
+  spec.name = name;
+  spec.append_hash = append_hash;
+  spec.description = description;
+  if (!nodes.is_none()) spec.nodes = Nodes(self, nodes);
+  spec.inputs = Endpoints(self, inputs);
+  spec.outputs = Endpoints(self, outputs);
+  spec.output_names = Strings(output_names);
+  spec.control_outputs = Nodes(self, control_outputs);
+  return Guard([&] {
+    for (auto [key, value] : attrs) {
+      spec.attrs.Set(nb::cast<std::string>(key), ParseAttrValue(View(nb::cast<nb::bytes>(value))));
+    }
+    std::lock_guard lock(self.graph->mutex());
+    return ToBytes(SerializeFunctionDef(*GraphToFunction(*self.graph, spec)));
+  });
+}
+
+void AddFunction(PyGraph& self, const nb::bytes& function_def, const std::string& gradient) {
+  Guard([&] {
+    std::shared_ptr<FunctionDef> function = ParseFunctionDef(View(function_def));
+    const std::string name = function->signature.name;
+    Graph& graph = *self.graph;
+    if (graph.ops().Find(name)) {
+      throw InvalidArgument("Cannot add function '", name, "' because an op with the same name already exists.");
+    }
+    std::lock_guard lock(graph.mutex());
+    FunctionLibraryPtr library = graph.library()->With(std::move(function));
+    if (!gradient.empty()) library = library->WithGradient(name, gradient);
+    graph.set_library(std::move(library));
+  });
+}
+
+}  // namespace
+
+void BindGraphIo(nb::class_<PyGraph>& graph) {
+  graph
+      .def("node_def", [](const PyGraph& g, int id) {
+        return Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(*g.At(id)))); });
+      })
+      .def("graph_def",
+           [](const PyGraph& g, int from_node, bool add_shapes) {
+             return Guard([&] {
+               GraphDef def;
+               {
+                 std::lock_guard lock(g.graph->mutex());
+                 def = ToGraphDef(*g.graph, from_node, add_shapes);
+               }
+               return ToBytes(SerializeGraphDef(def));
+             });
+           },
+           nb::arg("from_node") = 0, nb::arg("add_shapes") = false)
+      .def("import_graph_def", &ImportGraph, nb::arg("graph_def"), nb::arg("prefix"), nb::arg("input_map"),
+           nb::arg("control_input_map"), nb::arg("return_tensors"), nb::arg("return_ops"),
+           nb::arg("device_function").none() = nb::none(), nb::arg("uniquify_prefix") = true,
+           nb::arg("validate_colocation") = true, nb::arg("control_inputs") = nb::tuple())
+      .def("function_names",
+           [](const PyGraph& g) {
+             nb::list names;
+             for (const std::string& name : g.graph->library()->Names()) names.append(nb::str(name.c_str()));
+             return names;
+           })
+      .def("has_function",
+           [](const PyGraph& g, const std::string& name) { return g.graph->library()->Find(name) != nullptr; })
+      .def("function_def",
+           [](const PyGraph& g, const std::string& name) {
+             return Guard([&] {
+               const auto function = g.graph->library()->FindShared(name);
+               if (!function) throw NotFound("Function '", name, "' is not in the graph");
+               return ToBytes(SerializeFunctionDef(*function));
+             });
+           })
+      .def("add_function", &AddFunction, nb::arg("function_def"), nb::arg("gradient") = "")
+      .def("remove_function",
+           [](PyGraph& g, const std::string& name) {
+             Guard([&] {
+               std::lock_guard lock(g.graph->mutex());
+               if (!g.graph->library()->Find(name)) throw NotFound("Function '", name, "' is not in the graph");
+               g.graph->set_library(g.graph->library()->Without(name));
+             });
+           })
+      .def("to_function", &ToFunction, nb::arg("name"), nb::arg("nodes").none(), nb::arg("inputs"), nb::arg("outputs"),
+           nb::arg("output_names") = nb::tuple(), nb::arg("control_outputs") = nb::tuple(),
+           nb::arg("attrs") = nb::dict(), nb::arg("description") = "", nb::arg("append_hash") = false);
+}
 
 }  // namespace penstock::python

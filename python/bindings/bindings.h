@@ -23,6 +23,8 @@ void BindErrors(nb::module_& m);
 void BindNumpy(nb::module_& m);
 // An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does not fit.
 Tensor FromNumpy(nb::handle value, DataType dtype);
+// The same, of the type that the array has.
+Tensor FromNumpy(nb::handle value);
 // A fed value. Large arrays are borrowed, not copied: the buffer holds the array.
 Tensor FeedFromNumpy(nb::handle value, DataType dtype);
 // A fetched value: NumPy scalars for rank 0; the buffer itself, writable, when nobody else holds it; a copy otherwise.

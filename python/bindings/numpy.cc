@@ -120,6 +120,22 @@ Tensor FromNumpy(nb::handle value, DataType dtype) {
   return Copy(reinterpret_cast<PyArrayObject*>(array.ptr()), dtype);
 }
 
+Tensor FromNumpy(nb::handle value) {
+  nb::object holder = nb::steal(PyArray_FromAny(value.ptr(), nullptr, 0, 0, NPY_ARRAY_CARRAY_RO, nullptr));
+  if (!holder.is_valid()) throw nb::python_error();
+  auto* array = reinterpret_cast<PyArrayObject*>(holder.ptr());
+  const int type = PyArray_TYPE(array);
+  if (type == NPY_OBJECT || type == NPY_STRING || type == NPY_UNICODE) return Strings(holder);
+  for (const auto& [dtype, descr] : *g_extra) {
+    if (PyArray_EquivTypes(descr, PyArray_DESCR(array))) return Copy(array, DataType(dtype));
+  }
+  for (int dtype = DT_FLOAT; dtype <= DT_UINT64; ++dtype) {
+    const int known = NumpyType(DataType(dtype));
+    if (known >= 0 && PyArray_EquivTypenums(known, type)) return Copy(array, DataType(dtype));
+  }
+  throw nb::type_error("no tensor holds elements of this NumPy type");
+}
+
 Tensor FeedFromNumpy(nb::handle value, DataType dtype) {
   if (PyArray_Check(value.ptr()) && dtype != DT_STRING) {
     auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());

@@ -1,10 +1,53 @@
 // How PyFunc kernels reach Python.
+#include "penstock/kernel/py_function.h"
+
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
 
 namespace penstock::python {
+namespace {
 
-void BindPyFunction(nb::module_& m) { (void)m; }
+// A Python exception as the error of the step: its own code and message if it is one of ours.
+Error FromException(nb::python_error& e) {
+  nb::handle value = e.value();
+  if (value.is_valid() && nb::hasattr(value, "error_code") && nb::hasattr(value, "message")) {
+    const int code = nb::cast<int>(value.attr("error_code"));
+    if (code > 0 && code <= static_cast<int>(Code::kUnauthenticated)) {
+      return Error(Status(static_cast<Code>(code), nb::cast<std::string>(nb::str(value.attr("message")))));
+    }
+  }
+  return Error(Status(Code::kUnknown, e.what()));
+}
+
+std::vector<Tensor> CallPython(nb::handle function, const std::string& token, const std::string& device,
+                               std::vector<Tensor> inputs) {
+  try {
+    nb::list args;
+    for (Tensor& input : inputs) args.append(ToNumpy(std::move(input)));
+    nb::object results = function(nb::bytes(token.data(), token.size()), nb::str(device.c_str()), args);
+    std::vector<Tensor> outputs;
+    for (nb::handle result : results) outputs.push_back(FromNumpy(result));
+    return outputs;
+  } catch (nb::python_error& e) {
+    throw FromException(e);
+  } catch (const nb::builtin_exception& e) {
+    throw InvalidArgument(e.what());
+  }
+}
+
+}  // namespace
+
+void BindPyFunction(nb::module_& m) {
+  m.def("set_py_function", [](nb::object function) {
+    // Never destroyed: a step may still call it while the interpreter ends.
+    auto* kept = new nb::object(std::move(function));
+    SetPyFunctionHook([kept](const std::string& token, const std::string& device, std::vector<Tensor> inputs) {
+      if (!Py_IsInitialized()) throw Cancelled("Python has ended");
+      nb::gil_scoped_acquire gil;
+      return CallPython(*kept, token, device, std::move(inputs));
+    });
+  });
+}
 
 }  // namespace penstock::python

@@ -19,14 +19,13 @@ Status AtNode(const Status& status, const Node& node) {
 namespace {
 
 // Reads the variable behind a reference.
-void Dereference(const Program::Deref& deref, std::vector<Value>& slots, const Instruction& instruction) {
+void Dereference(const Program::Deref& deref, std::vector<Value>& slots) {
   VariableSlot& variable = *slots[deref.from].ref;
   std::lock_guard lock(variable.mutex);
   if (!variable.value.initialized() && !deref.allow_uninitialized) {
     throw FailedPrecondition("Attempting to use uninitialized value ", variable.name);
   }
   slots[deref.to].tensor = variable.value;
-  (void)instruction;
 }
 
 }  // namespace
@@ -39,14 +38,12 @@ void RunStraightLine(const Program& program, const RunArgs& run) {
   const Instruction* current = nullptr;
   try {
     for (const Instruction& instruction : program.instructions) {
+      current = &instruction;
+      for (int i = 0; i < instruction.num_derefs; ++i) Dereference(program.derefs[instruction.first_deref + i], slots);
       if (instruction.kernel) {
-        current = &instruction;
         if ((step.cancellation && step.cancellation->cancelled()) ||
             (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen)) [[unlikely]] {
           throw Cancelled("Step was cancelled.");
-        }
-        for (int i = 0; i < instruction.num_derefs; ++i) {
-          Dereference(program.derefs[instruction.first_deref + i], slots, instruction);
         }
         const std::span<Value> outputs(slots.data() + instruction.first_output, instruction.num_outputs);
         KernelContext k(instruction.view, {workspace->inputs.data() + instruction.first_input, size_t(instruction.num_inputs)},

@@ -1,9 +1,92 @@
 #include "penstock/runtime/function_runtime.h"
 
-namespace penstock {
+#include "penstock/graph/function.h"
+#include "penstock/runtime/rendezvous.h"
 
-void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor>, KernelContext&, Results done) {
-  done(Status(Code::kUnimplemented, StrCat("function ", function.name, " cannot be called")), {});
+namespace penstock {
+namespace {
+
+constexpr int kDeepestCall = 1000;
+
+// What one call needs until it is over.
+struct Call {
+  std::shared_ptr<const CompiledStep> compiled;
+  std::vector<Tensor> args, rets;
+  StepServices step;
+  Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
+};
+
+std::string KeyOf(const FuncRef& function) {
+  std::string key = function.name;
+  for (const auto& [name, value] : function.attrs) {
+    const FuncRef* nested = value.If<FuncRef>();
+    key += StrCat("\n", name, "=", nested ? KeyOf(*nested) : value.ToString());
+  }
+  return key;
+}
+
+FunctionBody MakeBody(const FuncRef& function, const FunctionLibraryPtr& library) {
+  if (function.name == "SymbolicGradient") {
+    const AttrValue* f = function.attrs.Find("f");
+    if (!f || !f->If<FuncRef>()) throw InvalidArgument("SymbolicGradient needs the function that it is the gradient of");
+    return InstantiateGradient(*f->If<FuncRef>(), library);
+  }
+  const FunctionDef* def = library->Find(function.name);
+  if (!def) throw NotFound("Function ", function.name, " is not defined.");
+  return Instantiate(*def, function.attrs, library);
+}
+
+}  // namespace
+
+std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {
+  const std::string key = KeyOf(function);
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = compiled_.find(key);
+    if (it != compiled_.end()) return it->second;
+  }
+  FunctionBody body = MakeBody(function, library_());
+  // Kernels with state belong to this function, not to a node of the same name elsewhere.
+  StepEnvironment environment = *environment_;
+  environment.make_kernel = [this, key](const Node& node, const NodeView& view) {
+    return environment_->make_function_kernel(key, node, view);
+  };
+  std::shared_ptr<const CompiledStep> compiled = CompileStep(body.graph, environment);
+  std::lock_guard lock(mutex_);
+  return compiled_.try_emplace(key, compiled).first->second;
+}
+
+void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) {
+  auto call = std::make_shared<Call>();
+  try {
+    if (caller.step().call_depth >= kDeepestCall) {
+      throw ResourceExhausted("Function ", function.name, " is called more than ", kDeepestCall, " levels deep");
+    }
+    call->compiled = Find(function);
+    const auto& types = call->compiled->arg_types;
+    if (args.size() != types.size()) {
+      throw InvalidArgument("Function ", function.name, " expects ", types.size(), " arguments, but got ", args.size());
+    }
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (args[i].dtype() != types[i]) {
+        throw InvalidArgument("Expects arg[", i, "] to be ", ToString(types[i]), " but ", ToString(args[i].dtype()),
+                              " is provided");
+      }
+    }
+  } catch (...) {
+    done(CurrentStatus(), {});
+    return;
+  }
+  call->args = std::move(args);
+  call->rets.resize(call->compiled->ret_types.size());
+  call->step = caller.step();
+  call->step.rendezvous = call->rendezvous.get();
+  call->step.schedule = [pool = environment_->inter_op](std::function<void()> task) { pool->Schedule(std::move(task)); };
+  ++call->step.call_depth;
+  const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
+  RunStepAsync(*call->compiled, run, *environment_, [call, done = std::move(done)](Status status) {
+    done(std::move(status), std::move(call->rets));
+  });
 }
 
 }  // namespace penstock

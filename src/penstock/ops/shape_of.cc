@@ -201,6 +201,22 @@ void RegisterShapeOfOps(OpRegistry& ops) {
       })
       .Free()
       .Doc("The shape to which two shapes broadcast together.");
+
+  ops.Add("BroadcastGradientArgs")
+      .Input("s0: T")
+      .Input("s1: T")
+      .Output("r0: T")
+      .Output("r1: T")
+      .Attr("T: {int32, int64} = DT_INT32")
+      .NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        c.WithRank(0, 1);
+        c.WithRank(1, 1);
+        c.out(0, PartialShape::OfRank(1));
+        c.out(1, PartialShape::OfRank(1));
+      })
+      .Free()
+      .Doc("The axes over which a gradient is to be summed for each of two operands that were broadcast together.");
 }
 
 }  // namespace penstock

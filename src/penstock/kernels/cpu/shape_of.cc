@@ -153,6 +153,25 @@ struct BroadcastArgs {
   }
 };
 
+struct BroadcastGradientArgs {
+  void operator()(KernelContext& k) const {
+    const std::vector<int64_t> a = k.Ints(0), b = k.Ints(1);
+    const int64_t rank = static_cast<int64_t>(std::max(a.size(), b.size()));
+    std::vector<int64_t> over_a, over_b;
+    for (int64_t i = 0; i < rank; ++i) {
+      const int64_t at_a = i - rank + static_cast<int64_t>(a.size()), at_b = i - rank + static_cast<int64_t>(b.size());
+      const int64_t na = at_a < 0 ? 1 : a[at_a], nb = at_b < 0 ? 1 : b[at_b];
+      k.Require(na == nb || na == 1 || nb == 1, "Incompatible shapes: [", StrJoin(a, ","), "] vs. [", StrJoin(b, ","),
+                "]");
+      // Where both have size 1 either may sum; a missing dimension must.
+      if (na == 1 && (nb != 1 || at_a < 0 || at_b < 0)) over_a.push_back(i);
+      if (nb == 1 && (na != 1 || at_a < 0 || at_b < 0)) over_b.push_back(i);
+    }
+    PutInts(k, 0, Shape({static_cast<int64_t>(over_a.size())}), over_a);
+    PutInts(k, 1, Shape({static_cast<int64_t>(over_b.size())}), over_b);
+  }
+};
+
 }  // namespace
 
 void RegisterShapeOfKernels(KernelRegistry& kernels) {
@@ -165,6 +184,7 @@ void RegisterShapeOfKernels(KernelRegistry& kernels) {
   kernels.Add<Squeeze>("Squeeze");
   kernels.Add<BroadcastTo>("BroadcastTo");
   kernels.Add<BroadcastArgs>("BroadcastArgs");
+  kernels.Add<BroadcastGradientArgs>("BroadcastGradientArgs");
 }
 
 }  // namespace penstock

@@ -62,6 +62,11 @@ struct Loops {
   int64_t (*argmax_f32)(const float* x, int64_t n) = nullptr;
   int64_t (*argmin_f32)(const float* x, int64_t n) = nullptr;
 
+  // `groups` groups of four random words (base/random.h): of every `stride`-th counter value from this one on.
+  void (*philox)(const uint32_t counter[4], const uint32_t key[2], int64_t groups, uint32_t stride, uint32_t* out) = nullptr;
+  // Two normal numbers of each two words, as base/random.h's NormalPair.
+  void (*normal_pairs)(const uint32_t* words, int64_t pairs, float* out) = nullptr;
+
   UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
   BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
   const ReduceLoops& operator()(ReduceOp op, DataType type) const { return reduce[static_cast<int>(op)][type]; }
@@ -80,6 +85,7 @@ const Loops& CpuLoops();
   void FillReduce(Loops& loops);         \
   void FillGemm(Loops& loops);           \
   void FillMove(Loops& loops);           \
+  void FillRandom(Loops& loops);         \
   }
 PENSTOCK_LOOPS(baseline)
 PENSTOCK_LOOPS(avx2)

@@ -11,6 +11,7 @@
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_context.h"
+#include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/types.h"
 
 namespace penstock::random {
@@ -38,8 +39,7 @@ struct Uniform {
   static constexpr bool kVariable = false;
   static constexpr int kCount = kIsDouble<T> ? 2 : 4;
   static constexpr int kCost = 4;
-  void operator()(Philox& philox, T* out) const {
-    const Philox::Group g = philox();
+  void operator()(const uint32_t* g, T* out) const {
     if constexpr (kIsDouble<T>) {
       for (int i = 0; i < 2; ++i) out[i] = UnitDouble(g[2 * i], g[2 * i + 1]);
     } else {
@@ -54,8 +54,7 @@ struct Normal {
   static constexpr bool kVariable = false;
   static constexpr int kCount = kIsDouble<T> ? 2 : 4;
   static constexpr int kCost = 20;
-  void operator()(Philox& philox, T* out) const {
-    const Philox::Group g = philox();
+  void operator()(const uint32_t* g, T* out) const {
     if constexpr (kIsDouble<T>) {
       NormalPair(g[0], g[1], g[2], g[3], out, out + 1);
     } else {
@@ -73,6 +72,11 @@ struct TruncatedNormal {
   static constexpr bool kVariable = true;
   static constexpr int kCount = kIsDouble<T> ? 2 : 4;
   static constexpr int kCost = 30;
+  static bool Fits(const T* four) {
+    bool fits = true;
+    for (int i = 0; i < kCount; ++i) fits = fits & (std::abs(four[i]) < T(2));
+    return fits;
+  }
   void operator()(PhiloxSingles& singles, T* out) const {
     using C = std::conditional_t<kIsDouble<T>, double, float>;
     for (int n = 0; n < kCount;) {
@@ -97,22 +101,42 @@ void FillGroups(const Philox& start, const D& distribution, typename D::Type* ou
                 int64_t end) {
   using T = typename D::Type;
   constexpr int kCount = D::kCount;
-  Philox philox = start;
-  if constexpr (!D::kVariable) philox.Skip(begin);
-  for (int64_t group = begin; group < end; ++group) {
-    T tail[kCount];
-    const int64_t left = size - group * kCount;
-    T* to = left >= kCount ? out + group * kCount : tail;
-    if constexpr (D::kVariable) {
-      philox = start;
-      philox.Skip(group * (kCount * kReservedPerOutput / Philox::kGroup));
-      PhiloxSingles singles(philox);
-      distribution(singles, to);
-    } else {
-      distribution(philox, to);
+  T tail[kCount] = {};
+  const auto target = [&](int64_t group) { return size - group * kCount >= kCount ? out + group * kCount : tail; };
+  constexpr int64_t kBatch = 64, kStride = kCount * kReservedPerOutput / Philox::kGroup;
+  uint32_t words[kBatch * Philox::kGroup];
+  for (int64_t first = begin; first < end; first += kBatch) {
+    const int64_t n = std::min(kBatch, end - first);
+    const int64_t whole = std::min(n, size / kCount - first);
+    Philox philox = start;
+    philox.Skip(static_cast<uint64_t>(D::kVariable ? first * kStride : first));
+    if constexpr (std::is_same_v<D, TruncatedNormal<float>>) {
+      // Most groups need the first four words of their part of the stream only.
+      CpuLoops().philox(philox.counter().data(), philox.key().data(), whole, kStride, words);
+      CpuLoops().normal_pairs(words, 2 * whole, out + first * kCount);
+    } else if constexpr (!D::kVariable) {
+      CpuLoops().philox(philox.counter().data(), philox.key().data(), n, 1, words);
     }
-    if (left < kCount) std::copy(tail, tail + left, out + group * kCount);
+    int64_t done = 0;
+    if constexpr (std::is_same_v<D, Normal<float>>) {
+      CpuLoops().normal_pairs(words, 2 * whole, out + first * kCount);
+      done = whole;
+    }
+    for (int64_t i = done; i < n; ++i, philox.Skip(D::kVariable ? kStride : 0)) {
+      T* to = target(first + i);
+      if constexpr (std::is_same_v<D, TruncatedNormal<float>>) {
+        if (i < whole && D::Fits(to)) continue;
+      }
+      if constexpr (D::kVariable) {
+        PhiloxSingles singles(philox);
+        distribution(singles, to);
+      } else {
+        distribution(words + 4 * i, to);
+      }
+    }
   }
+  const int64_t rest = size % kCount;
+  if (rest > 0 && end * kCount > size) std::copy(tail, tail + rest, out + size - rest);
 }
 
 template <class D>

@@ -54,7 +54,7 @@ class Doubles {
   explicit Doubles(Philox* philox) : philox_(philox) {}
   double operator()() {
     if (left_ == 0) {
-      Uniform<double>()(*philox_, values_);
+      Uniform<double>()((*philox_)().data(), values_);
       left_ = 2;
     }
     return values_[--left_];
@@ -77,7 +77,7 @@ double GammaSample(double alpha, Philox philox) {
   // A valid alpha is accepted nearly always; others (NaN, negative) must end too.
   for (int tries = 0; tries < 10000; ++tries) {
     if (left == 0) {
-      Normal<double>()(philox, normals);
+      Normal<double>()(philox().data(), normals);
       left = 2;
     }
     const double x = normals[--left];

@@ -15,8 +15,7 @@ struct UniformInt {
   static constexpr int kCost = 6;
   U low, range;
   UniformInt(T lo, T hi) : low(static_cast<U>(lo)), range(static_cast<U>(hi) - static_cast<U>(lo)) {}
-  void operator()(Philox& philox, T* out) const {
-    const Philox::Group g = philox();
+  void operator()(const uint32_t* g, T* out) const {
     for (int i = 0; i < kCount; ++i) {
       if constexpr (sizeof(T) == 8) {
         out[i] = static_cast<T>(low + (g[2 * i] | uint64_t{g[2 * i + 1]} << 32) % range);
@@ -34,8 +33,7 @@ struct FullInt {
   static constexpr bool kVariable = false;
   static constexpr int kCount = sizeof(T) == 8 ? 2 : 4;
   static constexpr int kCost = 4;
-  void operator()(Philox& philox, T* out) const {
-    const Philox::Group g = philox();
+  void operator()(const uint32_t* g, T* out) const {
     for (int i = 0; i < kCount; ++i) {
       out[i] = sizeof(T) == 8 ? static_cast<T>(g[2 * i] | uint64_t{g[2 * i + 1]} << 32) : static_cast<T>(g[i]);
     }

@@ -3,6 +3,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+// The intrinsics' own headers say so of values that they leave undefined on purpose.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 namespace penstock::PENSTOCK_ISA {

@@ -26,18 +26,19 @@ def _loses_value(kind, value):
 
 
 def to_array(tensor, value):
-    """`value` as an array for `tensor`, the type checked but not the shape. TypeError, ValueError if it cannot be one."""
+    """`value` as an array for `tensor`, the type checked but not the shape. TypeError, ValueError if it cannot be
+    one."""
     if isinstance(value, Tensor):
-        raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
-                        "strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
-                        f"{value} which was passed to the feed with key {tensor}.")
+        raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+                        "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object "
+                        f"was {value} which was passed to the feed with key {tensor}.")
     dtype = tensor._dtype
     if dtype._base == 21:
         raise TypeError(f"A variant tensor cannot be fed: {tensor.name}")
     kind = dtype.as_numpy_dtype
     if isinstance(value, int) and isinstance(kind, type) and _loses_value(kind, value):
-        raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {kind}. Try "
-                        "explicitly setting the type of the feed tensor to a larger type (e.g. int64).")
+        raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+                        f"{kind}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")
     if dtype._base == 14 and not isinstance(dtypes.np_bfloat16, type):
         array = np.asarray(value)
         return array if array.dtype == kind else tensor_values.bfloat16_bits(array.astype(np.float32))
@@ -48,7 +49,8 @@ def check_shape(tensor, shape):
     """ValueError unless the static shape of `tensor` allows `shape`."""
     static = tensor.shape
     if not static.is_compatible_with(tensor_shape.TensorShape(shape)):
-        raise ValueError(f"Cannot feed value of shape {shape!r} for Tensor {tensor.name!r}, which has shape {str(static)!r}")
+        raise ValueError(f"Cannot feed value of shape {shape!r} for Tensor {tensor.name!r}, which has shape "
+                         f"{str(static)!r}")
 
 
 def converter(tensor):

@@ -83,7 +83,8 @@ class Fetches:
         if attrs is not None:
             return self._record(type(fetch), [self._map(getattr(fetch, a.name)) for a in attrs])
         if dataclasses.is_dataclass(fetch) and not isinstance(fetch, type):
-            return self._data(type(fetch), {f.name: self._map(getattr(fetch, f.name)) for f in dataclasses.fields(fetch)})
+            parts = {f.name: self._map(getattr(fetch, f.name)) for f in dataclasses.fields(fetch)}
+            return self._data(type(fetch), parts)
         for kind, expand, _, _ in _expansions:
             if isinstance(fetch, kind):
                 elements, contract = expand(fetch)
@@ -134,8 +135,8 @@ class Fetches:
         if self.graph._unfetchable_ops and not self.graph.is_fetchable(op):
             raise InaccessibleTensorError(
                 f"Operation {op.name!r} has been marked as not fetchable. Typically this happens when it is defined in "
-                "another function or code block. Use return values, explicit Python locals or TensorFlow collections to "
-                "access it.")
+                "another function or code block. Use return values, explicit Python locals or TensorFlow collections "
+                "to access it.")
         place = self._index.setdefault(id(element), len(self.elements))
         if place == len(self.elements):
             self.elements.append(element)

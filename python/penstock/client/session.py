@@ -157,8 +157,8 @@ class BaseSession(SessionInterface):
         """Runs what `fetches` needs and returns its values, in the same structure; operations give None.
 
         fetches: tensors, operations, variables, their names, or lists, tuples, dicts, namedtuples, dataclasses of them.
-        feed_dict: tensor -> value that replaces it in this run. options: RunOptions; run_metadata: a RunMetadata to fill.
-        TypeError, ValueError: bad fetches or feeds; RuntimeError: closed; tf.errors.OpError: the run failed.
+        feed_dict: tensor -> value that replaces it in this run. options: RunOptions; run_metadata: a RunMetadata to
+        fill. TypeError, ValueError: bad fetches or feeds; RuntimeError: closed; tf.errors.OpError: the run failed.
         """
         if not options and run_metadata is None and (not feed_dict or type(feed_dict) is dict):
             kind = type(fetches)
@@ -367,8 +367,8 @@ def explain(error, graph):
 
 
 class Session(BaseSession):
-    """Runs operations and evaluates tensors of one graph. As a context manager it is the default session, its graph is the
-    default graph, and it closes at the end."""
+    """Runs operations and evaluates tensors of one graph. As a context manager it is the default session, its graph is
+    the default graph, and it closes at the end."""
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config=config)
@@ -377,8 +377,8 @@ class Session(BaseSession):
 
     def __enter__(self):
         if self._default_graph_context_manager is not None:
-            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter "
-                               "a session multiple times.")
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to "
+                               "enter a session multiple times.")
         self._default_graph_context_manager = self.graph.as_default()
         self._default_session_context_manager = self.as_default()
         self._default_graph_context_manager.__enter__()
@@ -422,9 +422,9 @@ class InteractiveSession(BaseSession):
         with InteractiveSession._count_lock:
             if InteractiveSession._active_session_count > 0:
                 import warnings
-                warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some cases. "
-                              "You must explicitly call `InteractiveSession.close()` to release resources held by the other "
-                              "session(s).", stacklevel=2)
+                warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some "
+                              "cases. You must explicitly call `InteractiveSession.close()` to release resources held "
+                              "by the other session(s).", stacklevel=2)
             InteractiveSession._active_session_count += 1
         self._explicitly_closed = False
         defaults._default_session_stack.stack.append(self)

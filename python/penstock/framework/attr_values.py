@@ -84,8 +84,8 @@ def check_allowed_type(number, allowed, name):
     """TypeError, naming the argument, if the type with this number is not among `allowed`."""
     if allowed is not None and number not in allowed:
         names = ", ".join(dtypes._TYPE_TO_STRING.get(x, str(x)) for x in allowed)
-        raise TypeError(f"Value passed to parameter '{name}' has DataType {dtypes._TYPE_TO_STRING[number]} not in list of "
-                        f"allowed values: {names}")
+        raise TypeError(f"Value passed to parameter '{name}' has DataType {dtypes._TYPE_TO_STRING[number]} not in list "
+                        f"of allowed values: {names}")
 
 
 class Attr:

@@ -13,8 +13,8 @@ from penstock.framework.tensor import Tensor, is_dense_tensor_like
 def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False):
     """A constant tensor.
 
-    value: a number, string, nested lists of them, or an array. If it has fewer elements than `shape`, the last one fills
-    the rest, unless `verify_shape` (then TypeError). ValueError if it has more.
+    value: a number, string, nested lists of them, or an array. If it has fewer elements than `shape`, the last one
+    fills the rest, unless `verify_shape` (then TypeError). ValueError if it has more.
     """
     return _constant(value, dtype, shape, name, verify_shape, False)
 

@@ -1,5 +1,6 @@
 """Anything to a tensor: the registry of conversion functions and those who ask it."""
 import collections.abc
+import itertools
 
 from penstock.framework import defaults
 from penstock.framework import dtypes
@@ -61,8 +62,8 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
-            raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
-                             f"{value!r}")
+            raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                             f"{value.dtype.name}: {value!r}")
         return value
     if preferred_dtype is not None:
         preferred_dtype = dtypes.as_dtype(preferred_dtype)
@@ -82,14 +83,14 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
         if result is NotImplemented:
             continue
         if not isinstance(result, accepted_result_types):
-            raise RuntimeError(f"{_prefix(name)}Conversion function {convert!r} for type {base_type} returned non-Tensor: "
-                               f"{result!r}")
+            raise RuntimeError(f"{_prefix(name)}Conversion function {convert!r} for type {base_type} returned "
+                               f"non-Tensor: {result!r}")
         if dtype is not None and not dtype.is_compatible_with(result.dtype):
-            raise RuntimeError(f"{_prefix(name)}Conversion function {convert!r} for type {base_type} returned incompatible "
-                               f"dtype: requested = {dtype.name}, actual = {result.dtype.name}")
+            raise RuntimeError(f"{_prefix(name)}Conversion function {convert!r} for type {base_type} returned "
+                               f"incompatible dtype: requested = {dtype.name}, actual = {result.dtype.name}")
         return result
-    raise TypeError(f"{_prefix(name)}Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function "
-                    "registered.")
+    raise TypeError(f"{_prefix(name)}Cannot convert {value!r} with type {type(value)} to Tensor: no conversion "
+                    "function registered.")
 
 
 def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None):
@@ -97,7 +98,8 @@ def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False, pr
     if not isinstance(values, collections.abc.Sequence):
         raise TypeError("values must be a sequence.")
     return [value if type(value) is Tensor and dtype is None else internal_convert_to_tensor(
-        value, dtype=dtype, name=None if name is None else f"{name}_{i}", as_ref=as_ref, preferred_dtype=preferred_dtype)
+        value, dtype=dtype, name=None if name is None else f"{name}_{i}", as_ref=as_ref,
+        preferred_dtype=preferred_dtype)
         for i, value in enumerate(values)]
 
 
@@ -144,8 +146,9 @@ def internal_convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None
     """Each of `values` that is not None as a tensor, unless it is an IndexedSlices."""
     if not isinstance(values, collections.abc.Iterable):
         raise TypeError("values must be iterable.")
-    return [None if value is None else internal_convert_to_tensor_or_indexed_slices(
-        value, dtype=dtype, name=None if name is None else f"{name}_{i}", as_ref=as_ref) for i, value in enumerate(values)]
+    names = (None if name is None else f"{name}_{i}" for i in itertools.count())
+    return [None if value is None else internal_convert_to_tensor_or_indexed_slices(value, dtype, one, as_ref)
+            for value, one in zip(values, names)]
 
 
 def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None):

@@ -81,17 +81,21 @@ def _error_class(name, code, doc):
 
 
 CancelledError = _error_class("CancelledError", CANCELLED, "The step or operation was cancelled.")
-UnknownError = _error_class("UnknownError", UNKNOWN, "An error of no known class, such as one raised in a Python function.")
-InvalidArgumentError = _error_class("InvalidArgumentError", INVALID_ARGUMENT, "An op got an argument that makes no sense.")
+UnknownError = _error_class(
+    "UnknownError", UNKNOWN, "An error of no known class, such as one raised in a Python function.")
+InvalidArgumentError = _error_class(
+    "InvalidArgumentError", INVALID_ARGUMENT, "An op got an argument that makes no sense.")
 DeadlineExceededError = _error_class("DeadlineExceededError", DEADLINE_EXCEEDED, "The time limit was reached.")
 NotFoundError = _error_class("NotFoundError", NOT_FOUND, "A file, device, op or other thing does not exist.")
 AlreadyExistsError = _error_class("AlreadyExistsError", ALREADY_EXISTS, "A thing that was to be made exists.")
 PermissionDeniedError = _error_class("PermissionDeniedError", PERMISSION_DENIED, "The caller may not do this.")
-ResourceExhaustedError = _error_class("ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another resource is used up.")
-FailedPreconditionError = _error_class("FailedPreconditionError", FAILED_PRECONDITION,
-                                       "The state is not ready, as with an uninitialized variable.")
+ResourceExhaustedError = _error_class(
+    "ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another resource is used up.")
+FailedPreconditionError = _error_class(
+    "FailedPreconditionError", FAILED_PRECONDITION, "The state is not ready, as with an uninitialized variable.")
 AbortedError = _error_class("AbortedError", ABORTED, "The operation was aborted; trying again may help.")
-OutOfRangeError = _error_class("OutOfRangeError", OUT_OF_RANGE, "Past the end of the valid range, as at the end of an input.")
+OutOfRangeError = _error_class(
+    "OutOfRangeError", OUT_OF_RANGE, "Past the end of the valid range, as at the end of an input.")
 UnimplementedError = _error_class("UnimplementedError", UNIMPLEMENTED, "This is not implemented.")
 InternalError = _error_class("InternalError", INTERNAL, "An invariant of the runtime is broken.")
 UnavailableError = _error_class("UnavailableError", UNAVAILABLE, "The runtime is unavailable at present.")

@@ -45,9 +45,10 @@ class Defun:
         if self._input_types:
             count = len(self._input_types)
             if count < low or high is not None and count > high:
-                raise ValueError(f"The function has {'fewer' if high is not None and count > high else 'more'} arguments than "
-                                 "the number of specified input types.")
-            return _DefinedFunction(func, names, [dtypes.as_dtype(t) for t in self._input_types], self._func_name, **options)
+                raise ValueError(f"The function has {'fewer' if high is not None and count > high else 'more'} "
+                                 "arguments than the number of specified input types.")
+            return _DefinedFunction(func, names, [dtypes.as_dtype(t) for t in self._input_types], self._func_name,
+                                    **options)
         if low == 0 and high == 0:
             return _DefinedFunction(func, [], [], self._func_name, **options)
         return _OverloadedFunction(func, names, self._func_name, **options)
@@ -56,9 +57,9 @@ class Defun:
 class _DefinedFunction:
     """A function with known argument types; its body is built when it is first needed."""
 
-    def __init__(self, func, argnames, input_types, func_name=None, grad_func=None, python_grad_func=None, out_names=None,
-                 shape_func=None, capture_by_value=False, whitelisted_stateful_ops=None, capture_resource_var_by_value=True,
-                 **kwargs):
+    def __init__(self, func, argnames, input_types, func_name=None, grad_func=None, python_grad_func=None,
+                 out_names=None, shape_func=None, capture_by_value=False, whitelisted_stateful_ops=None,
+                 capture_resource_var_by_value=True, **kwargs):
         self._func = func
         self._arg_types = input_types
         self._arg_names = [argnames[i] if i < len(argnames) else f"arg{i}" for i in range(len(input_types))]
@@ -134,7 +135,8 @@ class _DefinedFunction:
         outer = defaults.get_default_graph()
         shared = {key: outer._collections.setdefault(key, [])
                   for key in [*GraphKeys._VARIABLE_COLLECTIONS, ("__variable_store",)]}
-        body = func_graph_from_py_func(self._func, self._arg_names, self._arg_types, self._func_name, self._capture_by_value,
+        body = func_graph_from_py_func(self._func, self._arg_names, self._arg_types, self._func_name,
+                                       self._capture_by_value,
                                        self._caller_device, collections_ref=shared,
                                        whitelisted_stateful_ops=self._whitelisted,
                                        capture_resource_var_by_value=self._capture_resource_var_by_value)
@@ -302,7 +304,8 @@ class _FuncGraph(Graph):
 
     def getvar(self, getter, name, *args, **kwargs):
         """The custom getter of variables: they are made outside; resource variables are read."""
-        for key in ("reuse", "partitioner", "caching_device", "validate_shape", "custom_getter", "constraint", "synchronization",
+        for key in ("reuse", "partitioner", "caching_device", "validate_shape", "custom_getter", "constraint",
+                    "synchronization",
                     "aggregation", "regularizer"):
             if kwargs.get(key) is None:
                 kwargs.pop(key, None)

@@ -281,8 +281,8 @@ class Graph(ScopesMixin):
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """The tensor or operation of this graph that `obj` is, names, or stands for.
 
-        TypeError if it is nothing of the kind, ValueError if it is not of this graph or a malformed name, KeyError if the
-        graph has none of this name.
+        TypeError if it is nothing of the kind, ValueError if it is not of this graph or a malformed name, KeyError if
+        the graph has none of this name.
         """
         if allow_tensor and isinstance(obj, Tensor) and obj._op._graph is self:
             return obj
@@ -299,8 +299,8 @@ class Graph(ScopesMixin):
             return self._element_by_name(compat.as_str(obj), allow_tensor, allow_operation, wanted)
         if isinstance(obj, Tensor) and allow_tensor or isinstance(obj, Operation) and allow_operation:
             if obj.graph is not self:
-                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this "
-                                 "graph.")
+                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of "
+                                 "this graph.")
             return obj
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
 
@@ -310,15 +310,15 @@ class Graph(ScopesMixin):
                 raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")
             op_name, _, index = name.partition(":")
             if not index.isdigit():
-                raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must "
-                                 'be of the form "<op_name>:<output_index>".')
+                raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names "
+                                 'must be of the form "<op_name>:<output_index>".')
             op = self._find(op_name)
             if op is None:
-                raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, "
-                               "does not exist in the graph.")
+                raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                               f"{op_name!r}, does not exist in the graph.")
             if int(index) >= len(op.outputs):
-                raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, "
-                               f"exists but only has {len(op.outputs)} outputs.")
+                raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                               f"{op_name!r}, exists but only has {len(op.outputs)} outputs.")
             return op.outputs[int(index)]
         op = self._find(name)
         if not allow_operation:
@@ -490,6 +490,6 @@ class Graph(ScopesMixin):
                 raise ValueError(f"Cannot use the default session to {task}: the {kind}'s graph is different from the "
                                  f"session's graph. Pass an explicit session to `{verb}(session=sess)`.")
         elif session.graph is not self:
-            raise ValueError(f"Cannot use the given session to {task}: the {kind}'s graph is different from the session's "
-                             "graph.")
+            raise ValueError(f"Cannot use the given session to {task}: the {kind}'s graph is different from the "
+                             "session's graph.")
         return session

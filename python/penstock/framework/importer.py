@@ -51,8 +51,8 @@ def _converted_input_map(name, input_map, graph):
     result = {compat.as_str(k): v for k, v in input_map.items()}
     if not all(isinstance(v, Tensor) or k.startswith("^") for k, v in result.items()):
         if name == "":
-            raise ValueError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
-                             "Try calling tf.convert_to_tensor() on `input_map` values before calling "
+            raise ValueError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor "
+                             "values. Try calling tf.convert_to_tensor() on `input_map` values before calling "
                              "tf.import_graph_def().")
         with graph.name_scope("_inputs"):
             result = {k: conversion.convert_to_tensor(v) for k, v in result.items()}
@@ -63,10 +63,11 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     """Adds the nodes and functions of a GraphDef to the default graph.
 
     input_map: name of a tensor in `graph_def` -> tensor of the graph that takes its place. return_elements: names of
-    operations and tensors to return, as a list. name: the prefix of the new names, "import" by default; it and the names
-    are made unique. ValueError: the GraphDef is not valid, or names are missing; TypeError: not a GraphDef.
+    operations and tensors to return, as a list. name: the prefix of the new names, "import" by default; it and the
+    names are made unique. ValueError: the GraphDef is not valid, or names are missing; TypeError: not a GraphDef.
     """
-    return _import_graph_def_internal(graph_def, input_map, return_elements, name=name, producer_op_list=producer_op_list)
+    return _import_graph_def_internal(graph_def, input_map, return_elements, name=name,
+                                      producer_op_list=producer_op_list)
 
 
 def import_graph_def_for_function(graph_def, name=None):

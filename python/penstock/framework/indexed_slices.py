@@ -98,7 +98,8 @@ IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "in
 def _to_tensor(value, dtype=None, name=None, as_ref=False):
     """The whole tensor: what is in no slice is 0. ValueError if its shape is unknown."""
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype "
+                         f"{value.dtype.name}")
     if value.dense_shape is None:
         raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
                          f"{value}")
@@ -108,8 +109,8 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
     if size is None or np.prod(size) >= 100000000:
         import warnings
         warnings.warn("Converting sparse IndexedSlices to a dense Tensor of "
-                      f"{'unknown shape' if size is None else f'{int(np.prod(size))} elements'}. This may consume a large "
-                      "amount of memory.")
+                      f"{'unknown shape' if size is None else f'{int(np.prod(size))} elements'}. This may consume a "
+                      "large amount of memory.")
     return gen.unsorted_segment_sum(value.values, value.indices, value.dense_shape[0], name=name)
 
 

@@ -76,7 +76,8 @@ def _kind_of(item):
         return "int64_list"
     if isinstance(item, float):
         return "float_list"
-    return "any_list" if getattr(getattr(item, "DESCRIPTOR", None), "full_name", "") == "google.protobuf.Any" else "node_list"
+    return "any_list" if getattr(getattr(item, "DESCRIPTOR", None), "full_name",
+                                 "") == "google.protobuf.Any" else "node_list"
 
 
 def _included(item, export_scope, exclude_nodes):
@@ -114,16 +115,18 @@ def add_collection_def(meta_graph_def, key, graph=None, export_scope=None, exclu
             items = [compat.as_bytes(x) for x in items]
         getattr(collection, kind).value.extend(items)
     except Exception as e:
-        logging.warning("Collection %s is not written, since its items are of no kind that a CollectionDef holds: %s", key, e)
+        logging.warning("Collection %s is not written, since its items are of no kind that a CollectionDef holds: %s",
+                        key, e)
         meta_graph_def.collection_def.pop(key, None)
 
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None,
-                          export_scope=None, exclude_nodes=None, clear_extraneous_savers=False, strip_default_attrs=False):
+                          export_scope=None, exclude_nodes=None, clear_extraneous_savers=False,
+                          strip_default_attrs=False):
     """A MetaGraphDef of a graph. TypeError: an argument is of the wrong kind."""
-    for value, kind, name in ((graph, ops.Graph, "graph"), (meta_info_def, _message("MetaGraphDef.MetaInfoDef"),
-                                                            "meta_info_def"),
-                              (graph_def, _message("GraphDef"), "graph_def"), (saver_def, _message("SaverDef"), "saver_def")):
+    for value, kind, name in ((graph, ops.Graph, "graph"), (graph_def, _message("GraphDef"), "graph_def"),
+                              (saver_def, _message("SaverDef"), "saver_def"),
+                              (meta_info_def, _message("MetaGraphDef.MetaInfoDef"), "meta_info_def")):
         if value and not isinstance(value, kind):
             raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value)}")
     graph = graph or ops.get_default_graph()
@@ -204,14 +207,16 @@ def _extraneous_saver_nodes(graph_def, saver_def):
     savers = {n.name for n in graph_def.node if n.op in _SAVE_OPS}
     scopes = {name.rpartition("/")[0] for name in savers} - savers
     if saver_def is not None:
-        scopes -= {_op_of(saver_def.save_tensor_name).rpartition("/")[0], _op_of(saver_def.restore_op_name).rpartition("/")[0]}
+        scopes -= {_op_of(saver_def.save_tensor_name).rpartition("/")[0],
+                   _op_of(saver_def.restore_op_name).rpartition("/")[0]}
     return {n.name for n in graph_def.node if any(n.name.startswith(s + "/") for s in scopes)}
 
 
 def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_scope=None, as_text=False,
                              unbound_inputs_col_name="unbound_inputs", clear_devices=False, saver_def=None,
                              clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False, **kwargs):
-    """(MetaGraphDef, {name without scope: variable}) of a graph or of a name scope of it; written to `filename` if given."""
+    """(MetaGraphDef, {name without scope: variable}) of a graph or of a name scope of it; written to `filename` if
+    given."""
     graph = graph or ops.get_default_graph()
     exclude, unbound = None, []
     if export_scope or clear_extraneous_savers or clear_devices:
@@ -264,8 +269,8 @@ def _check_unbound(meta_graph_def, name, input_map):
 def import_scoped_meta_graph_with_return_elements(
         meta_graph_or_file, clear_devices=False, graph=None, import_scope=None, input_map=None,
         unbound_inputs_col_name="unbound_inputs", restore_collections_predicate=lambda key: True, return_elements=None):
-    """import_scoped_meta_graph that also returns the tensors and operations named in `return_elements`. ValueError if inputs
-    from outside of the exported scope are not in `input_map`."""
+    """import_scoped_meta_graph that also returns the tensors and operations named in `return_elements`. ValueError if
+    inputs from outside of the exported scope are not in `input_map`."""
     meta = meta_graph_or_file
     if isinstance(meta, (str, bytes)) or hasattr(meta, "__fspath__"):
         meta = read_meta_graph_file(compat.path_to_str(meta))
@@ -323,8 +328,8 @@ def _restore_collection(graph, key, collection, scope, made):
 
 
 def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None):
-    """Copies what is under one name scope to another; returns {name without scope: variable}. ValueError if they are the
-    same."""
+    """Copies what is under one name scope to another; returns {name without scope: variable}. ValueError if they are
+    the same."""
     from_graph = from_graph or ops.get_default_graph()
     to_graph = to_graph or ops.get_default_graph()
     if from_graph is to_graph and from_scope == to_scope:

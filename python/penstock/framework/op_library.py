@@ -19,7 +19,8 @@ from penstock.util import compat
 
 # Where Python calls an argument differently from the definition.
 _RENAMED = {
-    "All": {"reduction_indices": "axis"}, "Any": {"reduction_indices": "axis"}, "EuclideanNorm": {"reduction_indices": "axis"},
+    "All": {"reduction_indices": "axis"}, "Any": {"reduction_indices": "axis"},
+    "EuclideanNorm": {"reduction_indices": "axis"},
     "ExpandDims": {"dim": "axis"}, "Max": {"reduction_indices": "axis"}, "Mean": {"reduction_indices": "axis"},
     "Min": {"reduction_indices": "axis"}, "Prod": {"reduction_indices": "axis"}, "Sum": {"reduction_indices": "axis"},
     "Select": {"t": "x", "e": "y"}, "Split": {"split_dim": "axis"}, "SplitV": {"split_dim": "axis"},
@@ -149,8 +150,8 @@ def apply_op(op_type_name, name=None, **keywords):
     """Adds an operation: inputs and attributes by the names in the op's definition.
 
     Inputs are converted to tensors of the type that the definition and the other inputs ask for; attributes that follow
-    from inputs must not be given. Returns the operation's outputs (a tensor, a list, a namedtuple) or the operation if it
-    has none. TypeError, ValueError: the arguments do not fit; the message names the op and the argument.
+    from inputs must not be given. Returns the operation's outputs (a tensor, a list, a namedtuple) or the operation if
+    it has none. TypeError, ValueError: the arguments do not fit; the message names the op and the argument.
     """
     info, op = _apply_op_helper(op_type_name, name, **keywords)
     return info.structure(op)
@@ -170,8 +171,8 @@ def _apply_op_helper(op_type_name, name=None, **keywords):
     deprecation = info.definition.deprecation
     if deprecation and graph._core.versions()[0] >= deprecation[0]:
         raise NotImplementedError(
-            f"Op {op_type_name} is not available in GraphDef version {graph._core.versions()[0]}. It has been removed in "
-            f"version {deprecation[0]}. {deprecation[1]}.")
+            f"Op {op_type_name} is not available in GraphDef version {graph._core.versions()[0]}. It has been removed "
+            f"in version {deprecation[0]}. {deprecation[1]}.")
     with graph.as_default(), graph.name_scope(name or op_type_name) as scope:
         call = _Call(info, keywords)
         for arg in info.inputs:
@@ -292,7 +293,8 @@ class _Call:
         if arg.is_ref and known is not None and known < 100:
             known = known + 100 if any(isinstance(t, Tensor) and t.dtype._is_ref_dtype for t in values) else known
         try:
-            result = conversion.internal_convert_n_to_tensor(values, name=arg.name, dtype=known, preferred_dtype=preferred,
+            result = conversion.internal_convert_n_to_tensor(values, name=arg.name, dtype=known,
+                                                             preferred_dtype=preferred,
                                                              as_ref=arg.is_ref)
             if arg.number_attr and len({v._dtype._base for v in result}) > 1:
                 raise TypeError
@@ -314,22 +316,23 @@ class _Call:
         if arg.type:
             raise TypeError(f"{prefix} that do not match expected type {_name(known)}.") from None
         if arg.type_attr in self.types:
-            raise TypeError(f"{prefix} that do not match type {_name(known)} inferred from earlier arguments.") from None
+            raise TypeError(
+                f"{prefix} that do not match type {_name(known)} inferred from earlier arguments.") from None
         raise TypeError(f"{prefix} that don't all match.") from None
 
     def infer_count(self, arg, given, bases):
         number = arg.number_attr
         if number in self.counts:
             if len(bases) != self.counts[number]:
-                raise ValueError(f"List argument '{given}' to '{self.info.name}' Op with length {len(bases)} must match "
-                                 f"length {self.counts[number]} of argument '{self.origin[number]}'.")
+                raise ValueError(f"List argument '{given}' to '{self.info.name}' Op with length {len(bases)} must "
+                                 f"match length {self.counts[number]} of argument '{self.origin[number]}'.")
         else:
             self.counts[number] = len(bases)
             self.origin[number] = given
             minimum = self.info.attrs[number].minimum
             if minimum is not None and len(bases) < minimum:
-                raise ValueError(f"List argument '{given}' to '{self.info.name}' Op with length {len(bases)} shorter than "
-                                 f"minimum length {minimum}.")
+                raise ValueError(f"List argument '{given}' to '{self.info.name}' Op with length {len(bases)} shorter "
+                                 f"than minimum length {minimum}.")
         if arg.type_attr:
             if bases:
                 self.infer_type(arg.type_attr, bases[0], given)
@@ -359,8 +362,9 @@ class _Call:
             self.lists[attr] = bases
             self.origin[attr] = given
         elif known != bases:
-            raise TypeError(f"Input '{given}' of '{self.info.name}' Op has type list of {', '.join(map(_name, bases))} that "
-                            f"does not match type list {', '.join(map(_name, known))} of argument '{self.origin[attr]}'.")
+            raise TypeError(f"Input '{given}' of '{self.info.name}' Op has type list of {', '.join(map(_name, bases))} "
+                            f"that does not match type list {', '.join(map(_name, known))} of argument "
+                            f"'{self.origin[attr]}'.")
 
     def core_attrs(self):
         """All attributes in the runtime's form, those that hold their default left out."""
@@ -392,8 +396,8 @@ def _name(number):
 
 
 def _fast_path(info):
-    """Lines that build the operation if all inputs are tensors of one graph, the default one, and of types that fit; None
-    if the op's inputs need more care (references, lists of several types)."""
+    """Lines that build the operation if all inputs are tensors of one graph, the default one, and of types that fit;
+    None if the op's inputs need more care (references, lists of several types)."""
     if not info.inputs or any(a.is_ref or a.type_list_attr for a in info.inputs):
         return None if info.inputs else ["    _g = _default()", "    _in = ()"]
     singles = [a for a in info.inputs if not a.number_attr]

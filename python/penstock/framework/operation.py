@@ -95,7 +95,8 @@ class Operation:
         return self._graph._core.device(self._node)
 
     def _set_device(self, device):
-        self._set_device_from_string(compat.as_str(device.to_string() if pydev.is_device_spec(device) else device or ""))
+        name = device.to_string() if pydev.is_device_spec(device) else device or ""
+        self._set_device_from_string(compat.as_str(name))
 
     def _set_device_from_string(self, device):
         self._graph._core.set_device(self._node, device)
@@ -192,7 +193,8 @@ class Operation:
     def _set_shape_list_attr(self, attr_name, shapes):
         from penstock import proto
         shapes = [tensor_shape.as_shape(s).as_proto() for s in shapes]
-        self._set_attr(attr_name, self._set_attr_value(list=proto.message("tensorflow.AttrValue.ListValue")(shape=shapes)))
+        self._set_attr(attr_name,
+                       self._set_attr_value(list=proto.message("tensorflow.AttrValue.ListValue")(shape=shapes)))
 
     def _clear_attr(self, attr_name):
         self._graph._core.clear_attr(self._node, attr_name)

@@ -1,26 +1,32 @@
-"""Graphs, operations, tensors and the scopes of the default graph: the names of TensorFlow's python/framework/ops.py."""
+"""Graphs, operations, tensors and the scopes of the default graph: the names of TensorFlow's
+python/framework/ops.py."""
 import contextlib
 import re
 
 from penstock.framework import defaults
 from penstock.framework import registry
 from penstock.framework.conversion import (  # noqa: F401
-    as_graph_element as _as_graph_element, convert_n_to_tensor, convert_n_to_tensor_or_indexed_slices, convert_to_tensor,
+    as_graph_element as _as_graph_element, convert_n_to_tensor, convert_n_to_tensor_or_indexed_slices,
+    convert_to_tensor,
     convert_to_tensor_or_composite, convert_to_tensor_or_indexed_slices, convert_to_tensor_v2, executing_eagerly,
     get_graph_from_inputs, get_graph_from_inputs as _get_graph_from_inputs, internal_convert_n_to_tensor,
     internal_convert_n_to_tensor_or_indexed_slices, internal_convert_to_tensor, internal_convert_to_tensor_or_composite,
     internal_convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
 from penstock.framework.defaults import (  # noqa: F401
-    _default_graph_stack, _default_session_stack, default_session, executing_eagerly_outside_functions, get_default_graph,
+    _default_graph_stack, _default_session_stack, default_session, executing_eagerly_outside_functions,
+    get_default_graph,
     get_default_session, has_default_graph, inside_function, reset_default_graph)
 from penstock.framework.graph import Graph, uid  # noqa: F401
 from penstock.framework.graph_keys import GraphKeys  # noqa: F401
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue  # noqa: F401
-from penstock.framework.mode import disable_eager_execution, disable_tensor_equality, enable_tensor_equality  # noqa: F401
+from penstock.framework.mode import (  # noqa: F401
+    disable_eager_execution, disable_tensor_equality, enable_tensor_equality)
 from penstock.framework.operation import Operation  # noqa: F401
 from penstock.framework.registry import (  # noqa: F401
-    NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics, get_collection_proto_type,
-    get_from_proto_function, get_gradient_function, get_stats_for_node_def, get_to_proto_function, register_proto_function)
+    NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics,
+    get_collection_proto_type,
+    get_from_proto_function, get_gradient_function, get_stats_for_node_def, get_to_proto_function,
+    register_proto_function)
 from penstock.framework.scopes import name_from_scope_name  # noqa: F401
 from penstock.framework.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
 from penstock.util import compat
@@ -42,8 +48,8 @@ class name_scope:  # noqa: N801
 
     def __init__(self, name, default_name=None, values=None):
         if not (default_name is None or isinstance(default_name, str)):
-            raise TypeError(f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this "
-                            "into the `values` kwarg.")
+            raise TypeError(f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to "
+                            "pass this into the `values` kwarg.")
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values

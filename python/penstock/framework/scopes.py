@@ -1,4 +1,5 @@
-"""What surrounds an op while it is built: name, device, control dependencies, colocation, attributes. A part of Graph."""
+"""What surrounds an op while it is built: name, device, control dependencies, colocation, attributes. A part of
+Graph."""
 import contextlib
 import re
 import sys
@@ -350,8 +351,8 @@ class ScopesMixin:
             raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
         for name, attr in attr_map.items():
             if not isinstance(name, str) or not (attr is None or callable(attr) or hasattr(attr, "WhichOneof")):
-                raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers or callables "
-                                "that emit AttrValue protocol buffers")
+                raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers or "
+                                "callables that emit AttrValue protocol buffers")
         with self._replaced("_attr_scope_map", attr_map):
             yield
 

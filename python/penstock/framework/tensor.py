@@ -147,8 +147,8 @@ class Tensor:
 
     def __iter__(self):
         raise OperatorNotAllowedInGraphError(
-            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate this function "
-            "with @tf.function.")
+            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate this "
+            "function with @tf.function.")
 
     def __bool__(self):
         raise OperatorNotAllowedInGraphError(
@@ -156,8 +156,8 @@ class Tensor:
             "this function with @tf.function.")
 
     def __len__(self):
-        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than "
-                        "`len(x)` for shape information.")
+        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather "
+                        "than `len(x)` for shape information.")
 
     def __array__(self, dtype=None, copy=None):
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")

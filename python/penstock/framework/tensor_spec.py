@@ -99,7 +99,8 @@ class BoundedTensorSpec(TensorSpec):
     def from_spec(cls, spec):
         """Of a TensorSpec; the type's own limits are the bounds if it has none."""
         dtype = dtypes.as_dtype(spec.dtype)
-        return cls(spec.shape, dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name)
+        return cls(spec.shape, dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max),
+                   spec.name)
 
     minimum = property(lambda self: self._minimum, doc="The smallest value.")
     maximum = property(lambda self: self._maximum, doc="The largest value.")

@@ -7,7 +7,8 @@ from penstock.framework import tensor_values
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
 from penstock.util import compat
 
-_CONTENT_TYPES = frozenset({"float32", "float64", "int32", "uint8", "int16", "int8", "int64", "qint8", "quint8", "qint16",
+_CONTENT_TYPES = frozenset({"float32", "float64", "int32", "uint8", "int16", "int8", "int64", "qint8", "quint8",
+                            "qint16",
                             "quint16", "qint32", "uint32", "uint64"})
 # Fields of TensorProto by type.
 _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "uint16": "int_val",
@@ -119,8 +120,8 @@ def is_tensor(x):
 def constant_value(tensor, partial=False):
     """The value of a tensor if it follows from constants, else None; what is no tensor is returned as it is.
 
-    With `partial`, a stack of scalars of which some are known gives an array of objects with None for the others. A tensor
-    whose value was found can no longer be fed.
+    With `partial`, a stack of scalars of which some are known gives an array of objects with None for the others. A
+    tensor whose value was found can no longer be fed.
     """
     if not is_tensor(tensor):
         return tensor
@@ -151,11 +152,11 @@ def constant_value_as_shape(tensor):
     if shape.rank == 0:
         value = constant_value(tensor)
         if value is None:
-            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with value "
-                             "'-1' to describe an unknown shape.")
+            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with "
+                             "value '-1' to describe an unknown shape.")
         if value != -1:
-            raise ValueError(f"Received a scalar value '{value}' as shape; require a statically known scalar with value "
-                             "'-1' to describe an unknown shape.")
+            raise ValueError(f"Received a scalar value '{value}' as shape; require a statically known scalar with "
+                             "value '-1' to describe an unknown shape.")
         return tensor_shape.unknown_shape()
     shape = shape.with_rank(1)
     known = tensor_shape.TensorShape._from_core(tensor.graph._core.constant_value_as_shape(*tensor._key))
@@ -193,7 +194,7 @@ def shape_tensor(shape):
     """A shape, of any form, as an integer tensor."""
     from penstock.framework import conversion
     dtype = None
-    if isinstance(shape, (list, tuple)) and (not shape or all(isinstance(d, (int, tensor_shape.Dimension)) for d in shape)):
+    if isinstance(shape, (list, tuple)) and all(isinstance(d, (int, tensor_shape.Dimension)) for d in shape):
         dtype = dtypes.int32
         shape = [tensor_shape.dimension_value(d) for d in shape]
     return conversion.convert_to_tensor(shape, dtype=dtype, name="shape")

@@ -70,7 +70,7 @@ def _first_quantized_misfit(values):
 def check_compatible(values, dtype):
     """TypeError if a leaf of `values` has no place in a tensor of `dtype` (None: of any type)."""
     kind = type(values)
-    if dtype is not None and (kind is float and dtype.is_floating or kind is int and (dtype.is_integer or dtype.is_floating)):
+    if dtype is not None and (dtype.is_floating and kind in (int, float) or dtype.is_integer and kind is int):
         return
     bad, leaf = _first_misfit(values, dtype)
     if bad:
@@ -123,7 +123,8 @@ def _nested_to_array(values, dtype, quantized):
         raise ValueError(f"Argument must be a dense tensor: {values} - rows differ in length") from None
     wanted = _dense_dimensions(values)
     if list(array.shape) != wanted and not quantized:
-        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {wanted}.")
+        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted "
+                         f"{wanted}.")
     if array.dtype.kind in "SU" and dtype is None:
         array = np.array(values, dtype=object)
     return array
@@ -140,11 +141,11 @@ def bfloat16_bits(array):
 
 
 def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
-    """(array, DType, shape) of a tensor with these values; the array has the shape, or fewer elements, the last of which
-    then stands for all that follow.
+    """(array, DType, shape) of a tensor with these values; the array has the shape, or fewer elements, the last of
+    which then stands for all that follow.
 
-    Python floats become float32 and integers int32 where they fit, unless `dtype` says otherwise. TypeError, ValueError as
-    make_tensor_proto.
+    Python floats become float32 and integers int32 where they fit, unless `dtype` says otherwise. TypeError, ValueError
+    as make_tensor_proto.
     """
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
@@ -193,8 +194,8 @@ def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast
 
 def _check_strings(array, values):
     if array.dtype.kind == "O" and not all(isinstance(x, (str, bytes, bytearray)) for x in array.ravel()):
-        raise TypeError(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. Consider casting "
-                        "elements to a supported type.")
+        raise TypeError(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. Consider "
+                        "casting elements to a supported type.")
 
 
 def filled(array, shape):

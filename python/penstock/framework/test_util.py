@@ -143,8 +143,8 @@ class TensorFlowTestCase(unittest.TestCase):
             from penstock.client import session
             self._cached_session = session.Session(graph=graph, config=config)
         elif graph is not None and self._cached_session.graph is not graph:
-            raise ValueError("The graph used to get the cached session is different than the one that was used to create "
-                             "the session.")
+            raise ValueError("The graph used to get the cached session is different than the one that was used to "
+                             "create the session.")
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
             yield self._cached_session
 
@@ -337,7 +337,8 @@ class TensorFlowTestCase(unittest.TestCase):
         """assertProtoEquals for GraphDefs whose versions are added to the text."""
         from penstock.framework import versions
         producer = versions.GRAPH_DEF_VERSION if producer is None else producer
-        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual, msg)
+        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual,
+                               msg)
 
     def assertStartsWith(self, actual, expected_start, msg=None):  # noqa: N802
         """A text begins with another."""

@@ -48,7 +48,8 @@ class TypeSpec:
     def is_compatible_with(self, spec_or_value):
         """Whether a value, or the values of a spec, may have this spec."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
-        return type(self) is type(other) and all(_compatible(a, b) for a, b in zip(self._serialize(), other._serialize()))
+        return type(self) is type(other) and all(
+            _compatible(a, b) for a, b in zip(self._serialize(), other._serialize()))
 
     def most_specific_compatible_type(self, other):
         """The most specific spec of which both are cases. ValueError if there is none."""
@@ -148,7 +149,8 @@ class SparseTensorSpec(TypeSpec):
     def _component_specs(self):
         rank = self._shape.rank
         count = None if rank is None or any(d != 1 for d in self._shape._values) else 1
-        return [TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype), TensorSpec([rank], dtypes.int64)]
+        return [TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype),
+                TensorSpec([rank], dtypes.int64)]
 
     def _to_components(self, value):
         return value.indices, value.values, value.dense_shape
@@ -159,7 +161,8 @@ class SparseTensorSpec(TypeSpec):
 
 
 def type_spec_from_value(value):
-    """The spec of a tensor, a composite tensor, a variable, or a value that becomes a tensor. TypeError if it has none."""
+    """The spec of a tensor, a composite tensor, a variable, or a value that becomes a tensor. TypeError if it has
+    none."""
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, Tensor):

@@ -233,7 +233,8 @@ def validator(flag_name, message="Flag validation failed", flag_values=FLAGS):
 
 def mark_flag_as_required(flag_name, flag_values=FLAGS):
     """Makes a missing flag an error when the command line is read."""
-    register_validator(flag_name, lambda value: value is not None, f"Flag --{flag_name} must have a value other than None.",
+    message = f"Flag --{flag_name} must have a value other than None."
+    register_validator(flag_name, lambda value: value is not None, message,
                        flag_values)
 
 

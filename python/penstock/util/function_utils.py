@@ -28,7 +28,8 @@ def has_kwargs(fn):
 
 
 def get_func_name(func):
-    """The name of a function or method; the type's text for partials and callable objects. ValueError if not callable."""
+    """The name of a function or method; the type's text for partials and callable objects. ValueError if not
+    callable."""
     func = inspect.unwrap(func) if callable(func) else func
     if inspect.ismethod(func):
         return f"{type(func.__self__).__name__}.{func.__func__.__name__}"

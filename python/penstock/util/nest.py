@@ -149,13 +149,13 @@ def _assert_same_types(a, b):
                              f"{_sorted(a)}, while second structure has keys {_sorted(b)}")
         return
     if type(a) is not type(b) and not (isinstance(a, list) and isinstance(b, list)):
-        raise TypeError(f"The two structures don't have the same sequence type. First structure has type {type(a)}, while "
-                        f"second structure has type {type(b)}")
+        raise TypeError(f"The two structures don't have the same sequence type. First structure has type {type(a)}, "
+                        f"while second structure has type {type(b)}")
 
 
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
-    """ValueError unless both have the same number of parts everywhere; with `check_types`, TypeError unless the kinds of
-    the sequences and the keys of the dicts are the same as well."""
+    """ValueError unless both have the same number of parts everywhere; with `check_types`, TypeError unless the kinds
+    of the sequences and the keys of the dicts are the same as well."""
     try:
         _assert_same(nest1, nest2, check_types, _test(expand_composites))
     except (ValueError, TypeError) as e:
@@ -164,8 +164,8 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
 
 
 def flatten_dict_items(dictionary):
-    """A dict whose keys and values may be nested alike, as one of the leaves. ValueError if they do not fit, or if a key
-    occurs twice."""
+    """A dict whose keys and values may be nested alike, as one of the leaves. ValueError if they do not fit, or if a
+    key occurs twice."""
     if not _is_mapping(dictionary):
         raise TypeError("input must be a dictionary")
     result = {}
@@ -258,7 +258,8 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_
         raise TypeError("If shallow structure is a sequence, input must also be a sequence. Input has type: "
                         f"{type(input_tree)}.")
     if check_types and not isinstance(input_tree, type(shallow_tree)):
-        same = _is_namedtuple(shallow_tree) and _is_namedtuple(input_tree) and _same_namedtuples(shallow_tree, input_tree)
+        same = _is_namedtuple(shallow_tree) and _is_namedtuple(input_tree) and _same_namedtuples(shallow_tree,
+                                                                                                 input_tree)
         if not same and not (_is_mapping(shallow_tree) and _is_mapping(input_tree)):
             raise TypeError("The two structures don't have the same sequence type. Input structure has type "
                             f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}.")
@@ -267,13 +268,13 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_
         raise ValueError("The two structures don't have the same sequence length. Input structure has length "
                          f"{many}, while shallow structure has length {few}.")
     if many < few:
-        raise ValueError(f"The input_tree has fewer elements than the shallow_tree. Input structure has length {many}, while "
-                         f"shallow structure has length {few}.")
+        raise ValueError(f"The input_tree has fewer elements than the shallow_tree. Input structure has length {many}, "
+                         f"while shallow structure has length {few}.")
     if _is_mapping(shallow_tree):
         absent = set(shallow_tree) - set(input_tree)
         if absent:
-            raise ValueError("The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the "
-                             f"following keys that are not in the input_tree: {sorted(absent)}.")
+            raise ValueError("The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has "
+                             f"the following keys that are not in the input_tree: {sorted(absent)}.")
     parts = dict(_items(input_tree))
     for key, part in _items(shallow_tree):
         branch = parts[key] if key in parts else _values(input_tree)[0]
@@ -330,8 +331,8 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
     level = []
     for go, part in zip(_values(to_traverse), _values(structure)):
         if not isinstance(go, bool):
-            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bools.  saw: {to_traverse}  for structure: "
-                            f"{structure}")
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bools.  saw: {to_traverse}  for "
+                            f"structure: {structure}")
         level.append(get_traverse_shallow_structure(traverse_fn, part) if go else False)
     return _sequence_like(structure, level)
 

@@ -4,7 +4,8 @@ import functools
 import inspect as _inspect
 from inspect import (  # noqa: F401
     Parameter, Signature, currentframe, getdoc, getfile, getmembers, getmodule, getmro, getsource, getsourcefile,
-    getsourcelines, isabstract, isbuiltin, isclass, iscode, isframe, isfunction, isgenerator, isgeneratorfunction, ismethod,
+    getsourcelines, isabstract, isbuiltin, isclass, iscode, isframe, isfunction, isgenerator, isgeneratorfunction,
+    ismethod,
     ismodule, isroutine, istraceback, signature, stack)
 
 ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])

@@ -74,7 +74,8 @@ def test_nested_feeds(sess):
 def test_sparse_tensors_and_slices(sess):
     sparse = SparseTensor([[0, 1]], [3.0], [2, 2])
     value = sess.run(sparse)
-    assert isinstance(value, SparseTensorValue) and value.values.tolist() == [3.0] and value.indices.tolist() == [[0, 1]]
+    assert isinstance(value, SparseTensorValue)
+    assert value.values.tolist() == [3.0] and value.indices.tolist() == [[0, 1]]
     fed = SparseTensorValue(np.array([[1, 1]]), np.array([2.0]), np.array([5, 5]))
     assert sess.run(sparse, {sparse: fed}).values.tolist() == [2.0]
     slices = IndexedSlices(constant([[1.0]]), constant([4]))
@@ -97,7 +98,8 @@ def test_bad_feeds(sess, warm):
     if warm:
         sess.run(y, {x: [[1, 2]]})
         sess.run(m, {n: 1})
-    with pytest.raises(ValueError, match=r"Cannot feed value of shape \(3,\) for Tensor 'x:0', which has shape '\(\?, 2\)'"):
+    text = r"Cannot feed value of shape \(3,\) for Tensor 'x:0', which has shape '\(\?, 2\)'"
+    with pytest.raises(ValueError, match=text):
         sess.run(y, {x: [1, 2, 3]})
     with pytest.raises(TypeError, match="is not compatible with Tensor type"):
         sess.run(m, {n: 2**40})
@@ -237,7 +239,8 @@ def test_types_of_ones_own(sess):
             self.tensor = tensor
 
     session_lib.register_session_run_conversion_functions(
-        Squared, lambda s: ([s.tensor], lambda values: values[0] ** 2), lambda s, v: [(s.tensor, v)], lambda s: [s.tensor])
+        Squared, lambda s: ([s.tensor], lambda values: values[0] ** 2), lambda s, v: [(s.tensor, v)],
+        lambda s: [s.tensor])
     x = gen.placeholder(dtypes.float32)
     assert sess.run(Squared(gen.identity(x)), {x: 3.0}) == 9.0
     assert sess.run(gen.identity(x), {Squared(x): 4.0}) == 4.0

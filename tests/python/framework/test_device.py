@@ -6,7 +6,8 @@ from penstock.framework.device import DeviceSpecV1, DeviceSpecV2
 
 @pytest.mark.parametrize("text, full", [
     ("", ""), ("/cpu:0", "/device:CPU:0"), ("/gpu:*", "/device:GPU:*"), ("/job:a/task:1", "/job:a/task:1"),
-    ("/job:ps/replica:0/task:2/device:XLA_CPU:3", "/job:ps/replica:0/task:2/device:XLA_CPU:3"), ("/GPU", "/device:GPU:*"),
+    ("/job:ps/replica:0/task:2/device:XLA_CPU:3", "/job:ps/replica:0/task:2/device:XLA_CPU:3"),
+    ("/GPU", "/device:GPU:*"),
 ])
 def test_names(text, full):
     assert DeviceSpecV1.from_string(text).to_string() == full and device.canonical_name(text) == full

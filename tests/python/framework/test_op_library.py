@@ -13,8 +13,9 @@ def graph():
 
 
 @pytest.mark.parametrize("op, function", [
-    ("Conv2DBackpropInput", "conv2d_backprop_input"), ("AddV2", "add_v2"), ("MatMul", "mat_mul"), ("IRFFT3D", "irfft3d"),
-    ("LRN", "lrn"), ("L2Loss", "l2_loss"), ("SparseToDense", "sparse_to_dense"), ("TFRecordReaderV2", "tf_record_reader_v2"),
+    ("Conv2DBackpropInput", "conv2d_backprop_input"), ("AddV2", "add_v2"), ("MatMul", "mat_mul"), ("LRN", "lrn"),
+    ("IRFFT3D", "irfft3d"), ("L2Loss", "l2_loss"), ("SparseToDense", "sparse_to_dense"),
+    ("TFRecordReaderV2", "tf_record_reader_v2"),
     ("FusedBatchNormGradV3", "fused_batch_norm_grad_v3"), ("Conv3DBackpropFilterV2", "conv3d_backprop_filter_v2"),
 ])
 def test_function_names(op, function):
@@ -58,7 +59,8 @@ def test_types_follow_from_tensors():
     (lambda: gen.pack([constant(1.0), constant(1)]), TypeError,
      r"Tensors in list passed to 'values' of 'Pack' Op have types \[float32, int32\] that don't all match"),
     (lambda: gen.pack(constant([1.0])), TypeError, "Expected list for 'values' argument to 'pack' Op"),
-    (lambda: gen.pack([]), ValueError, "List argument 'values' to 'Pack' Op with length 0 shorter than minimum length 1"),
+    (lambda: gen.pack([]), ValueError,
+     "List argument 'values' to 'Pack' Op with length 0 shorter than minimum length 1"),
     (lambda: gen.mat_mul(constant([[1.0]]), constant([[1.0]]), transpose_a="yes"), TypeError,
      "Expected bool for argument 'transpose_a' not 'yes'"),
     (lambda: gen.conv2d(constant(1.0), constant(1.0), [1, 1, 1, 1], "BOGUS"), ValueError,

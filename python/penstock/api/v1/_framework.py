@@ -2,12 +2,12 @@
 FROM = {
     "framework.ops": """
         Graph GraphKeys IndexedSlices NotDifferentiable NoGradient Operation RegisterGradient Tensor add_to_collection
-        add_to_collections colocate_with container control_dependencies convert_to_tensor convert_to_tensor_or_indexed_slices
-        device get_collection get_collection_ref get_default_graph get_default_session init_scope name_scope op_scope
-        register_tensor_conversion_function reset_default_graph""",
+        add_to_collections colocate_with container control_dependencies convert_to_tensor
+        convert_to_tensor_or_indexed_slices device get_collection get_collection_ref get_default_graph
+        get_default_session init_scope name_scope op_scope register_tensor_conversion_function reset_default_graph""",
     "framework.dtypes": """
-        DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16 int32
-        int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",
+        DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16
+        int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",
     "framework.tensor_shape": """
         Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape enable_v2_tensorshape""",
     "framework.errors": "OpError",

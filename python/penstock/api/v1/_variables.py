@@ -10,7 +10,8 @@ FROM = {
         get_variable_scope no_regularizer resource_variables_enabled variable_creator_scope=variable_creator_scope_v1
         variable_op_scope variable_scope""",
     "ops.partitioned_variables": """
-        create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner""",
+        create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner
+        variable_axis_size_partitioner""",
     "ops.state_ops": """
         assign assign_add assign_sub batch_scatter_update count_up_to scatter_add scatter_div scatter_max scatter_min
         scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update""",

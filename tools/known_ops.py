@@ -1,10 +1,10 @@
 """Writes src/penstock/ops/known_ops.inc: what TensorFlow's ops are called, take and give.
 
-    python tools/known_ops.py PYTHON...      each PYTHON has a TensorFlow installed; where they differ, the first counts
+    python tools/known_ops.py NEW OLD        each a Python with a TensorFlow installed; where they differ, the first counts
     python tools/known_ops.py --list         prints the ops of the TensorFlow of this Python, a serialized OpList in base64
 
-One line for each op: name, inputs, outputs, attributes, flags, GraphDef version that deprecates it, separated by tabs;
-the texts are those of OpBuilder (op/op_def.h), separated by ";". `@z` stands for line 35 (base 36, from 0) of the table of texts that come often,
+One line for each op: name, inputs, outputs, attributes, flags, GraphDef version that deprecates it, names of attributes
+that the older TensorFlow does not know, separated by tabs; the texts are those of OpBuilder (op/op_def.h), separated by ";". `@z` stands for line 35 (base 36, from 0) of the table of texts that come often,
 at the top; a line of it may refer to others. Tabs, line ends and backslashes inside are written as in C.
 """
 import base64
@@ -129,10 +129,15 @@ def base36(n):
 
 def main(pythons):
     ops = {}
+    newer = collections.defaultdict(list)
     for python in pythons:
         for op in ops_of(python):
-            if op.name != "DefaultAttrs":  # made for a test of default values, which have no short text
-                ops.setdefault(op.name, columns(op))
+            if op.name == "DefaultAttrs":  # made for a test of default values, which have no short text
+                continue
+            if op.name in ops:
+                names = {attr.name for attr in op.attr}
+                newer[op.name] = [a.split(":")[0] for a in ops[op.name][3] if a.split(":")[0] not in names]
+            ops.setdefault(op.name, columns(op))
     uses = collections.Counter(piece for op in ops.values() for column in op[1:4] for piece in pieces(column))
     uses.update(";".join(column) for op in ops.values() for column in op[1:4] if len(column) > 1)
     table = sorted((piece for piece, n in uses.items() if (len(piece) - 3) * (n - 1) > 6), key=lambda piece: -uses[piece])
@@ -158,7 +163,8 @@ def main(pythons):
     lines.append("")
     for name in sorted(ops):
         op = ops[name]
-        lines.append("\t".join([name, *(short_list(column) for column in op[1:4]), op[4][0], op[5][0]]).rstrip("\t"))
+        lines.append("\t".join([name, *(short_list(column) for column in op[1:4]), op[4][0], op[5][0],
+                                ",".join(newer[name])]).rstrip("\t"))
     text = "\n".join(lines) + "\n"
     assert ')ops"' not in text
     with open(OUTPUT, "w") as f:

@@ -110,7 +110,7 @@ void AddFunction(PyGraph& self, const nb::bytes& function_def, const std::string
 void BindGraphIo(nb::class_<PyGraph>& graph) {
   graph
       .def("node_def", [](const PyGraph& g, int id) {
-        return Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(*g.At(id)))); });
+        return Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(*g.At(id), g.graph->versions().producer))); });
       })
       .def("graph_def",
            [](const PyGraph& g, int from_node, bool add_shapes) {

@@ -8,7 +8,13 @@ std::string InputName(const Endpoint& endpoint) {
   return endpoint.index == 0 ? endpoint.node->name() : StrCat(endpoint.node->name(), ":", endpoint.index);
 }
 
-NodeDef ToNodeDef(const Node& node) {
+namespace {
+bool (*g_is_newer)(std::string_view op, std::string_view attr) = nullptr;
+}
+
+void SetNewerAttrs(bool (*is_newer)(std::string_view op, std::string_view attr)) { g_is_newer = is_newer; }
+
+NodeDef ToNodeDef(const Node& node, int producer) {
   NodeDef def;
   def.name = node.name();
   def.op = node.op_name();
@@ -17,6 +23,11 @@ NodeDef ToNodeDef(const Node& node) {
   for (const Endpoint& input : node.inputs()) def.inputs.push_back(InputName(input));
   for (const Node* control : node.control_inputs()) def.inputs.push_back("^" + control->name());
   def.attrs = node.attrs();
+  if (producer > kGraphDefVersion || !g_is_newer) return def;
+  for (const auto& [name, value] : node.attrs()) {
+    const AttrDef* attr = node.op().FindAttr(name);
+    if (attr && attr->has_default() && value == attr->default_value && g_is_newer(def.op, name)) def.attrs.Erase(name);
+  }
   return def;
 }
 
@@ -26,7 +37,7 @@ GraphDef ToGraphDef(const Graph& graph, int from_node, bool add_shapes) {
   for (int id = std::max(0, from_node); id < graph.num_ids(); ++id) {
     const Node* node = graph.node(id);
     if (!node) continue;
-    NodeDef& added = def.nodes.emplace_back(ToNodeDef(*node));
+    NodeDef& added = def.nodes.emplace_back(ToNodeDef(*node, def.versions.producer));
     std::sort(added.inputs.begin() + node->num_inputs(), added.inputs.end());
     if (!node->assigned_device().empty()) added.device = node->assigned_device();
     if (add_shapes && node->num_outputs() > 0) {

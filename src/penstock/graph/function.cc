@@ -195,7 +195,7 @@ class Writer {
     def.name = names_of_nodes_[&node];
     def.op = node.op_name();
     def.device = node.device();
-    def.attrs = node.attrs();
+    def.attrs = ToNodeDef(node, graph_.versions().producer).attrs;
     for (int i = 0; i < node.num_inputs(); ++i) {
       def.inputs.push_back(Reference(node.input(i), [&] {
         return StrCat("Input ", i, ", '", node.input(i).name(), "', of node '", node.name(), "' in function '", spec_.name,

@@ -1,11 +1,13 @@
 #include "penstock/ops/all.h"
 
+#include "penstock/graph/export.h"
 #include "penstock/ops/known_ops.h"
 
 namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
   ops.SetKnownOps(FindKnownOp);
+  SetNewerAttrs(IsNewerAttr);
   RegisterAggregateOps(ops);
   RegisterCastOps(ops);
   RegisterCheckpointOps(ops);

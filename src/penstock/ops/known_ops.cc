@@ -105,6 +105,21 @@ const OpDef* FindKnownOp(std::string_view name) {
   return def.get();
 }
 
+bool IsNewerAttr(std::string_view op, std::string_view attr) {
+  const auto line = TheIndex().ops.find(op);
+  if (line == TheIndex().ops.end()) return false;
+  std::string_view names = line->second;
+  for (int column = 0; column < 6; ++column) {
+    const size_t tab = names.find('\t');
+    if (tab == std::string_view::npos) return false;
+    names.remove_prefix(tab + 1);
+  }
+  for (const std::string_view name : StrSplit(names, ',')) {
+    if (name == attr) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> KnownOpNames() {
   std::vector<std::string> names;
   for (const auto& [name, line] : TheIndex().ops) names.emplace_back(name);

@@ -13,5 +13,7 @@ namespace penstock {
 // Null if TensorFlow has no such op. Definitions are made when they are first asked for; any thread may ask.
 const OpDef* FindKnownOp(std::string_view name);
 std::vector<std::string> KnownOpNames();  // sorted
+// Whether the op got this attribute after TensorFlow 1.15.
+bool IsNewerAttr(std::string_view op, std::string_view attr);
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "penstock/graph/export.h"
 #include "penstock/ops/all.h"
 #include "penstock/ops/known_ops.h"
 
@@ -94,6 +95,24 @@ TEST(KnownOps, AllCanBeRead) {
   }
   EXPECT_EQ(FindKnownOp("NoSuchOp"), nullptr);
   EXPECT_EQ(FindKnownOp(""), nullptr);
+}
+
+TEST(KnownOps, AttributesThatCameAfterVersionOne) {
+  EXPECT_TRUE(IsNewerAttr("MatMul", "grad_a"));
+  EXPECT_TRUE(IsNewerAttr("AssignVariableOp", "validate_shape"));
+  EXPECT_FALSE(IsNewerAttr("MatMul", "transpose_a"));
+  EXPECT_FALSE(IsNewerAttr("NoSuchOp", "a"));
+
+  OpRegistry registry;
+  RegisterAllOps(registry);
+  Graph graph(registry);
+  const auto x = Endpoint{graph.AddNode({"Placeholder", "x", {}, {}, {{"dtype", DT_FLOAT}}, ""}), 0};
+  const Node* plain = graph.AddNode({"MatMul", "plain", {x, x}, {}, {}, ""});
+  const Node* set = graph.AddNode({"MatMul", "set", {x, x}, {}, {{"grad_a", true}}, ""});
+  EXPECT_FALSE(ToNodeDef(*plain, kGraphDefVersion).attrs.Find("grad_a"));
+  EXPECT_TRUE(ToNodeDef(*plain, kGraphDefVersion).attrs.Find("transpose_a"));
+  EXPECT_TRUE(ToNodeDef(*plain).attrs.Find("grad_a"));
+  EXPECT_TRUE(ToNodeDef(*set, kGraphDefVersion).attrs.Find("grad_a"));
 }
 
 TEST(KnownOps, StandInWhereNoDefinitionIs) {

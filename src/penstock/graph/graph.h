@@ -45,6 +45,7 @@ class Node {
   const OpDef& op() const { return *op_; }
   const std::string& op_name() const { return op_->name; }
   const OpTraits& traits() const { return op_->traits; }
+  bool calls_function() const { return own_op_ != nullptr; }  // the op is a function of the graph's library
 
   const std::vector<Endpoint>& inputs() const { return inputs_; }
   Endpoint input(int i) const { return inputs_[i]; }

@@ -72,6 +72,17 @@ Session::~Session() {
 }
 
 std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node& node, const NodeView& view) {
+  if (node.calls_function()) {
+    // A function's name as op type is a call of it.
+    AttrMap function_attrs;
+    for (const auto& [name, value] : node.attrs()) {
+      if (!name.starts_with("_")) function_attrs.Set(name, value);
+    }
+    const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
+    const OpDef& call = *graph_->ops().Find("PartitionedCall");
+    return environment_.kernels->Make(view.device()->type(), NodeView(node.name(), call, attrs, node.input_types(),
+                                                                      node.output_types(), view.device()));
+  }
   if (!node.traits().stateful) return environment_.kernels->Make(view.device()->type(), view);
   const std::string key = StrCat(scope, "\n", node.name(), "\n", node.op_name(), "\n", view.device()->name());
   std::lock_guard lock(mutex_);

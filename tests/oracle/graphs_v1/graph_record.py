@@ -57,10 +57,15 @@ def differences(ours, theirs):
     return lines
 
 
+def _plain_numbers(text):
+    """Versions of protobuf write 1 and 1.0, 1e-08 and 9.99999993922529e-09 for the same float."""
+    return re.sub(r"(?<=: )-?\d[\d.]*(e[-+]?\d+)?(?= )", lambda m: "%.6g" % float(m.group()), text)
+
+
 def _comparable(node, field):
     if field == "inputs":
         # Which node of a gradient feeds an update is not ours to match, only that one does.
         return ["gradients" if below_gradients(i) else i for i in node["inputs"]]
     if field == "attributes":
-        return {k: v for k, v in node["attributes"].items() if k != "_class" or "gradients" not in v}
+        return {k: _plain_numbers(v) for k, v in node["attributes"].items() if k != "_class" or "gradients" not in v}
     return node[field]

@@ -57,9 +57,21 @@ def differences(ours, theirs):
     return lines
 
 
+def _elements(text):
+    from google.protobuf import text_format
+    from penstock import proto
+    from penstock.framework import tensor_util
+    value = text_format.Parse(text, proto.message("tensorflow.AttrValue")()).tensor
+    array = tensor_util.MakeNdarray(value)
+    return "%s %s %s" % (value.dtype, array.shape, array.tolist())
+
+
 def _plain_numbers(text):
-    """Versions of protobuf write 1 and 1.0, 1e-08 and 9.99999993922529e-09 for the same float."""
-    return re.sub(r"(?<=: )-?\d[\d.]*(e[-+]?\d+)?(?= )", lambda m: "%.6g" % float(m.group()), text)
+    """Versions of protobuf write 1 and 1.0, 1e-08 and 9.99999993922529e-09 for the same float; a tensor of equal elements
+    may be written as one."""
+    if text.startswith("tensor {"):
+        return _elements(text)
+    return re.sub(r"(?<=: )-?\d[\d.]*(e[-+]?\d+)?(?= |$)", lambda m: "%.6g" % float(m.group()), text)
 
 
 def _comparable(node, field):

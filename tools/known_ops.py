@@ -1,11 +1,12 @@
 """Writes src/penstock/ops/known_ops.inc: what TensorFlow's ops are called, take and give.
 
-    python tools/known_ops.py NEW OLD        each a Python with a TensorFlow installed; where they differ, the first counts
-    python tools/known_ops.py --list         prints the ops of the TensorFlow of this Python, a serialized OpList in base64
+    python tools/known_ops.py NEW OLD    each a Python with a TensorFlow; where they differ, the first counts
+    python tools/known_ops.py --list     prints the ops of the TensorFlow of this Python, an OpList in base64
 
 One line for each op: name, inputs, outputs, attributes, flags, GraphDef version that deprecates it, names of attributes
-that the older TensorFlow does not know, separated by tabs; the texts are those of OpBuilder (op/op_def.h), separated by ";". `@z` stands for line 35 (base 36, from 0) of the table of texts that come often,
-at the top; a line of it may refer to others. Tabs, line ends and backslashes inside are written as in C.
+that the older TensorFlow does not know, separated by tabs; the texts are those of OpBuilder (op/op_def.h), separated
+by ";". `@z` stands for line 35 (base 36, from 0) of the table of texts that come often, at the top; a line of it may
+refer to others. Tabs, line ends and backslashes inside are written as in C.
 """
 import base64
 import collections
@@ -13,7 +14,8 @@ import os
 import subprocess
 import sys
 
-OUTPUT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src", "penstock", "ops", "known_ops.inc")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OUTPUT = os.path.join(ROOT, "src", "penstock", "ops", "known_ops.inc")
 
 
 def print_list():
@@ -28,8 +30,8 @@ def print_list():
 
 
 def ops_of(python):
-    text = subprocess.run([python, os.path.abspath(__file__), "--list"], check=True, capture_output=True, text=True).stdout
-    line = next(line for line in text.splitlines() if line.startswith("OPS "))
+    run = subprocess.run([python, os.path.abspath(__file__), "--list"], check=True, capture_output=True, text=True)
+    line = next(line for line in run.stdout.splitlines() if line.startswith("OPS "))
     from tensorflow.core.framework import op_def_pb2
     return op_def_pb2.OpList.FromString(base64.b64decode(line[4:])).op
 
@@ -56,8 +58,10 @@ def quoted(text):
 def number(value):
     """The shortest text that reads back as the same float."""
     import numpy
-    return "inf" if value == float("inf") else numpy.format_float_positional(numpy.float32(value), trim="-") \
-        if 1e-4 <= abs(value) < 1e7 or value == 0 else numpy.format_float_scientific(numpy.float32(value), trim="-")
+    if value == float("inf"):
+        return "inf"
+    plain = value == 0 or 1e-4 <= abs(value) < 1e7
+    return (numpy.format_float_positional if plain else numpy.format_float_scientific)(numpy.float32(value), trim="-")
 
 
 def shape(value):
@@ -65,8 +69,8 @@ def shape(value):
 
 
 SCALARS = {
-    "string": ("s", quoted), "int": ("i", str), "float": ("f", number), "bool": ("b", lambda b: "true" if b else "false"),
-    "type": ("type", type_name), "shape": ("shape", shape),
+    "string": ("s", quoted), "int": ("i", str), "float": ("f", number),
+    "bool": ("b", lambda b: "true" if b else "false"), "type": ("type", type_name), "shape": ("shape", shape),
 }
 
 
@@ -140,14 +144,15 @@ def main(pythons):
             ops.setdefault(op.name, columns(op))
     uses = collections.Counter(piece for op in ops.values() for column in op[1:4] for piece in pieces(column))
     uses.update(";".join(column) for op in ops.values() for column in op[1:4] if len(column) > 1)
-    table = sorted((piece for piece, n in uses.items() if (len(piece) - 3) * (n - 1) > 6), key=lambda piece: -uses[piece])
+    table = sorted((piece for piece, n in uses.items() if (len(piece) - 3) * (n - 1) > 6), key=lambda p: (-uses[p], p))
     reference = {piece: "@" + base36(i) for i, piece in enumerate(table)}
 
     def short(text):
         if text in reference:
             return reference[text]
         begin, end = text.find("{"), text.find("}")
-        return text.replace(text[begin:end + 1], reference.get(text[begin:end + 1], text[begin:end + 1])) if begin >= 0 else text
+        inner = text[begin:end + 1]
+        return text.replace(inner, reference.get(inner, inner)) if begin >= 0 else text
 
     def short_list(texts):
         return reference.get(";".join(texts)) or ";".join(short(text) for text in texts)

@@ -70,8 +70,8 @@ nb::tuple ImportGraph(PyGraph& self, const nb::bytes& graph_def, const std::stri
 }
 
 nb::object ToFunction(PyGraph& self, const std::string& name, nb::object nodes, nb::handle inputs, nb::handle outputs,
-                      nb::handle output_names, nb::handle control_outputs, nb::dict attrs, const std::string& description,
-                      bool append_hash) {
+                      nb::handle output_names, nb::handle control_outputs, nb::dict attrs,
+                      const std::string& description, bool append_hash) {
   FunctionSpec spec;
   spec.name = name;
   spec.append_hash = append_hash;
@@ -109,21 +109,24 @@ void AddFunction(PyGraph& self, const nb::bytes& function_def, const std::string
 
 void BindGraphIo(nb::class_<PyGraph>& graph) {
   graph
-      .def("node_def", [](const PyGraph& g, int id) {
-        return Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(*g.At(id), g.graph->versions().producer))); });
-      })
-      .def("graph_def",
-           [](const PyGraph& g, int from_node, bool add_shapes) {
-             return Guard([&] {
-               GraphDef def;
-               {
-                 std::lock_guard lock(g.graph->mutex());
-                 def = ToGraphDef(*g.graph, from_node, add_shapes);
-               }
-               return ToBytes(SerializeGraphDef(def));
-             });
-           },
-           nb::arg("from_node") = 0, nb::arg("add_shapes") = false)
+      .def(
+          "node_def",
+          [](const PyGraph& g, int id) {
+            return Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(*g.At(id), g.graph->versions().producer))); });
+          })
+      .def(
+          "graph_def",
+          [](const PyGraph& g, int from_node, bool add_shapes) {
+            return Guard([&] {
+              GraphDef def;
+              {
+                std::lock_guard lock(g.graph->mutex());
+                def = ToGraphDef(*g.graph, from_node, add_shapes);
+              }
+              return ToBytes(SerializeGraphDef(def));
+            });
+          },
+          nb::arg("from_node") = 0, nb::arg("add_shapes") = false)
       .def("import_graph_def", &ImportGraph, nb::arg("graph_def"), nb::arg("prefix"), nb::arg("input_map"),
            nb::arg("control_input_map"), nb::arg("return_tensors"), nb::arg("return_ops"),
            nb::arg("device_function").none() = nb::none(), nb::arg("uniquify_prefix") = true,

@@ -11,8 +11,9 @@ import tensorflow as tf
 from tensorflow.core.framework import graph_pb2
 
 TYPES = {
-    "float32": np.float32, "float64": np.float64, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
-    "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64, "bool": np.bool_,
+    "float32": np.float32, "float64": np.float64, "int8": np.int8, "int16": np.int16, "int32": np.int32,
+    "int64": np.int64, "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
+    "bool": np.bool_,
     "float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "complex64": np.complex64, "complex128": np.complex128,
     "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
 }

@@ -79,7 +79,8 @@ std::string Fingerprint(const FunctionDef& function) {
 // A graph's part becomes a function.
 class Writer {
  public:
-  Writer(const Graph& graph, const FunctionSpec& spec) : graph_(graph), spec_(spec), function_(std::make_shared<FunctionDef>()) {}
+  Writer(const Graph& graph, const FunctionSpec& spec)
+      : graph_(graph), spec_(spec), function_(std::make_shared<FunctionDef>()) {}
 
   std::shared_ptr<FunctionDef> Run() {
     OpDef& signature = function_->signature;
@@ -92,9 +93,11 @@ class Writer {
     for (const Node* node : body_) names_of_nodes_[node] = names_.Unique(node->name());
     for (const Node* node : body_) WriteNode(*node);
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
-      function_->ret[signature.outputs[i].name] = Reference(
-          spec_.outputs[i], [&] { return StrCat("Output ", i, ", '", spec_.outputs[i].name(), "', is neither in the function body "
-                                                "nor among function inputs."); });
+      function_->ret[signature.outputs[i].name] = Reference(spec_.outputs[i], [&] {
+        return StrCat("Output ", i, ", '", spec_.outputs[i].name(),
+                      "', is neither in the function body "
+                      "nor among function inputs.");
+      });
     }
     WriteControlOutputs();
     if (spec_.append_hash) signature.name = StrCat(spec_.name, "_", Fingerprint(*function_));
@@ -115,8 +118,9 @@ class Writer {
     std::unordered_set<const Node*> inputs;
     for (const Endpoint& input : spec_.inputs) {
       if (input.node->num_outputs() != 1) {
-        throw InvalidArgument("Nodes referenced in `inputs` must have a single output when the body is the whole graph. Node ",
-                              input.node->name(), " has ", input.node->num_outputs(), " outputs.", Where());
+        throw InvalidArgument(
+            "Nodes referenced in `inputs` must have a single output when the body is the whole graph. Node ",
+            input.node->name(), " has ", input.node->num_outputs(), " outputs.", Where());
       }
       inputs.insert(input.node);
     }
@@ -138,8 +142,8 @@ class Writer {
 
   void NameResults() {
     if (!spec_.output_names.empty() && spec_.output_names.size() != spec_.outputs.size()) {
-      throw InvalidArgument("There are ", spec_.outputs.size(), " outputs but ", spec_.output_names.size(), " names of outputs.",
-                            Where());
+      throw InvalidArgument("There are ", spec_.outputs.size(), " outputs but ", spec_.output_names.size(),
+                            " names of outputs.", Where());
     }
     std::set<std::string> given;
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
@@ -198,14 +202,16 @@ class Writer {
     def.attrs = ToNodeDef(node, graph_.versions().producer).attrs;
     for (int i = 0; i < node.num_inputs(); ++i) {
       def.inputs.push_back(Reference(node.input(i), [&] {
-        return StrCat("Input ", i, ", '", node.input(i).name(), "', of node '", node.name(), "' in function '", spec_.name,
-                      "' is not available. You might need to include it in inputs or include its source node in the body.");
+        return StrCat(
+            "Input ", i, ", '", node.input(i).name(), "', of node '", node.name(), "' in function '", spec_.name,
+            "' is not available. You might need to include it in inputs or include its source node in the body.");
       }));
     }
     for (const Node* control : node.control_inputs()) {
       const auto it = names_of_nodes_.find(control);
       if (it == names_of_nodes_.end()) {
-        throw InvalidArgument("The source of control edge ", control->name(), " -> ", node.name(), " is not in the body.", Where());
+        throw InvalidArgument("The source of control edge ", control->name(), " -> ", node.name(),
+                              " is not in the body.", Where());
       }
       def.inputs.push_back("^" + it->second);
     }
@@ -236,8 +242,8 @@ class Writer {
       if (!placeholder || function_->signature.FindAttr(placeholder->name)) continue;
       const AttrDef* attr = node.op().FindAttr(name);
       if (!attr) {
-        throw Unimplemented("Placeholder value is not supported for attributes not in OpDef. Attribute: ", name, ", OpDef: ",
-                            node.op());
+        throw Unimplemented("Placeholder value is not supported for attributes not in OpDef. Attribute: ", name,
+                            ", OpDef: ", node.op());
       }
       AttrDef& added = function_->signature.attrs.emplace_back(*attr);
       added.name = placeholder->name;
@@ -452,7 +458,8 @@ class Reader {
 
   // A control edge may come from a node or from an argument.
   std::string ControlSource(const std::string& name, const NodeDef& node) const {
-    if (const auto it = items_.find(name); it != items_.end() && !it->second.values.empty()) return "^" + it->second.values[0];
+    if (const auto it = items_.find(name); it != items_.end() && !it->second.values.empty())
+      return "^" + it->second.values[0];
     if (std::ranges::find(function_.nodes, name, &NodeDef::name) == function_.nodes.end()) {
       throw InvalidArgument("input[^", name, "] is not found", Where(node));
     }
@@ -471,12 +478,12 @@ class Reader {
       try {
         values = Resolve(it->second);
       } catch (const Error& e) {
-        throw InvalidArgument("Return ", arg.name, " -> ", it->second, " of function '", signature.name, "' is not found: ",
-                              e.what());
+        throw InvalidArgument("Return ", arg.name, " -> ", it->second, " of function '", signature.name,
+                              "' is not found: ", e.what());
       }
       if (values.size() != types.size()) {
-        throw InvalidArgument("Return ", arg.name, " of function '", signature.name, "' has ", types.size(), " values, but ",
-                              it->second, " has ", values.size());
+        throw InvalidArgument("Return ", arg.name, " of function '", signature.name, "' has ", types.size(),
+                              " values, but ", it->second, " has ", values.size());
       }
       for (size_t k = 0; k < types.size(); ++k) {
         NodeDef& node = def_.nodes.emplace_back();
@@ -534,7 +541,9 @@ class Reader {
 
 }  // namespace
 
-std::shared_ptr<FunctionDef> GraphToFunction(const Graph& graph, const FunctionSpec& spec) { return Writer(graph, spec).Run(); }
+std::shared_ptr<FunctionDef> GraphToFunction(const Graph& graph, const FunctionSpec& spec) {
+  return Writer(graph, spec).Run();
+}
 
 FunctionBody Instantiate(const FunctionDef& function, const AttrMap& attrs, const FunctionLibraryPtr& library) {
   return Reader(function, attrs, library).Run();

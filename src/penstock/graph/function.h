@@ -14,12 +14,12 @@ namespace penstock {
 // What part of a graph becomes a function.
 struct FunctionSpec {
   std::string name;
-  bool append_hash = false;                  // "name_" and eleven characters that tell bodies apart
-  std::optional<std::vector<Node*>> nodes;   // the body; unset: all nodes but those of the inputs
-  std::vector<Endpoint> inputs;              // become arguments
+  bool append_hash = false;                 // "name_" and eleven characters that tell bodies apart
+  std::optional<std::vector<Node*>> nodes;  // the body; unset: all nodes but those of the inputs
+  std::vector<Endpoint> inputs;             // become arguments
   std::vector<Endpoint> outputs;
-  std::vector<std::string> output_names;     // of the results; empty: made from their nodes' names
-  std::vector<Node*> control_outputs;        // run with every call
+  std::vector<std::string> output_names;          // of the results; empty: made from their nodes' names
+  std::vector<Node*> control_outputs;             // run with every call
   std::vector<std::string> control_output_names;  // empty: their nodes' names
   AttrMap attrs;
   std::string description;
@@ -30,16 +30,17 @@ struct FunctionSpec {
 // InvalidArgument: inputs twice or of reference type, duplicate names of results, values from outside the body.
 std::shared_ptr<FunctionDef> GraphToFunction(const Graph& graph, const FunctionSpec& spec);
 
-// A function with types and other attributes filled in. Its stateful nodes run with every call, as do control_rets, whether
-// or not a result depends on them; the rest runs for the results.
+// A function with types and other attributes filled in. Its stateful nodes run with every call, as do control_rets,
+// whether or not a result depends on them; the rest runs for the results.
 struct FunctionBody {
   std::shared_ptr<Graph> graph;
-  std::vector<Node*> args, rets;   // _Arg and _Retval nodes in order of their `index`
+  std::vector<Node*> args, rets;  // _Arg and _Retval nodes in order of their `index`
   std::vector<Node*> control_rets;
   std::vector<DataType> arg_types, ret_types;
 };
 
-// `attrs`: of the call; defaults come from the function. InvalidArgument: unbound placeholders, unknown or wrong references.
+// `attrs`: of the call; defaults come from the function. InvalidArgument: unbound placeholders, unknown or wrong
+// references.
 FunctionBody Instantiate(const FunctionDef& function, const AttrMap& attrs, const FunctionLibraryPtr& library);
 
 // SymbolicGradient: (arguments..., gradients of results...) -> gradients of arguments, zeros where there is none. The

@@ -84,8 +84,8 @@ FunctionBody InstantiateGradient(const FuncRef& function, const FunctionLibraryP
   body.ret_types.clear();
   for (size_t i = 0; i < xs.size(); ++i) {
     const Endpoint dx = dxs[i].none() ? Zeros(graph, xs[i]) : Dense(graph, dxs[i], xs[i]);
-    body.rets.push_back(Add(graph, "_Retval", "gradients/dx", {dx},
-                            {{"T", BaseType(dx.type())}, {"index", static_cast<int64_t>(i)}}));
+    body.rets.push_back(
+        Add(graph, "_Retval", "gradients/dx", {dx}, {{"T", BaseType(dx.type())}, {"index", static_cast<int64_t>(i)}}));
     body.ret_types.push_back(BaseType(dx.type()));
   }
   for (const GradEndpoint& dy : dys) {

@@ -47,9 +47,9 @@ class Importer {
 
  private:
   struct Input {
-    int source = -1;       // index of the node's definition, or -1: it exists already
-    int output = 0;        // -1: control
-    Endpoint existing;     // index -1: control
+    int source = -1;    // index of the node's definition, or -1: it exists already
+    int output = 0;     // -1: control
+    Endpoint existing;  // index -1: control
   };
   struct BackEdge {
     int node, input;
@@ -94,7 +94,8 @@ class Importer {
       if (!IsImportableName(def.name, options_.allow_internal_names)) {
         throw InvalidArgument("Node '", def.name, "': Node name contains invalid characters");
       }
-      if (!index_.emplace(def.name, static_cast<int>(i)).second) throw InvalidArgument("Node '", def.name, "' is not unique");
+      if (!index_.emplace(def.name, static_cast<int>(i)).second)
+        throw InvalidArgument("Node '", def.name, "' is not unique");
       if (def.op.empty()) throw InvalidArgument("Node '", def.name, "' does not specify an operation");
       bool control = false;
       for (const std::string& input : def.inputs) {
@@ -127,8 +128,9 @@ class Importer {
       unknown.insert(def.op);
     }
     if (unknown.empty()) return;
-    throw NotFound("Op type not registered ", first,
-                   unknown.size() == 1 ? "" : StrCat("; ", unknown.size(), " unknown ops in all: ", StrJoin(unknown, ", ")));
+    throw NotFound(
+        "Op type not registered ", first,
+        unknown.size() == 1 ? "" : StrCat("; ", unknown.size(), " unknown ops in all: ", StrJoin(unknown, ", ")));
   }
 
   void ChooseNames() {
@@ -183,7 +185,8 @@ class Importer {
     return op && op->traits.flow == flow;
   }
 
-  // Who waits for whom. A loop's Merge is built as soon as it has one input; its back edges follow when all nodes are there.
+  // Who waits for whom. A loop's Merge is built as soon as it has one input; its back edges follow when all nodes are
+  // there.
   void ResolveInputs() {
     const size_t n = defs_.size();
     inputs_.resize(n);
@@ -252,8 +255,9 @@ class Importer {
         spec.inputs.push_back(input.existing);
       } else if (Node* source = nodes_[input.source]) {
         if (input.output >= source->num_outputs()) {
-          throw InvalidArgument("Node '", def.name, "': Connecting to invalid output ", input.output, " of source node ",
-                                defs_[input.source].name, " which has ", source->num_outputs(), " outputs.");
+          throw InvalidArgument("Node '", def.name, "': Connecting to invalid output ", input.output,
+                                " of source node ", defs_[input.source].name, " which has ", source->num_outputs(),
+                                " outputs.");
         }
         spec.inputs.push_back({source, input.output});
         inherits_controls = true;
@@ -267,7 +271,8 @@ class Importer {
       back_edges_.push_back({i, at, spec.inputs[at]});
     }
     if (!inherits_controls) {
-      spec.control_inputs.insert(spec.control_inputs.end(), options_.control_inputs.begin(), options_.control_inputs.end());
+      spec.control_inputs.insert(spec.control_inputs.end(), options_.control_inputs.begin(),
+                                 options_.control_inputs.end());
     }
     CheckAttrs(def, &spec.attrs);
     MoveColocation(def, &spec.attrs);
@@ -290,7 +295,8 @@ class Importer {
     if (!op) return;  // a function: its attributes are its caller's affair
     for (const AttrDef& attr : op->attrs) {
       if (!attr.has_default() && !attrs->Find(attr.name)) {
-        throw InvalidArgument("NodeDef missing attr '", attr.name, "' from ", *op, "; NodeDef: {{node ", def.name, "}}");
+        throw InvalidArgument("NodeDef missing attr '", attr.name, "' from ", *op, "; NodeDef: {{node ", def.name,
+                              "}}");
       }
     }
     if (!options_.producer_ops) return;
@@ -298,7 +304,8 @@ class Importer {
     if (producer == options_.producer_ops->end()) return;
     for (const AttrDef& attr : producer->attrs) {
       const AttrValue* value = attrs->Find(attr.name);
-      if (value && !op->FindAttr(attr.name) && attr.has_default() && *value == attr.default_value) attrs->Erase(attr.name);
+      if (value && !op->FindAttr(attr.name) && attr.has_default() && *value == attr.default_value)
+        attrs->Erase(attr.name);
     }
   }
 
@@ -320,14 +327,15 @@ class Importer {
     attrs->Set("_class", std::move(moved));
   }
 
-  // Shapes that the writer of the GraphDef knew. Those of references and stateful ops may come from a program whose shape
-  // functions knew less; what contradicts ours is left out there and an error elsewhere.
+  // Shapes that the writer of the GraphDef knew. Those of references and stateful ops may come from a program whose
+  // shape functions knew less; what contradicts ours is left out there and an error elsewhere.
   void ApplyShapes(const NodeDef& def, const AttrValue& value, Node* node) {
     const auto* shapes = value.If<std::vector<PartialShape>>();
     if (!shapes) return;
     if (static_cast<int>(shapes->size()) != node->num_outputs()) {
       throw InvalidArgument("Node '", def.name, "' has ", node->num_outputs(),
-                            " outputs but the _output_shapes attribute specifies shapes for ", shapes->size(), " outputs");
+                            " outputs but the _output_shapes attribute specifies shapes for ", shapes->size(),
+                            " outputs");
     }
     bool tolerant = node->traits().stateful;
     for (const DataType t : node->output_types()) tolerant |= IsRef(t);
@@ -337,8 +345,9 @@ class Importer {
         graph_->SetShape({node, i}, (*shapes)[i]);
       } catch (const Error& e) {
         if (tolerant) continue;
-        throw InvalidArgument("Node '", def.name, "' has an _output_shapes attribute inconsistent with the GraphDef for output #",
-                              i, ": ", e.what());
+        throw InvalidArgument("Node '", def.name,
+                              "' has an _output_shapes attribute inconsistent with the GraphDef for output #", i, ": ",
+                              e.what());
       }
     }
   }
@@ -349,7 +358,8 @@ class Importer {
       Node* source = nodes_[input.source];
       if (input.output >= source->num_outputs()) {
         throw InvalidArgument("Node '", defs_[edge.node].name, "': Connecting to invalid output ", input.output,
-                              " of source node ", defs_[input.source].name, " which has ", source->num_outputs(), " outputs.");
+                              " of source node ", defs_[input.source].name, " which has ", source->num_outputs(),
+                              " outputs.");
       }
       graph_->UpdateInput(nodes_[edge.node], edge.input, {source, input.output});
     }
@@ -368,7 +378,8 @@ class Importer {
     for (const std::string& text : options_.return_tensors) {
       const TensorName name = ParseTensorName(text);
       auto mapped = options_.input_map.find(StrCat(name.node, ":", name.index));
-      if (mapped == options_.input_map.end() && name.index == 0) mapped = options_.input_map.find(std::string(name.node));
+      if (mapped == options_.input_map.end() && name.index == 0)
+        mapped = options_.input_map.find(std::string(name.node));
       if (mapped != options_.input_map.end()) {
         used_keys_.insert(mapped->first);
         results_.return_tensors.push_back(mapped->second);
@@ -398,7 +409,8 @@ class Importer {
       if (used_keys_.contains(key)) continue;
       const TensorName name = ParseTensorName(key);
       const auto it = index_.find(name.node);
-      if (it == index_.end() || name.index >= nodes_[it->second]->num_outputs()) results_.unused_input_map_keys.push_back(key);
+      if (it == index_.end() || name.index >= nodes_[it->second]->num_outputs())
+        results_.unused_input_map_keys.push_back(key);
     }
     for (const auto& [key, value] : options_.control_input_map) {
       if (!used_keys_.contains(key) && !index_.contains(ParseTensorName(key).node)) {
@@ -418,16 +430,17 @@ class Importer {
   const GraphDef& def_;
   const ImportOptions& options_;
   Graph* graph_;
-  std::string prefix_;                                // "" or ends in '/'
-  std::unordered_map<std::string_view, int> index_;   // name -> position in defs_
-  std::vector<std::string> names_;                    // new names
+  std::string prefix_;                               // "" or ends in '/'
+  std::unordered_map<std::string_view, int> index_;  // name -> position in defs_
+  std::vector<std::string> names_;                   // new names
   std::vector<std::vector<Input>> inputs_;
   std::vector<std::vector<int>> consumers_;
   std::vector<int> pending_;
   std::vector<Node*> nodes_;
-  std::priority_queue<int, std::vector<int>, std::greater<int>> ready_;  // nodes come in the GraphDef's order where they can
+  std::priority_queue<int, std::vector<int>, std::greater<int>>
+      ready_;  // nodes come in the GraphDef's order where they can
   std::vector<BackEdge> back_edges_;
-  std::unordered_set<std::string> prefixes_;          // scopes of the graph's nodes
+  std::unordered_set<std::string> prefixes_;  // scopes of the graph's nodes
   bool have_prefixes_ = false;
   std::set<std::string> used_keys_;
   ImportResults results_;
@@ -441,13 +454,15 @@ TensorName ParseTensorName(std::string_view name) {
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == name.size()) return {name, 0};
   int64_t index = 0;
   const std::string_view digits = name.substr(colon + 1);
-  if (digits.find_first_not_of("0123456789") != std::string_view::npos || !ParseInt64(digits, &index) || index > INT32_MAX) {
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos || !ParseInt64(digits, &index) ||
+      index > INT32_MAX) {
     return {name, 0};
   }
   return {name.substr(0, colon), static_cast<int>(index)};
 }
 
-void CheckVersions(const Versions& versions, int consumer, int min_producer, std::string_view kind, std::string_view what) {
+void CheckVersions(const Versions& versions, int consumer, int min_producer, std::string_view kind,
+                   std::string_view what) {
   const std::string_view release = consumer <= kGraphDefVersion ? "1.15.5" : "2.21.0";
   if (versions.producer < min_producer) {
     throw InvalidArgument(kind, " producer version ", versions.producer, " below min producer ", min_producer,

@@ -85,8 +85,9 @@ void ToProto(const NodeStats& node, tensorflow::NodeExecStats* proto) {
   proto->set_all_end_rel_nanos(node.end_ns - node.start_ns);
   proto->set_scheduled_nanos(node.scheduled_ns);
   proto->set_thread_id(node.thread_id);
-  proto->set_timeline_label(node.timeline_label.empty() ? StrCat(node.name, " = ", node.op, "(", StrJoin(node.inputs, ", "), ")")
-                                                        : node.timeline_label);
+  proto->set_timeline_label(node.timeline_label.empty()
+                                ? StrCat(node.name, " = ", node.op, "(", StrJoin(node.inputs, ", "), ")")
+                                : node.timeline_label);
   if (!node.allocator_name.empty()) {
     auto* memory = proto->add_memory();
     memory->set_allocator_name(node.allocator_name);

@@ -69,7 +69,7 @@ struct SessionOptions {
   GraphOptions graph;
   bool isolate_session_state = false, share_cluster_devices_in_session = false;
   std::map<std::string, std::map<int, std::string>> cluster;  // job -> task -> address
-  std::string session_name;  // session_metadata
+  std::string session_name;                                   // session_metadata
   int64_t session_version = 0;
   bool has_session_metadata = false;
   std::string executor_type;
@@ -115,7 +115,7 @@ struct NodeStats {
   std::vector<std::string> inputs;  // as a NodeDef writes them: what the timeline label shows
   std::string timeline_label;       // "name = op(inputs)" is made of the above if this is empty
   std::vector<OutputStats> outputs;
-  std::string allocator_name;       // of the memory below
+  std::string allocator_name;  // of the memory below
   int64_t total_bytes = 0, peak_bytes = 0, live_bytes = 0, allocator_bytes_in_use = 0;
   uint32_t thread_id = 0;
 };

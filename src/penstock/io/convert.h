@@ -1,8 +1,8 @@
 // Protocol buffers, as bytes, to and from our structs. No message class is seen outside; messages.h has those.
 //
 // Parsing throws InvalidArgument for bytes that are no such message and for contents that make no sense (negative
-// dimensions, a number of bytes that does not fit the shape, ...). Writing is deterministic: equal structs, equal bytes.
-// InvalidArgument: the message would have 2 GiB or more.
+// dimensions, a number of bytes that does not fit the shape, ...). Writing is deterministic: equal structs, equal
+// bytes. InvalidArgument: the message would have 2 GiB or more.
 #pragma once
 
 #include <string>

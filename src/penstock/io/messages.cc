@@ -1,8 +1,8 @@
 #include "penstock/io/messages.h"
 
 #include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/stubs/logging.h"
 
 namespace penstock {
 namespace {
@@ -27,7 +27,8 @@ std::string Serialized(const Value& value) {
 
 void ParseMessage(std::string_view bytes, google::protobuf::Message* message) {
   if (bytes.size() > INT_MAX) {
-    throw InvalidArgument("A ", message->GetTypeName(), " of ", bytes.size(), " bytes is too large: the limit is ", INT_MAX);
+    throw InvalidArgument("A ", message->GetTypeName(), " of ", bytes.size(), " bytes is too large: the limit is ",
+                          INT_MAX);
   }
   // What is wrong is said by the exception alone, not on stderr.
   [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
@@ -39,8 +40,9 @@ void ParseMessage(std::string_view bytes, google::protobuf::Message* message) {
 std::string SerializeMessage(const google::protobuf::Message& message) {
   const size_t size = message.ByteSizeLong();
   if (size > INT_MAX) {
-    throw InvalidArgument("Cannot serialize protocol buffer of type ", message.GetTypeName(), " as the serialized size (", size,
-                          " bytes) would be larger than the limit (", INT_MAX, " bytes)");
+    throw InvalidArgument("Cannot serialize protocol buffer of type ", message.GetTypeName(),
+                          " as the serialized size (", size, " bytes) would be larger than the limit (", INT_MAX,
+                          " bytes)");
   }
   std::string bytes;
   bytes.reserve(size);
@@ -81,6 +83,8 @@ std::string SerializeTensor(const Tensor& tensor) { return Serialized<tensorflow
 PartialShape ParseShape(std::string_view bytes) { return Parsed<tensorflow::TensorShapeProto>(bytes); }
 std::string SerializeShape(const PartialShape& shape) { return Serialized<tensorflow::TensorShapeProto>(shape); }
 DeviceDescription ParseDevice(std::string_view bytes) { return Parsed<tensorflow::DeviceAttributes>(bytes); }
-std::string SerializeDevice(const DeviceDescription& device) { return Serialized<tensorflow::DeviceAttributes>(device); }
+std::string SerializeDevice(const DeviceDescription& device) {
+  return Serialized<tensorflow::DeviceAttributes>(device);
+}
 
 }  // namespace penstock

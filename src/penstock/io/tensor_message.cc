@@ -9,7 +9,8 @@
 namespace penstock {
 namespace {
 
-// The first values of `field` as elements; the last one repeats, and without any all are zero. Further values are ignored.
+// The first values of `field` as elements; the last one repeats, and without any all are zero. Further values are
+// ignored.
 template <class T, class Field, class Convert>
 void FillFrom(const Field& field, Tensor* t, Convert convert) {
   const int64_t n = t->num_elements(), given = std::min<int64_t>(n, field.size());
@@ -74,7 +75,8 @@ void ToVariant(const Variant& variant, tensorflow::VariantTensorDataProto* proto
 // Packed strings: the length of each as a varint, then all their bytes.
 std::vector<std::string_view> UnpackStrings(std::string_view content, int64_t n) {
   const auto fail = [&]() {
-    return InvalidArgument("Cannot parse tensor from proto: ", content.size(), " bytes of tensor_content are no ", n, " strings");
+    return InvalidArgument("Cannot parse tensor from proto: ", content.size(), " bytes of tensor_content are no ", n,
+                           " strings");
   };
   if (n > static_cast<int64_t>(content.size())) throw fail();
   std::vector<uint64_t> sizes;
@@ -125,8 +127,8 @@ void FillFromContent(std::string_view content, Tensor* t) {
       break;
   }
   if (content.size() != t->bytes()) {
-    throw InvalidArgument("Cannot parse tensor from proto: tensor_content has ", content.size(), " bytes, but a ", t->dtype(),
-                          " tensor of shape ", t->shape(), " has ", t->bytes());
+    throw InvalidArgument("Cannot parse tensor from proto: tensor_content has ", content.size(), " bytes, but a ",
+                          t->dtype(), " tensor of shape ", t->shape(), " has ", t->bytes());
   }
   if (t->dtype() == DT_BOOL) {  // any byte but 0 and 1 would be no bool
     std::ranges::transform(content, static_cast<uint8_t*>(t->mutable_raw()), [](char c) { return c != 0; });
@@ -260,7 +262,8 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
 // A shape of a few bytes may claim more elements than any machine holds; those of a message that brings its values
 // cannot, so the check is of what would be made of nothing.
 void CheckSize(DataType dtype, const Shape& shape) {
-  static const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  static const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (static_cast<double>(shape.num_elements()) * static_cast<double>(DataTypeSize(dtype)) > memory) {
     throw ResourceExhausted("a ", dtype, " tensor of shape ", shape, " does not fit into memory");
   }
@@ -295,18 +298,21 @@ void ToProto(const PartialShape& shape, tensorflow::TensorShapeProto* proto) {
 Tensor FromProto(const tensorflow::TensorProto& proto) {
   const auto dtype = static_cast<DataType>(proto.dtype());
   if (DataTypeSize(dtype) == 0 || IsRef(dtype)) {
-    throw InvalidArgument("Cannot parse tensor from proto: dtype ", static_cast<int>(dtype), " is none that a tensor can have");
+    throw InvalidArgument("Cannot parse tensor from proto: dtype ", static_cast<int>(dtype),
+                          " is none that a tensor can have");
   }
   const PartialShape partial = FromProto(proto.tensor_shape());
   if (!partial.fully_known()) {
-    throw InvalidArgument("Cannot parse tensor from proto: shape ", partial, " is not fully known or has negative dimensions");
+    throw InvalidArgument("Cannot parse tensor from proto: shape ", partial,
+                          " is not fully known or has negative dimensions");
   }
   const Shape shape(partial.dims());
   // Lengths are compared before memory is asked for.
   if (!proto.tensor_content().empty() && IsPod(dtype) &&
       proto.tensor_content().size() / DataTypeSize(dtype) != static_cast<size_t>(shape.num_elements())) {
-    throw InvalidArgument("Cannot parse tensor from proto: tensor_content has ", proto.tensor_content().size(), " bytes, but a ",
-                          dtype, " tensor of shape ", shape, " has ", shape.num_elements(), " elements of ", DataTypeSize(dtype));
+    throw InvalidArgument("Cannot parse tensor from proto: tensor_content has ", proto.tensor_content().size(),
+                          " bytes, but a ", dtype, " tensor of shape ", shape, " has ", shape.num_elements(),
+                          " elements of ", DataTypeSize(dtype));
   }
   CheckSize(dtype, shape);
   Tensor t(dtype, shape);

@@ -1,5 +1,5 @@
-// Ops of TensorFlow 2.21 and 1.15 by their signatures alone: graphs that have them can be imported, changed and written,
-// and only running such a node fails. known_ops.inc is written by tools/known_ops.py.
+// Ops of TensorFlow 2.21 and 1.15 by their signatures alone: graphs that have them can be imported, changed and
+// written, and only running such a node fails. known_ops.inc is written by tools/known_ops.py.
 #pragma once
 
 #include <string>

@@ -16,7 +16,11 @@ void RegisterOps(OpRegistry& ops) {
   ops.Add("IdentityN").Input("input: T").Output("output: T").Attr("T: list(type) >= 1");
   ops.Add("AddV2").Input("x: T").Input("y: T").Output("z: T").Attr("T: type");
   ops.Add("AddN").Input("inputs: N * T").Output("sum: T").Attr("N: int >= 1").Attr("T: type");
-  ops.Add("Split").Input("split_dim: int32").Input("value: T").Output("output: num_split * T").Attr("num_split: int >= 1")
+  ops.Add("Split")
+      .Input("split_dim: int32")
+      .Input("value: T")
+      .Output("output: num_split * T")
+      .Attr("num_split: int >= 1")
       .Attr("T: type");
 }
 
@@ -33,7 +37,9 @@ class Functions : public testing::Test {
     spec.control_inputs = std::move(controls);
     return graph.AddNode(std::move(spec));
   }
-  Node* Placeholder(std::string name, DataType type = DT_FLOAT) { return Add("Placeholder", std::move(name), {}, {{"dtype", type}}); }
+  Node* Placeholder(std::string name, DataType type = DT_FLOAT) {
+    return Add("Placeholder", std::move(name), {}, {{"dtype", type}});
+  }
   template <class F>
   std::string Message(F call) {
     try {
@@ -117,7 +123,9 @@ TEST_F(Functions, WhatIsOutsideTheBodyIsAnError) {
   spec.name = "F";
   spec.nodes = {z};
   spec.outputs = {{z, 0}};
-  EXPECT_NE(Message([&] { GraphToFunction(graph, spec); }).find("Input 0, 'y:0', of node 'z' in function 'F' is not available"),
+  EXPECT_NE(Message([&] {
+              GraphToFunction(graph, spec);
+            }).find("Input 0, 'y:0', of node 'z' in function 'F' is not available"),
             std::string::npos);
   spec.inputs = {{y, 0}};
   EXPECT_NE(Message([&] { GraphToFunction(graph, spec); }).find("control edge"), std::string::npos);
@@ -127,7 +135,8 @@ TEST_F(Functions, WhatIsOutsideTheBodyIsAnError) {
   spec.nodes = {x, y, z};
   spec.outputs = {{z, 0}, {y, 0}};
   spec.output_names = {"o", "o"};
-  EXPECT_NE(Message([&] { GraphToFunction(graph, spec); }).find("Cannot have duplicate output names"), std::string::npos);
+  EXPECT_NE(Message([&] { GraphToFunction(graph, spec); }).find("Cannot have duplicate output names"),
+            std::string::npos);
   spec.output_names = {};
   spec.nodes = {x, y};
   EXPECT_NE(Message([&] { GraphToFunction(graph, spec); }).find("neither in the function body"), std::string::npos);
@@ -196,7 +205,8 @@ TEST_F(Functions, BadBodiesAreRefused) {
   fails([](FunctionDef&) {}, "wrong kind", {{"T", "x"}});
   fails([](FunctionDef&) {}, "is -1", {{"T", DT_INT64}, {"N", -1}});
   fails([](FunctionDef&) {}, "DataType", {{"T", DT_INVALID}});
-  fails([](FunctionDef& f) { f.nodes[1].inputs[0] = "x:2"; }, "input x:2 is not found; in node 'id' of function 'Lists'");
+  fails([](FunctionDef& f) { f.nodes[1].inputs[0] = "x:2"; },
+        "input x:2 is not found; in node 'id' of function 'Lists'");
   fails([](FunctionDef& f) { f.nodes[1].inputs[0] = "nothing:0"; }, "input nothing:0 is not found");
   fails([](FunctionDef& f) { f.nodes[1].inputs[0] = "^nothing"; }, "input[^nothing] is not found");
   fails([](FunctionDef& f) { f.ret.erase("all"); }, "Return all of function 'Lists' missing");

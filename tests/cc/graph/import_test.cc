@@ -27,13 +27,22 @@ const OpRegistry& TestOps() {
     ops->Add("Old").Deprecated(5, "Use Same");
     ops->Add("Handle").Output("h: Ref(string)").Shape(shapes::Scalar).Stateful();
     ops->Add("Enter").Input("data: T").Output("output: T").Attr("T: type").Shape(shapes::SameAsInput0).Is(Flow::kEnter);
-    ops->Add("Merge").Input("inputs: N * T").Output("output: T").Output("value_index: int32").Attr("T: type").Attr("N: int >= 1")
+    ops->Add("Merge")
+        .Input("inputs: N * T")
+        .Output("output: T")
+        .Output("value_index: int32")
+        .Attr("T: type")
+        .Attr("N: int >= 1")
         .Shape([](ShapeContext& c) {
           c.out(0, c.in(0));
           c.out(1, PartialShape(Shape()));
         })
         .Is(Flow::kMerge);
-    ops->Add("NextIteration").Input("data: T").Output("output: T").Attr("T: type").Shape(shapes::SameAsInput0)
+    ops->Add("NextIteration")
+        .Input("data: T")
+        .Output("output: T")
+        .Attr("T: type")
+        .Shape(shapes::SameAsInput0)
         .Is(Flow::kNextIteration);
     return ops;
   }();
@@ -76,11 +85,14 @@ class Import : public testing::Test {
     ADD_FAILURE() << "no error";
     return "";
   }
-  std::string Message(std::vector<NodeDef> nodes, const ImportOptions& options = {}) { return Message(Def(std::move(nodes)), options); }
+  std::string Message(std::vector<NodeDef> nodes, const ImportOptions& options = {}) {
+    return Message(Def(std::move(nodes)), options);
+  }
 };
 
 TEST_F(Import, NodesComeInTopologicalOrderAndKeepTheirOwnWhereTheyCan) {
-  const auto results = Run({MakeNode("c", "IntInput", {"a"}), MakeNode("b", "FloatOutput"), MakeNode("a", "IntOutput", {"^b"})});
+  const auto results =
+      Run({MakeNode("c", "IntInput", {"a"}), MakeNode("b", "FloatOutput"), MakeNode("a", "IntOutput", {"^b"})});
   std::vector<std::string> names;
   for (const Node* node : results.nodes) names.push_back(node->name());
   EXPECT_EQ(names, (std::vector<std::string>{"b", "a", "c"}));
@@ -92,7 +104,8 @@ TEST_F(Import, PrefixesAndTakenNames) {
   EXPECT_TRUE(graph.FindNode("import/x"));
   Run({MakeNode("x", "IntOutput")}, {.prefix = "import"});
   EXPECT_TRUE(graph.FindNode("import_1/x"));
-  Run({MakeNode("x", "IntOutput"), MakeNode("y", "IntInput", {"x:0"}, {{"_class", std::vector<std::string>{"loc:@x"}}})},
+  Run({MakeNode("x", "IntOutput"),
+       MakeNode("y", "IntInput", {"x:0"}, {{"_class", std::vector<std::string>{"loc:@x"}}})},
       {.prefix = "import/", .uniquify_prefix = false});
   ASSERT_TRUE(graph.FindNode("import/x_1"));
   const Node* y = graph.FindNode("import/y");
@@ -100,20 +113,25 @@ TEST_F(Import, PrefixesAndTakenNames) {
   EXPECT_EQ(y->ColocationGroups(), std::vector<std::string>{"import/x_1"});
   Run({MakeNode("import", "IntOutput")});  // the name of a scope is taken, too
   EXPECT_TRUE(graph.FindNode("import_2"));
-  EXPECT_NE(Message({MakeNode("x", "IntOutput")}, {.prefix = "im port"}).find("would lead to invalid node names"), std::string::npos);
+  EXPECT_NE(Message({MakeNode("x", "IntOutput")}, {.prefix = "im port"}).find("would lead to invalid node names"),
+            std::string::npos);
 }
 
 TEST_F(Import, InputsAreMapped) {
   const auto before = Run({MakeNode("p", "TwoOutputs"), MakeNode("q", "None")});
   ImportOptions options;
   options.prefix = "i";
-  options.input_map = {{"a:1", {before.nodes[0], 1}}, {"b", {before.nodes[0], 0}}, {"a:0", {before.nodes[0], 0}},
-                       {"nowhere:0", {before.nodes[0], 0}}, {"b:7", {before.nodes[0], 0}}};
+  options.input_map = {{"a:1", {before.nodes[0], 1}},
+                       {"b", {before.nodes[0], 0}},
+                       {"a:0", {before.nodes[0], 0}},
+                       {"nowhere:0", {before.nodes[0], 0}},
+                       {"b:7", {before.nodes[0], 0}}};
   options.control_input_map = {{"^c", before.nodes[1]}, {"d", before.nodes[1]}};
   options.return_tensors = {"a:1", "e"};
   options.return_ops = {"f"};
   const auto results = Run({MakeNode("a", "TwoOutputs"), MakeNode("b", "IntOutput"), MakeNode("e", "IntOutput"),
-                            MakeNode("f", "IntInputFloatInput", {"b", "a:1", "^c"})}, options);
+                            MakeNode("f", "IntInputFloatInput", {"b", "a:1", "^c"})},
+                           options);
   const Node* f = graph.FindNode("i/f");
   EXPECT_EQ(f->input(0).name(), "p:0");
   EXPECT_EQ(f->input(1).name(), "p:1");
@@ -155,8 +173,10 @@ TEST_F(Import, WhatIsMalformedIsRefused) {
   has({MakeNode("A", "FloatOutput"), MakeNode("B", "FloatInput", {"A:1"})},
       "Node 'B': Connecting to invalid output 1 of source node A which has 1 outputs");
   has({MakeNode("A", "IntOutput"), MakeNode("B", "FloatInput", {"A:0"})},
-      "Input 0 of node import/B was passed int32 from import/A:0 incompatible with expected float.", {.prefix = "import"});
-  has({MakeNode("A", "IntOutput"), MakeNode("B", "None", {"A:0"})}, "NodeDef expected inputs '' do not match 1 inputs specified");
+      "Input 0 of node import/B was passed int32 from import/A:0 incompatible with expected float.",
+      {.prefix = "import"});
+  has({MakeNode("A", "IntOutput"), MakeNode("B", "None", {"A:0"})},
+      "NodeDef expected inputs '' do not match 1 inputs specified");
   has({MakeNode("A", "IntOutput"), MakeNode("B", "IntInputFloatInput", {"A:0"})},
       "NodeDef expected inputs 'int32, float' do not match 1 inputs specified");
   has({MakeNode("A", "IntOutput"), MakeNode("B", "Same", {"A:0"})}, "NodeDef missing attr 'T' from Op<name=Same");
@@ -165,35 +185,44 @@ TEST_F(Import, WhatIsMalformedIsRefused) {
   has({MakeNode("A", "Many", {}, {{"N", int64_t{1} << 40}})}, "outputs");
   has({MakeNode("A", "Many", {}, {{"N", "x"}})}, "AttrValue had value with type 'string' when 'int' expected");
   has({MakeNode("A", "Typed", {}, {{"t", static_cast<DataType>(77)}})}, "AttrValue has invalid DataType");
-  has({MakeNode("A", "Typed", {}, {{"t", RefType(DT_INT8)}})}, "AttrValue must not have reference type value of int8_ref");
+  has({MakeNode("A", "Typed", {}, {{"t", RefType(DT_INT8)}})},
+      "AttrValue must not have reference type value of int8_ref");
   has({MakeNode("a", "None", {"^b"}), MakeNode("b", "None", {"^a"})}, "2 nodes in a cycle");
   has({MakeNode("a", "None", {"^a"})}, "1 nodes in a cycle");
   has({MakeNode("B", "None", {}, {{"_class", std::vector<std::string>{"loc:@A"}}})},
       "Node 'B' expects to be colocated with unknown node 'A'");
   has({MakeNode("A", "IntOutput")}, "Requested return node 'B' not found in graph def", {.return_ops = {"B"}});
-  has({MakeNode("A", "IntOutput")}, "Requested return tensor 'B:0' not found in graph def", {.return_tensors = {"B:0"}});
-  has({MakeNode("A", "IntOutput")}, "Invalid return output 1 of node 'A', which has 1 output(s)", {.return_tensors = {"A:1"}});
-  has({MakeNode("A", "Foo"), MakeNode("B", "Bar"), MakeNode("C", "Foo")}, "Op type not registered 'Foo' (node 'A'); 2 unknown ops in all: Bar, Foo");
+  has({MakeNode("A", "IntOutput")}, "Requested return tensor 'B:0' not found in graph def",
+      {.return_tensors = {"B:0"}});
+  has({MakeNode("A", "IntOutput")}, "Invalid return output 1 of node 'A', which has 1 output(s)",
+      {.return_tensors = {"A:1"}});
+  has({MakeNode("A", "Foo"), MakeNode("B", "Bar"), MakeNode("C", "Foo")},
+      "Op type not registered 'Foo' (node 'A'); 2 unknown ops in all: Bar, Foo");
   has({MakeNode("A", "FloatOutput", {}, {{"_output_shapes", std::vector<PartialShape>{PartialShape({43})}}})},
       "inconsistent with the GraphDef for output #0");
 }
 
 TEST_F(Import, OutputShapesAreTaken) {
-  Run({MakeNode("a", "Many", {}, {{"N", 2}, {"_output_shapes", std::vector<PartialShape>{PartialShape({2}), PartialShape()}}}),
+  Run({MakeNode("a", "Many", {},
+                {{"N", 2}, {"_output_shapes", std::vector<PartialShape>{PartialShape({2}), PartialShape()}}}),
        MakeNode("h", "Handle", {}, {{"_output_shapes", std::vector<PartialShape>{PartialShape({2})}}})});
   EXPECT_EQ(graph.FindNode("a")->shape(0), PartialShape({2}));
   EXPECT_FALSE(graph.FindNode("a")->attrs().Find("_output_shapes"));
-  EXPECT_EQ(graph.FindNode("h")->shape(0), PartialShape(std::vector<int64_t>()));  // ours, where the writer's is known to be wrong
+  EXPECT_EQ(graph.FindNode("h")->shape(0),
+            PartialShape(std::vector<int64_t>()));  // ours, where the writer's is known to be wrong
 }
 
 TEST_F(Import, VersionsAreCheckedAndMerged) {
   GraphDef def = Def({MakeNode("a", "None")});
   def.versions.producer = -1;
   EXPECT_NE(Message(def).find("GraphDef producer version -1 below min producer 0 supported by TensorFlow 1.15.5.  "
-                              "Please regenerate your graph."), std::string::npos);
+                              "Please regenerate your graph."),
+            std::string::npos);
   def.versions = {20, 1 << 30, {}};
-  EXPECT_NE(Message(def).find("GraphDef min consumer version 1073741824 above current version 134 for TensorFlow 1.15.5.  "
-                              "Please upgrade TensorFlow."), std::string::npos);
+  EXPECT_NE(
+      Message(def).find("GraphDef min consumer version 1073741824 above current version 134 for TensorFlow 1.15.5.  "
+                        "Please upgrade TensorFlow."),
+      std::string::npos);
   def.versions = {20, 3, {kGraphDefVersion}};
   EXPECT_NE(Message(def).find("disallows consumer version"), std::string::npos);
   def.versions = {20, 3, {7}};
@@ -206,7 +235,8 @@ TEST_F(Import, VersionsAreCheckedAndMerged) {
   old.versions.producer = 4;
   ImportGraphDef(old, {}, &graph);
   old.versions.producer = 5;
-  EXPECT_NE(Message(old, {.prefix = "p"}).find("Op Old is not available in GraphDef version 5. It has been removed in version 5. Use Same."),
+  EXPECT_NE(Message(old, {.prefix = "p"})
+                .find("Op Old is not available in GraphDef version 5. It has been removed in version 5. Use Same."),
             std::string::npos);
 }
 
@@ -218,18 +248,20 @@ TEST_F(Import, DefaultsAreFilledInAndThoseOfNewerWritersDropped) {
   attr.default_value = 456;
   const std::vector<OpDef> producer = {newer};
   Run({MakeNode("a", "Default", {}, {{"_anything", std::vector<float>{1}}, {"l", EmptyList()}}),
-       MakeNode("b", "None", {}, {{"future", 456}})}, {.producer_ops = &producer});
+       MakeNode("b", "None", {}, {{"future", 456}})},
+      {.producer_ops = &producer});
   EXPECT_EQ(graph.FindNode("a")->attr<float>("f"), 123.0f);
   EXPECT_EQ(graph.FindNode("a")->attrs().Find("l")->KindName(), "list(int)");
   EXPECT_FALSE(graph.FindNode("b")->attrs().Find("future"));
-  EXPECT_NE(Message({MakeNode("c", "None", {}, {{"future", 1}})}, {.producer_ops = &producer}).find("not in Op"), std::string::npos);
+  EXPECT_NE(Message({MakeNode("c", "None", {}, {{"future", 1}})}, {.producer_ops = &producer}).find("not in Op"),
+            std::string::npos);
 }
 
 TEST_F(Import, LoopsAreClosed) {
   const AttrMap t = {{"T", DT_INT32}}, two = {{"T", DT_INT32}, {"N", 2}};
-  const std::vector<NodeDef> loop = {MakeNode("next", "NextIteration", {"body"}, t), MakeNode("merge", "Merge", {"enter", "next"}, two),
-                                     MakeNode("body", "Same", {"merge"}, t), MakeNode("enter", "Enter", {"x"}, t),
-                                     MakeNode("x", "IntOutput")};
+  const std::vector<NodeDef> loop = {
+      MakeNode("next", "NextIteration", {"body"}, t), MakeNode("merge", "Merge", {"enter", "next"}, two),
+      MakeNode("body", "Same", {"merge"}, t), MakeNode("enter", "Enter", {"x"}, t), MakeNode("x", "IntOutput")};
   Run(loop);
   const Node* merge = graph.FindNode("merge");
   EXPECT_EQ(merge->input(0).name(), "enter:0");
@@ -238,7 +270,8 @@ TEST_F(Import, LoopsAreClosed) {
   EXPECT_EQ(graph.FindNode("next")->consumers().size(), 1u);
   EXPECT_EQ(graph.FindNode("enter")->consumers().size(), 1u);
 
-  std::vector<NodeDef> endless = {MakeNode("next", "NextIteration", {"merge"}, t), MakeNode("merge", "Merge", {"next", "next"}, two)};
+  std::vector<NodeDef> endless = {MakeNode("next", "NextIteration", {"merge"}, t),
+                                  MakeNode("merge", "Merge", {"next", "next"}, two)};
   EXPECT_NE(Message(endless, {.prefix = "e"}).find("in a cycle"), std::string::npos);
   std::vector<NodeDef> wrong = loop;
   wrong[1].inputs[1] = "next:3";
@@ -273,14 +306,15 @@ TEST_F(Import, FunctionsAreImportedAndCalled) {
 
 TEST_F(Import, DevicesAreAskedFor) {
   Run({MakeNode("a", "IntOutput"), MakeNode("b", "IntInput", {"a"})},
-      {.prefix = "p", .device_function = [](const NodeDef& def) { return "/" + def.name + std::to_string(def.inputs.size()); }});
+      {.prefix = "p",
+       .device_function = [](const NodeDef& def) { return "/" + def.name + std::to_string(def.inputs.size()); }});
   EXPECT_EQ(graph.FindNode("p/a")->device(), "/p/a0");
   EXPECT_EQ(graph.FindNode("p/b")->device(), "/p/b1");
 }
 
 TEST_F(Import, ExportGivesBackWhatWasImported) {
-  GraphDef def = Def({MakeNode("a", "TwoOutputs"), MakeNode("b", "IntInputFloatInput", {"a", "a:1", "^d", "^c"}), MakeNode("c", "None"),
-                      MakeNode("d", "None")});
+  GraphDef def = Def({MakeNode("a", "TwoOutputs"), MakeNode("b", "IntInputFloatInput", {"a", "a:1", "^d", "^c"}),
+                      MakeNode("c", "None"), MakeNode("d", "None")});
   def.nodes[0].device = "/cpu:0";
   def.versions = {20, 1, {}};
   ImportGraphDef(def, {}, &graph);

@@ -79,28 +79,46 @@ TEST(Tensors, HandlesAndVariantsGoThrough) {
 TEST(Tensors, NonsenseIsRefused) {
   const auto code = [](std::string_view bytes) { return CodeOf([&] { ParseTensor(bytes); }); };
   using namespace std::literals;
-  EXPECT_EQ(code("\x08\x01\x12\x00"sv), Code::kOk);                                                   // a float scalar, zero
-  EXPECT_EQ(code("\x08\x01\x12"sv), Code::kInvalidArgument);                                          // cut short
-  EXPECT_EQ(code("\x08\x00"sv), Code::kInvalidArgument);                                              // no type
-  EXPECT_EQ(code("\x08\x65"sv), Code::kInvalidArgument);                                              // a reference
-  EXPECT_EQ(code("\x08\xe7\x07"sv), Code::kInvalidArgument);                                          // type 999
-  EXPECT_EQ(code("\x08\x01\x12\x0d\x12\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv), Code::kInvalidArgument);  // [-1]
-  EXPECT_EQ(code("\x08\x01\x22\x03" "abc"sv), Code::kInvalidArgument);                                // 3 bytes for a float
-  EXPECT_EQ(code("\x08\x01\x12\x02\x18\x01"sv), Code::kInvalidArgument);                              // unknown rank
+  EXPECT_EQ(code("\x08\x01\x12\x00"sv), Code::kOk);           // a float scalar, zero
+  EXPECT_EQ(code("\x08\x01\x12"sv), Code::kInvalidArgument);  // cut short
+  EXPECT_EQ(code("\x08\x00"sv), Code::kInvalidArgument);      // no type
+  EXPECT_EQ(code("\x08\x65"sv), Code::kInvalidArgument);      // a reference
+  EXPECT_EQ(code("\x08\xe7\x07"sv), Code::kInvalidArgument);  // type 999
+  EXPECT_EQ(code("\x08\x01\x12\x0d\x12\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv),
+            Code::kInvalidArgument);  // [-1]
+  EXPECT_EQ(code("\x08\x01\x22\x03"
+                 "abc"sv),
+            Code::kInvalidArgument);                                      // 3 bytes for a float
+  EXPECT_EQ(code("\x08\x01\x12\x02\x18\x01"sv), Code::kInvalidArgument);  // unknown rank
   // 2^40 by 2^40 elements, and 2^60 of them.
   EXPECT_EQ(code("\x08\x01\x12\x12\x12\x07\x08\x80\x80\x80\x80\x80\x20\x12\x07\x08\x80\x80\x80\x80\x80\x20"sv),
             Code::kInvalidArgument);
   EXPECT_EQ(code("\x08\x01\x12\x0c\x12\x0a\x08\x80\x80\x80\x80\x80\x80\x80\x80\x10"sv), Code::kResourceExhausted);
-  EXPECT_EQ(code("\x08\x07\x12\x04\x12\x02\x08\x02\x22\x02\x05\x01"sv), Code::kInvalidArgument);      // packed strings too short
+  EXPECT_EQ(code("\x08\x07\x12\x04\x12\x02\x08\x02\x22\x02\x05\x01"sv),
+            Code::kInvalidArgument);  // packed strings too short
 }
 
 TEST(Attributes, EveryKindGoesThrough) {
-  const std::vector<AttrValue> values = {
-      std::string("s\0", 2), int64_t{-1}, 1.5f, true, DT_HALF, PartialShape(), PartialShape({2, -1}), PartialShape({}),
-      Tensor(3), FuncRef{"f", {{"T", DT_INT8}, {"g", FuncRef{"h", {}}}}}, AttrPlaceholder{"T"}, EmptyList(),
-      std::vector<std::string>{"a", ""}, std::vector<int64_t>{1, -2}, std::vector<float>{0.5f}, std::vector<bool>{true, false},
-      std::vector<DataType>{DT_INT32, DT_FLOAT}, std::vector<PartialShape>{PartialShape(), PartialShape({1})},
-      std::vector<Tensor>{Tensor(1), Tensor(TString("x"))}, std::vector<FuncRef>{{"f", {}}, {"g", {{"N", int64_t{2}}}}}};
+  const std::vector<AttrValue> values = {std::string("s\0", 2),
+                                         int64_t{-1},
+                                         1.5f,
+                                         true,
+                                         DT_HALF,
+                                         PartialShape(),
+                                         PartialShape({2, -1}),
+                                         PartialShape({}),
+                                         Tensor(3),
+                                         FuncRef{"f", {{"T", DT_INT8}, {"g", FuncRef{"h", {}}}}},
+                                         AttrPlaceholder{"T"},
+                                         EmptyList(),
+                                         std::vector<std::string>{"a", ""},
+                                         std::vector<int64_t>{1, -2},
+                                         std::vector<float>{0.5f},
+                                         std::vector<bool>{true, false},
+                                         std::vector<DataType>{DT_INT32, DT_FLOAT},
+                                         std::vector<PartialShape>{PartialShape(), PartialShape({1})},
+                                         std::vector<Tensor>{Tensor(1), Tensor(TString("x"))},
+                                         std::vector<FuncRef>{{"f", {}}, {"g", {{"N", int64_t{2}}}}}};
   for (const AttrValue& value : values) {
     const AttrValue read = ParseAttrValue(SerializeAttrValue(value));
     EXPECT_EQ(read, value) << value.ToString() << " " << read.ToString();

@@ -21,8 +21,9 @@ const OpRegistry& Ops() {
 }
 
 std::string Text(const ArgDef& arg) {
-  return StrCat(arg.name, ": ", arg.is_ref ? "Ref " : "", arg.number_attr.empty() ? "" : arg.number_attr + " * ", arg.type_attr,
-                arg.type_list_attr.empty() ? "" : "list " + arg.type_list_attr, arg.type == DT_INVALID ? "" : ToString(arg.type));
+  return StrCat(arg.name, ": ", arg.is_ref ? "Ref " : "", arg.number_attr.empty() ? "" : arg.number_attr + " * ",
+                arg.type_attr, arg.type_list_attr.empty() ? "" : "list " + arg.type_list_attr,
+                arg.type == DT_INVALID ? "" : ToString(arg.type));
 }
 
 std::vector<std::string> Texts(const std::vector<ArgDef>& args) {
@@ -48,7 +49,8 @@ std::set<std::string> Allowed(const AttrDef& attr) {
   if (const auto* types = attr.allowed.If<std::vector<DataType>>()) {
     for (const DataType t : *types) allowed.insert(ToString(t));
   }
-  if (const auto* strings = attr.allowed.If<std::vector<std::string>>()) allowed.insert(strings->begin(), strings->end());
+  if (const auto* strings = attr.allowed.If<std::vector<std::string>>())
+    allowed.insert(strings->begin(), strings->end());
   return allowed;
 }
 

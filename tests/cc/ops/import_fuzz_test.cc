@@ -20,12 +20,17 @@ class ImportFuzz : public testing::Test {
 
   AttrValue RandomAttr(const std::string& kind) {
     const std::vector<int64_t> ints = {0, 1, -1, 2, 3, 1000, INT64_MAX, INT64_MIN, 1 << 20};
-    const std::vector<DataType> types = {DT_FLOAT, DT_INT32, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_BOOL, DT_COMPLEX64, DT_HALF};
-    const std::vector<PartialShape> shapes = {PartialShape(), PartialShape({}), PartialShape({2, 3}), PartialShape({-1, 0}),
-                                              PartialShape({INT64_MAX, INT64_MAX})};
+    const std::vector<DataType> types = {DT_FLOAT,   DT_INT32, DT_STRING,    DT_RESOURCE,
+                                         DT_VARIANT, DT_BOOL,  DT_COMPLEX64, DT_HALF};
+    const std::vector<PartialShape> shapes = {PartialShape(), PartialShape({}), PartialShape({2, 3}),
+                                              PartialShape({-1, 0}), PartialShape({INT64_MAX, INT64_MAX})};
     const std::vector<std::string> strings = {"", "SAME", "VALID", "NHWC", "NCHW", "x,y->z", "(", "\xff"};
-    const std::vector<Tensor> tensors = {Tensor(1), Tensor(2.0f), Tensor::Vector<int32_t>({1, -1, 0}), Tensor(TString("s")),
-                                         Tensor(DT_FLOAT, Shape({0, 2})), Tensor::Vector<int64_t>({INT64_MAX, INT64_MAX})};
+    const std::vector<Tensor> tensors = {Tensor(1),
+                                         Tensor(2.0f),
+                                         Tensor::Vector<int32_t>({1, -1, 0}),
+                                         Tensor(TString("s")),
+                                         Tensor(DT_FLOAT, Shape({0, 2})),
+                                         Tensor::Vector<int64_t>({INT64_MAX, INT64_MAX})};
     const auto pick = [&](const auto& from) { return from[Random(static_cast<int>(from.size()))]; };
     const auto list = [&](const auto& from) {
       auto items = from;
@@ -78,13 +83,16 @@ TEST_F(ImportFuzz, RandomNodesNeverCrash) {
   std::vector<const OpDef*> all = ops_.All();
   std::vector<NodeDef> sources;
   for (const DataType t : {DT_FLOAT, DT_INT32, DT_INT64, DT_STRING, DT_BOOL}) {
-    for (const PartialShape& shape : {PartialShape(), PartialShape({}), PartialShape({2}), PartialShape({2, 3, -1, 4})}) {
+    for (const PartialShape& shape :
+         {PartialShape(), PartialShape({}), PartialShape({2}), PartialShape({2, 3, -1, 4})}) {
       sources.push_back({StrCat("n", sources.size()), "Placeholder", "", {}, {{"dtype", t}, {"shape", shape}}, {}, {}});
     }
   }
-  for (const Tensor& value : {Tensor(0), Tensor(-7), Tensor::Vector<int32_t>({1, -1}), Tensor::Vector<int64_t>({0, INT64_MAX}),
-                              Tensor(INT32_MIN), Tensor(INT64_MAX), Tensor(DT_INT32, Shape({0}))}) {
-    sources.push_back({StrCat("n", sources.size()), "Const", "", {}, {{"dtype", value.dtype()}, {"value", value}}, {}, {}});
+  for (const Tensor& value :
+       {Tensor(0), Tensor(-7), Tensor::Vector<int32_t>({1, -1}), Tensor::Vector<int64_t>({0, INT64_MAX}),
+        Tensor(INT32_MIN), Tensor(INT64_MAX), Tensor(DT_INT32, Shape({0}))}) {
+    sources.push_back(
+        {StrCat("n", sources.size()), "Const", "", {}, {{"dtype", value.dtype()}, {"value", value}}, {}, {}});
   }
   Graph graph(ops_);
   ImportGraphDef({sources, {}, {}, {}}, {}, &graph);

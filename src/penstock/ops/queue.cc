@@ -17,6 +17,14 @@ void HandleShape(ShapeContext& c) {
   c.out_handle(0, std::move(components));
 }
 
+void PriorityHandleShape(ShapeContext& c) {
+  HandleShape(c);
+  std::vector<DtypeAndShape> components = c.outputs()[0].handle_data;
+  if (components.empty()) return;
+  components.insert(components.begin(), {DT_INT64, PartialShape({})});
+  c.out_handle(0, std::move(components));
+}
+
 void DequeueShape(ShapeContext& c) {
   const auto& components = c.in_handle(0);
   if (static_cast<int>(components.size()) != c.num_outputs()) return;
@@ -69,6 +77,15 @@ void AddName(OpBuilder op) { op.Attr("container: string = ''").Attr("shared_name
 void RegisterQueueOps(OpRegistry& ops) {
   for (const Version& version : kVersions) {
     AddName(AddQueue(ops, "FIFOQueue", version).Doc("A queue: first in, first out."));
+    AddName(AddQueue(ops, "RandomShuffleQueue", version)
+                .Attr("min_after_dequeue: int = 0").Attr("seed: int = 0").Attr("seed2: int = 0")
+                .Doc("A queue that gives a random one of its elements, and keeps `min_after_dequeue` while it is open."));
+    AddName(AddQueue(ops, "PaddingFIFOQueue", version)
+                .Doc("A FIFOQueue with elements of different sizes; batches are padded with zeros."));
+    OpBuilder priority = ops.Add(StrCat("PriorityQueue", version.suffix));
+    priority.Output(version.handle).Attr("component_types: list(type) >= 0 = []").Attr("shapes: list(shape) >= 0");
+    priority.Attr("capacity: int = -1").Stateful().Shape(version.resource ? PriorityHandleShape : OldHandleShape);
+    AddName(priority.Doc("A queue whose elements begin with a priority (int64); the smallest comes first."));
     AddOp(ops, "QueueEnqueue", version)
         .Input("components: Tcomponents").Attr("Tcomponents: list(type) >= 1").Attr("timeout_ms: int = -1")
         .Shape(shapes::None).Doc("Adds an element; waits while the queue is full.");

@@ -1,5 +1,11 @@
 // The ops on queues. Those that may wait are asynchronous.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "penstock/base/random.h"
 #include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/queue.h"
 
 namespace penstock {
@@ -29,7 +35,7 @@ class QueueKernel : public Kernel {
 
  protected:
   virtual Ref<Queue> Make(const Queue::Spec& spec) const { return MakeRef<FifoQueue>(spec); }
-  const Queue::Spec spec_;
+  Queue::Spec spec_;
 
  private:
   void Find(KernelContext& k) {
@@ -56,6 +62,143 @@ class QueueKernel : public Kernel {
   Ref<Queue> queue_;
   Tensor handle_;
   Ref<VariableSlot> ref_;
+};
+
+// Gives a random element, which the last one replaces.
+class ShuffleQueue : public Queue {
+ public:
+  ShuffleQueue(Spec spec, int64_t keep, int64_t seed, int64_t seed2)
+      : Queue(std::move(spec)), keep_(keep), generator_(seed, seed2), singles_(generator_.Reserve(0)) {}
+
+ protected:
+  void Push(Tuple tuple) override { elements_.push_back(std::move(tuple)); }
+  Tuple Pop() override {
+    const size_t i = singles_() % elements_.size();
+    std::swap(elements_[i], elements_.back());
+    Tuple tuple = std::move(elements_.back());
+    elements_.pop_back();
+    return tuple;
+  }
+  int64_t Stored() const override { return static_cast<int64_t>(elements_.size()); }
+  int64_t min_after_dequeue() const override { return keep_; }
+
+ private:
+  const int64_t keep_;
+  SharedPhilox generator_;
+  PhiloxSingles singles_;
+  std::vector<Tuple> elements_;
+};
+
+class ShuffleQueueKernel : public QueueKernel {
+ public:
+  explicit ShuffleQueueKernel(const NodeView& node)
+      : QueueKernel(node),
+        keep_(node.attr<int64_t>("min_after_dequeue")),
+        seed_(node.attr<int64_t>("seed")),
+        seed2_(node.attr<int64_t>("seed2")) {
+    if (keep_ < 0) throw InvalidArgument("min_after_dequeue ", keep_, " must be >= 0");
+    if (spec_.capacity >= 0 && keep_ >= spec_.capacity) {
+      throw InvalidArgument("min_after_dequeue ", keep_, " must be < capacity ", spec_.capacity);
+    }
+  }
+
+ protected:
+  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<ShuffleQueue>(spec, keep_, seed_, seed2_); }
+
+ private:
+  const int64_t keep_, seed_, seed2_;
+};
+
+// Pads the elements of a batch with zeros to the size of the largest.
+class PaddingQueue : public FifoQueue {
+ public:
+  using FifoQueue::FifoQueue;
+
+ protected:
+  bool CanStack() const override {
+    return !spec().shapes.empty() && std::all_of(spec().shapes.begin(), spec().shapes.end(),
+                                                 [](const PartialShape& s) { return s.known_rank(); });
+  }
+  Tensor Stack(const std::vector<Tuple>& elements, size_t c) const override {
+    std::vector<int64_t> dims = spec().shapes[c].dims();
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] >= 0) continue;
+      dims[d] = 0;
+      for (const Tuple& element : elements) dims[d] = std::max(dims[d], element[c].dim(static_cast<int>(d)));
+    }
+    const Shape one(dims);
+    dims.insert(dims.begin(), static_cast<int64_t>(elements.size()));
+    Tensor batch(spec().types[c], Shape(dims));
+    if (IsPod(batch.dtype()) && batch.bytes() > 0) std::memset(batch.mutable_raw(), 0, batch.bytes());
+    for (size_t i = 0; i < elements.size(); ++i) {
+      CopyCorner(elements[i][c], one, &batch, static_cast<int64_t>(i) * one.num_elements());
+    }
+    return batch;
+  }
+
+ private:
+  // `from` into the corner of a box of shape `box` that begins at element `at`.
+  static void CopyCorner(const Tensor& from, const Shape& box, Tensor* to, int64_t at) {
+    const int rank = from.rank();
+    const int64_t run = rank > 0 ? from.dim(rank - 1) : 1;
+    for (int64_t i = 0; i < from.num_elements(); i += run) {
+      int64_t rest = i, stride = 1, offset = at;
+      for (int d = rank - 1; d >= 0; --d) {
+        offset += rest % from.dim(d) * stride;
+        rest /= from.dim(d);
+        stride *= box[d];
+      }
+      CopyElements(from, i, run, to, offset);
+    }
+  }
+};
+
+class PaddingQueueKernel : public QueueKernel {
+ public:
+  explicit PaddingQueueKernel(const NodeView& node) : QueueKernel(node) {
+    if (spec_.shapes.size() != spec_.types.size()) {
+      throw InvalidArgument("Shapes must be provided for all components, but received ", spec_.types.size(),
+                            " dtypes and ", spec_.shapes.size(), " shapes.");
+    }
+  }
+
+ protected:
+  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<PaddingQueue>(spec); }
+};
+
+// Equal priorities come in the order of their arrival.
+class PriorityQueue : public Queue {
+ public:
+  using Queue::Queue;
+
+ protected:
+  void Push(Tuple tuple) override {
+    const int64_t priority = tuple[0].scalar<int64_t>();
+    elements_.emplace(priority, std::move(tuple));
+  }
+  Tuple Pop() override {
+    Tuple first = std::move(elements_.begin()->second);
+    elements_.erase(elements_.begin());
+    return first;
+  }
+  int64_t Stored() const override { return static_cast<int64_t>(elements_.size()); }
+
+ private:
+  std::multimap<int64_t, Tuple> elements_;
+};
+
+class PriorityQueueKernel : public QueueKernel {
+ public:
+  explicit PriorityQueueKernel(const NodeView& node) : QueueKernel(node) {
+    if (spec_.shapes.size() != spec_.types.size()) {
+      throw InvalidArgument("Priority queues need a shape for each of their ", spec_.types.size(), " components");
+    }
+    spec_.types.insert(spec_.types.begin(), DT_INT64);
+    spec_.shapes.insert(spec_.shapes.begin(), PartialShape({}));
+  }
+
+ protected:
+  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<PriorityQueue>(spec); }
 };
 
 Ref<Queue> QueueOf(KernelContext& k) {
@@ -145,6 +288,9 @@ struct IsClosed {
 void RegisterQueueKernels(KernelRegistry& kernels) {
   for (const char* version : {"", "V2"}) {
     kernels.Add<QueueKernel>(StrCat("FIFOQueue", version));
+    kernels.Add<ShuffleQueueKernel>(StrCat("RandomShuffleQueue", version));
+    kernels.Add<PaddingQueueKernel>(StrCat("PaddingFIFOQueue", version));
+    kernels.Add<PriorityQueueKernel>(StrCat("PriorityQueue", version));
     kernels.Add<Enqueue<false>>(StrCat("QueueEnqueue", version));
     kernels.Add<Enqueue<true>>(StrCat("QueueEnqueueMany", version));
     kernels.Add<Dequeue<kOne>>(StrCat("QueueDequeue", version));

@@ -42,8 +42,10 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterSpaceOps(ops);
   RegisterSparseMathOps(ops);
   RegisterSparseOps(ops);
+  RegisterStackOps(ops);
   RegisterStateOps(ops);
   RegisterStatelessRandomOps(ops);
+  RegisterTensorArrayOps(ops);
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);

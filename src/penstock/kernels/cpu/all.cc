@@ -36,8 +36,10 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterSpaceKernels(kernels);
   RegisterSparseKernels(kernels);
   RegisterSparseMathKernels(kernels);
+  RegisterStackKernels(kernels);
   RegisterStateKernels(kernels);
   RegisterStatelessRandomKernels(kernels);
+  RegisterTensorArrayKernels(kernels);
   RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);
   RegisterTransposeKernels(kernels);

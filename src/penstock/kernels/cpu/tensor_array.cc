@@ -1,0 +1,301 @@
+// Arrays of tensors that live within a step.
+#include <algorithm>
+#include <atomic>
+
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/elements.h"
+
+namespace penstock {
+namespace {
+
+class TensorArray : public Resource {
+ public:
+  struct Options {
+    std::string name;
+    DataType dtype;
+    PartialShape element_shape;
+    bool dynamic_size, clear_after_read, identical_shapes;
+  };
+  TensorArray(Options options, int64_t size) : options_(std::move(options)), elements_(size) {}
+
+  void Write(int64_t index, Tensor value) {
+    std::lock_guard lock(mutex_);
+    CheckOpen();
+    const auto size = static_cast<int64_t>(elements_.size());
+    if (index < 0 || (index >= size && !options_.dynamic_size)) {
+      throw InvalidArgument("TensorArray ", options_.name, ": Tried to write to index ", index,
+                            " but array is not resizeable and size is: ", size);
+    }
+    const auto refuse = [&](const auto&... why) {
+      return InvalidArgument("TensorArray ", options_.name, ": Could not write to TensorArray index ", index,
+                             " because ", why...);
+    };
+    if (value.dtype() != options_.dtype) {
+      throw refuse("the value dtype is ", value.dtype(), " but TensorArray dtype is ", options_.dtype, ".");
+    }
+    if (!options_.element_shape.IsCompatibleWith(value.shape())) {
+      throw refuse("the value shape is ", value.shape(),
+                   " which is incompatible with the TensorArray's inferred element shape: ", options_.element_shape,
+                   " (consider setting infer_shape=False).");
+    }
+    if (index >= size) elements_.resize(index + 1);
+    Element& element = elements_[index];
+    if (element.read) throw refuse("it has already been read.");
+    if (element.written) throw refuse("it has already been written to.");
+    if (options_.identical_shapes) options_.element_shape = value.shape();
+    element.value = std::move(value);
+    element.written = true;
+  }
+
+  Tensor Read(int64_t index) {
+    std::lock_guard lock(mutex_);
+    CheckOpen();
+    if (index < 0 || index >= static_cast<int64_t>(elements_.size())) {
+      throw InvalidArgument("Tried to read from index ", index, " but array size is: ", elements_.size());
+    }
+    Element& element = elements_[index];
+    if (element.read && options_.clear_after_read) {
+      throw InvalidArgument(
+          "TensorArray ", options_.name, ": Could not read index ", index,
+          " twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).");
+    }
+    if (!element.written) {
+      // As good as zeros, if their shape is known.
+      if (!options_.element_shape.fully_known()) {
+        throw InvalidArgument(
+            "TensorArray ", options_.name, ": Could not read from TensorArray index ", index,
+            ".  Furthermore, the element shape is not fully defined: ", options_.element_shape,
+            ".  It is possible you are working with a resizeable TensorArray and stop_gradients is not ",
+            "allowing the gradients to be written.");
+      }
+      Tensor zeros(options_.dtype, options_.element_shape.AsShape());
+      if (IsPod(options_.dtype)) std::fill_n(static_cast<char*>(zeros.mutable_raw()), zeros.bytes(), 0);
+      return zeros;
+    }
+    element.read = true;
+    return options_.clear_after_read ? std::exchange(element.value, Tensor()) : element.value;
+  }
+
+  int64_t size() const {
+    std::lock_guard lock(mutex_);
+    return static_cast<int64_t>(elements_.size());
+  }
+  void Close() {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    elements_.clear();
+  }
+  const Options& options() const { return options_; }
+  std::string DebugString() const override { return StrCat("TensorArray[", options_.name, "]"); }
+
+ private:
+  struct Element {
+    Tensor value;
+    bool written = false, read = false;
+  };
+  void CheckOpen() const {
+    if (closed_) throw InvalidArgument("TensorArray ", options_.name, " has already been closed.");
+  }
+  Options options_;
+  mutable std::mutex mutex_;
+  std::vector<Element> elements_;
+  bool closed_ = false;
+};
+
+void SetFlow(KernelContext& k, int output) { k.SetOutput(output, Tensor(0.0f)); }
+
+struct Make {
+  TensorArray::Options options;
+  explicit Make(const NodeView& node)
+      : options{node.attr<std::string>("tensor_array_name"), node.attr<DataType>("dtype"),
+                node.attr<PartialShape>("element_shape"),    node.attr<bool>("dynamic_size"),
+                node.attr<bool>("clear_after_read"),         node.attr<bool>("identical_element_shapes")} {
+    if (options.name.empty()) options.name = node.name();
+  }
+  void operator()(KernelContext& k) const {
+    static std::atomic<int64_t> number{0};
+    const int64_t size = k.Int(0);
+    k.Require(size >= 0, "Size should be >= 0.");
+    TensorArray::Options unique = options;
+    unique.name = StrCat(options.name, "_", number.fetch_add(1));
+    Tensor handle(DT_RESOURCE, Shape());
+    *handle.mutable_data<ResourceHandle>() = {k.device().name(),
+                                              "_tensor_arrays",
+                                              unique.name,
+                                              "tensorflow::TensorArray",
+                                              {{options.dtype, options.element_shape}},
+                                              MakeRef<TensorArray>(unique, size)};
+    k.SetOutput(0, handle);
+    SetFlow(k, 1);
+  }
+};
+
+struct Write {
+  void operator()(KernelContext& k) const {
+    k.Lookup<TensorArray>(0)->Write(k.Int(1), k.input(2));
+    SetFlow(k, 0);
+  }
+};
+
+void CheckType(const KernelContext& k, const TensorArray& array) {
+  k.Require(array.options().dtype == k.node().output_type(0), "TensorArray dtype is ", array.options().dtype,
+            " but Op requested dtype ", k.node().output_type(0), ".");
+}
+
+struct Read {
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    CheckType(k, *array);
+    k.SetOutput(0, array->Read(k.Int(1)));
+  }
+};
+
+// Without elements, the shape must be known from elsewhere.
+Shape EmptyShape(const KernelContext& k, const PartialShape& element) {
+  k.Require(element.fully_known(), "TensorArray has size zero, but element shape ", element,
+            " is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays.");
+  return element.AsShape();
+}
+
+struct Gather {
+  PartialShape element_shape;
+  explicit Gather(const NodeView& node) : element_shape(node.attr<PartialShape>("element_shape")) {}
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    CheckType(k, *array);
+    k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
+    const std::vector<int64_t> indices = FlatInts(k.input(1));
+    if (indices.empty()) {
+      Shape shape = EmptyShape(k, element_shape.MergeWith(array->options().element_shape));
+      shape.InsertDim(0, 0);
+      k.Output(0, shape);
+      return;
+    }
+    Tensor* out = nullptr;
+    Shape first;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Tensor element = array->Read(indices[i]);
+      if (!out) {
+        first = element.shape();
+        Shape shape = first;
+        shape.InsertDim(0, static_cast<int64_t>(indices.size()));
+        out = &k.Output(0, shape);
+      }
+      k.Require(element.shape() == first, "TensorArray has inconsistent shapes.  Index 0 has shape: ", first,
+                " but index ", i, " has shape: ", element.shape());
+      CopyElements(element, 0, element.num_elements(), out, static_cast<int64_t>(i) * element.num_elements());
+    }
+  }
+};
+
+// Elements of `count` rows of `value` from `row` on, under `shape`.
+Tensor Rows(const Tensor& value, int64_t row, const Shape& shape) {
+  const int64_t width = value.dim(0) > 0 ? value.num_elements() / value.dim(0) : 0;
+  Tensor rows(value.dtype(), shape);
+  CopyElements(value, row * width, shape.num_elements(), &rows, 0);
+  return rows;
+}
+
+struct Scatter {
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    const Tensor& value = k.input(2);
+    k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
+    const std::vector<int64_t> indices = FlatInts(k.input(1));
+    k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
+    k.Require(value.dim(0) == static_cast<int64_t>(indices.size()),
+              "Expected len(indices) == values.shape[0], but saw: ", indices.size(), " vs. ", value.dim(0));
+    Shape element = value.shape();
+    element.RemoveDim(0);
+    for (size_t i = 0; i < indices.size(); ++i) array->Write(indices[i], Rows(value, static_cast<int64_t>(i), element));
+    SetFlow(k, 0);
+  }
+};
+
+struct Join {
+  PartialShape rest_shape;
+  explicit Join(const NodeView& node) : rest_shape(node.attr<PartialShape>("element_shape_except0")) {}
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    CheckType(k, *array);
+    std::vector<Tensor> elements;
+    for (int64_t i = 0; i < array->size(); ++i) elements.push_back(array->Read(i));
+    const auto lengths = k.out<int64_t>(1, Shape({static_cast<int64_t>(elements.size())}));
+    Shape rest;
+    int64_t rows = 0;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      k.Require(elements[i].rank() >= 1, "Concat saw a scalar shape at index ", i, " but requires at least vectors.");
+      Shape this_rest = elements[i].shape();
+      this_rest.RemoveDim(0);
+      if (i == 0) rest = this_rest;
+      k.Require(this_rest == rest,
+                "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: ", rest,
+                " but index ", i, " has (excepting dimension 0) shape: ", this_rest);
+      lengths[i] = elements[i].dim(0);
+      rows += elements[i].dim(0);
+    }
+    if (elements.empty()) rest = EmptyShape(k, rest_shape);
+    rest.InsertDim(0, rows);
+    Tensor& out = k.Output(0, rest);
+    int64_t at = 0;
+    for (const Tensor& element : elements) {
+      CopyElements(element, 0, element.num_elements(), &out, at);
+      at += element.num_elements();
+    }
+  }
+};
+
+struct Split {
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    const Tensor& value = k.input(1);
+    k.Require(k.shape(2).rank() == 1, "Expected lengths to be a vector, received shape: ", k.shape(2));
+    k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
+    const std::vector<int64_t> lengths = FlatInts(k.input(2));
+    int64_t left = value.dim(0);
+    for (const int64_t length : lengths) {
+      k.Require(length >= 0 && length <= left,
+                "Expected sum of lengths to be equal to values.shape[0], but value\'s shape is: ", value.shape());
+      left -= length;
+    }
+    k.Require(left == 0,
+              "Expected sum of lengths to be equal to values.shape[0], but value's shape is: ", value.shape());
+    k.Require(array->options().dynamic_size || array->size() == static_cast<int64_t>(lengths.size()),
+              "TensorArray's size is not equal to the size of lengths (", array->size(), " vs. ", lengths.size(),
+              "), and the TensorArray is not marked as dynamically resizeable");
+    Shape element = value.shape();
+    int64_t row = 0;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      element.set_dim(0, lengths[i]);
+      array->Write(static_cast<int64_t>(i), Rows(value, row, element));
+      row += lengths[i];
+    }
+    SetFlow(k, 0);
+  }
+};
+
+struct Size {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, Tensor(static_cast<int32_t>(k.Lookup<TensorArray>(0)->size())));
+  }
+};
+
+struct Close {
+  void operator()(KernelContext& k) const { k.Lookup<TensorArray>(0)->Close(); }
+};
+
+}  // namespace
+
+void RegisterTensorArrayKernels(KernelRegistry& kernels) {
+  kernels.Add<Make>("TensorArrayV3").HostInput(0);
+  kernels.Add<Write>("TensorArrayWriteV3").HostInput(1);
+  kernels.Add<Read>("TensorArrayReadV3").HostInput(1);
+  kernels.Add<Gather>("TensorArrayGatherV3").HostInput(1);
+  kernels.Add<Scatter>("TensorArrayScatterV3").HostInput(1);
+  kernels.Add<Join>("TensorArrayConcatV3");
+  kernels.Add<Split>("TensorArraySplitV3").HostInput(2);
+  kernels.Add<Size>("TensorArraySizeV3").HostOutput(0);
+  kernels.Add<Close>("TensorArrayCloseV3");
+}
+
+}  // namespace penstock

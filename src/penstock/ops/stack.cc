@@ -1,0 +1,21 @@
+// Stacks of tensors that live within a step.
+#include "penstock/op/shape_inference.h"
+#include "penstock/ops/all.h"
+
+namespace penstock {
+
+void RegisterStackOps(OpRegistry& ops) {
+  ops.Add("StackV2")
+      .Input("max_size: int32").Output("handle: resource").Attr("elem_type: type").Attr("stack_name: string = ''")
+      .Stateful().Shape(shapes::Scalar).Doc("A stack of tensors; at most `max_size` unless that is negative.");
+  ops.Add("StackPushV2")
+      .Input("handle: resource").Input("elem: T").Output("output: T").Attr("T: type")
+      .Attr("swap_memory: bool = false").Stateful().Shape([](ShapeContext& c) { c.out(0, c.in(1)); })
+      .Doc("Puts a tensor on the stack and forwards it.");
+  ops.Add("StackPopV2")
+      .Input("handle: resource").Output("elem: elem_type").Attr("elem_type: type").Stateful().Shape(shapes::Unknown)
+      .Doc("Takes the tensor on top.");
+  ops.Add("StackCloseV2").Input("handle: resource").Stateful().Shape(shapes::None).Doc("Ends the stack.");
+}
+
+}  // namespace penstock

@@ -1,0 +1,73 @@
+// Arrays of tensors that loops read and write. The `flow` scalar orders the ops: each takes that of the one before it.
+#include "penstock/op/shape_inference.h"
+#include "penstock/ops/all.h"
+
+namespace penstock {
+namespace {
+
+// What the handle says of the elements.
+PartialShape ElementShape(ShapeContext& c) { return c.in_handle(0).empty() ? PartialShape() : c.in_handle(0)[0].shape; }
+
+void FlowShape(ShapeContext& c) { c.out(0, PartialShape({})); }
+
+void ReadShape(ShapeContext& c) {
+  c.WithRank(1, 0);
+  c.out(0, ElementShape(c));
+}
+
+void GatherShape(ShapeContext& c) {
+  const PartialShape indices = c.WithRank(1, 1);
+  const PartialShape element = ElementShape(c).MergeWith(c.attr<PartialShape>("element_shape"));
+  c.out(0, shapes::Concatenate(PartialShape({indices.known_rank() ? indices[0] : -1}), element));
+}
+
+void ConcatShape(ShapeContext& c) {
+  c.out(0, shapes::Concatenate(PartialShape({-1}), c.attr<PartialShape>("element_shape_except0")));
+  c.out(1, PartialShape({-1}));
+}
+
+}  // namespace
+
+void RegisterTensorArrayOps(OpRegistry& ops) {
+  ops.Add("TensorArrayV3")
+      .Input("size: int32").Output("handle: resource").Output("flow: float").Attr("dtype: type")
+      .Attr("element_shape: shape = ?").Attr("dynamic_size: bool = false").Attr("clear_after_read: bool = true")
+      .Attr("identical_element_shapes: bool = false").Attr("tensor_array_name: string = ''").Stateful()
+      .NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        c.WithRank(0, 0);
+        c.out(0, PartialShape({2}));
+        c.out(1, PartialShape({}));
+        c.out_handle(0, {{c.attr<DataType>("dtype"), c.attr<PartialShape>("element_shape")}});
+      })
+      .Doc("An array of `size` tensors.");
+  ops.Add("TensorArrayWriteV3")
+      .Input("handle: resource").Input("index: int32").Input("value: T").Input("flow_in: float")
+      .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape).Doc("Writes one element.");
+  ops.Add("TensorArrayReadV3")
+      .Input("handle: resource").Input("index: int32").Input("flow_in: float").Output("value: dtype")
+      .Attr("dtype: type").Stateful().Shape(ReadShape).Doc("Reads one element.");
+  ops.Add("TensorArrayGatherV3")
+      .Input("handle: resource").Input("indices: int32").Input("flow_in: float").Output("value: dtype")
+      .Attr("dtype: type").Attr("element_shape: shape = ?").Stateful().Shape(GatherShape)
+      .Doc("Elements, stacked along a new first dimension.");
+  ops.Add("TensorArrayScatterV3")
+      .Input("handle: resource").Input("indices: int32").Input("value: T").Input("flow_in: float")
+      .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape)
+      .Doc("Writes elements: the rows of `value`.");
+  ops.Add("TensorArrayConcatV3")
+      .Input("handle: resource").Input("flow_in: float").Output("value: dtype").Output("lengths: int64")
+      .Attr("dtype: type").Attr("element_shape_except0: shape = ?").Stateful().Shape(ConcatShape)
+      .Doc("All elements, joined along their first dimension, and how long each is there.");
+  ops.Add("TensorArraySplitV3")
+      .Input("handle: resource").Input("value: T").Input("lengths: int64").Input("flow_in: float")
+      .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape)
+      .Doc("Writes all elements: pieces of `value` of these lengths.");
+  ops.Add("TensorArraySizeV3")
+      .Input("handle: resource").Input("flow_in: float").Output("size: int32").Stateful().NotDifferentiable()
+      .Shape(shapes::Scalar).Doc("How many elements there are.");
+  ops.Add("TensorArrayCloseV3")
+      .Input("handle: resource").Stateful().NotDifferentiable().Shape(shapes::None).Doc("Frees the elements.");
+}
+
+}  // namespace penstock

@@ -121,8 +121,6 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
     g.SetBroadcast(1, -g.dy() * IgammaSlope(g), 0);
   });
   Binary(ops, "IgammaGradA", "a", "x", kTwo, "The derivative of Igamma by a.", nullptr);
-  ops.Add("RandomGammaGrad").Input("alpha: T").Input("sample: T").Output("output: T").Attr(kTwo).Shape(shapes::Broadcast)
-      .Elementwise().Heavy().Doc("How a sample of a Gamma distribution moves with its alpha.");
   Binary(ops, "Zeta", "x", "q", kTwo, "The Hurwitz zeta function.", [](GradContext& g) {
     g.SetBroadcast(1, -g.dy() * g.x(0) * Call("Zeta", {g.x(0) + 1.0, g.x(1)}), 0);
   });

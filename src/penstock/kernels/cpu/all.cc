@@ -19,6 +19,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterIdentityKernels(kernels);
   RegisterMatMulKernels(kernels);
   RegisterMathBinaryKernels(kernels);
+  RegisterMathSpecialKernels(kernels);
   RegisterMathUnaryKernels(kernels);
   RegisterPadKernels(kernels);
   RegisterPartitionKernels(kernels);

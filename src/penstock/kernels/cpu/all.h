@@ -20,6 +20,7 @@ void RegisterHostKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
 void RegisterMatMulKernels(KernelRegistry& kernels);
 void RegisterMathBinaryKernels(KernelRegistry& kernels);
+void RegisterMathSpecialKernels(KernelRegistry& kernels);
 void RegisterMathUnaryKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterPartitionKernels(KernelRegistry& kernels);

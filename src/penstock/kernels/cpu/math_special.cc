@@ -1,0 +1,124 @@
+// Special functions; all but erf are computed in double.
+#include "penstock/kernels/cpu/special_functions.h"
+
+#include <cmath>
+#include <complex>
+
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/elementwise.h"
+#include "penstock/tensor/variant.h"
+
+namespace penstock {
+namespace {
+
+using RealFloats = Types<float, double>;
+
+struct Erf {
+  static constexpr UnaryOp kLoop = UnaryOp::kErf;
+  using InLoop = Types<float>;
+  double operator()(double x) const { return std::erf(x); }
+};
+struct Erfc { template <class T> T operator()(T x) const { return std::erfc(x); } };
+
+// A function of doubles as a formula.
+template <double (*f)(double)>
+struct Of {
+  static constexpr int64_t kPicoseconds = 50000;
+  template <class T> T operator()(T x) const { return static_cast<T>(f(static_cast<double>(x))); }
+};
+template <double (*f)(double, double)>
+struct Of2 {
+  static constexpr int64_t kPicoseconds = 100000;
+  template <class T> T operator()(T a, T x) const {
+    return static_cast<T>(f(static_cast<double>(a), static_cast<double>(x)));
+  }
+};
+
+double BesselI0(double x) { return std::isinf(x) ? std::nan("") : std::exp(std::fabs(x)) * special::BesselI0e(x); }
+double BesselI1(double x) { return std::isinf(x) ? std::nan("") : std::exp(std::fabs(x)) * special::BesselI1e(x); }
+double BesselK0(double x) { return x <= 0 ? special::BesselK0e(x) : std::exp(-x) * special::BesselK0e(x); }
+double BesselK1(double x) { return x <= 0 ? special::BesselK1e(x) : std::exp(-x) * special::BesselK1e(x); }
+double FresnelSin(double x) { return special::Fresnel(x).sine; }
+double FresnelCos(double x) { return special::Fresnel(x).cosine; }
+
+// a, b and x of one shape, or scalars.
+template <class T>
+struct Betainc {
+  void operator()(KernelContext& k) const {
+    const Shape* shape = &k.shape(0);
+    int64_t step[3];
+    constexpr const char* kNames[] = {"a", "b", "x"};
+    for (int i = 0; i < 3; ++i) {
+      if (k.shape(i).rank() == 0) continue;
+      k.Require(shape->rank() == 0 || *shape == k.shape(i), "Shapes of ", kNames[shape == &k.shape(0) ? 0 : 1], " and ",
+                kNames[i], " are inconsistent: ", *shape, " vs. ", k.shape(i));
+      if (shape->rank() == 0) shape = &k.shape(i);
+    }
+    for (int i = 0; i < 3; ++i) step[i] = k.shape(i).rank() == 0 ? 0 : 1;
+    const auto a = k.in<T>(0), b = k.in<T>(1), x = k.in<T>(2);
+    const auto z = k.out<T>(0, Shape(*shape));
+    ParallelElements(k, z.size(), 200000, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        z[i] = static_cast<T>(special::Betainc(a[i * step[0]], b[i * step[1]], x[i * step[2]]));
+      }
+    });
+  }
+};
+
+struct MakeComplex {
+  template <class T> std::complex<T> operator()(T re, T im) const { return {re, im}; }
+};
+struct Real { template <class T> auto operator()(T z) const { return z.real(); } };
+struct Imag { template <class T> auto operator()(T z) const { return z.imag(); } };
+struct Angle { template <class T> auto operator()(T z) const { return std::arg(z); } };
+struct ComplexAbs { template <class T> auto operator()(T z) const { return std::abs(z); } };
+struct Conjugate { template <class T> T operator()(T z) const { return std::conj(z); } };
+
+struct ForwardInput {
+  void operator()(KernelContext& k) const { k.Forward(0, 0); }
+};
+
+}  // namespace
+
+void RegisterMathSpecialKernels(KernelRegistry& kernels) {
+  AddUnary<Erf>(kernels, "Erf", Floats{});
+  AddUnary<Erfc>(kernels, "Erfc", Floats{});
+  AddUnary<Of<special::Lgamma>>(kernels, "Lgamma", Floats{});
+  AddUnary<Of<special::Digamma>>(kernels, "Digamma", Floats{});
+  AddUnary<Of<special::Erfinv>>(kernels, "Erfinv", Floats{});
+  AddUnary<Of<special::Ndtri>>(kernels, "Ndtri", Floats{});
+  AddUnary<Of<special::Dawsn>>(kernels, "Dawsn", Floats{});
+  AddUnary<Of<special::Expint>>(kernels, "Expint", Floats{});
+  AddUnary<Of<special::Spence>>(kernels, "Spence", Floats{});
+  AddUnary<Of<FresnelSin>>(kernels, "FresnelSin", Floats{});
+  AddUnary<Of<FresnelCos>>(kernels, "FresnelCos", Floats{});
+  AddUnary<Of<BesselI0>>(kernels, "BesselI0", Floats{});
+  AddUnary<Of<BesselI1>>(kernels, "BesselI1", Floats{});
+  AddUnary<Of<special::BesselI0e>>(kernels, "BesselI0e", Floats{});
+  AddUnary<Of<special::BesselI1e>>(kernels, "BesselI1e", Floats{});
+  AddUnary<Of<BesselK0>>(kernels, "BesselK0", Floats{});
+  AddUnary<Of<BesselK1>>(kernels, "BesselK1", Floats{});
+  AddUnary<Of<special::BesselK0e>>(kernels, "BesselK0e", Floats{});
+  AddUnary<Of<special::BesselK1e>>(kernels, "BesselK1e", Floats{});
+  AddUnary<Of<special::BesselJ0>>(kernels, "BesselJ0", Floats{});
+  AddUnary<Of<special::BesselJ1>>(kernels, "BesselJ1", Floats{});
+  AddUnary<Of<special::BesselY0>>(kernels, "BesselY0", Floats{});
+  AddUnary<Of<special::BesselY1>>(kernels, "BesselY1", Floats{});
+  AddBinary<Of2<special::Igamma>>(kernels, "Igamma", Floats{});
+  AddBinary<Of2<special::Igammac>>(kernels, "Igammac", Floats{});
+  AddBinary<Of2<special::IgammaGradA>>(kernels, "IgammaGradA", RealFloats{});
+  AddBinary<Of2<special::RandomGammaGrad>>(kernels, "RandomGammaGrad", RealFloats{});
+  AddBinary<Of2<special::Zeta>>(kernels, "Zeta", RealFloats{});
+  AddBinary<Of2<special::Polygamma>>(kernels, "Polygamma", RealFloats{});
+  kernels.Add<Betainc>("Betainc", RealFloats{});
+
+  AddBinary<MakeComplex>(kernels, "Complex", RealFloats{});
+  AddUnary<Real>(kernels, "Real", Complexes{});
+  AddUnary<Imag>(kernels, "Imag", Complexes{});
+  AddUnary<Angle>(kernels, "Angle", Complexes{});
+  AddUnary<ComplexAbs>(kernels, "ComplexAbs", Complexes{});
+  AddUnary<Conjugate>(kernels, "Conj", Complexes{});
+  kernels.Add<ForwardInput>("Conj", Types<Variant>{});
+}
+
+}  // namespace penstock

@@ -32,8 +32,11 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterRandomOps(ops);
   RegisterReductionOps(ops);
   RegisterResourceVariableOps(ops);
+  RegisterScanOps(ops);
   RegisterScatterNdOps(ops);
   RegisterScatterOps(ops);
+  RegisterSegmentOps(ops);
+  RegisterSelectOps(ops);
   RegisterSelectionOps(ops);
   RegisterSendReceiveOps(ops);
   RegisterSequenceOps(ops);

@@ -27,8 +27,11 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterRandomKernels(kernels);
   RegisterReductionKernels(kernels);
   RegisterResourceVariableKernels(kernels);
+  RegisterScanKernels(kernels);
   RegisterScatterKernels(kernels);
   RegisterScatterNdKernels(kernels);
+  RegisterSegmentKernels(kernels);
+  RegisterSelectKernels(kernels);
   RegisterSelectionKernels(kernels);
   RegisterSendReceiveKernels(kernels);
   RegisterSequenceKernels(kernels);

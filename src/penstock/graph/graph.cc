@@ -502,8 +502,9 @@ std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
   if (node.op().shape_value && node.shape(output.index).known_rank() && node.output_type(0) != DT_INVALID) {
     const PartialShape dims = ConstantValueAsShape(output);
     if (dims.fully_known() && (output.type() == DT_INT32 || output.type() == DT_INT64)) {
-      if (node.num_inputs() == 1 && node.shape(0).rank() == 1) {
-        Tensor t(output.type(), Shape({dims.rank()}));
+      const int rank = node.shape(output.index).rank();
+      if (rank == 1 || (rank == 0 && dims.rank() == 1)) {
+        Tensor t(output.type(), rank == 0 ? Shape() : Shape({dims.rank()}));
         for (int i = 0; i < dims.rank(); ++i) {
           if (output.type() == DT_INT32) {
             t.mutable_data<int32_t>()[i] = static_cast<int32_t>(dims[i]);

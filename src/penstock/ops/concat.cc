@@ -41,6 +41,18 @@ void ConcatShape(ShapeContext& c, int first, int last, int axis_input) {
   c.out(0, out);
 }
 
+// Vectors that hold parts of a shape, one after the other.
+PartialShape JoinedShape(ShapeContext& c, int first, int last) {
+  PartialShape joined(std::vector<int64_t>{});
+  for (int i = first; i < last; ++i) {
+    const PartialShape& in = c.in(i);
+    if (!in.known_rank() || in.rank() != 1) return {};
+    const PartialShape part = shapes::PerhapsShape(c, i);
+    joined = shapes::Concatenate(joined, part);
+  }
+  return joined;
+}
+
 // Gives each joined input x(first...) its part of the gradient.
 void ConcatGradient(GradContext& g, int first, int last, Out axis) {
   const Out dy = g.dy();
@@ -148,6 +160,7 @@ void RegisterConcatOps(OpRegistry& ops) {
       .Attr("N: int >= 2")
       .Attr("T: type")
       .Shape([](ShapeContext& c) { ConcatShape(c, 1, c.num_inputs(), 0); })
+      .ShapeValue([](ShapeContext& c) { return JoinedShape(c, 1, c.num_inputs()); })
       .Gradient([](GradContext& g) { ConcatGradient(g, 1, g.num_inputs(), g.x(0)); })
       .Doc("The tensors `values` one after the other along dimension `concat_dim`.");
 
@@ -159,6 +172,7 @@ void RegisterConcatOps(OpRegistry& ops) {
       .Attr("T: type")
       .Attr("Tidx: {int32, int64} = DT_INT32")
       .Shape([](ShapeContext& c) { ConcatShape(c, 0, c.num_inputs() - 1, c.num_inputs() - 1); })
+      .ShapeValue([](ShapeContext& c) { return JoinedShape(c, 0, c.num_inputs() - 1); })
       .Gradient([](GradContext& g) { ConcatGradient(g, 0, g.num_inputs() - 1, g.x(g.num_inputs() - 1)); })
       .Doc("The tensors `values` one after the other along dimension `axis`.");
 
@@ -196,6 +210,15 @@ void RegisterConcatOps(OpRegistry& ops) {
         std::vector<int64_t> dims = merged.dims();
         dims.insert(dims.begin() + axis, c.num_inputs());
         c.out(0, PartialShape(std::move(dims)));
+      })
+      .ShapeValue([](ShapeContext& c) {
+        std::vector<int64_t> dims;
+        for (int i = 0; i < c.num_inputs(); ++i) {
+          if (!c.in(i).known_rank() || c.in(i).rank() != 0) return PartialShape();
+          const PartialShape part = shapes::PerhapsShape(c, i);
+          dims.push_back(part.rank() == 1 ? part[0] : -1);
+        }
+        return PartialShape(std::move(dims));
       })
       .Gradient([](GradContext& g) {
         const Outs parts =

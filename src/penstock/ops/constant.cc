@@ -27,7 +27,8 @@ void RegisterConstantOps(OpRegistry& ops) {
       .Free()
       .Doc("The tensor `value`, in host memory.");
 
-  ops.Add("Placeholder").Is(Flow::kPlaceholder)
+  ops.Add("Placeholder")
+      .Is(Flow::kPlaceholder)
       .Output("output: dtype")
       .Attr("dtype: type")
       .Attr("shape: shape = { unknown_rank: true }")
@@ -35,7 +36,8 @@ void RegisterConstantOps(OpRegistry& ops) {
       .Free()
       .Doc("A tensor that must be fed. Fails when it is computed.");
 
-  ops.Add("PlaceholderV2").Is(Flow::kPlaceholder)
+  ops.Add("PlaceholderV2")
+      .Is(Flow::kPlaceholder)
       .Output("output: dtype")
       .Attr("dtype: type")
       .Attr("shape: shape")
@@ -68,6 +70,11 @@ void RegisterConstantOps(OpRegistry& ops) {
       .Shape([](ShapeContext& c) {
         c.WithRank(0, 1);
         c.WithRank(1, 0);
+        if (const Tensor* dims = c.in_value(0)) {
+          for (int64_t d : shapes::Integers(*dims)) {
+            if (d < 0) throw InvalidArgument("Fill dimensions must be >= 0, but got ", d);
+          }
+        }
         shapes::FromShapeInput(c);
       })
       .Gradient([](GradContext& g) { g.Set(1, Sum(g.dy(), AllAxes(g.dy()))); })

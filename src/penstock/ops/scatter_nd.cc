@@ -6,7 +6,8 @@ namespace penstock {
 namespace {
 
 // indices [..., depth] and updates [..., inner] must fit a target of shape `shape`.
-void CheckScatter(const PartialShape& shape, const PartialShape& indices, const PartialShape& updates) {
+void CheckScatter(const PartialShape& shape, const PartialShape& indices, const PartialShape& updates,
+                  std::string_view source) {
   if (shape.known_rank() && shape.num_elements() == 0 && indices.num_elements() > 0 && updates.num_elements() > 0) {
     throw InvalidArgument("Indices and updates specified for empty output shape");
   }
@@ -14,34 +15,31 @@ void CheckScatter(const PartialShape& shape, const PartialShape& indices, const 
   if (indices.rank() < 1) throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
   const int outer = indices.rank() - 1;
   const int64_t depth = indices[outer];
-  const auto refuse = [&](std::string_view what, std::string_view why) {
-    throw InvalidArgument(what, "; indices shape: ", indices, ", updates shape: ", updates, ", output shape: ", shape,
-                          why);
-  };
-  if (updates.rank() < outer) refuse("Dimensions [0,n) of indices[shape] must match updates[shape]", "");
-  for (int i = 0; i < outer; ++i) {
-    if (indices[i] >= 0 && updates[i] >= 0 && indices[i] != updates[i]) {
-      throw InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices,
-                            "] = ", shapes::Subshape(indices, 0, outer), " must match dimensions [0,", outer,
-                            ") of updates[shape=", updates, "] = ", shapes::Subshape(updates, 0, outer));
-    }
+  if (updates.rank() < outer) {
+    throw InvalidArgument("The outer ", outer, " dimensions of indices.shape=", indices, " must match the outer ",
+                          outer, " dimensions of updates.shape=", updates);
+  }
+  if (!shapes::Subshape(indices, 0, outer).IsCompatibleWith(shapes::Subshape(updates, 0, outer))) {
+    throw InvalidArgument("The outer ", outer, " dimensions of indices.shape=", indices, " must match the outer ",
+                          outer, " dimensions of updates.shape=", updates);
   }
   if (depth < 0 || !shape.known_rank()) return;
-  if (depth > shape.rank()) refuse("The innermost dimension of indices is larger than the rank of the output", "");
-  const int d = static_cast<int>(depth);
-  const PartialShape want = shapes::Subshape(shape, d, shape.rank()),
-                     have = shapes::Subshape(updates, outer, updates.rank());
-  if (!want.IsCompatibleWith(have)) {
-    throw InvalidArgument("Dimensions [", d, ",", shape.rank(), ") of input[shape=", shape, "] = ", want,
-                          " must match dimensions [", outer, ",", updates.rank(), ") of updates[shape=", updates,
-                          "] = ", have);
+  if (depth > shape.rank()) {
+    throw InvalidArgument("The innermost dimension of indices is larger than the rank of the output: indices shape ",
+                          indices, ", updates shape ", updates, ", output shape ", shape);
+  }
+  const int d = static_cast<int>(depth), inner = shape.rank() - d;
+  const PartialShape have = shapes::Subshape(updates, outer, updates.rank());
+  if (!shapes::Subshape(shape, d, shape.rank()).IsCompatibleWith(have)) {
+    throw InvalidArgument("The inner ", inner, " dimensions of ", source, ".shape=", shape, " must match the inner ",
+                          updates.rank() - outer, " dimensions of updates.shape=", updates);
   }
 }
 
 void TensorScatterShape(ShapeContext& c) {
   c.WithRankAtLeast(0, 1);
   c.WithRankAtLeast(1, 1);
-  CheckScatter(c.in(0), c.in(1), c.in(2));
+  CheckScatter(c.in(0), c.in(1), c.in(2), "input");
   c.out(0, c.in(0));
 }
 
@@ -73,7 +71,7 @@ void RegisterScatterNdOps(OpRegistry& ops) {
         c.WithRankAtLeast(1, 1);
         c.WithRank(2, 1);
         const PartialShape shape = c.in_as_shape(2);
-        CheckScatter(shape, c.in(0), c.in(1));
+        CheckScatter(shape, c.in(0), c.in(1), "output");
         c.out(0, shape);
       })
       .Gradient([](GradContext& g) {

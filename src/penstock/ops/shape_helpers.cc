@@ -110,6 +110,20 @@ PartialShape AnyOfRank(int64_t rank) {
   return rank < 0 ? PartialShape() : PartialShape::OfRank(static_cast<int>(rank));
 }
 
+PartialShape PerhapsShape(ShapeContext& c, int i) {
+  if (c.in_type(i) != DT_INT32 && c.in_type(i) != DT_INT64) return {};
+  const PartialShape& in = c.in(i);
+  if (!in.known_rank() || in.rank() > 1) return {};
+  if (const Tensor* value = c.in_value(i)) {
+    std::vector<int64_t> dims = Integers(*value);
+    for (int64_t d : dims) {
+      if (d < -1) return {};
+    }
+    return PartialShape(std::move(dims));
+  }
+  return in.rank() == 1 && in[0] > kMaxRank ? PartialShape() : c.in_as_shape(i);
+}
+
 void FromShapeInput(ShapeContext& c) {
   const PartialShape shape = c.in_as_shape(0);
   for (int i = 0; i < c.num_outputs(); ++i) c.out(i, shape);

@@ -25,6 +25,9 @@ int64_t DivideDims(int64_t a, int64_t b, bool evenly = true);
 int64_t DimFromInput(ShapeContext& c, int i);
 // Unknown dimensions, as many as `rank`; unknown rank if that is negative.
 PartialShape AnyOfRank(int64_t rank);
+// Input i, which may or may not be a part of a shape, as far as its elements are known; unknown if it is none. Never throws:
+// for ShapeValue functions, which are asked about any tensor.
+PartialShape PerhapsShape(ShapeContext& c, int i);
 // All outputs take the shape that input 0 is a vector of.
 void FromShapeInput(ShapeContext& c);
 

@@ -29,7 +29,8 @@ void ReshapeShape(ShapeContext& c) {
   if (elements >= 0) {
     if (unknown == 0 && known != elements) refuse("");
     if (unknown == 1 && known > 0) {
-      if (elements % known != 0) refuse(StrCat(": ", elements, " is not divisible by ", known));
+      if (elements % known != 0)
+        refuse(StrCat(": the dimension size must be evenly divisible by ", known, " but is ", elements));
       out.set_dim(static_cast<int>(unknown_at), elements / known);
     }
   }
@@ -46,6 +47,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
       .Attr("out_type: {int32, int64} = DT_INT32")
       .NotDifferentiable()
       .Shape([](ShapeContext& c) { c.out(0, {c.in(0).rank()}); })
+      .ShapeValue([](ShapeContext& c) { return c.in(0); })
       .Free()
       .Doc("The shape of `input` as a vector.");
 

@@ -6,6 +6,11 @@ namespace penstock {
 
 namespace {
 
+std::optional<int64_t> FirstOf(const Tensor* values) {
+  if (!values || values->num_elements() == 0) return std::nullopt;
+  return shapes::Integers(*values)[0];
+}
+
 void SliceShape(ShapeContext& c) {
   const PartialShape& in = c.in(0);
   const PartialShape begins = shapes::Merge(c.WithRank(1, 1), c.WithRank(2, 1));
@@ -61,6 +66,25 @@ PartialShape StridedSliceShape(ShapeContext& c, const PartialShape& input, int f
       .result;
 }
 
+// A part of a vector that holds a shape: a range of it, or one element.
+PartialShape SlicedShape(ShapeContext& c) {
+  const PartialShape shape = shapes::PerhapsShape(c, 0);
+  const Tensor *begin = c.in_value(1), *end = c.in_value(2), *strides = c.in_value(3);
+  if (!shape.known_rank() || !begin || !end || !strides || c.in(0).rank() != 1) return {};
+  if (c.attr<int64_t>("new_axis_mask") || c.attr<int64_t>("ellipsis_mask")) return {};
+  SliceMasks masks;
+  masks.begin = c.attr<int64_t>("begin_mask");
+  masks.end = c.attr<int64_t>("end_mask");
+  masks.shrink_axis = c.attr<int64_t>("shrink_axis_mask");
+  const std::vector<int64_t> begins = shapes::Integers(*begin), ends = shapes::Integers(*end);
+  const SlicePlan plan = PlanSlice(masks, PartialShape({int64_t{shape.rank()}}), static_cast<int>(begins.size()),
+                                   &begins, &ends, shapes::Integers(*strides));
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < plan.size[0]; ++i)
+    dims.push_back(shape[static_cast<int>(plan.begin[0] + i * plan.stride[0])]);
+  return PartialShape(std::move(dims));
+}
+
 Out Slice(Out x, Out begin, Out end, Out strides, const SliceMasks& masks) {
   return Call("StridedSlice", {x, begin, end, strides}, masks.Attrs());
 }
@@ -76,6 +100,16 @@ void RegisterSliceOps(OpRegistry& ops) {
       .Attr("T: type")
       .Attr("Index: {int32, int64}")
       .Shape(SliceShape)
+      .ShapeValue([](ShapeContext& c) {
+        const PartialShape shape = shapes::PerhapsShape(c, 0);
+        const std::optional<int64_t> begin = c.in(1).num_elements() == 1 ? FirstOf(c.in_value(1)) : std::nullopt;
+        const std::optional<int64_t> size = c.in(2).num_elements() == 1 ? FirstOf(c.in_value(2)) : std::nullopt;
+        if (!shape.known_rank() || c.in(0).rank() != 1 || !begin || !size || *begin < 0 || *begin > shape.rank()) {
+          return PartialShape();
+        }
+        const int64_t end = *size < 0 ? shape.rank() : std::min<int64_t>(*begin + *size, shape.rank());
+        return shapes::Subshape(shape, static_cast<int>(*begin), static_cast<int>(end));
+      })
       .Gradient([](GradContext& g) {
         // The gradient in the middle of zeros: as many before as `begin`, after as much as is missing.
         const Out begin = g.x(1), x = g.x(0);
@@ -106,6 +140,7 @@ void RegisterSliceOps(OpRegistry& ops) {
         c.out(0, result);
         c.out_handle(0, c.in_handle(0));
       })
+      .ShapeValue(SlicedShape)
       .Gradient([](GradContext& g) {
         const DataType type = g.x(1).type();
         // The gradient op knows no int16.

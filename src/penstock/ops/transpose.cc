@@ -14,6 +14,8 @@ void TransposeShape(ShapeContext& c) {
   if (rank < 0 && values) rank = static_cast<int>(values->num_elements());
   if (rank < 0 && elements >= 0) rank = static_cast<int>(elements);
   if (rank < 0) return;
+  // One element may permute a vector or, read leniently, a scalar.
+  if (!in.known_rank() && rank < 2) return;
   if (elements >= 0) shapes::RequireDim(rank, elements);
   std::vector<int64_t> dims(rank, -1);
   if (values && in.known_rank()) {

@@ -18,6 +18,13 @@ struct Forward {
   }
 };
 
+struct GuaranteeConst {
+  void operator()(KernelContext& k) const {
+    k.Require(k.input(0).dtype() != DT_RESOURCE, "Input tensor cannot be a resource variable handle.");
+    k.Forward(0, 0);
+  }
+};
+
 struct DeepCopy {
   void operator()(KernelContext& k) const { k.SetOutput(0, k.input(0).Clone()); }
 };
@@ -90,9 +97,10 @@ struct CheckNumerics {
 void RegisterIdentityKernels(KernelRegistry& kernels) {
   kernels.Add<NoOp>("NoOp");
   for (const char* op : {"Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient",
-                         "PlaceholderWithDefault", "GuaranteeConst", "DebugGradientIdentity", "Copy", "CopyHost"}) {
+                         "PlaceholderWithDefault", "DebugGradientIdentity", "Copy", "CopyHost"}) {
     kernels.Add<Forward>(op);
   }
+  kernels.Add<GuaranteeConst>("GuaranteeConst");
   kernels.Add<DeepCopy>("DeepCopy");
   kernels.Add<EnsureShape>("EnsureShape");
   kernels.Add<CheckNumerics>("CheckNumerics", Floats{});

@@ -229,19 +229,19 @@ struct UnravelIndex {
     k.Require(indices.rank() <= 1, "The indices can only be scalar or vector, got \"", indices.shape(), "\"");
     k.Require(dims.rank() == 1, "The dims can only be 1-D, got \"", dims.shape(), "\"");
     const auto sizes = dims.flat<T>();
-    int64_t total = 1;
+    T product = 1;
     bool overflow = false;
     for (const T d : sizes) {
       k.Require(d != 0, "Input dims cannot contain a dim of zero, but dims contains zero");
       k.Require(d > 0, "Input dims must be positive, but got ", d);
-      overflow |= __builtin_mul_overflow(total, static_cast<int64_t>(d), &total);
+      overflow |= __builtin_mul_overflow(product, d, &product);
     }
     k.Require(!overflow, "Input dims product is causing integer overflow");
     const int64_t n = indices.num_elements(), rank = static_cast<int64_t>(sizes.size());
     auto out = k.out<T>(0, indices.rank() == 0 ? Shape({rank}) : Shape({rank, n}));
     for (int64_t i = 0; i < n; ++i) {
       int64_t rest = indices.data<T>()[i];
-      k.Require(rest >= 0 && rest < total, "index is out of bound as with dims");
+      k.Require(rest >= 0 && rest < product, "index is out of bound as with dims");
       for (int64_t d = rank - 1; d >= 0; --d) {
         out[d * n + i] = static_cast<T>(rest % sizes[d]);
         rest /= sizes[d];

@@ -63,16 +63,22 @@ struct Reshape {
       }
       k.Require(d >= 0, "Size ", i, " must be non-negative, not ", d);
       zero |= d == 0;
-      overflow |= __builtin_mul_overflow(product, d, &product);
+      if (d > 0) overflow |= __builtin_mul_overflow(product, d, &product);
     }
-    if (zero) product = 0;
-    k.Require(zero || !overflow, "Shape ", StrCat("[", StrJoin(dims, ","), "]"), " has too many elements");
+    k.Require(!overflow, "Shape ", StrCat("[", StrJoin(dims, ","), "]"), " has too many elements");
     if (open >= 0) {
-      k.Require(product > 0,
-                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
-                "non-zero");
-      dims[open] = elements / product;
-      k.Require(dims[open] * product == elements, "Input to reshape is a tensor with ", elements,
+      // Where zeros stand on both sides, what is left of them must fit.
+      int64_t size = 1;
+      bool empty = false;
+      for (const int64_t d : k.shape(0)) {
+        if (d > 0 || !zero) {
+          size *= d;
+        } else {
+          empty = true;
+        }
+      }
+      dims[open] = size / product;
+      k.Require(empty || dims[open] * product == size, "Input to reshape is a tensor with ", size,
                 " values, but the requested shape requires a multiple of ", product);
     }
     const Shape shape(dims);

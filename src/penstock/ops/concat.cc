@@ -213,12 +213,14 @@ void RegisterConcatOps(OpRegistry& ops) {
       })
       .ShapeValue([](ShapeContext& c) {
         std::vector<int64_t> dims;
+        bool scalars = false;  // one known to be a scalar tells that all are
         for (int i = 0; i < c.num_inputs(); ++i) {
-          if (!c.in(i).known_rank() || c.in(i).rank() != 0) return PartialShape();
+          if (c.in(i).known_rank() && c.in(i).rank() != 0) return PartialShape();
+          scalars |= c.in(i).known_rank();
           const PartialShape part = shapes::PerhapsShape(c, i);
           dims.push_back(part.rank() == 1 ? part[0] : -1);
         }
-        return PartialShape(std::move(dims));
+        return scalars ? PartialShape(std::move(dims)) : PartialShape();
       })
       .Gradient([](GradContext& g) {
         const Outs parts =

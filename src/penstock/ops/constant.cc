@@ -57,6 +57,7 @@ void RegisterConstantOps(OpRegistry& ops) {
         c.out(0, shape);
       })
       .Gradient(IdentityGradient)
+      .Is(Flow::kPlaceholder)  // a feed may change it: no value is seen through it
       .MayAliasInput0()
       .Free()
       .Doc("`input`, unless a value is fed.");

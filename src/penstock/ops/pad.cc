@@ -26,6 +26,8 @@ void PadShape(ShapeContext& c) {
       throw InvalidArgument("Paddings must be non-negative: ", sizes[2 * i], ", ", sizes[2 * i + 1]);
     out.set_dim(i, in[i] < 0 ? -1 : shapes::AddDims(in[i], shapes::AddDims(sizes[2 * i], sizes[2 * i + 1])));
   }
+  int64_t elements = 1;
+  for (int64_t d : out.dims()) elements = shapes::MultiplyDims(elements, d);  // refuses what no integer counts
   c.out(0, out);
 }
 

@@ -4,7 +4,8 @@ import pytest
 
 import penstock.v1 as tf
 
-DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64, np.complex64, np.complex128]
+DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64, np.complex64,
+          np.complex128]
 
 
 def values(shape, dtype, seed=0):
@@ -35,7 +36,7 @@ CASES = {
     "tile": (lambda x: tf.tile(x, [2, 1, 3]), lambda x: np.tile(x, [2, 1, 3])),
     "concat": (lambda x: tf.concat([x, x[:, :1], x], 1), lambda x: np.concatenate([x, x[:, :1], x], 1)),
     "stack": (lambda x: tf.stack([x, x], 1), lambda x: np.stack([x, x], 1)),
-    "gather": (lambda x: tf.gather(x, [[2, 0], [1, 1]], axis=1), lambda x: x[:, [[2, 0], [1, 1]]]),
+    "gather": (lambda x: tf.gather(x, [[2, 0], [1, 1]]), lambda x: x[[[2, 0], [1, 1]]]),
     "gather_nd": (lambda x: tf.gather_nd(x, [[2, 0], [1, 3]]), lambda x: x[[2, 1], [0, 3]]),
     "band": (lambda x: tf.linalg.band_part(x, 1, 2), lambda x: np.triu(np.tril(x, 2), -1)),
     "diag_part": (lambda x: tf.linalg.diag_part(x), lambda x: np.diagonal(x, axis1=1, axis2=2)),
@@ -78,6 +79,13 @@ def test_gradient_when_shapes_are_unknown(name):
         np.testing.assert_allclose(gradients[0], gradients[1])
 
 
+@pytest.mark.parametrize("axis", [1, -1])
+def test_gather_along_other_axes(axis):
+    x = values((3, 4, 5), np.float32)
+    np.testing.assert_array_equal(run(lambda t: tf.gather(t, [[2, 0], [1, 1]], axis=axis), x),
+                                  np.take(x, [[2, 0], [1, 1]], axis))
+
+
 def test_split_and_unstack():
     x = values((4, 6), np.float32)
     for part, expected in zip(run(lambda t: tf.split(t, 3, 1), x), np.split(x, 3, 1)):
@@ -103,7 +111,7 @@ def test_split_and_unstack():
 ])
 def test_refuses_what_cannot_be(build, words):
     with tf.Graph().as_default(), tf.Session() as session:
-        result = build(lambda v: tf.placeholder_with_default(np.array(v, np.int32), None if np.ndim(v) == 0 else np.shape(v)))
+        result = build(lambda v: tf.placeholder_with_default(np.array(v, np.int32), np.shape(v) or None))
         with pytest.raises(tf.errors.InvalidArgumentError, match=words):
             session.run(result)
         assert session.run(tf.constant(1)) == 1

@@ -104,8 +104,11 @@ void DeviceName::MergeFrom(const DeviceName& other, bool override_conflicts) {
   merge(job, has_job, other.job, other.has_job, "job");
   merge(replica, has_replica, other.replica, other.has_replica, "replica");
   merge(task, has_task, other.task, other.has_task, "task");
-  if (!merge(type, has_type, other.type, other.has_type, "type")) has_id = false;
-  if (has_type || other.has_type || !override_conflicts) merge(id, has_id, other.id, other.has_id, "id");
+  if (!merge(type, has_type, other.type, other.has_type, "type")) {
+    has_id = false;  // an index says nothing without its type
+    return;
+  }
+  merge(id, has_id, other.id, other.has_id, "id");
 }
 
 void DeviceName::OverrideWith(const DeviceName& o) {

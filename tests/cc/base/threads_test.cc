@@ -1,0 +1,81 @@
+#include "penstock/base/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace penstock {
+namespace {
+
+TEST(ParallelFor, VisitsEachUnitOnce) {
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads, "test");
+    for (const int64_t total : {0, 1, 2, 7, 1000, 100003}) {
+      std::vector<std::atomic<int>> visits(total);
+      pool.ParallelFor(total, 1000, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) ++visits[i];
+      });
+      for (const auto& n : visits) ASSERT_EQ(n, 1);
+    }
+  }
+}
+
+TEST(ParallelFor, PiecesDoNotDependOnTheSchedule) {
+  ThreadPool pool(3, "test");
+  const auto pieces = [&] {
+    std::mutex mutex;
+    std::vector<std::pair<int64_t, int64_t>> seen;
+    pool.ParallelFor(100003, 100, [&](int64_t begin, int64_t end) {
+      std::lock_guard lock(mutex);
+      seen.emplace_back(begin, end);
+    });
+    std::sort(seen.begin(), seen.end());
+    return seen;
+  };
+  const auto first = pieces();
+  EXPECT_GT(first.size(), 1u);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(pieces(), first);
+}
+
+TEST(ParallelFor, HandsOnAnException) {
+  ThreadPool pool(2, "test");
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_THROW(pool.ParallelFor(1000, 1000,
+                                  [&](int64_t begin, int64_t) {
+                                    if (begin > 0) throw std::runtime_error("piece");
+                                  }),
+                 std::runtime_error);
+  }
+}
+
+TEST(ParallelFor, MayBeNested) {
+  ThreadPool pool(2, "test");
+  std::atomic<int64_t> sum{0};
+  pool.ParallelFor(100, 10000, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      pool.ParallelFor(100, 10000, [&](int64_t b, int64_t e) { sum += e - b; });
+    }
+  });
+  EXPECT_EQ(sum, 10000);
+}
+
+TEST(Schedule, RunsTasksFromManyThreads) {
+  ThreadPool pool(2, "test");
+  std::atomic<int> ran{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) pool.Schedule([&] { ++ran; });
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  while (ran < 4000) std::this_thread::yield();
+  EXPECT_EQ(ran, 4000);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -7,14 +7,16 @@ namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
   ops.SetKnownOps(FindKnownOp);
-  SetNewerAttrs(IsNewerAttr);
+  RegisterActivationOps(ops);
   RegisterAggregateOps(ops);
+  RegisterBiasOps(ops);
   RegisterCastOps(ops);
   RegisterCheckpointOps(ops);
   RegisterComparisonOps(ops);
   RegisterConcatOps(ops);
   RegisterConstantOps(ops);
   RegisterControlFlowOps(ops);
+  RegisterConvOps(ops);
   RegisterDiagonalOps(ops);
   RegisterFakeQuantOps(ops);
   RegisterFunctionalOps(ops);
@@ -28,6 +30,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterPadOps(ops);
   RegisterPartitionOps(ops);
   RegisterPatchesOps(ops);
+  RegisterPoolOps(ops);
   RegisterQueueOps(ops);
   RegisterRandomOps(ops);
   RegisterReductionOps(ops);
@@ -42,6 +45,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterSequenceOps(ops);
   RegisterShapeOfOps(ops);
   RegisterSliceOps(ops);
+  RegisterSoftmaxOps(ops);
   RegisterSpaceOps(ops);
   RegisterSparseMathOps(ops);
   RegisterSparseOps(ops);
@@ -52,6 +56,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);
+  SetNewerAttrs(IsNewerAttr);
 }
 
 }  // namespace penstock

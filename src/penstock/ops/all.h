@@ -5,13 +5,16 @@
 
 namespace penstock {
 
+void RegisterActivationOps(OpRegistry& ops);
 void RegisterAggregateOps(OpRegistry& ops);
+void RegisterBiasOps(OpRegistry& ops);
 void RegisterCastOps(OpRegistry& ops);
 void RegisterCheckpointOps(OpRegistry& ops);
 void RegisterComparisonOps(OpRegistry& ops);
 void RegisterConcatOps(OpRegistry& ops);
 void RegisterConstantOps(OpRegistry& ops);
 void RegisterControlFlowOps(OpRegistry& ops);
+void RegisterConvOps(OpRegistry& ops);
 void RegisterDiagonalOps(OpRegistry& ops);
 void RegisterFakeQuantOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
@@ -25,6 +28,7 @@ void RegisterMathUnaryOps(OpRegistry& ops);
 void RegisterPadOps(OpRegistry& ops);
 void RegisterPartitionOps(OpRegistry& ops);
 void RegisterPatchesOps(OpRegistry& ops);
+void RegisterPoolOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
 void RegisterReductionOps(OpRegistry& ops);
@@ -39,6 +43,7 @@ void RegisterSendReceiveOps(OpRegistry& ops);
 void RegisterSequenceOps(OpRegistry& ops);
 void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);
+void RegisterSoftmaxOps(OpRegistry& ops);
 void RegisterSpaceOps(OpRegistry& ops);
 void RegisterSparseMathOps(OpRegistry& ops);
 void RegisterSparseOps(OpRegistry& ops);

@@ -4,13 +4,16 @@ namespace penstock {
 
 void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
+  RegisterActivationKernels(kernels);
   RegisterAggregateKernels(kernels);
+  RegisterBiasKernels(kernels);
   RegisterCastKernels(kernels);
   RegisterCheckpointKernels(kernels);
   RegisterComparisonKernels(kernels);
   RegisterConcatKernels(kernels);
   RegisterConstantKernels(kernels);
   RegisterControlFlowKernels(kernels);
+  RegisterConvKernels(kernels);
   RegisterDiagonalKernels(kernels);
   RegisterFakeQuantKernels(kernels);
   RegisterFunctionalKernels(kernels);
@@ -23,6 +26,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterMathUnaryKernels(kernels);
   RegisterPadKernels(kernels);
   RegisterPartitionKernels(kernels);
+  RegisterPoolKernels(kernels);
   RegisterQueueKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReductionKernels(kernels);
@@ -37,6 +41,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterSequenceKernels(kernels);
   RegisterShapeOfKernels(kernels);
   RegisterSliceKernels(kernels);
+  RegisterSoftmaxKernels(kernels);
   RegisterSpaceKernels(kernels);
   RegisterSparseKernels(kernels);
   RegisterSparseMathKernels(kernels);

@@ -5,13 +5,16 @@
 
 namespace penstock {
 
+void RegisterActivationKernels(KernelRegistry& kernels);
 void RegisterAggregateKernels(KernelRegistry& kernels);
+void RegisterBiasKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);
 void RegisterCheckpointKernels(KernelRegistry& kernels);
 void RegisterComparisonKernels(KernelRegistry& kernels);
 void RegisterConcatKernels(KernelRegistry& kernels);
 void RegisterConstantKernels(KernelRegistry& kernels);
 void RegisterControlFlowKernels(KernelRegistry& kernels);
+void RegisterConvKernels(KernelRegistry& kernels);
 void RegisterDiagonalKernels(KernelRegistry& kernels);
 void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
@@ -24,6 +27,7 @@ void RegisterMathSpecialKernels(KernelRegistry& kernels);
 void RegisterMathUnaryKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterPartitionKernels(KernelRegistry& kernels);
+void RegisterPoolKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
@@ -38,6 +42,7 @@ void RegisterSendReceiveKernels(KernelRegistry& kernels);
 void RegisterSequenceKernels(KernelRegistry& kernels);
 void RegisterShapeOfKernels(KernelRegistry& kernels);
 void RegisterSliceKernels(KernelRegistry& kernels);
+void RegisterSoftmaxKernels(KernelRegistry& kernels);
 void RegisterSpaceKernels(KernelRegistry& kernels);
 void RegisterSparseKernels(KernelRegistry& kernels);
 void RegisterSparseMathKernels(KernelRegistry& kernels);

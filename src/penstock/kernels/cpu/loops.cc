@@ -16,6 +16,7 @@ namespace {
     isa_name::FillReduce(loops);             \
     isa_name::FillGemm(loops);               \
     isa_name::FillMove(loops);               \
+    isa_name::FillNn(loops);                 \
     isa_name::FillRandom(loops);             \
   }
 PENSTOCK_FILL(baseline)

@@ -43,6 +43,8 @@ struct GemmLoops {
   void (*row_times_matrix)(int64_t k, int64_t n, const void* x, const void* b, int64_t ldb, void* y) = nullptr;
 };
 
+struct NnLoops;  // nn_loops.h
+
 struct Loops {
   const char* isa = "";
   UnaryLoop unary[static_cast<int>(UnaryOp::kCount)][kLoopTypes] = {};
@@ -66,6 +68,7 @@ struct Loops {
   void (*philox)(const uint32_t counter[4], const uint32_t key[2], int64_t groups, uint32_t stride, uint32_t* out) = nullptr;
   // Two normal numbers of each two words, as base/random.h's NormalPair.
   void (*normal_pairs)(const uint32_t* words, int64_t pairs, float* out) = nullptr;
+  const NnLoops* nn = nullptr;
 
   UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
   BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
@@ -85,6 +88,7 @@ const Loops& CpuLoops();
   void FillReduce(Loops& loops);         \
   void FillGemm(Loops& loops);           \
   void FillMove(Loops& loops);           \
+  void FillNn(Loops& loops);             \
   void FillRandom(Loops& loops);         \
   }
 PENSTOCK_LOOPS(baseline)

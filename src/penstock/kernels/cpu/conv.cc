@@ -1,0 +1,179 @@
+// Kernels of the convolutions; the work is done in convolve.cc.
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/compute.h"
+#include "penstock/kernels/cpu/convolve.h"
+#include "penstock/kernels/cpu/copy.h"
+
+namespace penstock {
+namespace {
+
+// What the three kernels of a convolution share: attributes, and the geometry from the shapes of input and filter.
+class ConvKernel {
+ public:
+  ConvKernel(const NodeView& node, int spatial, bool depthwise)
+      : attrs_(node, spatial), depthwise_(depthwise), name_(node.op().name) {}
+
+ protected:
+  Convolution Geometry(const Shape& input, const Shape& filter) const {
+    const int rank = attrs_.format.rank(), spatial = attrs_.format.spatial;
+    KernelContext::Require(input.rank() == rank, "input must be ", rank, "-dimensional: ", input);
+    KernelContext::Require(filter.rank() == rank, "filter must be ", rank, "-dimensional: ", filter);
+    Convolution c;
+    const int64_t channels = input[attrs_.format.channel()], depth = filter[spatial];
+    if (depthwise_) {
+      KernelContext::Require(channels == depth, "input and filter must have the same depth: ", channels, " vs ", depth);
+      c.groups = channels;
+      c.out_channels = Shape({channels, filter[spatial + 1]}).num_elements();
+    } else {
+      KernelContext::Require(depth > 0, "filter depth must be stricly greater than zero, but is ", depth);
+      KernelContext::Require(channels % depth == 0, "input depth must be evenly divisible by filter depth: ", channels,
+                             " vs ", depth);
+      c.groups = std::max<int64_t>(1, channels / depth);
+      c.out_channels = filter[spatial + 1];
+      KernelContext::Require(c.out_channels % c.groups == 0,
+                             "output depth must be evenly divisible by number of groups: ", c.out_channels, " vs ",
+                             c.groups);
+    }
+    for (int i = 0; i < spatial; ++i) {
+      KernelContext::Require(filter[i] > 0,
+                             "filter must not have zero elements (i.e. all dimensions must be non-zero)");
+    }
+    c.w = MakeWindows(attrs_, input, filter.dims().first(spatial));
+    return c;
+  }
+  // The geometry of a gradient: `dy` must be what the convolution would give.
+  Convolution GradGeometry(const Shape& input, const Shape& filter, const Shape& dy) const {
+    const int rank = attrs_.format.rank();
+    KernelContext::Require(input.rank() == rank, name_, ": input must be ", rank, "-dimensional");
+    KernelContext::Require(filter.rank() == rank, name_, ": filter must be ", rank, "-dimensional");
+    KernelContext::Require(dy.rank() == rank, name_, ": out_backprop must be ", rank, "-dimensional");
+    KernelContext::Require(input[0] == dy[0], name_,
+                           ": input and out_backprop must have the same batch size. Input batch: ", input[0],
+                           ", outbackprop batch: ", dy[0]);
+    const Convolution c = Geometry(input, filter);
+    KernelContext::Require(c.out_channels == dy[attrs_.format.channel()], name_,
+                           ": filter and out_backprop must have the same out_depth: ", c.out_channels, " vs ",
+                           dy[attrs_.format.channel()]);
+    for (int i = 0; i < attrs_.format.spatial; ++i) {
+      const int64_t computed = c.w.out[3 - attrs_.format.spatial + i], actual = dy[attrs_.format.dim(i)];
+      KernelContext::Require(computed == actual, name_,
+                             ": Size of out_backprop doesn't match computed: actual = ", actual,
+                             ", computed = ", computed, " spatial_dim: ", attrs_.format.dim(i));
+    }
+    return c;
+  }
+  // An output image, in the attributes' format, through a channels-last one that `fill` writes.
+  template <class C, class Fill>
+  void ImageOutput(KernelContext& k, const Shape& shape, Fill fill) const {
+    if (!attrs_.format.channels_first) {
+      ComputeOutput<C> out(k, 0, shape);
+      if (shape.num_elements()) fill(out.data);
+      return out.Store();
+    }
+    std::vector<int64_t> dims = {shape[0]};
+    for (int i = 2; i < shape.rank(); ++i) dims.push_back(shape[i]);
+    dims.push_back(shape[1]);
+    Tensor last = k.Temp(kTypeOf<C>, Shape(dims));
+    if (!shape.num_elements()) return void(k.Output(0, shape));
+    fill(last.mutable_data<C>());
+    if (BaseType(k.node().output_type(0)) == kTypeOf<C>)
+      return FromChannelsLast(k, last, attrs_.format, k.Output(0, shape));
+    Tensor first = k.Temp(kTypeOf<C>, shape);
+    FromChannelsLast(k, last, attrs_.format, first);
+    ComputeOutput<C> out(k, 0, shape);
+    std::memcpy(out.data, first.raw(), first.bytes());
+    out.Store();
+  }
+  Tensor Last(const KernelContext& k, const Tensor& t) const { return ChannelsLast(k, t, attrs_.format); }
+
+  WindowAttrs attrs_;
+  bool depthwise_;
+  std::string name_;
+};
+
+template <class C, int kSpatial, bool kDepthwise>
+struct Forward : ConvKernel {
+  explicit Forward(const NodeView& node) : ConvKernel(node, kSpatial, kDepthwise) {}
+  void operator()(KernelContext& k) const {
+    const Convolution c = Geometry(k.shape(0), k.shape(1));
+    const Shape shape = ImageShape(attrs_.format, c.w.batch, c.w.out, c.out_channels);
+    if (shape.num_elements() == 0) return void(k.Output(0, shape));
+    const Tensor last = Last(k, k.input(0));
+    const ComputeInput<C> x(k, last), filter(k, k.input(1));
+    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, x.data, filter.data, y); });
+  }
+};
+
+template <class C, int kSpatial, bool kDepthwise>
+struct InputGrad : ConvKernel {
+  bool shape_of_tensor;  // the first version of the op takes a tensor of that shape
+  explicit InputGrad(const NodeView& node)
+      : ConvKernel(node, kSpatial, kDepthwise), shape_of_tensor(node.op().name == "Conv3DBackpropInput") {}
+  void operator()(KernelContext& k) const {
+    const Shape &filter_shape = k.shape(1), &dy_shape = k.shape(2);
+    Shape shape = shape_of_tensor ? k.shape(0) : k.ShapeInput(0);
+    if (shape.rank() == 2 && kSpatial == 2 && dy_shape.rank() == 4 && filter_shape.rank() == 4) {
+      const int64_t sizes[3] = {1, shape[0], shape[1]};
+      shape = ImageShape(attrs_.format, dy_shape[0], sizes, filter_shape[2]);
+    }
+    k.Require(shape.rank() == kSpatial + 2, name_, ": input_sizes input must have ", kSpatial + 2,
+              " elements, but has ", shape.rank());
+    const Convolution c = GradGeometry(shape, filter_shape, dy_shape);
+    const Tensor last = Last(k, k.input(2));
+    const ComputeInput<C> filter(k, k.input(1)), dy(k, last);
+    ImageOutput<C>(k, shape, [&](C* dx) { ConvInputGrad(k, kTypeOf<C>, c, filter.data, dy.data, dx); });
+  }
+};
+
+template <class C, int kSpatial, bool kDepthwise>
+struct FilterGrad : ConvKernel {
+  bool shape_of_tensor;
+  explicit FilterGrad(const NodeView& node)
+      : ConvKernel(node, kSpatial, kDepthwise), shape_of_tensor(node.op().name == "Conv3DBackpropFilter") {}
+  void operator()(KernelContext& k) const {
+    const Shape shape = shape_of_tensor ? k.shape(1) : k.ShapeInput(1);
+    const Convolution c = GradGeometry(k.shape(0), shape, k.shape(2));
+    ComputeOutput<C> out(k, 0, shape);
+    if (shape.num_elements() == 0) return;
+    if (k.input(0).num_elements() == 0 || k.input(2).num_elements() == 0) {
+      ZeroElements(kTypeOf<C>, out.data, shape.num_elements());
+    } else {
+      const Tensor x_last = Last(k, k.input(0)), dy_last = Last(k, k.input(2));
+      const ComputeInput<C> x(k, x_last), dy(k, dy_last);
+      ConvFilterGrad(k, kTypeOf<C>, c, x.data, dy.data, out.data);
+    }
+    out.Store();
+  }
+};
+
+template <class C, int kSpatial, bool kDepthwise, class Types>
+void AddAll(KernelRegistry& kernels, Types types, const char* forward, const char* input_grad,
+            const char* filter_grad) {
+  kernels.Add<Forward<C, kSpatial, kDepthwise>>(forward, types);
+  kernels.Add<InputGrad<C, kSpatial, kDepthwise>>(input_grad, types).HostInput(0);
+  if constexpr (!std::is_same_v<C, int32_t>) {
+    kernels.Add<FilterGrad<C, kSpatial, kDepthwise>>(filter_grad, types).HostInput(1);
+  }
+}
+
+}  // namespace
+
+void RegisterConvKernels(KernelRegistry& kernels) {
+  constexpr const char* k2D[] = {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"};
+  AddAll<float, 2, false>(kernels, FloatComputed{}, k2D[0], k2D[1], k2D[2]);
+  AddAll<double, 2, false>(kernels, Types<double>{}, k2D[0], k2D[1], k2D[2]);
+  AddAll<int32_t, 2, false>(kernels, Types<int32_t>{}, k2D[0], k2D[1], k2D[2]);
+  constexpr const char* kDepthwise[] = {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
+                                        "DepthwiseConv2dNativeBackpropFilter"};
+  AddAll<float, 2, true>(kernels, FloatComputed{}, kDepthwise[0], kDepthwise[1], kDepthwise[2]);
+  AddAll<double, 2, true>(kernels, Types<double>{}, kDepthwise[0], kDepthwise[1], kDepthwise[2]);
+  constexpr const char* k3D[] = {"Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"};
+  AddAll<float, 3, false>(kernels, FloatComputed{}, k3D[0], k3D[1], k3D[2]);
+  AddAll<double, 3, false>(kernels, Types<double>{}, k3D[0], k3D[1], k3D[2]);
+  kernels.Add<InputGrad<float, 3, false>>("Conv3DBackpropInput", Types<Half, float>{});
+  kernels.Add<InputGrad<double, 3, false>>("Conv3DBackpropInput", Types<double>{});
+  kernels.Add<FilterGrad<float, 3, false>>("Conv3DBackpropFilter", Types<Half, float>{});
+  kernels.Add<FilterGrad<double, 3, false>>("Conv3DBackpropFilter", Types<double>{});
+}
+
+}  // namespace penstock

@@ -1,0 +1,177 @@
+#include "penstock/kernels/cpu/convolve.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "penstock/kernels/cpu/gemm.h"
+
+namespace penstock {
+namespace {
+
+// One output pixel is a row: batch, then the three spatial positions.
+struct Pixel {
+  int64_t batch, at[3];
+};
+Pixel PixelOf(const Windows& w, int64_t row) {
+  Pixel p;
+  for (int d = 2; d >= 0; --d) {
+    p.at[d] = row % w.out[d];
+    row /= w.out[d];
+  }
+  p.batch = row;
+  return p;
+}
+
+// fn(tap, first element of the pixel under it) for the taps of output pixel p that lie inside the input.
+template <class Fn>
+void ForEachTap(const Windows& w, const Pixel& p, Fn fn) {
+  int64_t tap = 0;
+  for (int64_t a = 0; a < w.filter[0]; ++a) {
+    const int64_t i0 = p.at[0] * w.stride[0] - w.pad[0] + a * w.dilation[0];
+    for (int64_t b = 0; b < w.filter[1]; ++b) {
+      const int64_t i1 = p.at[1] * w.stride[1] - w.pad[1] + b * w.dilation[1];
+      const bool inside = i0 >= 0 && i0 < w.in[0] && i1 >= 0 && i1 < w.in[1];
+      for (int64_t c = 0; c < w.filter[2]; ++c, ++tap) {
+        const int64_t i2 = p.at[2] * w.stride[2] - w.pad[2] + c * w.dilation[2];
+        const bool in = inside && i2 >= 0 && i2 < w.in[2];
+        fn(tap, in ? (((p.batch * w.in[0] + i0) * w.in[1] + i1) * w.in[2] + i2) * w.channels : -1);
+      }
+    }
+  }
+}
+
+// The windows of rows [begin, end) side by side: columns[row][tap][channel of the group].
+void Unroll(const Convolution& c, size_t size, const char* x, int64_t group, int64_t begin, int64_t end,
+            char* columns) {
+  const int64_t n = c.GroupIn() * size, offset = group * n;
+  for (int64_t row = begin; row < end; ++row) {
+    const Pixel p = PixelOf(c.w, row);
+    ForEachTap(c.w, p, [&](int64_t, int64_t at) {
+      if (at < 0) {
+        std::memset(columns, 0, n);
+      } else {
+        std::memcpy(columns, x + at * size + offset, n);
+      }
+      columns += n;
+    });
+  }
+}
+
+// Adds columns back to where Unroll took them from.
+template <class T>
+void RollUp(const Convolution& c, T* x, int64_t group, int64_t begin, int64_t end, const T* columns) {
+  const int64_t n = c.GroupIn(), offset = group * n;
+  for (int64_t row = begin; row < end; ++row) {
+    const Pixel p = PixelOf(c.w, row);
+    ForEachTap(c.w, p, [&](int64_t, int64_t at) {
+      if (at >= 0) {
+        T* to = x + at + offset;
+        for (int64_t i = 0; i < n; ++i) to[i] += columns[i];
+      }
+      columns += n;
+    });
+  }
+}
+void RollUpAny(const Convolution& c, DataType type, void* x, int64_t group, int64_t begin, int64_t end,
+               const void* columns) {
+  switch (type) {
+    case DT_FLOAT:
+      return RollUp(c, static_cast<float*>(x), group, begin, end, static_cast<const float*>(columns));
+    case DT_DOUBLE:
+      return RollUp(c, static_cast<double*>(x), group, begin, end, static_cast<const double*>(columns));
+    case DT_INT32:
+      return RollUp(c, static_cast<uint32_t*>(x), group, begin, end, static_cast<const uint32_t*>(columns));
+    default:
+      throw Internal("no convolution of ", type);
+  }
+}
+
+// Rows that are unrolled at a time: about a megabyte.
+int64_t RowsAtATime(int64_t width, size_t size) {
+  return std::max<int64_t>(128, (1 << 20) / std::max<int64_t>(1, width * size));
+}
+
+// Windows of one pixel, each next to the last: the input is its own unrolled form.
+bool IsProduct(const Convolution& c) {
+  if (c.groups != 1) return false;
+  for (int d = 0; d < 3; ++d) {
+    if (c.w.filter[d] != 1 || c.w.stride[d] != 1 || c.w.pad[d] != 0 || c.w.pad_after[d] != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
+                 void* y) {
+  const size_t size = DataTypeSize(type);
+  const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
+  if (IsProduct(c)) {
+    return Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n);
+  }
+  const int64_t step = RowsAtATime(depth, size), pieces = (rows + step - 1) / step;
+  k.Parallel(pieces * c.groups, std::max<int64_t>(1, step * n * depth / 16), [&](int64_t begin, int64_t end) {
+    Tensor columns = k.Temp(type, Shape({std::min(step, rows), depth}));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t group = i / pieces, first = i % pieces * step, last = std::min(rows, first + step);
+      Unroll(c, size, static_cast<const char*>(x), group, first, last, columns.mutable_data<char>());
+      GemmSerial(type, last - first, n, depth, {columns.raw(), depth, 1},
+                 {static_cast<const char*>(filter) + group * n * size, c.out_channels, 1},
+                 static_cast<char*>(y) + (first * c.out_channels + group * n) * size, c.out_channels);
+    }
+  });
+}
+
+void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
+                   void* dx) {
+  const size_t size = DataTypeSize(type);
+  const int64_t pixels = c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
+  if (IsProduct(c)) {
+    return Gemm(k, type, c.w.batch * pixels, depth, n, {dy, n, 1}, {filter, 1, n}, dx, depth);
+  }
+  std::memset(dx, 0, c.w.batch * c.w.InPixels() * c.w.channels * size);
+  const int64_t step = std::min(pixels, RowsAtATime(depth, size));
+  if (pixels == 0) return;
+  // Images are independent of each other; within one, windows overlap and are added in order.
+  k.Parallel(c.w.batch, std::max<int64_t>(1, pixels * c.groups * n * depth / 16), [&](int64_t begin, int64_t end) {
+    Tensor columns = k.Temp(type, Shape({step, depth}));
+    for (int64_t b = begin; b < end; ++b) {
+      for (int64_t group = 0; group < c.groups; ++group) {
+        for (int64_t first = b * pixels; first < (b + 1) * pixels; first += step) {
+          const int64_t last = std::min((b + 1) * pixels, first + step);
+          GemmSerial(type, last - first, depth, n,
+                     {static_cast<const char*>(dy) + (first * c.out_channels + group * n) * size, c.out_channels, 1},
+                     {static_cast<const char*>(filter) + group * n * size, 1, c.out_channels}, columns.mutable_raw(),
+                     depth);
+          RollUpAny(c, type, dx, group, first, last, columns.raw());
+        }
+      }
+    }
+  });
+}
+
+void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
+                    void* dfilter) {
+  const size_t size = DataTypeSize(type);
+  const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
+  if (IsProduct(c)) {
+    return Gemm(k, type, depth, n, rows, {x, 1, depth}, {dy, n, 1}, dfilter, n);
+  }
+  std::memset(dfilter, 0, depth * c.out_channels * size);
+  const int64_t step = std::max<int64_t>(512, RowsAtATime(depth, size));
+  Tensor columns = k.Temp(type, Shape({std::min(step, rows), depth}));
+  for (int64_t group = 0; group < c.groups; ++group) {
+    for (int64_t first = 0; first < rows; first += step) {
+      const int64_t last = std::min(rows, first + step);
+      k.Parallel(last - first, std::max<int64_t>(1, depth / 4), [&](int64_t begin, int64_t end) {
+        Unroll(c, size, static_cast<const char*>(x), group, first + begin, first + end,
+               columns.mutable_data<char>() + begin * depth * size);
+      });
+      Gemm(k, type, depth, n, last - first, {columns.raw(), 1, depth},
+           {static_cast<const char*>(dy) + (first * c.out_channels + group * n) * size, c.out_channels, 1},
+           static_cast<char*>(dfilter) + group * n * size, c.out_channels, true);
+    }
+  }
+}
+
+}  // namespace penstock

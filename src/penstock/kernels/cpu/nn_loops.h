@@ -1,0 +1,46 @@
+// Inner loops of neural-network kernels on floats, compiled for each instruction set; CpuLoops().nn has this machine's.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock {
+
+struct NnLoops {
+  // y[i] = e^(x[i] - m), where m is the largest x; returns their sum and sets *largest. y may be x.
+  float (*exp_row)(const float* x, float* y, int64_t n, float* largest) = nullptr;
+  // The sum of e^(x[i] - m), nothing stored.
+  float (*exp_sum)(const float* x, int64_t n, float* largest) = nullptr;
+  // y[i] = x[i] * scale + shift
+  void (*affine)(const float* x, float scale, float shift, float* y, int64_t n) = nullptr;
+  // The sum of labels[i] * (constant - logits[i]), and backprop[i] = backprop[i] * scale - labels[i].
+  float (*xent_row)(const float* logits, const float* labels, float constant, float scale, float* backprop,
+                    int64_t n) = nullptr;
+
+  // Rows of n channels.
+  // y = x * scale[c] + shift[c]; at least 0 with `relu`.
+  void (*scale_shift_rows)(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t n,
+                           bool relu) = nullptr;
+  // y = x + bias[c]
+  void (*add_rows)(const float* x, const float* bias, float* y, int64_t rows, int64_t n) = nullptr;
+  // sum[c] += x, over all rows
+  void (*sum_rows)(const float* x, int64_t rows, int64_t n, float* sum) = nullptr;
+  // squares[c] += (x - mean[c])^2
+  void (*square_rows)(const float* x, const float* mean, int64_t rows, int64_t n, float* squares) = nullptr;
+  // sum[c] += dy; product[c] += dy * (x - mean[c])
+  void (*norm_grad_sums)(const float* dy, const float* x, const float* mean, int64_t rows, int64_t n, float* sum,
+                         float* product) = nullptr;
+  // dx = dy * a[c] + x * b[c] + d[c]
+  void (*norm_grad_rows)(const float* dy, const float* x, const float* a, const float* b, const float* d, float* dx,
+                         int64_t rows, int64_t n) = nullptr;
+
+  // acc[i] = max(acc[i], x[i]) (NaN wins), acc[i] += x[i], acc[i] += x[i] * w[i]
+  void (*max_into)(float* acc, const float* x, int64_t n) = nullptr;
+  void (*add_into)(float* acc, const float* x, int64_t n) = nullptr;
+  void (*mul_add_into)(float* acc, const float* x, const float* w, int64_t n) = nullptr;
+
+  // y[i] = x limited to 0 ... limit; out[i] = dy[i] where 0 < x[i] < limit, else 0.
+  void (*relu)(const float* x, float limit, float* y, int64_t n) = nullptr;
+  void (*relu_grad)(const float* dy, const float* x, float limit, float* out, int64_t n) = nullptr;
+};
+
+}  // namespace penstock

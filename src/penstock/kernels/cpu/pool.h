@@ -1,0 +1,63 @@
+// Pools on raw memory, channels last; pool.cc makes kernels of them. C: the type computed in.
+#pragma once
+
+#include "penstock/kernels/cpu/windows.h"
+
+namespace penstock {
+
+// y: the largest of each window; the lowest number where a window lies outside altogether.
+template <class C>
+void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y);
+
+// For each output element, which pixel of the image (offset of its first channel) holds the first largest value of the
+// window; -1 if none does. Calls fn(batch, offset of the output pixel, pixels[channels]) for every output pixel, in
+// parallel over the images.
+template <class C, class Fn>
+void ForEachArgmax(const KernelContext& k, const Windows& w, const C* x, Fn fn) {
+  const int64_t n = w.channels, pixels = w.OutPixels();
+  k.Parallel(w.batch, std::max<int64_t>(1, pixels * n * w.Taps() / 4), [&](int64_t first, int64_t last) {
+    std::vector<C> best(n);
+    std::vector<int64_t> where(n);
+    for (int64_t b = first; b < last; ++b) {
+      const C* image = x + b * w.InPixels() * n;
+      for (int64_t p = 0; p < pixels; ++p) {
+        const int64_t at[3] = {p / (w.out[1] * w.out[2]), p / w.out[2] % w.out[1], p % w.out[2]};
+        bool any = false;
+        for (int64_t t = 0; t < w.Taps(); ++t) {
+          const int64_t tap[3] = {t / (w.filter[1] * w.filter[2]), t / w.filter[2] % w.filter[1], t % w.filter[2]};
+          int64_t offset = 0;
+          bool inside = true;
+          for (int d = 0; d < 3; ++d) {
+            const int64_t i = at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d];
+            inside = inside && i >= 0 && i < w.in[d];
+            offset = offset * w.in[d] + i;
+          }
+          if (!inside) continue;
+          offset *= n;
+          const C* v = image + offset;
+          if (!any) {
+            std::copy_n(v, n, best.data());
+            std::fill_n(where.data(), n, offset);
+            any = true;
+          } else {
+            for (int64_t c = 0; c < n; ++c) {
+              const bool larger = v[c] > best[c];
+              best[c] = larger ? v[c] : best[c];
+              where[c] = larger ? offset : where[c];
+            }
+          }
+        }
+        if (!any) std::fill_n(where.data(), n, -1);
+        fn(b, (b * pixels + p) * n, where.data());
+      }
+    }
+  });
+}
+
+// y: the mean of what lies inside of each window.
+template <class C>
+void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y);
+template <class C>
+void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx);
+
+}  // namespace penstock

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/nn_loops.h"
+#include "penstock/kernels/cpu/pool.h"
+
+namespace penstock {
+namespace {
+
+template <class C>
+void MaxInto(C* acc, const C* x, int64_t n) {
+  if constexpr (std::is_same_v<C, float>) {
+    CpuLoops().nn->max_into(acc, x, n);
+  } else {
+    for (int64_t i = 0; i < n; ++i) acc[i] = x[i] > acc[i] || x[i] != x[i] ? x[i] : acc[i];
+  }
+}
+template <class C>
+void AddInto(C* acc, const C* x, int64_t n) {
+  if constexpr (std::is_same_v<C, float>) {
+    CpuLoops().nn->add_into(acc, x, n);
+  } else {
+    for (int64_t i = 0; i < n; ++i) acc[i] += x[i];
+  }
+}
+
+// The taps of window `o` along dimension d that lie inside: [first, last).
+struct Range {
+  int64_t first, last;
+};
+Range Inside(const Windows& w, int d, int64_t o) {
+  const int64_t start = o * w.stride[d] - w.pad[d], step = w.dilation[d];
+  const int64_t first = start >= 0 ? 0 : (-start + step - 1) / step;
+  const int64_t last = start >= w.in[d] ? 0 : std::min(w.filter[d], (w.in[d] - 1 - start) / step + 1);
+  return {first, std::max(first, last)};
+}
+
+// Rows of windows are reduced over their rows of pixels first, which lie side by side, then along the row.
+template <class C, class Into, class Finish>
+void Pool(const KernelContext& k, const Windows& w, const C* x, C* y, Into into, Finish finish) {
+  const int64_t n = w.channels, line = w.in[2] * n;
+  const int64_t rows = w.batch * w.out[0] * w.out[1];
+  if (w.out[2] == 0 || n == 0) return;
+  k.Parallel(rows, std::max<int64_t>(1, (line * w.filter[0] * w.filter[1] + w.out[2] * n * w.filter[2]) / 8),
+             [&](int64_t begin, int64_t end) {
+               std::vector<C> gathered(line);
+               for (int64_t row = begin; row < end; ++row) {
+                 const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
+                 const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
+                 const int64_t count = (r0.last - r0.first) * (r1.last - r1.first);
+                 const C* from = nullptr;  // a single row needs no copy
+                 for (int64_t a = r0.first; a < r0.last; ++a) {
+                   const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
+                   for (int64_t c = r1.first; c < r1.last; ++c) {
+                     const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
+                     const C* source = x + ((b * w.in[0] + i0) * w.in[1] + i1) * line;
+                     if (!from) {
+                       from = source;
+                     } else {
+                       if (from != gathered.data()) std::copy_n(from, line, gathered.data()), from = gathered.data();
+                       into(gathered.data(), source, line);
+                     }
+                   }
+                 }
+                 for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+                   C* to = y + (row * w.out[2] + o2) * n;
+                   const Range r2 = Inside(w, 2, o2);
+                   if (!from || r2.first == r2.last) {
+                     finish(to, n, int64_t{0});
+                     continue;
+                   }
+                   const C* at = from + (o2 * w.stride[2] - w.pad[2] + r2.first * w.dilation[2]) * n;
+                   std::copy_n(at, n, to);
+                   for (int64_t t = r2.first + 1; t < r2.last; ++t)
+                     into(to, at + (t - r2.first) * w.dilation[2] * n, n);
+                   finish(to, n, count * (r2.last - r2.first));
+                 }
+               }
+             });
+}
+
+}  // namespace
+
+template <class C>
+void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
+  Pool(k, w, x, y, MaxInto<C>, [](C* to, int64_t n, int64_t count) {
+    if (count == 0) std::fill_n(to, n, std::numeric_limits<C>::lowest());
+  });
+}
+
+template <class C>
+void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
+  Pool(k, w, x, y, AddInto<C>, [](C* to, int64_t n, int64_t count) {
+    if (count == 0) return void(std::fill_n(to, n, C(0)));
+    const C c = static_cast<C>(count);
+    for (int64_t i = 0; i < n; ++i) to[i] /= c;
+  });
+}
+
+template <class C>
+void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx) {
+  const int64_t n = w.channels, line = w.in[2] * n, rows = w.batch * w.in[0] * w.in[1];
+  if (line == 0) return;
+  // Each row of the image collects from the rows of windows that see it.
+  k.Parallel(rows, std::max<int64_t>(1, line * w.Taps() / 8), [&](int64_t begin, int64_t end) {
+    std::vector<C> share(n);
+    for (int64_t row = begin; row < end; ++row) {
+      C* to = dx + row * line;
+      std::fill_n(to, line, C(0));
+      const int64_t at[2] = {row / w.in[1] % w.in[0], row % w.in[1]}, b = row / w.in[1] / w.in[0];
+      // The windows along dimension d that have position `at[d]` under tap t.
+      const auto window = [&](int d, int64_t t) {
+        const int64_t from = at[d] + w.pad[d] - t * w.dilation[d];
+        return from >= 0 && from % w.stride[d] == 0 && from / w.stride[d] < w.out[d] ? from / w.stride[d] : -1;
+      };
+      for (int64_t t0 = 0; t0 < w.filter[0]; ++t0) {
+        const int64_t o0 = window(0, t0);
+        if (o0 < 0) continue;
+        for (int64_t t1 = 0; t1 < w.filter[1]; ++t1) {
+          const int64_t o1 = window(1, t1);
+          if (o1 < 0) continue;
+          const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
+          const int64_t count = (r0.last - r0.first) * (r1.last - r1.first);
+          const C* from = dy + ((b * w.out[0] + o0) * w.out[1] + o1) * w.out[2] * n;
+          for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+            const Range r2 = Inside(w, 2, o2);
+            const C scale = C(1) / static_cast<C>(std::max<int64_t>(1, count * (r2.last - r2.first)));
+            for (int64_t c = 0; c < n; ++c) share[c] = from[o2 * n + c] * scale;
+            for (int64_t t = r2.first; t < r2.last; ++t) {
+              AddInto(to + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n, share.data(), n);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+#define PENSTOCK_POOL(C) template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*);
+PENSTOCK_POOL(float)
+PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL(int32_t) PENSTOCK_POOL(int64_t)
+    PENSTOCK_POOL(uint8_t) PENSTOCK_POOL(uint16_t) PENSTOCK_POOL(uint32_t) PENSTOCK_POOL(uint64_t)
+#undef PENSTOCK_POOL
+        template void AvgPool<float>(const KernelContext&, const Windows&, const float*, float*);
+template void AvgPool<double>(const KernelContext&, const Windows&, const double*, double*);
+template void AvgPoolGrad<float>(const KernelContext&, const Windows&, const float*, float*);
+template void AvgPoolGrad<double>(const KernelContext&, const Windows&, const double*, double*);
+
+}  // namespace penstock

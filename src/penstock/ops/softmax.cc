@@ -1,0 +1,134 @@
+// Softmax, the losses made of it, and small relatives.
+#include "penstock/graph/gradient.h"
+#include "penstock/ops/all.h"
+#include "penstock/ops/shape_helpers.h"
+
+namespace penstock {
+namespace {
+
+constexpr char kFloats[] = "T: {half, bfloat16, float, double}";
+
+void AtLeastVector(ShapeContext& c) { c.out(0, c.WithRankAtLeast(0, 1)); }
+
+Out Column(Out vector) { return Call("ExpandDims", {vector, vector.scope->Scalar(int32_t{-1})}); }
+
+void XentShape(ShapeContext& c) {
+  const PartialShape joined = shapes::BroadcastShapes(c.in(0), c.in(1));
+  const PartialShape rows = ShapeContext::WithRank(joined, 2);
+  c.out(0, PartialShape({rows.known_rank() ? rows[0] : -1}));
+  c.out(1, rows.known_rank() ? rows : PartialShape::OfRank(2));
+}
+
+bool IsZeros(GradContext& g, int output) {
+  if (!g.has_dy(output)) return true;
+  const Tensor* value = g.scope().Constant(g.dy(output));
+  if (!value || value->dtype() != DT_FLOAT) return false;
+  for (const float v : value->flat<float>()) {
+    if (v != 0) return false;
+  }
+  return true;
+}
+
+void XentGradient(GradContext& g) {
+  const Out logits = g.x(0), loss_grad = Column(g.dy(0));
+  Out dx = loss_grad * g.y(1);
+  if (!IsZeros(g, 1)) {  // a gradient of the gradient: softmax's own derivative
+    const Out dz = g.dy(1), p = g.Call("Softmax", {logits});
+    dx = dx + (dz - Sum(dz * p, {1}, true)) * p;
+  }
+  g.Set(0, dx);
+  if (g.wanted(1)) g.Set(1, loss_grad * -g.Call("LogSoftmax", {logits}));
+}
+
+void SparseXentShape(ShapeContext& c) {
+  const PartialShape x = c.WithRank(0, 2), labels = c.WithRank(1, 1);
+  int64_t rows = labels.known_rank() ? labels[0] : -1, classes = -1;
+  if (x.known_rank()) {
+    rows = ShapeContext::MergeDim(x[0], rows);
+    classes = x[1];
+  }
+  c.out(0, PartialShape({rows}));
+  c.out(1, PartialShape({rows, classes}));
+}
+
+void InTopKShape(ShapeContext& c) {
+  const PartialShape x = c.WithRank(0, 2), targets = c.WithRank(1, 1);
+  int64_t rows = targets.known_rank() ? targets[0] : -1;
+  if (x.known_rank()) rows = ShapeContext::MergeDim(x[0], rows);
+  c.out(0, PartialShape({rows}));
+}
+
+}  // namespace
+
+void RegisterSoftmaxOps(OpRegistry& ops) {
+  ops.Add("Softmax")
+      .Input("logits: T")
+      .Output("softmax: T")
+      .Attr(kFloats)
+      .Shape(AtLeastVector)
+      .Doc("exp(logits), scaled to a sum of 1 along the last dimension.")
+      .Gradient([](GradContext& g) {
+        const Out y = g.y(), dy = g.dy();
+        g.Set(0, (dy - Call("Sum", {dy * y, g.scope().Scalar(int32_t{-1})}, {{"keep_dims", true}})) * y);
+      });
+  ops.Add("LogSoftmax")
+      .Input("logits: T")
+      .Output("logsoftmax: T")
+      .Attr(kFloats)
+      .Shape(AtLeastVector)
+      .Doc("The logarithm of Softmax.")
+      .Gradient([](GradContext& g) {
+        const Out dy = g.dy();
+        g.Set(0, dy - Call("Sum", {dy, g.scope().Scalar(int32_t{-1})}, {{"keep_dims", true}}) * Exp(g.y()));
+      });
+  ops.Add("SoftmaxCrossEntropyWithLogits")
+      .Input("features: T")
+      .Input("labels: T")
+      .Output("loss: T")
+      .Output("backprop: T")
+      .Attr(kFloats)
+      .Shape(XentShape)
+      .Gradient(XentGradient)
+      .Doc("Cross entropy between rows of probabilities and the softmax of rows of logits, with its gradient.");
+  ops.Add("SparseSoftmaxCrossEntropyWithLogits")
+      .Input("features: T")
+      .Input("labels: Tlabels")
+      .Output("loss: T")
+      .Output("backprop: T")
+      .Attr(kFloats)
+      .Attr("Tlabels: {int32, int64} = DT_INT64")
+      .Shape(SparseXentShape)
+      .Doc("Cross entropy of one right class for each row, with its gradient.")
+      .Gradient([](GradContext& g) {
+        const Out fixed = g.Call("PreventGradient", {g.y(1)},
+                                 {{"message",
+                                   "Currently there is no way to take the second derivative of "
+                                   "sparse_softmax_cross_entropy_with_logits: its gradient is computed with it"}});
+        g.Set(0, Column(g.dy(0)) * fixed);
+      });
+  ops.Add("L2Loss")
+      .Input("t: T")
+      .Output("output: T")
+      .Attr(kFloats)
+      .Shape(shapes::Scalar)
+      .Gradient([](GradContext& g) { g.Set(0, g.x(0) * g.dy()); })
+      .Doc("Half the sum of squares.");
+  ops.Add("InTopK")
+      .Input("predictions: float")
+      .Input("targets: T")
+      .Output("precision: bool")
+      .Attr("k: int")
+      .Attr("T: {int32, int64} = DT_INT32")
+      .Shape(InTopKShape)
+      .Doc("Whether the target of each row is among its k largest predictions.");
+  ops.Add("InTopKV2")
+      .Input("predictions: float")
+      .Input("targets: T")
+      .Input("k: T")
+      .Output("precision: bool")
+      .Attr("T: {int32, int64} = DT_INT32")
+      .Shape(InTopKShape)
+      .Doc("Whether the target of each row is among its k largest predictions.");
+}
+
+}  // namespace penstock

@@ -7,6 +7,7 @@ namespace penstock {
 
 void RegisterAllOps(OpRegistry& ops) {
   ops.SetKnownOps(FindKnownOp);
+  SetNewerAttrs(IsNewerAttr);
   RegisterActivationOps(ops);
   RegisterAggregateOps(ops);
   RegisterBiasOps(ops);
@@ -56,7 +57,6 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);
-  SetNewerAttrs(IsNewerAttr);
 }
 
 }  // namespace penstock

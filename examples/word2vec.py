@@ -28,7 +28,7 @@ def main():
         text = re.findall("[a-z]+", f.read().lower())
     vocabulary = sorted(set(text))
     number = {word: i for i, word in enumerate(vocabulary)}
-    pairs = pairs_of([number[word] for word in text], window=2)
+    pairs = pairs_of([number[word] for word in text], window=1)
     print("%d words, %d of them different, %d pairs" % (len(text), len(vocabulary), len(pairs)))
 
     tf.set_random_seed(1)
@@ -40,7 +40,7 @@ def main():
     loss = tf.reduce_mean(tf.nn.nce_loss(
         weights, biases, tf.expand_dims(neighbours, 1), tf.nn.embedding_lookup(vectors, words),
         num_sampled=16, num_classes=len(vocabulary)))
-    optimizer = tf.train.GradientDescentOptimizer(0.5)
+    optimizer = tf.train.GradientDescentOptimizer(1.0)
     gradients = optimizer.compute_gradients(loss)
     for gradient, variable in gradients:
         print("gradient of %s: %s" % (variable.op.name, type(gradient).__name__))

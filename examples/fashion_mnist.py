@@ -3,8 +3,8 @@
     python -m penstock examples/fashion_mnist.py --model cnn              trains and saves
     python -m penstock examples/fashion_mnist.py --model cnn --evaluate   loads what was saved, prints its accuracy
 
-The images are those of Debian's package dataset-fashion-mnist: 60,000 to train on, 10,000 to test on. It is a program of
-TensorFlow 1: it knows nothing of Penstock, and runs under TensorFlow 1.15 just the same.
+The images are those of Debian's package dataset-fashion-mnist: 60,000 to train on, 10,000 to test on. It is a program
+of TensorFlow 1: it knows nothing of Penstock, and runs under TensorFlow 1.15 just the same.
 """
 import argparse
 import gzip
@@ -61,7 +61,8 @@ def show_progress(step, steps, loss, started):
     left = seconds / step * (steps - step)
     done = 24 * step // steps
     line = "[%s%s] step %*d/%d  loss %.3f  %6.0f images/s  %d:%02d left" % (
-        "#" * done, "." * (24 - done), len(str(steps)), step, steps, loss, step * BATCH / seconds, left // 60, left % 60)
+        "#" * done, "." * (24 - done), len(str(steps)), step, steps, loss, step * BATCH / seconds,
+        left // 60, left % 60)
     # On a terminal the line is overwritten; in a file each tenth is kept.
     if sys.stdout.isatty():
         print("\r" + line, end="" if step < steps else "\n", flush=True)

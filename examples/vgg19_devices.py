@@ -51,8 +51,8 @@ def main():
         started = time.time()
         result = sess.run(probabilities, feed)
         print("one image: %.0f ms; most likely class %d" % (1e3 * (time.time() - started), result.argmax()))
-        metadata = tf.RunMetadata()
-        sess.run(probabilities, feed, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+        traced, metadata = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), tf.RunMetadata()
+        sess.run(probabilities, feed, options=traced, run_metadata=metadata)
 
     for stats in sorted(metadata.step_stats.dev_stats, key=lambda stats: stats.device):
         if not stats.device.startswith("/job:"):

@@ -13,7 +13,7 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     if as_text:
         from google.protobuf import text_format
         with open(temporary, "w") as file:
-            file.write(text_format.MessageToString(graph_def, float_format=""))
+            file.write(text_format.MessageToString(graph_def))
     else:
         with open(temporary, "wb") as file:
             file.write(graph_def.SerializeToString())

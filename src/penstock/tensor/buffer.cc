@@ -130,7 +130,7 @@ class ObjectBuffer final : public Buffer {
 
 class BorrowedBuffer final : public Buffer {
  public:
-  BorrowedBuffer(void* data, size_t size, std::function<void()> release) : Buffer(data, size), release_(std::move(release)) {}
+  BorrowedBuffer(void* data, size_t size, std::function<void()> release) : Buffer(data, size, /*borrowed=*/true), release_(std::move(release)) {}
   ~BorrowedBuffer() override { release_(); }
 
  private:

@@ -31,13 +31,15 @@ Allocator* CpuAllocator();
 
 class Buffer : public RefCounted {
  public:
-  Buffer(void* data, size_t size) : data_(data), size_(size) {}
+  Buffer(void* data, size_t size, bool borrowed = false) : data_(data), size_(size), borrowed_(borrowed) {}
   void* data() const { return data_; }
   size_t size() const { return size_; }
+  bool borrowed() const { return borrowed_; }  // somebody else's memory: never written, never handed on as ours
 
  private:
   void* const data_;
   const size_t size_;
+  const bool borrowed_;
 };
 
 // Elements of `dtype`, constructed when they are no plain data.

@@ -74,8 +74,8 @@ class Tensor {
   // Element `i` of an int32 or int64 tensor.
   int64_t IntAt(int64_t i) const { return dtype_ == DT_INT32 ? data<int32_t>()[i] : data<int64_t>()[i]; }
 
-  // Nobody else holds the memory, so it may be written or taken over.
-  bool unique() const { return !buffer_ || buffer_->unique(); }
+  // Nobody else holds the memory, nor was it borrowed, so it may be written or taken over.
+  bool unique() const { return !buffer_ || (buffer_->unique() && !buffer_->borrowed()); }
   bool SharesBufferWith(const Tensor& other) const { return buffer_ && buffer_.get() == other.buffer_.get(); }
   const Ref<Buffer>& buffer() const { return buffer_; }
 

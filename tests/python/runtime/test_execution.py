@@ -212,8 +212,8 @@ def test_ctrl_c_ends_a_step(kind):
         {endless}
         sess = tf.Session()
         sess.run(tf.constant(1.0))
-        print('ready', flush=True)
         try:
+            print('ready', flush=True)
             sess.run(run)
         except KeyboardInterrupt:
             print('interrupted', sess.run(tf.constant(2.0)), flush=True)

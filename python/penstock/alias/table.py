@@ -4,6 +4,8 @@
 PACKAGES = {
     "python.client": "client",
     "python.framework": "framework",
+    "python.keras": "keras",
+    "python.keras.engine": "keras.engine",
     "python.layers": "layers",
     "python.ops": "ops",
     "python.ops.losses": "ops.losses",

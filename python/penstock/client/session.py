@@ -7,6 +7,7 @@ from penstock import _core
 from penstock.client import feeds as feeding
 from penstock.client import fetches as fetching
 from penstock.client.fetches import register_session_run_conversion_functions  # noqa: F401
+from penstock.framework import config as process_config
 from penstock.framework import defaults
 from penstock.framework import device
 from penstock.framework import errors
@@ -104,6 +105,8 @@ class BaseSession(SessionInterface):
                 hint = '. Did you do "Session(config)" instead of "Session(config=config)"?'
             raise TypeError(f"target must be a string, but got {type(target)}{hint}")
         self._target = None if target is None else compat.as_bytes(target)
+        if config is None:
+            config = process_config.session_config()
         data = _config_bytes(config)
         self._config = config
         self._steps = {}

@@ -163,10 +163,12 @@ class CondContext(ControlFlowContext):
             if not any(_in_context(c, self) for c in op.control_inputs):
                 op._add_control_input(self._pivot.op)
         else:
-            for index, x in enumerate(list(op.inputs)):
-                inside = self.AddValue(x)
-                if inside is not x:
-                    op._update_input(index, inside)
+            # What brings an input inside is named after the operation that needs it.
+            with op.graph.name_scope(op.name + "/"):
+                for index, x in enumerate(list(op.inputs)):
+                    inside = self.AddValue(x)
+                    if inside is not x:
+                        op._update_input(index, inside)
             if op.graph._is_function(op.type) or op.type == "SymbolicGradient":
                 op._add_control_input(self._pivot.op)
         self._know([x.name for x in op.outputs])

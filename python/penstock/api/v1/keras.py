@@ -1,0 +1,4 @@
+"""tf.keras."""
+FROM = {
+    "keras.engine.training": "Model",
+}

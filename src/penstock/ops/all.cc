@@ -18,7 +18,10 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterConstantOps(ops);
   RegisterControlFlowOps(ops);
   RegisterConvOps(ops);
+  RegisterCountingOps(ops);
+  RegisterCrossOps(ops);
   RegisterDiagonalOps(ops);
+  RegisterEinsumOps(ops);
   RegisterFakeQuantOps(ops);
   RegisterFunctionalOps(ops);
   RegisterGatherOps(ops);

@@ -14,7 +14,10 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterConstantKernels(kernels);
   RegisterControlFlowKernels(kernels);
   RegisterConvKernels(kernels);
+  RegisterCountingKernels(kernels);
+  RegisterCrossKernels(kernels);
   RegisterDiagonalKernels(kernels);
+  RegisterEinsumKernels(kernels);
   RegisterFakeQuantKernels(kernels);
   RegisterFunctionalKernels(kernels);
   RegisterGatherKernels(kernels);

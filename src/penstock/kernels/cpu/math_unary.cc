@@ -188,18 +188,12 @@ struct RsqrtGrad {
 struct SigmoidGrad {
   static constexpr BinaryOp kLoop = BinaryOp::kSigmoidGrad;
   using InLoop = RealFloats;
-  template <class T> T operator()(T y, T dy) const {
-    const T c = std::conj(y);
-    return dy * c * (T(1) - c);
-  }
+  template <class T> T operator()(T y, T dy) const { return dy * y * (T(1) - y); }
 };
 struct TanhGrad {
   static constexpr BinaryOp kLoop = BinaryOp::kTanhGrad;
   using InLoop = RealFloats;
-  template <class T> T operator()(T y, T dy) const {
-    const T c = std::conj(y);
-    return dy * (T(1) - c * c);
-  }
+  template <class T> T operator()(T y, T dy) const { return dy * (T(1) - y * y); }
 };
 struct ComplexReciprocalGrad {
   template <class T> T operator()(T y, T dy) const {

@@ -26,7 +26,8 @@ void Scale(void* values, int64_t n, int64_t count) {
       y[i] = count == 0 ? T(0) : static_cast<T>(y[i] / static_cast<T>(count));
     } else {
       using R = decltype(std::abs(y[i]));
-      y[i] /= static_cast<R>(count);
+      // Nothing has the mean NaN, but 0 as a complex number, as in TensorFlow.
+      y[i] = count == 0 && !std::is_floating_point_v<T> ? T(0) : y[i] / static_cast<R>(count);
     }
   }
 }

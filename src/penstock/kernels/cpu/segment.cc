@@ -42,7 +42,13 @@ void WithType(DataType type, Fn fn) {
 }
 
 // What a segment without rows holds. Sorted ones hold 0 as their extreme.
-void FillEmpty(Kind kind, DataType type, bool sorted, void* to, int64_t n) {
+// `original`: the type whose extremes count where half and bfloat16 are computed in float.
+void FillEmpty(Kind kind, DataType type, DataType original, bool sorted, void* to, int64_t n) {
+  if (elementwise::IsFloat16(original) && !sorted && (kind == Kind::kMax || kind == Kind::kMin)) {
+    const float largest = original == DT_HALF ? 65504.0f : 3.38953139e38f;
+    std::fill_n(static_cast<float*>(to), n, kind == Kind::kMax ? -largest : largest);
+    return;
+  }
   WithType(type, [&]<class T>(T) {
     T value = T(0);
     if (kind == Kind::kProd) value = T(1);
@@ -94,6 +100,7 @@ class Work {
     Convert(type_, data.raw(), DT_FLOAT, in_.mutable_raw(), data.num_elements());
   }
   DataType type() const { return compute_; }
+  DataType original() const { return type_; }
   int64_t size() const { return static_cast<int64_t>(DataTypeSize(compute_)); }
   const char* in() const { return static_cast<const char*>(in_.raw()); }
   // Where the result is computed: `out` itself, or floats that Finish rounds into it.
@@ -165,7 +172,7 @@ class Segment {
     Tensor& y = k.Output(0, RowShape(rows, data, 1));
     char* out = work.Out(y);
     const int64_t row_bytes = inner * work.size();
-    FillEmpty(kKind, work.type(), true, out, rows * inner);
+    FillEmpty(kKind, work.type(), work.original(), true, out, rows * inner);
     // The first row of a segment is copied, the others join it.
     const BinaryLoop join = CpuLoops()(JoinOf(kKind), work.type());
     for (size_t i = 0; i < ids.size();) {
@@ -199,7 +206,7 @@ struct UnsortedSegment {
     Work work(k, k.input(0));
     Tensor& y = k.Output(0, RowShape(rows, data, id_shape.rank()));
     char* out = work.Out(y);
-    FillEmpty(kKind, work.type(), false, out, rows * inner);
+    FillEmpty(kKind, work.type(), work.original(), false, out, rows * inner);
     const int64_t row_bytes = inner * work.size();
     JoinRows(k, kKind, work.type(), ids, [&](int64_t i) { return work.in() + i * row_bytes; }, inner, out, rows);
     work.Finish(y);
@@ -239,7 +246,7 @@ struct SparseSegment {
     Work work(k, k.input(0));
     Tensor& y = k.Output(0, RowShape(rows, data, 1));
     char* out = work.Out(y);
-    FillEmpty(Kind::kSum, work.type(), true, out, rows * inner);
+    FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
     const int64_t row_bytes = inner * work.size();
     JoinRows(k, Kind::kSum, work.type(), ids, [&](int64_t i) { return work.in() + indices[i] * row_bytes; }, inner, out, rows);
     if (kKind != Kind::kSum) {
@@ -301,7 +308,7 @@ struct SparseSegmentGrad {
     }
     Tensor& y = k.Output(0, RowShape(rows, grad, 1));
     char* out = work.Out(y);
-    FillEmpty(Kind::kSum, work.type(), true, out, rows * inner);
+    FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
     JoinRows(k, Kind::kSum, work.type(), indices, [&](int64_t i) { return from + ids[i] * row_bytes; }, inner, out, rows);
     work.Finish(y);
   }

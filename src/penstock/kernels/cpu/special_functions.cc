@@ -281,15 +281,16 @@ double ScaledK(int n, double x) {
     }
     return std::exp(x) * sum;
   }
-  constexpr double kStep = 0.125;
+  // The peak at 0 is as narrow as 1 / sqrt(x).
+  const double step = std::fmin(0.125, 0.6 / std::sqrt(x));
   double sum = 0.5;
   for (int i = 1; i < 200; ++i) {
-    const double t = i * kStep, half = std::sinh(t / 2);
+    const double t = i * step, half = std::sinh(t / 2);
     const double term = std::exp(-2 * x * half * half) * (n ? std::cosh(t) : 1);
     sum += term;
     if (term < kEps * 0.01 * sum) break;
   }
-  return sum * kStep;
+  return sum * step;
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ class Einsum {
     View views[2];
     for (int i = 0; i < n; ++i) {
       views[i] = MakeView(k.input(i), labels[i], sizes);
+      views[i].data = static_cast<const char*>(views[i].held.raw());  // a small value lives in its handle
       SumOut(k, views[i], sizes, output, n == 2 ? labels[1 - i] : Labels());
     }
     Tensor& out = k.Output(0, out_shape);
@@ -95,7 +96,6 @@ class Einsum {
   View MakeView(const Tensor& t, const Labels& labels, const Sizes& sizes) const {
     View view;
     view.held = t;
-    view.data = static_cast<const char*>(view.held.raw());
     int64_t step = 1;
     for (int d = t.rank() - 1; d >= 0; --d) {
       const bool stretched = t.dim(d) == 1 && sizes.at(labels[d]) != 1;

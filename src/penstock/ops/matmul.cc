@@ -12,10 +12,15 @@ void MatMulShape(ShapeContext& c) {
   c.out(0, PartialShape({a[ta ? 1 : 0], b[tb ? 0 : 1]}));
 }
 
-double MatMulFlops(ShapeContext& c) {
-  const int64_t inner = c.in(0)[c.attr<bool>("transpose_a") ? 0 : 1];
-  return 2.0 * static_cast<double>(c.out_shape(0).num_elements()) * static_cast<double>(inner);
+// 0 where the sizes are not known.
+double ProductFlops(ShapeContext& c, const char* transposes_first) {
+  const PartialShape& a = c.in(0);
+  const int64_t results = c.out_shape(0).num_elements();
+  if (a.rank() < 2 || results < 0) return 0;
+  const int64_t inner = a[a.rank() - (c.attr<bool>(transposes_first) ? 2 : 1)];
+  return inner < 0 ? 0 : 2.0 * static_cast<double>(results) * static_cast<double>(inner);
 }
+double MatMulFlops(ShapeContext& c) { return ProductFlops(c, "transpose_a"); }
 
 void BatchMatMulShapeWith(ShapeContext& c, bool broadcast) {
   const PartialShape a = c.WithRankAtLeast(0, 2), b = c.WithRankAtLeast(1, 2);
@@ -33,11 +38,7 @@ void BatchMatMulShapeWith(ShapeContext& c, bool broadcast) {
 void BatchMatMulShape(ShapeContext& c) { BatchMatMulShapeWith(c, false); }
 void BatchMatMulV2Shape(ShapeContext& c) { BatchMatMulShapeWith(c, true); }
 
-double BatchMatMulFlops(ShapeContext& c) {
-  const PartialShape& a = c.in(0);
-  const int64_t inner = a[a.rank() - (c.attr<bool>("adj_x") ? 2 : 1)];
-  return 2.0 * static_cast<double>(c.out_shape(0).num_elements()) * static_cast<double>(inner);
-}
+double BatchMatMulFlops(ShapeContext& c) { return ProductFlops(c, "adj_x"); }
 
 // dA and dB of C = op(A) op(B), by the four cases of transposition.
 void MatMulGradient(GradContext& g) {

@@ -1,4 +1,8 @@
 """Tensors from nothing but a shape: zeros, ones, fill, placeholders, one_hot, masks, grids."""
+import functools
+import numbers
+import operator
+
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
@@ -18,10 +22,18 @@ def fill(dims, value, name=None):
     return gen.fill(dims, value, name=name)
 
 
+def _count(shape):
+    """How many elements a shape has: a number, or a tensor, built here as 1.15 does, if there are tensors in it."""
+    if isinstance(shape, (list, tuple)) and any(isinstance(size, ops.Tensor) for size in shape):
+        return functools.reduce(operator.mul, shape)
+    return np.prod(shape)
+
+
 def _filled(value, shape, dtype, name):
     if not isinstance(shape, ops.Tensor):
         try:
-            if np.prod(shape) < _LARGEST_CONSTANT:
+            # Version 1 takes the rank of a constant from a sequence: a bare number is filled in when it runs.
+            if not isinstance(shape, numbers.Integral) and _count(shape) < _LARGEST_CONSTANT:
                 return constant_op.constant(value, shape=shape, dtype=dtype, name=name)
         except (NotImplementedError, TypeError):  # a list with tensors in it, unknown dimensions
             pass

@@ -117,7 +117,10 @@ class Differentiator {
 
  private:
   bool Flows(Endpoint value) const { return Trainable(value.type()); }
-  bool Stopped(Endpoint value) const { return std::ranges::find(options_.stop_gradients, value) != options_.stop_gradients.end(); }
+  // What flows into a stopped node counts; nothing goes on behind it.
+  bool Stopped(const Node* node) const {
+    return std::ranges::any_of(options_.stop_gradients, [&](const Endpoint& value) { return value.node == node; });
+  }
 
   Grad ZeroOf(Endpoint x) {
     if (x.type() == DT_RESOURCE && !x.node->info(x.index).handle_data.empty()) {
@@ -150,7 +153,7 @@ class Differentiator {
       for (const Consumer& consumer : node->consumers()) {
         if (consumer.input < 0 || from_xs[consumer.node->id()]) continue;
         const Endpoint value = consumer.node->input(consumer.input);
-        if (!Flows(value) || Stopped(value)) continue;
+        if (!Flows(value)) continue;
         from_xs[consumer.node->id()] = true;
         stack.push_back(consumer.node);
       }
@@ -192,7 +195,7 @@ class Differentiator {
       it->second = {dys[i]};
       any |= !dys[i].none();
     }
-    if (!any) return;
+    if (!any || Stopped(node)) return;
     bool wanted_any = false;
     std::vector<bool> wanted(node->num_inputs());
     for (int i = 0; i < node->num_inputs(); ++i) {
@@ -204,7 +207,7 @@ class Differentiator {
     std::vector<Grad> dxs = Differentiate(node, dys, wanted);
     if (options_.gate == GradientOptions::kGraph || options_.gate == GradientOptions::kOp) Gate(&dxs);
     for (int i = 0; i < node->num_inputs(); ++i) {
-      if (i < static_cast<int>(dxs.size()) && !dxs[i].none() && wanted[i] && !Stopped(node->input(i))) {
+      if (i < static_cast<int>(dxs.size()) && !dxs[i].none() && wanted[i]) {
         CheckShape(node, i, dxs[i]);
         Receive(node->input(i), dxs[i]);
       }

@@ -45,6 +45,13 @@ void EnterShape(ShapeContext& c) {
 void SwitchGradient(GradContext& g) {
   // The side that did not run gives zeros, dead like its input; Merge takes the live one.
   if (!g.has_dy(0) && !g.has_dy(1)) return;
+  if (g.attr<DataType>("T") == DT_RESOURCE && !(g.has_dy(0) && g.has_dy(1))) {
+    // A resource has no zeros of its own; the branch that was not taken does not matter.
+    const Out dy = g.has_dy(0) ? g.dy(0) : g.dy(1);
+    const Out sides[] = {dy, dy};
+    g.Set(0, g.CallAll("Merge", sides)[0]);
+    return;
+  }
   const Out on_false = g.has_dy(0) ? g.dy(0) : g.Call("Switch", {ZerosLike(g.x(0)), g.x(1)});
   Out on_true;
   if (g.has_dy(1)) {

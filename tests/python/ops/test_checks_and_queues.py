@@ -143,7 +143,7 @@ def test_seeds_follow_the_graph():
 def test_py_func(session):
     def f(x, n, text):
         assert isinstance(x, np.ndarray) and isinstance(n, np.int32) and text == b"t"
-        return x * n, "é"
+        return x * np.float32(n), "é"
 
     product, text = tf.py_func(f, [tf.constant([1.0, 2.0]), 3, "t"], [tf.float32, tf.string])
     np.testing.assert_array_equal(session.run(product), [3, 6])

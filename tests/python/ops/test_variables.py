@@ -41,7 +41,10 @@ def test_initial_values_that_depend_on_variables(resource):
     a = tf.Variable(tf.random_normal([3], seed=1), use_resource=resource)
     b = tf.Variable(a * 2.0 + 1.0, use_resource=resource)
     c = tf.Variable(b.initialized_value(), use_resource=resource)
-    va, vb, vc = run(a, b, c)
+    with tf.Session() as sess:
+        for variable in (a, b, c):  # all at once they would race
+            sess.run(variable.initializer)
+        va, vb, vc = sess.run([a, b, c])
     np.testing.assert_allclose(vb, va * 2 + 1)
     np.testing.assert_allclose(vc, vb)
 

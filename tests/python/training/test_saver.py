@@ -112,12 +112,13 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="two names"):
         tf.train.Saver({"a": a, "b": a})
     saver = tf.train.Saver()
+    (tmp_path / "file").write_text("in the way")
     with tf.Session() as sess:
         with pytest.raises(tf.errors.FailedPreconditionError):
             saver.save(sess, str(tmp_path / "m"))
         sess.run(a.initializer)
         with pytest.raises(ValueError, match="Parent directory"):
-            saver.save(sess, str(tmp_path / "no" / "such" / "m"))
+            saver.save(sess, str(tmp_path / "file" / "m"))
         with pytest.raises(ValueError, match="not a valid checkpoint"):
             saver.restore(sess, str(tmp_path / "nothing"))
         with pytest.raises(ValueError, match="None"):

@@ -1,0 +1,73 @@
+"""Unrolled recurrent networks: values that TensorFlow 1.15.5 computed from the same seed, rows of different lengths."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+X = np.arange(30).reshape(3, 5, 2) / 30.0
+LENGTHS = [3, 1, 2, 0, 3]
+
+# (with lengths, bidirectional): outputs, states and gradients, each summed with weights cos(0), cos(1), ...; nodes made.
+THEIRS = {
+    (False, False): ([0.00126, -0.02014, -0.06288, -0.08145, -0.06288, -6.08394, -9.35881], 94),
+    (False, True): ([-0.00935, -0.00734, -0.01113, -0.08145, -0.06288, -0.01844, -0.01053, -6.08394, -9.35881, -10.9664,
+                     -9.65816], 184),
+    (True, False): ([-0.09839, -0.12841, -0.22355, -0.48838, -0.2088, -2.26156, -3.45657], 233),
+    (True, True): ([-0.1097, -0.2275, 0.00504, -0.48838, -0.2088, 0.0822, 0.03902, -2.26156, -3.45657, -3.28926,
+                    -4.99089], 470),
+}
+
+
+def cell():
+    return tf.nn.rnn_cell.BasicLSTMCell(2)
+
+
+@pytest.mark.parametrize("case", THEIRS)
+def test_values_and_number_of_nodes(case):
+    with_lengths, bidirectional = case
+    how = dict(dtype=tf.float32, sequence_length=LENGTHS if with_lengths else None)
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.set_random_seed(3)
+        steps = tf.unstack(tf.constant(X, tf.float32), 3)
+        if bidirectional:
+            outputs, *states = tf.nn.static_bidirectional_rnn(cell(), cell(), steps, **how)
+        else:
+            outputs, *states = tf.contrib.rnn.static_rnn(cell(), steps, **how)
+        gradients = tf.gradients(tf.add_n([tf.reduce_sum(value) for value in outputs]), tf.trainable_variables())
+        sess.run(tf.global_variables_initializer())
+        nodes = [node for node in graph.as_graph_def().node if not node.name.startswith("gradients")]
+        got = sess.run(outputs + [value for state in states for value in state] + gradients)
+    sums = [np.sum(value.ravel() * np.cos(np.arange(value.size))) for value in got]
+    np.testing.assert_allclose(sums, THEIRS[case][0], atol=2e-5)
+    assert len(nodes) == THEIRS[case][1]
+
+
+def test_rows_end_at_their_lengths():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [3, None, 2])
+        outputs, state = tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(4), tf.unstack(x, 3), dtype=tf.float32,
+                                          sequence_length=LENGTHS)
+        assert outputs[0].shape.as_list() == [None, 4]
+        sess.run(tf.global_variables_initializer())
+        values, last = sess.run([outputs, state], {x: X})
+    for row, length in enumerate(LENGTHS):
+        for step in range(3):
+            assert values[step][row].any() == (step < length)
+        np.testing.assert_array_equal(last[row], values[length - 1][row] if length else np.zeros(4))
+
+
+def test_bad_arguments():
+    with tf.Graph().as_default():
+        x = [tf.zeros([2, 3])]
+        with pytest.raises(TypeError, match="not an RNNCell"):
+            tf.nn.static_rnn("cell", x, dtype=tf.float32)
+        with pytest.raises(TypeError, match="must be a sequence"):
+            tf.nn.static_rnn(cell(), x[0], dtype=tf.float32)
+        with pytest.raises(ValueError, match="must not be empty"):
+            tf.nn.static_rnn(cell(), [], dtype=tf.float32)
+        with pytest.raises(ValueError, match="dtype must be specified"):
+            tf.nn.static_rnn(cell(), x)
+        with pytest.raises(ValueError, match="vector of length batch_size"):
+            tf.nn.static_rnn(cell(), x, dtype=tf.float32, sequence_length=[[1, 1]])
+        with pytest.raises(ValueError, match="shape inference, but saw value None"):
+            tf.nn.static_rnn(cell(), [tf.placeholder(tf.float32, [2, None])], dtype=tf.float32)

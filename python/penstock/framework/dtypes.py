@@ -3,6 +3,8 @@ import builtins
 
 import numpy as np
 
+from penstock import _core
+
 try:
     import ml_dtypes as _ml_dtypes
 except ImportError:
@@ -22,6 +24,12 @@ np_bfloat16 = _bfloat16_type()
 _np_qint8, _np_quint8 = _quantized("qint8", np.int8), _quantized("quint8", np.uint8)
 _np_qint16, _np_quint16 = _quantized("qint16", np.int16), _quantized("quint16", np.uint16)
 _np_qint32 = _quantized("qint32", np.int32)
+
+# Types that the runtime does not know as NumPy's; bfloat16 without ml_dtypes has no conversions, so no values either.
+for _enum, _type in ((11, _np_qint8), (12, _np_quint8), (13, _np_qint32), (15, _np_qint16), (16, _np_quint16),
+                     (14, _ml_dtypes and np_bfloat16)):
+    if _type is not None:
+        _core.register_numpy_dtype(_enum, np.dtype(_type))
 np_resource = np.dtype([("resource", np.ubyte)])
 # Types of which NumPy knows nothing: one byte for each element.
 _SMALL = [(24, "float8_e5m2"), (25, "float8_e4m3fn"), (26, "float8_e4m3fnuz"), (27, "float8_e4m3b11fnuz"),

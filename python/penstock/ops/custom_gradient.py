@@ -3,7 +3,8 @@ import functools
 import inspect
 import logging
 
-from penstock.framework import gen, ops
+from penstock import _core
+from penstock.framework import gen, ops, registry
 from penstock.util import nest
 
 __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
@@ -126,3 +127,26 @@ def recompute_grad(f):
         return custom_gradient(run)(*args)
 
     return decorated
+
+
+def get_dependent_variables(input_ops, output_ops):
+    """The variables that the outputs depend on, by ways that can be differentiated and do not go through the inputs."""
+    known = {variable.op.name: variable for variable in
+             ops.get_collection(ops.GraphKeys.GLOBAL_VARIABLES) + ops.get_collection(ops.GraphKeys.LOCAL_VARIABLES)}
+    seen, found = {x.op for x in nest.flatten(input_ops)}, {}
+    stack = [x.op for x in nest.flatten(output_ops)]
+    while stack:
+        op = stack.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op.type in _VARIABLE_OPS:
+            if op.name in known:
+                found[op.name] = known[op.name]
+            continue
+        definition = _core.op_def(op.type)
+        if definition is not None and not definition.has_gradient and "_gradient_op_type" not in op.node_def.attr \
+                and op.type not in registry.gradient_registry.list():
+            continue
+        stack.extend(x.op for x in op.inputs)
+    return list(found.values())

@@ -11,6 +11,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterActivationOps(ops);
   RegisterAggregateOps(ops);
   RegisterBiasOps(ops);
+  RegisterCandidateSamplingOps(ops);
   RegisterCastOps(ops);
   RegisterCheckpointOps(ops);
   RegisterComparisonOps(ops);

@@ -8,6 +8,7 @@ namespace penstock {
 void RegisterActivationOps(OpRegistry& ops);
 void RegisterAggregateOps(OpRegistry& ops);
 void RegisterBiasOps(OpRegistry& ops);
+void RegisterCandidateSamplingOps(OpRegistry& ops);
 void RegisterCastOps(OpRegistry& ops);
 void RegisterCheckpointOps(OpRegistry& ops);
 void RegisterComparisonOps(OpRegistry& ops);

@@ -24,6 +24,8 @@ RUNS = {
         r"CPU:0 ran \d+ nodes", r"block1_conv2 ", r"block5_conv4 ", r"CPU:1 ran \d+ nodes", r"block2_conv1 ", r"block4_conv4 "],
     "towers.py --steps 20": [r"step +0  one device 3\.0914\d+  2 towers 3\.0914", r"largest relative difference: \d\.\de-0[5-9]"],
     "towers.py --steps 10 --towers 3": [r"3 towers", r"largest relative difference: \d\.\de-0[5-9]"],
+    "word2vec.py --steps 200": [r"580 words, 121 of them different", r"vectors: IndexedSlices", r"biases: IndexedSlices",
+                                r"step 200  loss \d", r"monday +is like \w+"],
 }
 
 

@@ -7,6 +7,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterActivationKernels(kernels);
   RegisterAggregateKernels(kernels);
   RegisterBiasKernels(kernels);
+  RegisterCandidateSamplingKernels(kernels);
   RegisterCastKernels(kernels);
   RegisterCheckpointKernels(kernels);
   RegisterComparisonKernels(kernels);

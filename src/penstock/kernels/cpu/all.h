@@ -8,6 +8,7 @@ namespace penstock {
 void RegisterActivationKernels(KernelRegistry& kernels);
 void RegisterAggregateKernels(KernelRegistry& kernels);
 void RegisterBiasKernels(KernelRegistry& kernels);
+void RegisterCandidateSamplingKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);
 void RegisterCheckpointKernels(KernelRegistry& kernels);
 void RegisterComparisonKernels(KernelRegistry& kernels);

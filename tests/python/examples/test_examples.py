@@ -1,4 +1,7 @@
-"""Every program of examples/ runs with small settings: on Penstock, and on TensorFlow 1.15 where PENSTOCK_TF1_PYTHON names one."""
+"""Every program of examples/ runs with small settings: on Penstock, and on TensorFlow where there is one.
+
+PENSTOCK_TF1_PYTHON names a Python that has TensorFlow 1.15.
+"""
 import os
 import re
 import subprocess
@@ -14,18 +17,24 @@ IMAGES = Path("/usr/share/datasets/fashion-mnist")
 
 # Program and arguments -> what its output must contain, as regular expressions, in this order.
 RUNS = {
-    "first_programs/constants.py": [r"Tensor\(\"length:0\", shape=\(\), dtype=float32\)", r"after it ran: +5\.0", r"7\.0"],
+    "first_programs/constants.py": [
+        r"Tensor\(\"length:0\", shape=\(\), dtype=float32\)", r"after it ran: +5\.0", r"7\.0"],
     "first_programs/placeholder_and_variable.py": [r"gives +10\.0", r"gives +15\.5", r"kept: 13\.5"],
     "first_programs/graph_def.py": [r'name: "layer/w"', r'op: "Relu"', r"copy/layer/y:0 = \[\[2\.0\], \[0\.0\]\]"],
     "first_programs/eval_loss.py": [r"at first: loss 1\.4667", r"at last:  loss 0\.0000, w 2\.000"],
-    "linear_regression.py": [r"found: \[ 2\.016 -3\.026  0\.507  3\.988\]", r"exact: \[ 2\.016 -3\.026  0\.507  3\.988\]"],
+    "linear_regression.py": [
+        r"found: \[ 2\.016 -3\.026  0\.507  3\.988\]",
+        r"exact: \[ 2\.016 -3\.026  0\.507  3\.988\]"],
     "vgg19_devices.py --image 32 --width 4": [
         r"VGG19: \d+ nodes, 0\.4 million parameters", r"has .*CPU:1", r"most likely class \d+",
-        r"CPU:0 ran \d+ nodes", r"block1_conv2 ", r"block5_conv4 ", r"CPU:1 ran \d+ nodes", r"block2_conv1 ", r"block4_conv4 "],
-    "towers.py --steps 20": [r"step +0  one device 3\.0914\d+  2 towers 3\.0914", r"largest relative difference: \d\.\de-0[5-9]"],
+        r"CPU:0 ran \d+ nodes", r"block1_conv2 ", r"block5_conv4 ",
+        r"CPU:1 ran \d+ nodes", r"block2_conv1 ", r"block4_conv4 "],
+    "towers.py --steps 20": [
+        r"step +0  one device 3\.0914\d+  2 towers 3\.0914", r"largest relative difference: \d\.\de-0[5-9]"],
     "towers.py --steps 10 --towers 3": [r"3 towers", r"largest relative difference: \d\.\de-0[5-9]"],
-    "word2vec.py --steps 200": [r"580 words, 121 of them different", r"vectors: IndexedSlices", r"biases: IndexedSlices",
-                                r"step 200  loss \d", r"monday +is like \w+"],
+    "word2vec.py --steps 200": [
+        r"580 words, 121 of them different", r"vectors: IndexedSlices", r"biases: IndexedSlices", r"step 200  loss \d",
+        r"monday +is like \w+"],
 }
 
 
@@ -33,7 +42,8 @@ def run(python, program, arguments, cwd):
     """What a program prints."""
     if python is None:
         command = [sys.executable, "-m", "penstock", "--v1"]
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]))
+        path = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
+        environment = dict(os.environ, PYTHONPATH=path)
     else:
         command = [python]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}

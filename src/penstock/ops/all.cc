@@ -10,6 +10,7 @@ void RegisterAllOps(OpRegistry& ops) {
   SetNewerAttrs(IsNewerAttr);
   RegisterActivationOps(ops);
   RegisterAggregateOps(ops);
+  RegisterBatchNormOps(ops);
   RegisterBiasOps(ops);
   RegisterCandidateSamplingOps(ops);
   RegisterCastOps(ops);

@@ -7,6 +7,7 @@ namespace penstock {
 
 void RegisterActivationOps(OpRegistry& ops);
 void RegisterAggregateOps(OpRegistry& ops);
+void RegisterBatchNormOps(OpRegistry& ops);
 void RegisterBiasOps(OpRegistry& ops);
 void RegisterCandidateSamplingOps(OpRegistry& ops);
 void RegisterCastOps(OpRegistry& ops);

@@ -6,6 +6,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
   RegisterActivationKernels(kernels);
   RegisterAggregateKernels(kernels);
+  RegisterBatchNormKernels(kernels);
   RegisterBiasKernels(kernels);
   RegisterCandidateSamplingKernels(kernels);
   RegisterCastKernels(kernels);

@@ -7,6 +7,7 @@ namespace penstock {
 
 void RegisterActivationKernels(KernelRegistry& kernels);
 void RegisterAggregateKernels(KernelRegistry& kernels);
+void RegisterBatchNormKernels(KernelRegistry& kernels);
 void RegisterBiasKernels(KernelRegistry& kernels);
 void RegisterCandidateSamplingKernels(KernelRegistry& kernels);
 void RegisterCastKernels(KernelRegistry& kernels);

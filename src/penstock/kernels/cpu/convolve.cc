@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/gemm.h"
 
 namespace penstock {
@@ -104,6 +105,7 @@ bool IsProduct(const Convolution& c) {
 
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
                  void* y) {
+  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
@@ -124,6 +126,7 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
 
 void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
                    void* dx) {
+  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
   const size_t size = DataTypeSize(type);
   const int64_t pixels = c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
@@ -152,6 +155,7 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
 
 void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
                     void* dfilter) {
+  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {

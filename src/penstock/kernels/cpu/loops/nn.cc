@@ -95,19 +95,11 @@ float XentRow(const float* logits, const float* labels, float constant, float sc
   return sum;
 }
 
-void ScaleShiftRows(const float* x, const float* scale, const float* shift, float* y, int64_t rows, int64_t n,
-                    bool relu) {
+void NormaliseRows(const float* x, const float* mean, const float* scale, const float* shift, float* y, int64_t rows,
+                   int64_t n) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-    if (relu) {
 #pragma GCC ivdep
-      for (int64_t c = 0; c < n; ++c) {
-        const float v = x[c] * scale[c] + shift[c];
-        y[c] = v > 0 || v != v ? v : 0.0f;
-      }
-    } else {
-#pragma GCC ivdep
-      for (int64_t c = 0; c < n; ++c) y[c] = x[c] * scale[c] + shift[c];
-    }
+    for (int64_t c = 0; c < n; ++c) y[c] = (x[c] - mean[c]) * scale[c] + shift[c];
   }
 }
 
@@ -199,11 +191,11 @@ void NormGradSums(const float* dy, const float* x, const float* mean, int64_t ro
       });
 }
 
-void NormGradRows(const float* dy, const float* x, const float* a, const float* b, const float* d, float* dx,
-                  int64_t rows, int64_t n) {
+void NormGradRows(const float* dy, const float* x, const float* mean, const float* a, const float* b, const float* d,
+                  float* dx, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r, dy += n, x += n, dx += n) {
 #pragma GCC ivdep
-    for (int64_t c = 0; c < n; ++c) dx[c] = dy[c] * a[c] + x[c] * b[c] + d[c];
+    for (int64_t c = 0; c < n; ++c) dx[c] = dy[c] * a[c] + (x[c] - mean[c]) * b[c] + d[c];
   }
 }
 
@@ -242,7 +234,7 @@ void ReluGrad(const float* dy, const float* x, float limit, float* out, int64_t 
   }
 }
 
-constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,  &Affine,     &XentRow,      &ScaleShiftRows,
+constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,  &Affine,     &XentRow,      &NormaliseRows,
                             &AddRows, &SumRows, &SquareRows, &NormGradSums, &NormGradRows,
                             &MaxInto, &AddInto, &MulAddInto, &Relu,         &ReluGrad};
 

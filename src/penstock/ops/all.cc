@@ -40,6 +40,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterQueueOps(ops);
   RegisterRandomOps(ops);
   RegisterReductionOps(ops);
+  RegisterResizeOps(ops);
   RegisterResourceVariableOps(ops);
   RegisterScanOps(ops);
   RegisterScatterNdOps(ops);

@@ -37,6 +37,7 @@ void RegisterPoolOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
 void RegisterReductionOps(OpRegistry& ops);
+void RegisterResizeOps(OpRegistry& ops);
 void RegisterResourceVariableOps(OpRegistry& ops);
 void RegisterScanOps(OpRegistry& ops);
 void RegisterScatterNdOps(OpRegistry& ops);

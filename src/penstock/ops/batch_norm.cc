@@ -107,7 +107,8 @@ void RegisterBatchNormOps(OpRegistry& ops) {
   constexpr char k2D[] = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
   constexpr char kAny[] = "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'";
   constexpr char kDoc[] =
-      "Images normalised channel by channel to a mean of 0 and a variance of 1 (of this batch in training, given otherwise), "
+      "Images normalised channel by channel to a mean of 0 and a variance of 1 (of this batch in training, given "
+      "otherwise), "
       "then scaled and shifted.";
   for (int version = 1; version <= 3; ++version) {
     const std::string suffix = version == 1 ? "" : StrCat("V", version);

@@ -35,6 +35,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterQueueKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReductionKernels(kernels);
+  RegisterResizeKernels(kernels);
   RegisterResourceVariableKernels(kernels);
   RegisterScanKernels(kernels);
   RegisterScatterKernels(kernels);

@@ -36,6 +36,7 @@ void RegisterPoolKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
+void RegisterResizeKernels(KernelRegistry& kernels);
 void RegisterResourceVariableKernels(KernelRegistry& kernels);
 void RegisterScanKernels(KernelRegistry& kernels);
 void RegisterScatterKernels(KernelRegistry& kernels);

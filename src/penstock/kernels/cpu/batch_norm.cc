@@ -22,8 +22,8 @@ struct Pieces {
   }
 };
 
-// Mean and sum of squared differences from it, for each channel. Blocks are joined by the formula of Chan, Golub and LeVeque,
-// so that nothing cancels.
+// Mean and sum of squared differences from it, for each channel. Blocks are joined by the formula of Chan, Golub and
+// LeVeque, so that nothing cancels.
 void Moments(const KernelContext& k, const float* x, int64_t rows, int64_t n, float* mean, float* squares) {
   const NnLoops& loops = *CpuLoops().nn;
   const Pieces pieces(rows, n);
@@ -189,8 +189,8 @@ struct BatchNormGrad {
     }
     BatchNorm::Write(k, 0, shape, layout, [&](float* dx) {
       k.Parallel(rows, std::max<int64_t>(1, n / 3), [&](int64_t begin, int64_t end) {
-        CpuLoops().nn->norm_grad_rows(dy.data + begin * n, x.data + begin * n, mean, a.data(), b.data(), d.data(), dx + begin * n,
-                                      end - begin, n);
+        CpuLoops().nn->norm_grad_rows(dy.data + begin * n, x.data + begin * n, mean, a.data(), b.data(), d.data(),
+                                      dx + begin * n, end - begin, n);
       });
     });
   }

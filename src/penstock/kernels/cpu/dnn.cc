@@ -45,8 +45,8 @@ struct Piece {
   PenstockDnnConv conv;
   int64_t a = 0, b = 0, result = 0;  // where it begins, in elements
   PlanPtr plan;
-  int same_as = -1;                  // an earlier piece of the same geometry
-  Tensor packed;                     // its filter
+  int same_as = -1;  // an earlier piece of the same geometry
+  Tensor packed;     // its filter
 };
 
 PenstockDnnConv Describe(PenstockDnnConvKind kind, const Convolution& c, int64_t batch) {
@@ -92,7 +92,11 @@ std::vector<Piece> Cut(PenstockDnnConvKind kind, const Convolution& c, double fl
     const int64_t count = std::min(images, c.w.batch - b);
     const PenstockDnnConv whole = Describe(kind, c, count);
     const int at = whole.spatial == 2 ? 1 : 0;
-    const int64_t parts = kind == PENSTOCK_DNN_FORWARD && images == 1 ? std::min(wanted / c.w.batch, c.w.out[at]) : 1;
+    // Every window must see some pixels; with wide explicit padding that need not be so.
+    const int d = at == 1 ? 1 : 0;
+    const int64_t reach = (c.w.filter[d] - 1) * c.w.dilation[d] + 1;
+    const bool may_cut = kind == PENSTOCK_DNN_FORWARD && images == 1 && c.w.pad[d] < reach && c.w.pad_after[d] < reach;
+    const int64_t parts = may_cut ? std::min(wanted / c.w.batch, c.w.out[d]) : 1;
     if (parts <= 1) {
       Piece p;
       p.conv = whole;
@@ -142,7 +146,8 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
   for (size_t i = 0; i < pieces.size(); ++i) {
     Piece& p = pieces[i];
     for (size_t j = 0; j < i && p.same_as < 0; ++j) {
-      if (pieces[j].same_as < 0 && !std::memcmp(&pieces[j].conv, &p.conv, sizeof p.conv)) p.same_as = static_cast<int>(j);
+      if (pieces[j].same_as < 0 && !std::memcmp(&pieces[j].conv, &p.conv, sizeof p.conv))
+        p.same_as = static_cast<int>(j);
     }
     if (p.same_as >= 0) continue;
     p.plan.reset(api->conv_plan(&p.conv));
@@ -167,8 +172,9 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
     for (int64_t i = begin; i < end; ++i) {
       Piece& p = pieces[i];
       const Piece& o = origin(p);
-      const void* second = kind != PENSTOCK_DNN_FILTER_GRAD && o.packed.initialized() ? o.packed.raw()
-                                                                                       : static_cast<const float*>(b) + p.b;
+      const void* second = kind != PENSTOCK_DNN_FILTER_GRAD && o.packed.initialized()
+                               ? o.packed.raw()
+                               : static_cast<const float*>(b) + p.b;
       void* to = sums && p.packed.initialized() ? p.packed.mutable_raw() : static_cast<float*>(result) + p.result;
       if (api->conv_run(o.plan.get(), static_cast<const float*>(a) + p.a, second, to)) failed = true;
     }
@@ -180,7 +186,8 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
     if (p.same_as >= 0) continue;
     for (Piece& other : pieces) {
       if (other.same_as < 0 || &pieces[other.same_as] != &p) continue;
-      AddInto(k, p.packed.mutable_data<float>(), other.packed.data<float>(), static_cast<int64_t>(p.packed.bytes() / 4));
+      AddInto(k, p.packed.mutable_data<float>(), other.packed.data<float>(),
+              static_cast<int64_t>(p.packed.bytes() / 4));
     }
     Tensor plain;
     float* to = static_cast<float*>(result);

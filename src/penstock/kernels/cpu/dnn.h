@@ -9,8 +9,9 @@ namespace penstock {
 // The module's functions; null if it cannot be opened, or PENSTOCK_ONEDNN is 0 in the environment.
 const PenstockDnnApi* Dnn();
 
-// A convolution of floats, or one of its gradients, as convolve.h has them (a and b: x and filter, dy and filter, or x and dy),
-// in pieces that depend on its shape only. False if oneDNN is not there or not fast at it; nothing has been computed then.
+// A convolution of floats, or one of its gradients, as convolve.h has them (a and b: x and filter, dy and filter, or x
+// and dy), in pieces that depend on its shape only. False if oneDNN is not there or not fast at it; nothing has been
+// computed then.
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
                  void* result);
 

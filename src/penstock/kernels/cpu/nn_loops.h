@@ -18,8 +18,8 @@ struct NnLoops {
 
   // Rows of n channels.
   // y = (x - mean[c]) * scale[c] + shift[c]
-  void (*normalise_rows)(const float* x, const float* mean, const float* scale, const float* shift, float* y, int64_t rows,
-                         int64_t n) = nullptr;
+  void (*normalise_rows)(const float* x, const float* mean, const float* scale, const float* shift, float* y,
+                         int64_t rows, int64_t n) = nullptr;
   // y = x + bias[c]
   void (*add_rows)(const float* x, const float* bias, float* y, int64_t rows, int64_t n) = nullptr;
   // sum[c] += x, over all rows
@@ -30,8 +30,8 @@ struct NnLoops {
   void (*norm_grad_sums)(const float* dy, const float* x, const float* mean, int64_t rows, int64_t n, float* sum,
                          float* product) = nullptr;
   // dx = dy * a[c] + (x - mean[c]) * b[c] + d[c]
-  void (*norm_grad_rows)(const float* dy, const float* x, const float* mean, const float* a, const float* b, const float* d,
-                         float* dx, int64_t rows, int64_t n) = nullptr;
+  void (*norm_grad_rows)(const float* dy, const float* x, const float* mean, const float* a, const float* b,
+                         const float* d, float* dx, int64_t rows, int64_t n) = nullptr;
 
   // acc[i] = max(acc[i], x[i]) (NaN wins), acc[i] += x[i], acc[i] += x[i] * w[i]
   void (*max_into)(float* acc, const float* x, int64_t n) = nullptr;

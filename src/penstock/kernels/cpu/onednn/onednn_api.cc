@@ -24,7 +24,8 @@ dnnl::stream& Stream() {
   return stream;
 }
 
-// A plan may run on another thread than the one that made it, so scratch memory is the caller's: one piece for each thread.
+// A plan may run on another thread than the one that made it, so scratch memory is the caller's: one piece for each
+// thread.
 void* Scratch(size_t bytes) {
   struct Piece {
     std::unique_ptr<char[]> data;
@@ -133,8 +134,8 @@ std::shared_ptr<Plan> MakeConv(const PenstockDnnConv& c) {
   if (c.kind == PENSTOCK_DNN_FORWARD) {
     found = set(forward, dnnl::convolution_forward(forward), x, forward.weights_desc(), y, forward.weights_desc());
   } else if (c.kind == PENSTOCK_DNN_INPUT_GRAD) {
-    const dnnl::convolution_backward_data::primitive_desc d({algorithm, x, any, y, stride, dilation, before, after}, Attr(),
-                                                            Engine(), forward);
+    const dnnl::convolution_backward_data::primitive_desc d({algorithm, x, any, y, stride, dilation, before, after},
+                                                            Attr(), Engine(), forward);
     found = set(d, dnnl::convolution_backward_data(d), y, d.weights_desc(), x, d.weights_desc());
   } else {
     const dnnl::convolution_backward_weights::primitive_desc d({algorithm, x, any, y, stride, dilation, before, after},
@@ -191,7 +192,9 @@ int Reorder(const Plan& p, const memory::desc& from_desc, const void* from, cons
   return Guarded([&] {
     memory source = Over(from_desc, from), target = Over(to_desc, to);
     p.pack.execute(Stream(), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}});
-  }) ? 0 : 1;
+  })
+             ? 0
+             : 1;
 }
 int ConvPack(void* plan, const void* plain, void* packed) {
   const Plan& p = *PlanOf(plan);
@@ -211,17 +214,19 @@ int ConvRun(void* plan, const void* a, const void* b, void* result) {
                                    {kArgs[p.kind][1], Over(p.b, b)},
                                    {kArgs[p.kind][2], Over(p.result, result)},
                                    {DNNL_ARG_SCRATCHPAD, Over(p.scratch, Scratch(p.scratch.get_size()))}});
-  }) ? 0 : 1;
+  })
+             ? 0
+             : 1;
 }
 
-int MatMul(int type, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int transpose_a, const void* b, int64_t ldb,
-           int transpose_b, void* c, int64_t ldc) {
+int MatMul(int type, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int transpose_a, const void* b,
+           int64_t ldb, int transpose_b, void* c, int64_t ldc) {
   static PlanCache<Plan>& cache = *new PlanCache<Plan>;
   if (type != 1 && type != 14) return 1;
   if (type == 1) {
     omp_set_num_threads(1);
-    return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, static_cast<const float*>(a), lda,
-                      static_cast<const float*>(b), ldb, 0.0f, static_cast<float*>(c), ldc) == dnnl_success
+    return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, static_cast<const float*>(a),
+                      lda, static_cast<const float*>(b), ldb, 0.0f, static_cast<float*>(c), ldc) == dnnl_success
                ? 0
                : 1;
   }
@@ -246,11 +251,12 @@ int MatMul(int type, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda
                                        {DNNL_ARG_WEIGHTS, Over(plan->b, b)},
                                        {DNNL_ARG_DST, Over(plan->result, c)},
                                        {DNNL_ARG_SCRATCHPAD, Over(plan->scratch, Scratch(plan->scratch.get_size()))}});
-  }) ? 0 : 1;
+  })
+             ? 0
+             : 1;
 }
 
-constexpr PenstockDnnApi kApi = {&ConvPlan,   &ConvRelease, &ConvPackedBytes, &ConvPack,
-                                 &ConvUnpack, &ConvRun,     &MatMul};
+constexpr PenstockDnnApi kApi = {&ConvPlan, &ConvRelease, &ConvPackedBytes, &ConvPack, &ConvUnpack, &ConvRun, &MatMul};
 
 }  // namespace
 

@@ -1,8 +1,9 @@
-// What libpenstock_onednn.so offers: one table of C functions around oneDNN. The module links nothing of Penstock and is opened
-// at first use; kernels that cannot open it use their own loops.
+// What libpenstock_onednn.so offers: one table of C functions around oneDNN. The module links nothing of Penstock and
+// is opened at first use; kernels that cannot open it use their own loops.
 //
-// Every call computes on the calling thread alone. Kernels split their work by its shape and call from the threads of their
-// own pool, so that no second pool ever competes for the cores and results do not depend on the number of threads.
+// Every call computes on the calling thread alone. Kernels split their work by its shape and call from the threads of
+// their own pool, so that no second pool ever competes for the cores and results do not depend on the number of
+// threads.
 #pragma once
 
 #include <stddef.h>
@@ -31,8 +32,8 @@ struct PenstockDnnApi {
   int (*conv_unpack)(void* plan, const void* packed, void* plain);
   // FORWARD: a input, b filter. INPUT_GRAD: a out_backprop, b filter. FILTER_GRAD: a input, b out_backprop.
   int (*conv_run)(void* plan, const void* a, const void* b, void* result);
-  // c = a b with rows of c `ldc` apart, in floats (type 1) or bfloat16 (type 14); a is m x k, b is k x n, each transposed in
-  // memory if so said, with rows lda and ldb apart. 0 if it went well.
+  // c = a b with rows of c `ldc` apart, in floats (type 1) or bfloat16 (type 14); a is m x k, b is k x n, each
+  // transposed in memory if so said, with rows lda and ldb apart. 0 if it went well.
   int (*matmul)(int type, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int transpose_a, const void* b,
                 int64_t ldb, int transpose_b, void* c, int64_t ldc);
 };

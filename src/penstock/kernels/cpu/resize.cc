@@ -1,0 +1,265 @@
+// Images at another size, and normalisation by neighbouring channels.
+#include <algorithm>
+#include <cmath>
+
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/compute.h"
+#include "penstock/kernels/cpu/copy.h"
+
+namespace penstock {
+namespace {
+
+struct Corners {
+  bool align, half;
+  explicit Corners(const NodeView& node)
+      : align(node.attr<bool>("align_corners")), half(node.attr<bool>("half_pixel_centers")) {
+    KernelContext::Require(!align || !half, "If half_pixel_centers is True, align_corners must be False.");
+  }
+  float Scale(int64_t in, int64_t out) const {
+    return align && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                            : static_cast<float>(in) / static_cast<float>(out);
+  }
+  // Where position i of the new image lies in the old one.
+  float Place(int64_t i, float scale) const {
+    return half ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
+  }
+};
+
+struct Between {
+  int64_t low, high;
+  float part;  // of the way from low to high
+};
+std::vector<Between> Interpolation(const Corners& corners, int64_t in, int64_t out) {
+  std::vector<Between> all(out);
+  const float scale = corners.Scale(in, out);
+  for (int64_t i = 0; i < out; ++i) {
+    const float at = corners.Place(i, scale), below = std::floor(at);
+    const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), in - 1);
+    all[i] = {std::min(std::max(static_cast<int64_t>(below), int64_t{0}), high), high, at - below};
+  }
+  return all;
+}
+std::vector<int64_t> Nearest(const Corners& corners, int64_t in, int64_t out) {
+  std::vector<int64_t> all(out);
+  const float scale = corners.Scale(in, out);
+  for (int64_t i = 0; i < out; ++i) {
+    const float at = corners.half    ? std::floor((static_cast<float>(i) + 0.5f) * scale)
+                     : corners.align ? std::round(static_cast<float>(i) * scale)
+                                     : std::floor(static_cast<float>(i) * scale);
+    all[i] = std::clamp<int64_t>(static_cast<int64_t>(at), 0, in - 1);
+  }
+  return all;
+}
+
+// The sizes of the new image: input 1.
+Shape NewShape(KernelContext& k) {
+  const Shape& images = k.shape(0);
+  k.Require(images.rank() == 4, "input must be 4-dimensional", images);
+  k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2, "size must be 1-dimensional with 2 elements, but has shape ",
+            k.shape(1));
+  const std::vector<int64_t> size = k.Ints(1);
+  k.Require(size[0] > 0 && size[1] > 0, "output dimensions must be positive");
+  k.Require(images[1] > 0 && images[2] > 0, "input image must be of non-zero size");
+  return Shape({images[0], size[0], size[1], images[3]});
+}
+
+template <class T>
+struct ResizeBilinear {
+  Corners corners;
+  explicit ResizeBilinear(const NodeView& node) : corners(node) {}
+  void operator()(KernelContext& k) const {
+    const Shape shape = NewShape(k), &in = k.shape(0);
+    const T* x = k.in<T>(0).data();
+    float* y = k.out<float>(0, shape).data();
+    const auto rows = Interpolation(corners, in[1], shape[1]), columns = Interpolation(corners, in[2], shape[2]);
+    const int64_t n = in[3], line = in[2] * n;
+    k.Parallel(shape[0] * shape[1], std::max<int64_t>(1, shape[2] * n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const Between& row = rows[r % shape[1]];
+        const T* top = x + (r / shape[1] * in[1] + row.low) * line;
+        const T* bottom = x + (r / shape[1] * in[1] + row.high) * line;
+        float* to = y + r * shape[2] * n;
+        for (const Between& c : columns) {
+          for (int64_t i = 0; i < n; ++i) {
+            const float tl = static_cast<float>(top[c.low * n + i]), tr = static_cast<float>(top[c.high * n + i]);
+            const float bl = static_cast<float>(bottom[c.low * n + i]), br = static_cast<float>(bottom[c.high * n + i]);
+            const float above = tl + (tr - tl) * c.part, below = bl + (br - bl) * c.part;
+            *to++ = above + (below - above) * row.part;
+          }
+        }
+      }
+    });
+  }
+};
+
+template <class C>
+struct ResizeBilinearGrad {
+  Corners corners;
+  explicit ResizeBilinearGrad(const NodeView& node) : corners(node) {}
+  void operator()(KernelContext& k) const {
+    const Shape &dy_shape = k.shape(0), &shape = k.shape(1);
+    k.Require(dy_shape.rank() == 4, "input_grad must be 4-dimensional", dy_shape);
+    k.Require(shape.rank() == 4, "original_image must be 4-dimensional", shape);
+    k.Require(dy_shape[0] == shape[0] && dy_shape[3] == shape[3], "grads of shape ", dy_shape,
+              " do not belong to an image of shape ", shape);
+    const float* dy = k.in<float>(0).data();
+    ComputeOutput<C> out(k, 0, shape);
+    ZeroElements(kTypeOf<C>, out.data, shape.num_elements());
+    if (shape.num_elements() && dy_shape.num_elements()) {
+      const auto rows = Interpolation(corners, shape[1], dy_shape[1]),
+                 columns = Interpolation(corners, shape[2], dy_shape[2]);
+      const int64_t n = shape[3], line = shape[2] * n;
+      k.Parallel(shape[0], std::max<int64_t>(1, dy_shape.num_elements() / shape[0] * 4),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b) {
+                     const float* from = dy + b * dy_shape[1] * dy_shape[2] * n;
+                     C* image = out.data + b * shape[1] * line;
+                     for (const Between& row : rows) {
+                       C *top = image + row.low * line, *bottom = image + row.high * line;
+                       for (const Between& c : columns) {
+                         for (int64_t i = 0; i < n; ++i, ++from) {
+                           const C g = *from;
+                           top[c.low * n + i] += static_cast<C>(g * (1 - row.part) * (1 - c.part));
+                           top[c.high * n + i] += static_cast<C>(g * (1 - row.part) * c.part);
+                           bottom[c.low * n + i] += static_cast<C>(g * row.part * (1 - c.part));
+                           bottom[c.high * n + i] += static_cast<C>(g * row.part * c.part);
+                         }
+                       }
+                     }
+                   }
+                 });
+    }
+    out.Store();
+  }
+};
+
+struct ResizeNearest {  // of any type
+  Corners corners;
+  explicit ResizeNearest(const NodeView& node) : corners(node) {}
+  void operator()(KernelContext& k) const {
+    const Shape shape = NewShape(k), &in = k.shape(0);
+    Tensor& y = k.Output(0, shape);
+    const auto rows = Nearest(corners, in[1], shape[1]), columns = Nearest(corners, in[2], shape[2]);
+    const size_t pixel = in[3] * DataTypeSize(k.input(0).dtype());
+    const char* x = static_cast<const char*>(k.input(0).raw());
+    char* to = static_cast<char*>(y.mutable_raw());
+    k.Parallel(shape[0] * shape[1], std::max<int64_t>(1, shape[2] * 4), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const char* from = x + (r / shape[1] * in[1] + rows[r % shape[1]]) * in[2] * pixel;
+        for (int64_t c = 0; c < shape[2]; ++c)
+          std::memcpy(to + (r * shape[2] + c) * pixel, from + columns[c] * pixel, pixel);
+      }
+    });
+  }
+};
+
+template <class C>
+struct ResizeNearestGrad {
+  Corners corners;
+  explicit ResizeNearestGrad(const NodeView& node) : corners(node) {}
+  void operator()(KernelContext& k) const {
+    const Shape shape = NewShape(k), &dy_shape = k.shape(0);
+    const ComputeInput<C> dy(k, k.input(0));
+    ComputeOutput<C> out(k, 0, shape);
+    ZeroElements(kTypeOf<C>, out.data, shape.num_elements());
+    const auto rows = Nearest(corners, shape[1], dy_shape[1]), columns = Nearest(corners, shape[2], dy_shape[2]);
+    const int64_t n = shape[3], line = shape[2] * n;
+    k.Parallel(shape[0], std::max<int64_t>(1, dy_shape[1] * dy_shape[2] * n), [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const C* from = dy.data + b * dy_shape[1] * dy_shape[2] * n;
+        for (const int64_t row : rows) {
+          for (const int64_t column : columns) {
+            C* to = out.data + (b * shape[1] + row) * line + column * n;
+            for (int64_t i = 0; i < n; ++i) to[i] += *from++;
+          }
+        }
+      }
+    });
+    out.Store();
+  }
+};
+
+struct LrnAttrs {
+  int64_t radius;
+  float bias, alpha, beta;
+  explicit LrnAttrs(const NodeView& node)
+      : radius(node.attr<int64_t>("depth_radius")),
+        bias(node.attr<float>("bias")),
+        alpha(node.attr<float>("alpha")),
+        beta(node.attr<float>("beta")) {
+    KernelContext::Require(radius >= 0 && radius < (int64_t{1} << 31), "depth_radius = ", radius, " is out of range");
+  }
+  // bias + alpha * sum of squares around each of n channels
+  void Norms(const float* x, int64_t n, float* norms) const {
+    for (int64_t c = 0; c < n; ++c) {
+      float sum = 0;
+      for (int64_t i = std::max<int64_t>(0, c - radius); i < std::min(n, c + radius + 1); ++i) sum += x[i] * x[i];
+      norms[c] = bias + alpha * sum;
+    }
+  }
+};
+
+struct Lrn : LrnAttrs {
+  using LrnAttrs::LrnAttrs;
+  void operator()(KernelContext& k) const {
+    const Shape& shape = k.shape(0);
+    k.Require(shape.rank() == 4, "in must be 4-dimensional");
+    const int64_t n = shape[3], rows = n ? shape.num_elements() / n : 0;
+    const ComputeInput<float> x(k, k.input(0));
+    ComputeOutput<float> y(k, 0, shape);
+    k.Parallel(rows, std::max<int64_t>(1, n * (10 + std::min(radius, n))), [&](int64_t begin, int64_t end) {
+      std::vector<float> norms(n);
+      for (int64_t r = begin; r < end; ++r) {
+        Norms(x.data + r * n, n, norms.data());
+        for (int64_t c = 0; c < n; ++c) y.data[r * n + c] = x.data[r * n + c] * std::pow(norms[c], -beta);
+      }
+    });
+    y.Store();
+  }
+};
+
+struct LrnGrad : LrnAttrs {
+  using LrnAttrs::LrnAttrs;
+  void operator()(KernelContext& k) const {
+    const Shape& shape = k.shape(0);
+    k.Require(shape.rank() == 4, "inputs must be 4-dimensional");
+    k.Require(shape == k.shape(1) && shape == k.shape(2),
+              "input_grads, input_image, and out_image should have the same shape");
+    const int64_t n = shape[3], rows = n ? shape.num_elements() / n : 0;
+    const ComputeInput<float> dy(k, k.input(0)), x(k, k.input(1)), y(k, k.input(2));
+    ComputeOutput<float> out(k, 0, shape);
+    k.Parallel(rows, std::max<int64_t>(1, n * (10 + std::min(radius, n))), [&](int64_t begin, int64_t end) {
+      std::vector<float> norms(n);
+      for (int64_t r = begin; r < end; ++r) {
+        const float *g = dy.data + r * n, *in = x.data + r * n, *result = y.data + r * n;
+        float* dx = out.data + r * n;
+        Norms(in, n, norms.data());
+        for (int64_t c = 0; c < n; ++c) dx[c] = g[c] * std::pow(norms[c], -beta);
+        for (int64_t c = 0; c < n; ++c) {
+          const float share = -2 * alpha * beta * result[c] / norms[c] * g[c];
+          for (int64_t i = std::max<int64_t>(0, c - radius); i < std::min(n, c + radius + 1); ++i)
+            dx[i] += share * in[i];
+        }
+      }
+    });
+    out.Store();
+  }
+};
+
+}  // namespace
+
+void RegisterResizeKernels(KernelRegistry& kernels) {
+  kernels.Add<ResizeBilinear>("ResizeBilinear", Reals{}).HostInput(1);
+  kernels.Add<ResizeBilinearGrad<float>>("ResizeBilinearGrad", FloatComputed{});
+  kernels.Add<ResizeBilinearGrad<double>>("ResizeBilinearGrad", Types<double>{});
+  kernels.Add<ResizeNearest>("ResizeNearestNeighbor", Reals{}).HostInput(1);
+  kernels.Add<ResizeNearestGrad<float>>("ResizeNearestNeighborGrad", FloatComputed{}).HostInput(1);
+  kernels.Add<ResizeNearestGrad<double>>("ResizeNearestNeighborGrad", Types<double>{}).HostInput(1);
+  kernels.Add<ResizeNearestGrad<int32_t>>("ResizeNearestNeighborGrad", Types<int32_t>{}).HostInput(1);
+  kernels.Add<ResizeNearestGrad<int8_t>>("ResizeNearestNeighborGrad", Types<int8_t>{}).HostInput(1);
+  kernels.Add<ResizeNearestGrad<uint8_t>>("ResizeNearestNeighborGrad", Types<uint8_t>{}).HostInput(1);
+  kernels.Add<Lrn>("LRN", FloatComputed{});
+  kernels.Add<LrnGrad>("LRNGrad", FloatComputed{});
+}
+
+}  // namespace penstock

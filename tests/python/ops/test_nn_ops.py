@@ -1,0 +1,222 @@
+"""Convolutions, pools, normalisation and losses against their definitions in NumPy; gradients against differences."""
+import itertools
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+RNG = np.random.default_rng(0)
+
+
+def randn(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def run(build):
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(build())
+
+
+def pads(size, reach, stride, padding):
+    """(output size, padding before) along one dimension."""
+    if padding == "VALID":
+        return (size - reach) // stride + 1, 0
+    out = -(-size // stride)
+    return out, max(0, (out - 1) * stride + reach - size) // 2
+
+
+def windows(x, kernel, stride, padding, dilation=1, fill=0.0):
+    """[batch, out height, out width, kernel height, kernel width, channels]; what lies outside is `fill`."""
+    n, h, w, c = x.shape
+    (oh, ph), (ow, pw) = [pads(s, (k - 1) * dilation + 1, stride, padding) for s, k in zip((h, w), kernel)]
+    out = np.full((n, oh, ow, *kernel, c), fill, np.float64)
+    for i, j, a, b in itertools.product(range(oh), range(ow), range(kernel[0]), range(kernel[1])):
+        y, z = i * stride - ph + a * dilation, j * stride - pw + b * dilation
+        if 0 <= y < h and 0 <= z < w:
+            out[:, i, j, a, b] = x[:, y, z]
+    return out
+
+
+def conv(x, f, stride, padding, dilation=1):
+    groups = x.shape[3] // f.shape[2]
+    parts = [np.einsum("nijabc,abco->nijo", windows(p, f.shape[:2], stride, padding, dilation), q)
+             for p, q in zip(np.split(x, groups, 3), np.split(f, groups, 3))]
+    return np.concatenate(parts, 3)
+
+
+CONVS = [(7, 3, 3, 4, 3, 1, "SAME", 1), (8, 4, 4, 2, 2, 2, "SAME", 1), (9, 3, 3, 5, 3, 2, "VALID", 1),
+         (9, 2, 2, 3, 3, 1, "VALID", 2), (6, 8, 8, 4, 1, 1, "SAME", 1), (7, 6, 2, 9, 3, 1, "SAME", 1),
+         (16, 16, 16, 24, 3, 1, "SAME", 1), (5, 16, 16, 32, 1, 2, "SAME", 1)]
+
+
+@pytest.mark.parametrize("case", CONVS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_conv2d(case, dtype):
+    size, channels, depth, count, kernel, stride, padding, dilation = case
+    x, f = randn(2, size, size + 1, channels), randn(kernel, kernel, depth, count)
+    value = run(lambda: tf.cast(tf.nn.conv2d(tf.constant(x.astype(dtype)), tf.constant(f.astype(dtype)), strides=stride,
+                                             padding=padding, dilations=dilation), tf.float32))
+    wanted = conv(x, f, stride, padding, dilation)
+    tolerance = 2e-2 if dtype == "float16" else 1e-5
+    np.testing.assert_allclose(value, wanted, rtol=tolerance, atol=tolerance * abs(wanted).max())
+
+
+@pytest.mark.parametrize("case", CONVS)
+def test_conv2d_gradients(case):
+    """Both gradients are linear maps: <dy, conv(x)> must equal <dx, x> and <df, f>."""
+    size, channels, depth, count, kernel, stride, padding, dilation = case
+    x, f = randn(3, size, size + 1, channels), randn(kernel, kernel, depth, count)
+    wanted = conv(x, f, stride, padding, dilation)
+    dy = randn(*wanted.shape)
+
+    def build():
+        cx, cf = tf.constant(x), tf.constant(f)
+        y = tf.nn.conv2d(cx, cf, strides=stride, padding=padding, dilations=dilation)
+        return tf.gradients(y, [cx, cf], tf.constant(dy))
+
+    dx, df = run(build)
+    np.testing.assert_allclose([(dx * x).sum(), (df * f).sum()], [(dy * wanted).sum()] * 2, rtol=1e-3, atol=1e-3)
+    other = randn(*x.shape)
+    np.testing.assert_allclose((dx * other).sum(), (dy * conv(other, f, stride, padding, dilation)).sum(), rtol=1e-3, atol=1e-2)
+    other = randn(*f.shape)
+    np.testing.assert_allclose((df * other).sum(), (dy * conv(x, other, stride, padding, dilation)).sum(), rtol=1e-3, atol=1e-2)
+
+
+def test_channels_first_is_the_same_convolution():
+    x, f = randn(2, 8, 9, 3), randn(3, 3, 3, 4)
+
+    def build():
+        last = tf.nn.conv2d(tf.constant(x), tf.constant(f), strides=[1, 2, 1, 1], padding="SAME")
+        first = tf.nn.conv2d(tf.constant(x.transpose(0, 3, 1, 2)), tf.constant(f), strides=[1, 1, 2, 1], padding="SAME",
+                             data_format="NCHW")
+        return last, first
+
+    last, first = run(build)
+    np.testing.assert_allclose(first.transpose(0, 2, 3, 1), last, rtol=1e-5, atol=1e-5)
+
+
+def test_depthwise_conv():
+    x, f = randn(2, 7, 6, 3), randn(3, 3, 3, 2)
+    value = run(lambda: tf.nn.depthwise_conv2d(tf.constant(x), tf.constant(f), [1, 2, 2, 1], "SAME"))
+    wanted = np.einsum("nijabc,abcm->nijcm", windows(x, (3, 3), 2, "SAME"), f).reshape(2, 4, 3, 6)
+    np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("kernel, stride", [((2, 2), 2), ((3, 2), 1), ((2, 3), 2)])
+def test_pools(kernel, stride, padding):
+    x = randn(2, 8, 7, 5)
+    size, strides = [1, *kernel, 1], [1, stride, stride, 1]
+    largest = windows(x, kernel, stride, padding, fill=-np.inf)
+    inside = windows(np.ones_like(x), kernel, stride, padding)
+
+    def build():
+        c = tf.constant(x)
+        most, mean = tf.nn.max_pool(c, size, strides, padding), tf.nn.avg_pool(c, size, strides, padding)
+        return most, mean, tf.gradients(most, c)[0], tf.gradients(mean, c)[0]
+
+    most, mean, most_grad, mean_grad = run(build)
+    np.testing.assert_allclose(most, largest.max((3, 4)))
+    np.testing.assert_allclose(mean, windows(x, kernel, stride, padding).sum((3, 4)) / inside.sum((3, 4)), rtol=1e-5, atol=1e-6)
+    # Every window gives a gradient of 1 away: to its largest element, or in equal parts.
+    np.testing.assert_allclose([most_grad.sum(), mean_grad.sum()], [most.size] * 2, rtol=1e-5)
+    np.testing.assert_allclose((most_grad * x).sum(), most.sum(), rtol=1e-4)
+    np.testing.assert_allclose((mean_grad * x).sum(), mean.sum(), rtol=1e-3, atol=1e-3)
+
+
+def test_max_pool_with_argmax_names_the_elements():
+    x = randn(2, 6, 5, 3)
+    y, where = run(lambda: tf.nn.max_pool_with_argmax(tf.constant(x), [1, 2, 2, 1], [1, 2, 2, 1], "SAME"))
+    np.testing.assert_array_equal(np.stack([image.ravel()[i] for image, i in zip(x, where)]), y)
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+def test_batch_norm(data_format):
+    x, scale, offset = randn(4, 5, 6, 3) * 2 + 7, randn(3), randn(3)
+    turned = x if data_format == "NHWC" else x.transpose(0, 3, 1, 2)
+    y, mean, variance = run(lambda: tf.nn.fused_batch_norm(turned, scale, offset, data_format=data_format, epsilon=0.01))
+    y = y if data_format == "NHWC" else y.transpose(0, 2, 3, 1)
+    wide = x.astype(np.float64)
+    m, v = wide.mean((0, 1, 2)), wide.var((0, 1, 2))
+    np.testing.assert_allclose(mean, m, rtol=1e-5)
+    np.testing.assert_allclose(variance, v * 120 / 119, rtol=1e-5)
+    np.testing.assert_allclose(y, (wide - m) / np.sqrt(v + 0.01) * scale + offset, rtol=1e-4, atol=1e-5)
+    y = run(lambda: tf.nn.fused_batch_norm(x, scale, offset, mean=m.astype("f"), variance=v.astype("f"), epsilon=0.01,
+                                           is_training=False)[0])
+    np.testing.assert_allclose(y, (wide - m) / np.sqrt(v + 0.01) * scale + offset, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm_gradients(training):
+    x, scale, offset, dy, gx = randn(3, 2, 4, 5), randn(5), randn(5), randn(3, 2, 4, 5), randn(3, 2, 4, 5)
+    running = dict(mean=randn(5), variance=randn(5) ** 2 + 1)
+
+    def build(x, dy):
+        x, dy = tf.constant(x), tf.constant(dy)
+        s, o = tf.constant(scale), tf.constant(offset)
+        y = tf.nn.fused_batch_norm(x, s, o, is_training=training, epsilon=0.1, **({} if training else running))[0]
+        grads = tf.gradients(y, [x, s, o], dy)
+        total = tf.reduce_sum(grads[0] * gx) + tf.reduce_sum(grads[1] * 0.3)
+        return [tf.reduce_sum(y * dy), total, *grads, *tf.gradients(total, [x, dy])]
+
+    value, total, dx, _, doffset, ddx, ddy = run(lambda: build(x, dy))
+    np.testing.assert_allclose(doffset, dy.sum((0, 1, 2)), rtol=1e-4, atol=1e-5)
+    step, way = 1e-2, randn(*x.shape)
+    up, down = run(lambda: build(x + step * way, dy)), run(lambda: build(x - step * way, dy))
+    np.testing.assert_allclose((up[0] - down[0]) / (2 * step), (dx * way).sum(), rtol=2e-2, atol=2e-2)
+    np.testing.assert_allclose((up[1] - down[1]) / (2 * step), (ddx * way).sum(), rtol=2e-2, atol=3e-2)
+    np.testing.assert_allclose((ddy * dy).sum(), total, rtol=1e-3, atol=1e-3)  # linear in dy
+
+
+def test_softmax_and_losses():
+    x, labels = randn(5, 1001) * 4, np.array([0, 1000, 3, 500, 7])
+    p = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    p /= p.sum(1, keepdims=True)
+    onehot = np.eye(1001, dtype=np.float32)[labels]
+
+    def build():
+        c = tf.constant(x)
+        sparse = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=c)
+        dense = tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.constant(onehot), logits=c)
+        return (tf.nn.softmax(c), tf.nn.log_softmax(c), sparse, dense, tf.gradients(sparse, c)[0], tf.gradients(dense, c)[0],
+                tf.nn.l2_loss(c), tf.nn.in_top_k(c, labels, 300))
+
+    values = run(build)
+    loss = -np.log(p[np.arange(5), labels])
+    rank = (x > x[np.arange(5), labels][:, None]).sum(1)
+    wanted = (p, np.log(p), loss, loss, p - onehot, p - onehot, (x.astype(np.float64) ** 2).sum() / 2, rank < 300)
+    for value, expected in zip(values, wanted):
+        np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_softmax_of_extremes():
+    x = np.array([[1e4, 0, -1e4], [-np.inf, 0, 0], [-3e38, -3e38, -3e38]], np.float32)
+    value = run(lambda: tf.nn.softmax(tf.constant(x)))
+    np.testing.assert_allclose(value, [[1, 0, 0], [0, 0.5, 0.5], [1 / 3] * 3], rtol=1e-6)
+
+
+def test_activations():
+    x = np.array([-np.inf, -3, -0.0, 0, 2, 7, np.inf, np.nan] * 9, np.float32)
+    relu, relu6, elu, leaky = run(lambda: [tf.nn.relu(x), tf.nn.relu6(x), tf.nn.elu(x), tf.nn.leaky_relu(x, 0.25)])
+    np.testing.assert_array_equal(relu, np.maximum(x, 0))
+    np.testing.assert_array_equal(relu6, np.clip(x, 0, 6))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(elu, np.where(x < 0, np.expm1(x), x), rtol=1e-6)
+    np.testing.assert_array_equal(leaky, np.where(x > 0, x, x * 0.25))
+
+
+@pytest.mark.parametrize("build, message", [
+    (lambda: tf.nn.conv2d(randn(1, 2, 2, 3), randn(3, 3, 3, 2), strides=1, padding="VALID"), "Negative dimension size"),
+    (lambda: tf.nn.conv2d(randn(1, 5, 5, 3), randn(3, 3, 2, 2), strides=1, padding="VALID"), "not a multiple of input depth"),
+    (lambda: tf.nn.max_pool(randn(1, 2, 2, 3), 3, 1, "VALID"), "Negative dimension size"),
+    (lambda: tf.nn.bias_add(randn(2, 3), randn(4)), "must be equal"),
+    (lambda: tf.nn.softmax(tf.constant(1.0)), "must be at least rank 1|dimension")])
+def test_wrong_shapes_are_refused(build, message):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=message):
+        run(build)
+
+
+def test_a_label_out_of_range_is_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"label value of 3 .* \[0, 3\)"):
+        run(lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[3], logits=randn(1, 3)))

@@ -203,4 +203,52 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
   return true;
 }
 
+namespace {
+
+// A matrix that lies by rows or by columns with `ld` between them; false if it lies in another way.
+bool Lies(const MatrixView& v, int64_t rows, int64_t columns, int64_t* ld, int* transposed) {
+  if (v.conjugate) return false;
+  if (v.column_stride == 1 && v.row_stride >= columns) {
+    *ld = v.row_stride;
+    *transposed = 0;
+    return true;
+  }
+  *ld = v.column_stride;
+  *transposed = 1;
+  return v.row_stride == 1 && v.column_stride >= rows;
+}
+
+}  // namespace
+
+bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+             const MatrixView& b, void* c, int64_t ldc) {
+  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(depth);
+  // The own kernels are as fast at small products, and at those of few rows, which only read a matrix once.
+  if ((type != DT_FLOAT && type != DT_BFLOAT16) || flops < 1e7 || m < 8 || n < 8) return false;
+  int64_t lda, ldb;
+  int ta, tb;
+  if (!Lies(a, m, depth, &lda, &ta) || !Lies(b, depth, n, &ldb, &tb) || ldc < n) return false;
+  const PenstockDnnApi* api = Dnn();
+  if (!api) return false;
+  const bool by_rows = m >= n;
+  const int64_t length = by_rows ? m : n, wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 16);
+  // Multiples of 48: whole tiles of the library's own loops.
+  const int64_t step = std::min(length, ((length + wanted - 1) / wanted + 47) / 48 * 48),
+                pieces = (length + step - 1) / step;
+  const size_t size = DataTypeSize(type);
+  std::atomic<bool> failed = false;
+  const int64_t cost = static_cast<int64_t>(flops / 150 / static_cast<double>(pieces));
+  k.Parallel(pieces, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * step, count = std::min(step, length - first);
+      const auto* pa = static_cast<const char*>(a.data) + (by_rows ? first * a.row_stride * size : 0);
+      const auto* pb = static_cast<const char*>(b.data) + (by_rows ? 0 : first * b.column_stride * size);
+      auto* pc = static_cast<char*>(c) + first * (by_rows ? ldc : 1) * size;
+      if (api->matmul(type, by_rows ? count : m, by_rows ? n : count, depth, pa, lda, ta, pb, ldb, tb, pc, ldc))
+        failed = true;
+    }
+  });
+  return !failed;
+}
+
 }  // namespace penstock

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "penstock/kernels/cpu/convolve.h"
+#include "penstock/kernels/cpu/gemm.h"
 #include "penstock/kernels/cpu/onednn/onednn_api.h"
 
 namespace penstock {
@@ -14,5 +15,9 @@ const PenstockDnnApi* Dnn();
 // computed then.
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
                  void* result);
+
+// c = a b as Gemm has it, of large floats or bfloat16, in pieces that depend on the shape only. False as above.
+bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+             const MatrixView& b, void* c, int64_t ldc);
 
 }  // namespace penstock

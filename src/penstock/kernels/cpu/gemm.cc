@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/loops.h"
 
 namespace penstock {
@@ -233,6 +234,7 @@ bool GemmSupports(DataType type) { return IsFloating(type) ? DataTypeSize(type) 
 
 void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b,
           void* c, int64_t ldc, bool accumulate) {
+  if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc)) return;
   const auto parallel = [&k](int64_t total, int64_t cost, FunctionRef<void(int64_t, int64_t)> fn) { k.Parallel(total, cost, fn); };
   Dispatch(parallel, type, m, n, depth, a, b, c, ldc, accumulate);
 }

@@ -124,6 +124,11 @@ void RegisterMatMulOps(OpRegistry& ops) {
       .Attr("adj_x: bool = false").Attr("adj_y: bool = false").Attr("grad_x: bool = false").Attr("grad_y: bool = false")
       .Shape(BatchMatMulV2Shape).Flops(BatchMatMulFlops).Gradient(BatchMatMulGradient)
       .Doc("As BatchMatMulV2, with types of their own for inputs and output.");
+  ops.Add("_FusedMatMul").Input("a: T").Input("b: T").Input("args: num_args * T").Output("product: T")
+      .Attr("transpose_a: bool = false").Attr("transpose_b: bool = false").Attr("T: {bfloat16, half, float}")
+      .Attr("num_args: int >= 0").Attr("fused_ops: list(string) = []").Attr("epsilon: float = 0.0001")
+      .Attr("leakyrelu_alpha: float = 0.2").Shape(MatMulShape).Flops(MatMulFlops)
+      .Doc("The product of two matrices, and what `fused_ops` names done to it; made by graph optimisation.");
   ops.Add("SparseMatMul").Input("a: Ta").Input("b: Tb").Output("product: float").Attr("transpose_a: bool = false")
       .Attr("transpose_b: bool = false").Attr("a_is_sparse: bool = false").Attr("b_is_sparse: bool = false")
       .Attr("Ta: {float, bfloat16} = DT_FLOAT").Attr("Tb: {float, bfloat16} = DT_FLOAT").Shape(MatMulShape)

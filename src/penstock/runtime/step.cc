@@ -3,6 +3,7 @@
 #include <condition_variable>
 
 #include "penstock/optimize/optimizer.h"
+#include "penstock/runtime/evaluate.h"
 #include "penstock/runtime/partition.h"
 
 namespace penstock {
@@ -17,7 +18,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     if (types.size() <= index) types.resize(index + 1);
     types[index] = node->attr<DataType>("T");
   }
-  Optimize(*graph, *environment.options);
+  Optimize(*graph, *environment.options, &EvaluateNode);
   Place(*graph, environment.devices,
         {environment.options->allow_soft_placement, environment.options->log_device_placement, environment.kernels});
   const auto device_named = [&](const std::string& name) -> Device* {

@@ -1,5 +1,6 @@
 // MatMul and its batched forms.
 #include <algorithm>
+#include <limits>
 
 #include "penstock/kernels/cpu/all.h"
 #include "penstock/kernels/cpu/elementwise.h"
@@ -18,7 +19,8 @@ struct MatMul {
   DataType type;
   explicit MatMul(const NodeView& node)
       : transpose_a(node.attr<bool>("transpose_a")), transpose_b(node.attr<bool>("transpose_b")), type(node.output_type(0)) {}
-  void operator()(KernelContext& k) const {
+  void operator()(KernelContext& k) const { Compute(k); }
+  Tensor& Compute(KernelContext& k) const {
     const Shape &a = k.shape(0), &b = k.shape(1);
     k.Require(a.rank() == 2, "In[0] ndims must be >= 2: In[0] is not a matrix. Instead it has shape ", a);
     k.Require(b.rank() == 2, "In[1] ndims must be >= 2: In[1] is not a matrix. Instead it has shape ", b);
@@ -30,6 +32,46 @@ struct MatMul {
     Tensor& c = k.Output(0, Shape({m, n}));
     Gemm(k, type, m, n, depth, View(pa, a_columns, transpose_a, false), View(pb, b_columns, transpose_b, false),
          c.mutable_raw(), n);
+    return c;
+  }
+};
+
+// A product, a bias for each column, and perhaps a rectifier, in one pass over the result.
+struct FusedMatMul {
+  MatMul product;
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+  bool rectified = false;
+  explicit FusedMatMul(const NodeView& node) : product(node) {
+    const auto& fused = node.attr<std::vector<std::string>>("fused_ops");
+    if (fused.empty() || fused.size() > 2 || fused[0] != "BiasAdd" || node.num_inputs() != 3) {
+      throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
+    }
+    if (fused.size() == 1) return;
+    if (fused[1] != "Relu" && fused[1] != "Relu6") throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
+    rectified = true;
+    low = 0;
+    if (fused[1] == "Relu6") high = 6;
+  }
+  void operator()(KernelContext& k) const {
+    Tensor& out = product.Compute(k);
+    const int64_t rows = out.dim(0), columns = out.dim(1);
+    k.Require(k.shape(2).rank() == 1 && k.shape(2).dim(0) == columns, "Bias must be a vector of ", columns,
+              " elements, but has shape ", k.shape(2));
+    float* const y = out.mutable_data<float>();
+    const float* const bias = k.input(2).data<float>();
+    k.Parallel(rows, columns / 4 + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        float* const row = y + r * columns;
+        if (!rectified) {
+          for (int64_t j = 0; j < columns; ++j) row[j] += bias[j];
+        } else {
+          for (int64_t j = 0; j < columns; ++j) {
+            const float x = row[j] + bias[j];
+            row[j] = x < low ? low : (x > high ? high : x);  // NaN stays NaN
+          }
+        }
+      }
+    });
   }
 };
 
@@ -153,6 +195,7 @@ void RegisterMatMulKernels(KernelRegistry& kernels) {
   kernels.Add<BatchMatMul>("BatchMatMul", Numbers{});
   kernels.Add<BatchMatMul>("BatchMatMulV2", Numbers{});
   kernels.Add<BatchMatMul>("BatchMatMulV3", Numbers{}, "Tout");
+  kernels.Add<FusedMatMul>("_FusedMatMul", Types<float>{});
   kernels.Add<SparseMatMul>("SparseMatMul");
 }
 

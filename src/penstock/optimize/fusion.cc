@@ -1,0 +1,107 @@
+// Fusion: a product (MatMul, Conv2D), the bias behind it and a rectifier become one node, if somebody registered a kernel for it.
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/optimize/passes.h"
+#include "penstock/optimize/rewrite.h"
+#include "penstock/ops/algebra.h"
+
+namespace penstock {
+namespace {
+
+// The only reader of the node's only output; null if there are others, or somebody waits for the node.
+Node* OnlyReader(const Node& node) {
+  if (node.num_outputs() != 1 || node.consumers().size() != 1 || node.consumers()[0].input < 0) return nullptr;
+  return node.consumers()[0].node;
+}
+
+// `node` adds a vector along the last dimension of `product`'s result (or along the channels): that vector.
+Endpoint BiasOf(const Node& node, const Node& product) {
+  const auto same_format = [&] {
+    const std::string* mine = node.attrs().Find("data_format") ? node.attrs().Find("data_format")->If<std::string>() : nullptr;
+    const AttrValue* theirs = product.attrs().Find("data_format");
+    return !theirs || (mine && *theirs->If<std::string>() == *mine);
+  };
+  switch (AlgebraOf(node.op())) {
+    case Algebra::kAddBias:
+      return node.input(0).node == &product && same_format() ? node.input(1) : Endpoint();
+    case Algebra::kAdd: {
+      const int side = node.input(0).node == &product ? 1 : 0;
+      const Endpoint bias = node.input(side);
+      const PartialShape &x = node.input(1 - side).shape(), &b = bias.shape();
+      if (product.attrs().Find("data_format") || x.rank() != 2 || b.rank() != 1 || b[0] <= 0 || b[0] != x[1]) return {};
+      return bias;
+    }
+    default:
+      return {};
+  }
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : graph_(graph) {}
+
+  int Run() {
+    int fused = 0;
+    for (Node* node : graph_.Nodes()) {
+      if (AlgebraOf(node->op()) == Algebra::kProduct && IsPure(graph_, *node)) fused += Fuse(node);
+    }
+    return fused;
+  }
+
+ private:
+  // Whether `next` may run together with `node`.
+  bool Follows(const Node& node, const Node* next) const {
+    return next && IsPure(graph_, *next) && next->control_inputs().empty() && next->num_outputs() == 1 && SamePlace(node, *next);
+  }
+
+  bool Fuse(Node* product) {
+    Node* add = OnlyReader(*product);
+    if (!Follows(*product, add)) return false;
+    const Endpoint bias = BiasOf(*add, *product);
+    if (!bias || bias.node == product) return false;
+    Node* rectifier = OnlyReader(*add);
+    if (!Follows(*product, rectifier) || AlgebraOf(rectifier->op()) != Algebra::kRectifier) rectifier = nullptr;
+    return (rectifier && Replace(product, bias, rectifier, {"BiasAdd", rectifier->op_name()})) ||
+           Replace(product, bias, add, {"BiasAdd"});
+  }
+
+  bool Replace(Node* product, Endpoint bias, Node* last, std::vector<std::string> names) {
+    const std::string op = "_Fused" + product->op_name();
+    const OpDef* def = graph_.ops().Find(op);
+    if (!def || def->known_by_name_only) return false;
+    AttrMap attrs;
+    for (const AttrDef& attr : def->attrs) {
+      if (const AttrValue* value = product->attrs().Find(attr.name)) attrs.Set(attr.name, *value);
+    }
+    if (const AttrValue* place = product->attrs().Find("_class")) attrs.Set("_class", *place);
+    if (def->FindAttr("num_args")) attrs.Set("num_args", int64_t{1});
+    if (def->FindAttr("TArgs")) attrs.Set("TArgs", std::vector<DataType>{BaseType(bias.type())});
+    attrs.Set("fused_ops", std::move(names));
+    if (!KernelRegistry::Global().Find("CPU", *def, attrs)) return false;
+    std::vector<Endpoint> inputs = product->inputs();
+    inputs.push_back(bias);
+    Node* fused;
+    try {
+      fused = graph_.AddNode({.op = op,
+                              .name = graph_.UniqueName(last->name() + "/fused"),
+                              .inputs = std::move(inputs),
+                              .control_inputs = product->control_inputs(),
+                              .attrs = std::move(attrs),
+                              .device = product->device()});
+    } catch (const Error&) {
+      return false;  // a type or a format that the fused op has not
+    }
+    graph_.SetShape({fused, 0}, last->shape(0));
+    Redirect(graph_, {last, 0}, {fused, 0});
+    MoveControlConsumers(graph_, last, fused);
+    RemoveUnused(graph_, last);
+    return true;
+  }
+
+  Graph& graph_;
+};
+
+}  // namespace
+
+int FuseProducts(Graph& graph) { return Fuser(graph).Run(); }
+
+}  // namespace penstock

@@ -1,0 +1,21 @@
+// The passes. Each rewrites the graph and says how many nodes it changed.
+#pragma once
+
+#include "penstock/graph/graph.h"
+
+namespace penstock {
+
+// Outputs that follow from constants, or from shapes, become constants.
+int FoldConstants(Graph& graph, Graph::Evaluator evaluate);
+// Nodes that do the same with the same inputs become one.
+int MergeCommonSubexpressions(Graph& graph);
+// x * 1, x + 0, -(-x), chains of transposes and reshapes, identities. Bit by bit the same results.
+int SimplifyArithmetic(Graph& graph);
+// Control edges and no-ops that order nothing.
+int PruneDependencies(Graph& graph);
+// Batch normalisation with constant statistics behind a convolution with constant filters goes into the filters.
+int FoldBatchNormalization(Graph& graph);
+// A product with the bias and the activation behind it becomes one node, where a kernel exists for it.
+int FuseProducts(Graph& graph);
+
+}  // namespace penstock

@@ -154,6 +154,52 @@ nb::list Call(PyCallable& self, nb::args args) {
   return self.runner.Run(feeds, self.options, nullptr);
 }
 
+std::string PartialRunSetup(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
+  const Session::Signature signature = MakeSignature(self, feeds, fetches, targets);
+  std::string handle;
+  Status status;
+  {
+    nb::gil_scoped_release no_gil;
+    try {
+      handle = self.session->PartialRunSetup(signature);
+    } catch (...) {
+      status = CurrentStatus();
+    }
+  }
+  if (!status.ok()) Raise(status);
+  return handle;
+}
+
+nb::list PartialRun(PySession& self, const std::string& handle, nb::handle feeds, nb::handle fetches) {
+  const PyGraph graph{self.graph};
+  std::vector<std::pair<Endpoint, Tensor>> values;
+  for (nb::handle feed : feeds) {
+    const nb::object id = feed[0];
+    const Endpoint e = graph.At(id);
+    const nb::object value = nb::borrow(feed[1]);
+    values.emplace_back(e, Guard([&] { return FeedFromNumpy(value, BaseType(e.type())); }));
+  }
+  const std::vector<Endpoint> wanted = Endpoints(graph, fetches);
+  std::vector<Tensor> fetched;
+  Status status;
+  const bool main = OnMainThread();
+  {
+    nb::gil_scoped_release no_gil;
+    try {
+      self.session->PartialRun(handle, values, wanted, &fetched, main);
+    } catch (...) {
+      status = CurrentStatus();
+    }
+  }
+  if (!status.ok()) {
+    if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
+    Raise(status);
+  }
+  nb::list out;
+  for (Tensor& t : fetched) out.append(ToNumpy(std::move(t)));
+  return out;
+}
+
 struct PyDevice {
   std::string name, device_type;
   int64_t memory_limit;
@@ -197,6 +243,8 @@ void BindSession(nb::module_& m) {
                               options.is_none() ? RunOptions() : ParseRunOptions(Bytes(options))};
           },
           nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none())
+      .def("partial_run_setup", &PartialRunSetup, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"))
+      .def("partial_run", &PartialRun, nb::arg("handle"), nb::arg("feeds"), nb::arg("fetches"))
       .def("list_devices", [](PySession& self) { return Devices(self.session->devices()); })
       .def("close",
            [](PySession& self) {

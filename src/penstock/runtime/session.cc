@@ -1,7 +1,9 @@
 #include "penstock/runtime/session.h"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "penstock/graph/export.h"
 #include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/trace.h"
 
@@ -14,6 +16,41 @@ std::mutex g_sessions_mutex;
 std::set<Session*>& Sessions() {
   static auto* sessions = new std::set<Session*>();
   return *sessions;
+}
+
+// As many threads as the options, else the environment, else the cores say.
+int Threads(int wanted, const char* variable) {
+  if (wanted != 0) return std::max(1, wanted);
+  const char* text = std::getenv(variable);
+  int64_t number = 0;
+  if (text && ParseInt64(text, &number) && number > 0 && number <= 1024) return static_cast<int>(number);
+  return NumCores();
+}
+
+// Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A pool
+// starts its threads when it is first used.
+std::shared_ptr<ThreadPool> SharedPool(const std::string& name, int threads) {
+  static std::mutex mutex;
+  static auto* pools = new std::map<std::pair<std::string, int>, std::shared_ptr<ThreadPool>>();
+  std::lock_guard lock(mutex);
+  auto& pool = (*pools)[{name, threads}];
+  if (!pool) pool = std::make_shared<ThreadPool>(threads, name.c_str());
+  return pool;
+}
+
+void MakePools(const SessionOptions& options, std::vector<std::shared_ptr<ThreadPool>>* inter_op,
+               std::shared_ptr<ThreadPool>* intra_op) {
+  const int inter = Threads(options.inter_op_threads, "TF_NUM_INTEROP_THREADS");
+  const int intra = Threads(options.intra_op_threads, "TF_NUM_INTRAOP_THREADS");
+  *intra_op = options.use_per_session_threads ? std::make_shared<ThreadPool>(intra, "intra_op") : SharedPool("intra_op", intra);
+  for (const ThreadPoolOptions& pool : options.inter_op_pools) {
+    const int threads = pool.num_threads > 0 ? pool.num_threads : inter;
+    inter_op->push_back(pool.global_name.empty() ? std::make_shared<ThreadPool>(threads, "inter_op")
+                                                 : SharedPool("inter_op:" + pool.global_name, threads));
+  }
+  if (!inter_op->empty()) return;
+  inter_op->push_back(options.use_per_session_threads ? std::make_shared<ThreadPool>(inter, "inter_op")
+                                                      : SharedPool("inter_op", inter));
 }
 
 }  // namespace
@@ -33,13 +70,11 @@ std::vector<std::unique_ptr<Device>> MakeLocalDevices(const SessionOptions& opti
 
 Session::Session(std::shared_ptr<Graph> graph, SessionOptions options) : graph_(std::move(graph)), options_(std::move(options)) {
   devices_ = MakeLocalDevices(options_);
-  const auto threads = [](int wanted) { return wanted > 0 ? wanted : NumCores(); };
-  inter_op_ = std::make_unique<ThreadPool>(threads(options_.inter_op_threads), "inter_op");
-  intra_op_ = std::make_unique<ThreadPool>(threads(options_.intra_op_threads), "intra_op");
+  MakePools(options_, &inter_op_, &intra_op_);
   for (const auto& device : devices_) environment_.devices.push_back(device.get());
   environment_.kernels = &KernelRegistry::Global();
   environment_.options = &options_;
-  environment_.inter_op = inter_op_.get();
+  environment_.inter_op = inter_op_[0].get();
   environment_.intra_op = intra_op_.get();
   environment_.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel("", node, view); };
   environment_.make_function_kernel = [this](const std::string& scope, const Node& node, const NodeView& view) {
@@ -61,10 +96,10 @@ Session::~Session() {
   }
   Close();
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [&] { return running_.empty(); });
+  idle_.wait(lock, [&] { return running_.empty() && open_partial_runs_ == 0; });
   lock.unlock();
   // Steps first, then what they used: kernels, resources, devices.
-  inter_op_.reset();
+  partial_runs_.clear();
   compiled_.clear();
   stateful_kernels_.clear();
   functions_.reset();
@@ -91,83 +126,6 @@ std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node
   return kept;
 }
 
-// A copy of what the fetches and targets need, cut off at the feeds: fed tensors become _Arg nodes, fetched ones feed _Retval
-// nodes.
-std::shared_ptr<Graph> Session::Prune(const Signature& signature) {
-  std::lock_guard lock(graph_->mutex());
-  auto pruned = std::make_shared<Graph>(graph_->ops());
-  pruned->set_library(graph_->library());
-  pruned->versions() = graph_->versions();
-  std::map<std::pair<int, int>, int> feed_of;
-  for (size_t i = 0; i < signature.feeds.size(); ++i) {
-    const Endpoint feed = signature.feeds[i];
-    if (!feed_of.try_emplace({feed.node->id(), feed.index}, static_cast<int>(i)).second) {
-      throw InvalidArgument("Endpoint \"", feed.name(), "\" fed more than once.");
-    }
-  }
-  const auto fed = [&](Endpoint e) { return feed_of.contains({e.node->id(), e.index}); };
-
-  std::vector<bool> needed(graph_->num_ids());
-  std::vector<Node*> stack, nodes;
-  const auto need = [&](Node* node) {
-    if (needed[node->id()]) return;
-    needed[node->id()] = true;
-    stack.push_back(node);
-  };
-  for (const Endpoint& fetch : signature.fetches) {
-    if (!fed(fetch)) need(fetch.node);
-  }
-  for (Node* target : signature.targets) need(target);
-  while (!stack.empty()) {
-    Node* node = stack.back();
-    stack.pop_back();
-    nodes.push_back(node);
-    for (const Endpoint& input : node->inputs()) {
-      if (!fed(input)) need(input.node);
-    }
-    for (Node* control : node->control_inputs()) need(control);
-  }
-  std::ranges::sort(nodes, {}, [](const Node* node) { return node->id(); });
-
-  std::vector<Node*> copy(graph_->num_ids());
-  for (Node* node : nodes) copy[node->id()] = pruned->CopyNode(*node, {}, {});
-  std::vector<Node*> args;
-  for (size_t i = 0; i < signature.feeds.size(); ++i) {
-    const Endpoint feed = signature.feeds[i];
-    Node* arg = pruned->AddNode({.op = "_Arg",
-                                 .name = pruned->UniqueName(StrCat("_arg_", feed.node->name(), "_", feed.index, "_", i)),
-                                 .inputs = {},
-                                 .control_inputs = {},
-                                 .attrs = {{"T", BaseType(feed.type())}, {"index", static_cast<int64_t>(i)}},
-                                 .device = ""});
-    pruned->SetShape({arg, 0}, feed.shape());
-    pruned->SetHandleData({arg, 0}, feed.node->info(feed.index).handle_data);
-    args.push_back(arg);
-  }
-  const auto value = [&](Endpoint e) -> Endpoint {
-    const auto it = feed_of.find({e.node->id(), e.index});
-    if (it != feed_of.end()) return {args[it->second], 0};
-    return {copy[e.node->id()], e.index};
-  };
-  for (Node* node : nodes) {
-    std::vector<Endpoint> inputs;
-    for (const Endpoint& input : node->inputs()) inputs.push_back(value(input));
-    std::vector<Node*> controls;
-    for (Node* control : node->control_inputs()) controls.push_back(copy[control->id()]);
-    pruned->SetInputs(copy[node->id()], std::move(inputs), controls);
-  }
-  for (size_t i = 0; i < signature.fetches.size(); ++i) {
-    const Endpoint fetch = signature.fetches[i];
-    pruned->AddNode({.op = "_Retval",
-                     .name = pruned->UniqueName(StrCat("_retval_", fetch.node->name(), "_", fetch.index, "_", i)),
-                     .inputs = {value(fetch)},
-                     .control_inputs = {},
-                     .attrs = {{"T", BaseType(fetch.type())}, {"index", static_cast<int64_t>(i)}},
-                     .device = ""});
-  }
-  return pruned;
-}
-
 std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature) {
   if (closed_) throw Cancelled("Session has been closed.");
   std::vector<int> key;
@@ -186,7 +144,12 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature)
     const auto it = compiled_.find(key);
     if (it != compiled_.end()) return it->second;
   }
-  std::shared_ptr<const CompiledStep> step = CompileStep(Prune(signature), environment_);
+  std::shared_ptr<Graph> pruned;
+  {
+    std::lock_guard lock(graph_->mutex());
+    pruned = Prune(*graph_, signature);
+  }
+  std::shared_ptr<const CompiledStep> step = CompileStep(std::move(pruned), environment_);
   std::lock_guard lock(mutex_);
   return compiled_.try_emplace(key, std::move(step)).first->second;
 }
@@ -223,17 +186,21 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   step.step_resources = &step_resources;
   step.intra_op = intra_op_.get();
   step.interrupts_seen = interruptible ? g_interrupts.load() : -1;
+  ThreadPool* const pool = PoolFor(options);
   Ref<LocalRendezvous> rendezvous;
   if (!compiled.straight_line()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    step.schedule = [this](std::function<void()> task) { inter_op_->Schedule(std::move(task)); };
+    step.schedule = [pool](std::function<void()> task) { pool->Schedule(std::move(task)); };
   }
   std::unique_ptr<StepTrace> trace;
   if (metadata && options.trace_level > 0) trace = std::make_unique<StepTrace>();
   fetches->assign(compiled.ret_types.size(), Tensor());
   const RunArgs run{feeds.data(), fetches->data(), &step, trace.get()};
   const int64_t timeout = options.timeout_ms > 0 ? options.timeout_ms : options_.operation_timeout_ms;
+  if (metadata && options.output_partition_graphs && !options_.disable_output_partition_graphs) {
+    for (const auto& part : compiled.partitions) metadata->partition_graphs.push_back(ToGraphDef(*part));
+  }
   RunStep(compiled, run, environment_, timeout);
   if (trace) trace->Fill(metadata);
   for (size_t i = 0; i < fetches->size(); ++i) {
@@ -241,10 +208,21 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   }
 }
 
+ThreadPool* Session::PoolFor(const RunOptions& options) const {
+  const int index = options.inter_op_thread_pool;
+  if (index < -1 || index >= static_cast<int>(inter_op_.size())) {
+    throw InvalidArgument("Invalid inter_op_thread_pool: ", index);
+  }
+  return inter_op_[std::max(0, index)].get();
+}
+
 void Session::Close() {
-  std::lock_guard lock(mutex_);
-  closed_ = true;
-  for (CancellationManager* cancellation : running_) cancellation->Cancel();
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (CancellationManager* cancellation : running_) cancellation->Cancel();
+  }
+  CancelPartialRuns();
 }
 
 void Session::Reset(const std::vector<std::string>& containers) {

@@ -32,6 +32,13 @@ class Session {
   void Run(const CompiledStep& step, std::span<const Tensor> feeds, std::vector<Tensor>* fetches, const RunOptions& options = {},
            RunMetadata* metadata = nullptr, bool interruptible = false);
 
+  // A run in pieces: starts the step; its feeds come, and its fetches go, by and by. Returns its handle.
+  std::string PartialRunSetup(const Signature& signature);
+  // Feeds some tensors, then waits for some. InvalidArgument: no such handle; a feed or fetch that the set-up did not name or
+  // that was used before; a fetch that needs what was not fed yet. When all was fed and fetched the handle is gone.
+  void PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
+                  const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible = false);
+
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
   Graph& graph() { return *graph_; }
   // Cancels what runs; later calls fail with Cancelled.
@@ -41,23 +48,35 @@ class Session {
   static void Reset(const std::vector<std::string>& containers);
 
  private:
-  std::shared_ptr<Graph> Prune(const Signature& signature);
+  struct PartialState;
+  void CancelPartialRuns();
+  ThreadPool* PoolFor(const RunOptions& options) const;
   std::shared_ptr<Kernel> MakeKernel(const std::string& scope, const Node& node, const NodeView& view);
 
   std::shared_ptr<Graph> graph_;
   SessionOptions options_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::unique_ptr<ThreadPool> inter_op_, intra_op_;
+  std::vector<std::shared_ptr<ThreadPool>> inter_op_;  // more than one only if the options list them
+  std::shared_ptr<ThreadPool> intra_op_;
   StepEnvironment environment_;
   std::unique_ptr<FunctionRuntime> functions_;
   std::mutex mutex_;
   std::map<std::vector<int>, std::shared_ptr<const CompiledStep>> compiled_;
   std::map<std::string, std::shared_ptr<Kernel>> stateful_kernels_;
   std::set<CancellationManager*> running_;
+  std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
+  int open_partial_runs_ = 0;
   std::condition_variable idle_;
   std::atomic<bool> closed_{false};
   static std::atomic<int64_t> next_step_;
 };
+
+// The part of `graph` (locked by the caller) that a signature needs, cut off at its feeds. Fed tensors become _Arg nodes and
+// fetched ones feed _Retval nodes, numbered as in the signature; with `by_rendezvous` they become _Recv and _Send nodes, whose
+// keys are FeedKey(i) and FetchKey(i).
+std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, bool by_rendezvous = false);
+std::string FeedKey(int i);
+std::string FetchKey(int i);
 
 // The devices that a process with these options has.
 std::vector<std::unique_ptr<Device>> MakeLocalDevices(const SessionOptions& options);

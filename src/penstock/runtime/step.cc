@@ -69,7 +69,12 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEn
   };
   // All but the last start on the pool; this thread takes the last.
   for (size_t i = 0; i + 1 < compiled.programs.size(); ++i) {
-    environment.inter_op->Schedule([program = compiled.programs[i].get(), run, finish] { RunDataflow(*program, run, finish); });
+    auto start = [program = compiled.programs[i].get(), run, finish] { RunDataflow(*program, run, finish); };
+    if (run.step->schedule) {
+      run.step->schedule(std::move(start));
+    } else {
+      environment.inter_op->Schedule(std::move(start));
+    }
   }
   RunDataflow(*compiled.programs.back(), run, finish);
 }
@@ -113,7 +118,7 @@ void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnviron
     const bool cancelled = run.step->cancellation && run.step->cancellation->cancelled();
     if (interrupted || expired || cancelled) stop(lock);
   }
-  if (expired && !wait->status.ok()) throw DeadlineExceeded("Timed out waiting for the step to finish: ", timeout_ms, " ms");
+  if (expired && !wait->status.ok()) throw DeadlineExceeded("Timed out waiting for notification: the step did not finish within ", timeout_ms, " ms");
   ThrowIfError(wait->status);
 }
 

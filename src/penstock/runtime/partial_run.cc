@@ -1,0 +1,229 @@
+// Runs in pieces: the step starts at set-up; feeds and fetches pass through its rendezvous one by one.
+#include <algorithm>
+
+#include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/session.h"
+
+namespace penstock {
+
+struct Session::PartialState {
+  std::shared_ptr<const CompiledStep> compiled;
+  Signature signature;
+  std::vector<std::vector<int>> needs;  // by fetch: the feeds that it is computed from
+  CancellationManager cancellation;
+  ResourceManager step_resources;
+  Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
+  StepServices step;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<bool> fed, fetched;
+  bool over = false;  // the step ended
+  Status status;
+
+  bool AllUsed() const {
+    const auto yes = [](bool b) { return b; };
+    return std::ranges::all_of(fed, yes) && std::ranges::all_of(fetched, yes);
+  }
+};
+
+namespace {
+
+// For each _Send of the pruned graph, in order of the fetches, the feeds whose _Recv stands above it.
+std::vector<std::vector<int>> NeedsOf(const Graph& pruned, size_t num_feeds, size_t num_fetches) {
+  std::map<std::string, int> feeds, fetches;
+  for (size_t i = 0; i < num_feeds; ++i) feeds[StrCat("feed_", i)] = static_cast<int>(i);
+  for (size_t i = 0; i < num_fetches; ++i) fetches[StrCat("fetch_", i)] = static_cast<int>(i);
+  std::vector<std::vector<int>> needs(num_fetches);
+  for (const Node* node : pruned.Nodes()) {
+    if (node->traits().flow != Flow::kSend) continue;
+    const auto fetch = fetches.find(node->attr<std::string>("tensor_name"));
+    if (fetch == fetches.end()) continue;
+    std::vector<bool> seen(pruned.num_ids());
+    std::vector<const Node*> stack = {node};
+    while (!stack.empty()) {
+      const Node* one = stack.back();
+      stack.pop_back();
+      if (seen[one->id()]) continue;
+      seen[one->id()] = true;
+      if (one->traits().flow == Flow::kRecv) {
+        const auto feed = feeds.find(one->attr<std::string>("tensor_name"));
+        if (feed != feeds.end()) needs[fetch->second].push_back(feed->second);
+      }
+      for (const Endpoint& input : one->inputs()) stack.push_back(input.node);
+      stack.insert(stack.end(), one->control_inputs().begin(), one->control_inputs().end());
+    }
+  }
+  return needs;
+}
+
+int IndexOf(const std::vector<Endpoint>& list, Endpoint e) {
+  const auto it = std::ranges::find(list, e);
+  return it == list.end() ? -1 : static_cast<int>(it - list.begin());
+}
+
+}  // namespace
+
+void Session::CancelPartialRuns() {
+  std::vector<std::shared_ptr<PartialState>> states;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [handle, state] : partial_runs_) states.push_back(state);
+  }
+  // Without the lock: the end of a step takes it.
+  for (const auto& state : states) state->cancellation.Cancel();
+}
+
+std::string Session::PartialRunSetup(const Signature& signature) {
+  if (closed_) throw Cancelled("Session has been closed.");
+  if (signature.fetches.empty() && signature.targets.empty()) {
+    throw InvalidArgument("Must specify at least one target to fetch or execute.");
+  }
+  auto state = std::make_shared<PartialState>();
+  state->signature = signature;
+  // A fetch that is named twice is one.
+  auto& fetches = state->signature.fetches;
+  std::vector<Endpoint> once;
+  for (const Endpoint& e : fetches) {
+    if (IndexOf(once, e) < 0) once.push_back(e);
+  }
+  fetches = std::move(once);
+  std::shared_ptr<Graph> pruned;
+  {
+    std::lock_guard lock(graph_->mutex());
+    pruned = Prune(*graph_, state->signature, /*by_rendezvous=*/true);
+  }
+  state->needs = NeedsOf(*pruned, signature.feeds.size(), fetches.size());
+  state->compiled = CompileStep(std::move(pruned), environment_);
+  state->fed.resize(signature.feeds.size());
+  state->fetched.resize(fetches.size());
+  state->step.step_id = next_step_.fetch_add(1);
+  state->step.cancellation = &state->cancellation;
+  state->step.rendezvous = state->rendezvous.get();
+  state->step.functions = functions_.get();
+  state->step.step_resources = &state->step_resources;
+  state->step.intra_op = intra_op_.get();
+  state->step.schedule = [pool = inter_op_[0].get()](std::function<void()> task) { pool->Schedule(std::move(task)); };
+  // A cancelled step must not wait for feeds that never come.
+  CancellationManager::Token token;
+  state->cancellation.Register([weak = std::weak_ptr(state)] {
+    if (const auto s = weak.lock()) s->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
+  }, &token);
+  const std::string handle = StrCat("partial_run/", state->step.step_id);
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) throw Cancelled("Session has been closed.");
+    ++open_partial_runs_;
+    partial_runs_[handle] = state;
+  }
+  const RunArgs run{nullptr, nullptr, &state->step, nullptr};
+  inter_op_[0]->Schedule([this, state, run] {
+    RunStepAsync(*state->compiled, run, environment_, [this, state](Status status) {
+      {
+        std::lock_guard lock(state->mutex);
+        state->status = std::move(status);
+        state->over = true;
+        state->changed.notify_all();
+      }
+      std::lock_guard lock(mutex_);
+      --open_partial_runs_;
+      idle_.notify_all();
+    });
+  });
+  return handle;
+}
+
+void Session::PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
+                         const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible) {
+  std::shared_ptr<PartialState> state;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) throw Cancelled("Session has been closed.");
+    const auto it = partial_runs_.find(handle);
+    if (it == partial_runs_.end()) throw InvalidArgument("Must run 'setup' before performing partial runs!");
+    state = it->second;
+  }
+  const int interrupts = g_interrupts.load();
+  std::unique_lock lock(state->mutex);
+  // Everything is checked before anything is done.
+  std::vector<int> feed_indices, fetch_indices;
+  for (const auto& [e, value] : feeds) {
+    const int i = IndexOf(state->signature.feeds, e);
+    if (i < 0) throw InvalidArgument("The feed ", e.name(), " was not specified in partial_run_setup.");
+    if (state->fed[i] || std::ranges::find(feed_indices, i) != feed_indices.end()) {
+      throw InvalidArgument("The feed ", e.name(), " has already been fed.");
+    }
+    if (value.dtype() != BaseType(e.type())) {
+      throw InvalidArgument("The feed ", e.name(), " is of type ", ToString(e.type()), ", but got ", ToString(value.dtype()));
+    }
+    feed_indices.push_back(i);
+  }
+  for (const Endpoint& e : fetches) {
+    const int i = IndexOf(state->signature.fetches, e);
+    if (i < 0) throw InvalidArgument("The fetch ", e.name(), " was not specified in partial_run_setup.");
+    if (state->fetched[i]) throw InvalidArgument("The fetch ", e.name(), " has already been fetched.");
+    for (const int need : state->needs[i]) {
+      if (!state->fed[need] && std::ranges::find(feed_indices, need) == feed_indices.end()) {
+        throw InvalidArgument("Fetch ", e.name(), " can't be computed from the feeds that have been fed so far.");
+      }
+    }
+    fetch_indices.push_back(i);
+  }
+  for (const int i : feed_indices) state->fed[i] = true;
+  for (const int i : fetch_indices) state->fetched[i] = true;
+  lock.unlock();
+
+  struct Fetched {
+    std::vector<Tensor> values;
+    size_t left;
+    Status status;
+  };
+  auto got = std::make_shared<Fetched>();
+  got->values.resize(fetches.size());
+  std::map<int, int> first;  // a tensor fetched twice in one call is received once
+  for (size_t i = 0; i < fetches.size(); ++i) first.try_emplace(fetch_indices[i], static_cast<int>(i));
+  got->left = first.size();
+  try {
+    for (size_t i = 0; i < feeds.size(); ++i) state->rendezvous->Send(FeedKey(feed_indices[i]), feeds[i].second, false);
+  } catch (const Error&) {
+    // The step failed already: the fetches say how.
+  }
+  for (const auto& [fetch, at] : first) {
+    state->rendezvous->ReceiveAsync(FetchKey(fetch), [state, got, at = at, name = fetches[at].name()](Status status, Tensor value,
+                                                                                                 bool is_dead) {
+      std::lock_guard lock(state->mutex);
+      if (status.ok() && is_dead) status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));
+      if (got->status.ok()) got->status = std::move(status);
+      got->values[at] = std::move(value);
+      --got->left;
+      state->changed.notify_all();
+    });
+  }
+  lock.lock();
+  bool stopped = false;
+  const auto wait_until = [&](auto condition) {
+    while (!condition()) {
+      state->changed.wait_for(lock, std::chrono::milliseconds(50));
+      if (stopped || condition()) continue;
+      if ((interruptible && g_interrupts.load() != interrupts) || state->cancellation.cancelled()) {
+        stopped = true;
+        lock.unlock();
+        state->cancellation.Cancel();
+        state->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
+        lock.lock();
+      }
+    }
+  };
+  wait_until([&] { return got->left == 0; });
+  const bool ended = state->AllUsed() || !got->status.ok();
+  if (ended) {
+    wait_until([&] { return state->over; });
+    std::lock_guard session_lock(mutex_);
+    partial_runs_.erase(handle);
+  }
+  ThrowIfError(state->over && !state->status.ok() ? state->status : got->status);
+  for (size_t i = 0; i < fetches.size(); ++i) got->values[i] = got->values[first[fetch_indices[i]]];
+  *values = std::move(got->values);
+}
+
+}  // namespace penstock

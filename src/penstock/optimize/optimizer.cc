@@ -28,7 +28,14 @@ void Optimize(Graph& graph, const SessionOptions& options, Graph::Evaluator eval
   const int smallest = rewrite.min_graph_nodes == 0 ? kSmallestGraph : rewrite.min_graph_nodes;
   if (o.opt_level < 0 || rewrite.disable_meta_optimizer || graph.num_nodes() < smallest) return;
 
-  static const bool verify = std::getenv("PENSTOCK_VERIFY_GRAPH") != nullptr;
+  bool verify = std::getenv("PENSTOCK_VERIFY_GRAPH") != nullptr;
+  if (verify) {
+    try {
+      VerifyGraph(graph);
+    } catch (const Error&) {
+      verify = false;  // it came so; compiling it will say what is wrong
+    }
+  }
   const auto run = [&](Toggle toggle, std::string_view name, auto pass) {
     if (!Wanted(rewrite, toggle, name)) return;
     pass();

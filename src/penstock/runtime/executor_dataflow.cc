@@ -36,7 +36,7 @@ struct Frame {
   int id = 0;  // of the static frame
   Frame* parent = nullptr;
   int64_t parent_iteration = 0;
-  int64_t serial = 0;
+  uint64_t key = 0;  // tells the frame from all others, the same in every partition; 0 for the outermost
   int pending_enters = 0;
   int64_t newest = 0;  // number of the latest iteration
   int live_iterations = 1;
@@ -309,7 +309,17 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     return &task.frame->iterations[task.iteration]->entries[task.instruction->first_entry];
   }
 
-  static int64_t FrameIter(const Task& task) { return task.frame->serial << 32 | task.iteration; }
+  static int64_t FrameIter(const Task& task) { return FrameIter(*task.frame, task.iteration); }
+  static int64_t FrameIter(const Frame& frame, int64_t iteration) {
+    return static_cast<int64_t>(frame.key + static_cast<uint64_t>(iteration));
+  }
+
+  // The executors of a loop that is cut over several devices must name its frames alike: by where they were entered.
+  static uint64_t FrameKey(const Frame& parent, int64_t iteration, std::string_view name) {
+    uint64_t hash = 0xCBF29CE484222325u ^ static_cast<uint64_t>(FrameIter(parent, iteration)) * 0x9E3779B97F4A7C15u;
+    for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001B3u;
+    return (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u | 1u << 31;
+  }
 
   // Hands the outputs on, and ends iterations, frames and the whole run when nothing is left in them. Always true.
   bool Finish(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh, bool propagate) {
@@ -387,7 +397,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       child->id = id;
       child->parent = frame;
       child->parent_iteration = iteration;
-      child->serial = next_serial_++;
+      child->key = FrameKey(*frame, iteration, program_.frames[id].name);
       child->pending_enters = program_.frames[id].num_enters;
       child->iterations[0] = NewIteration(*child);
       ++frame->iterations[iteration]->outstanding_frames;
@@ -497,7 +507,6 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   std::function<void(Status)> done_;
   std::mutex mutex_;
   Frame root_;
-  int64_t next_serial_ = 1;
   int64_t outstanding_ = 0;
   std::atomic<bool> failed_{false};
   Status status_;

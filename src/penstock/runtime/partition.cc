@@ -2,13 +2,20 @@
 
 #include <tuple>
 
+#include "penstock/runtime/control_loops.h"
+
 namespace penstock {
 namespace {
 
 class Partitioner {
  public:
-  Partitioner(const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation)
-      : graph_(graph), incarnation_(incarnation) {}
+  Partitioner(Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation)
+      : graph_(graph), incarnation_(incarnation) {
+    const std::vector<Node*> nodes = graph.Nodes();
+    const std::string first = nodes.empty() ? "" : nodes[0]->assigned_device();
+    for (const Node* node : nodes) several_ |= node->assigned_device() != first;
+    if (several_) loops_ = AddControlLoops(graph);
+  }
 
   std::map<std::string, std::shared_ptr<Graph>> Run() {
     const std::vector<Node*> nodes = graph_.Nodes();
@@ -41,8 +48,15 @@ class Partitioner {
     const std::string& home = value.node->assigned_device();
     if (home == device) return {copy, value.index};
     Node*& recv = received_[{value.node->id(), value.index, device}];
-    if (!recv) recv = Transfer(home, device, {copy, value.index}, value.name(), {});
+    if (!recv) recv = Transfer(home, device, {copy, value.index}, value.name(), Pivot(*value.node, device));
     return {recv, 0};
+  }
+
+  // What tells a Recv of this node's outputs on `device` that an iteration has begun. Nothing outside of loops.
+  std::vector<Node*> Pivot(const Node& from, const std::string& device) const {
+    const int frame = loops_.frames.OutputFrame(from);
+    if (frame <= 0) return {};
+    return {copies_[loops_.merges.at({frame, device})->id()]};
   }
 
   Node* ControlOn(const std::string& device, const Node& from) {
@@ -59,7 +73,7 @@ class Partitioner {
                                   .attrs = {{"value", Tensor(DT_FLOAT, Shape({0}))}, {"dtype", DT_FLOAT}},
                                   .device = home});
       token->set_assigned_device(home);
-      recv = Transfer(home, device, {token, 0}, "^" + from.name(), {});
+      recv = Transfer(home, device, {token, 0}, "^" + from.name(), Pivot(from, device));
     }
     return recv;
   }
@@ -94,7 +108,9 @@ class Partitioner {
     return receiver;
   }
 
-  const Graph& graph_;
+  Graph& graph_;
+  bool several_ = false;
+  ControlLoops loops_;
   const std::function<uint64_t(const std::string&)>& incarnation_;
   std::map<std::string, std::shared_ptr<Graph>> parts_;
   std::vector<Node*> copies_;
@@ -104,7 +120,7 @@ class Partitioner {
 
 }  // namespace
 
-std::map<std::string, std::shared_ptr<Graph>> Partition(const Graph& graph,
+std::map<std::string, std::shared_ptr<Graph>> Partition(Graph& graph,
                                                         const std::function<uint64_t(const std::string&)>& incarnation) {
   return Partitioner(graph, incarnation).Run();
 }

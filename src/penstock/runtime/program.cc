@@ -1,49 +1,12 @@
 #include "penstock/runtime/program.h"
 
 #include <algorithm>
-#include <map>
-#include <queue>
+
+#include "penstock/runtime/cost_model.h"
+#include "penstock/runtime/frames.h"
 
 namespace penstock {
 namespace {
-
-// Nodes in an order in which each stands behind its inputs (NextIteration -> Merge edges aside), by id among equals.
-// InvalidArgument if there is a cycle.
-std::vector<Node*> Order(const Graph& graph) {
-  std::vector<int> waiting(graph.num_ids());
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  const auto back_edge = [](const Node* from, const Node* to) {
-    return from->traits().flow == Flow::kNextIteration && to->traits().flow == Flow::kMerge;
-  };
-  const std::vector<Node*> nodes = graph.Nodes();
-  for (Node* node : nodes) {
-    for (const Endpoint& input : node->inputs()) waiting[node->id()] += !back_edge(input.node, node);
-    waiting[node->id()] += static_cast<int>(node->control_inputs().size());
-    if (waiting[node->id()] == 0) ready.push(node->id());
-  }
-  std::vector<Node*> order;
-  while (!ready.empty()) {
-    Node* node = graph.node(ready.top());
-    ready.pop();
-    order.push_back(node);
-    for (const Consumer& consumer : node->consumers()) {
-      if (consumer.input >= 0 && back_edge(node, consumer.node)) continue;
-      if (--waiting[consumer.node->id()] == 0) ready.push(consumer.node->id());
-    }
-  }
-  if (order.size() != nodes.size()) {
-    for (Node* node : nodes) {
-      if (waiting[node->id()] > 0) {
-        throw InvalidArgument("Graph is invalid, contains a cycle with ", nodes.size() - order.size(),
-                              " nodes, including: {{node ", node->name(), "}}");
-      }
-    }
-  }
-  return order;
-}
-
-// Estimated run time of a node in nanoseconds, from shapes as far as they are known.
-int64_t EstimateCost(const Node& node);
 
 class Compiler {
  public:
@@ -54,7 +17,7 @@ class Compiler {
   }
 
   std::unique_ptr<Program> Compile(int inter_op_threads) {
-    order_ = Order(graph_);
+    order_ = TopologicalOrder(graph_);
     position_.assign(graph_.num_ids(), -1);
     for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]->id()] = static_cast<int>(i);
     AssignFrames();
@@ -66,62 +29,18 @@ class Compiler {
   }
 
  private:
-  // Walks from the graph's sources through Enter into child frames and through Exit back out.
   void AssignFrames() {
-    frame_.assign(graph_.num_ids(), -1);
-    program_->frames.push_back({});
-    std::map<std::pair<int, std::string>, int> children;
-    for (Node* node : order_) {
-      int frame = -1;
-      const auto join = [&](const Node* from) {
-        int f = frame_[from->id()];
-        if (f < 0) return;  // a back edge
-        if (from->traits().flow == Flow::kExit) f = program_->frames[f].parent;
-        if (f < 0) throw InvalidArgument("{{node ", from->name(), "}} leaves a frame that was never entered");
-        if (frame >= 0 && frame != f && node->traits().flow != Flow::kMerge) {
-          throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ", from->name(),
-                                "}} is in frame '", program_->frames[f].name, "'. Another is in frame '",
-                                program_->frames[frame].name, "'.");
-        }
-        if (frame < 0 || f > frame) frame = f;
-      };
-      for (const Endpoint& input : node->inputs()) {
-        int before = frame;
-        if (input.node->traits().flow == Flow::kEnter) {
-          const int f = child_[input.node->id()];
-          if (before >= 0 && before != f) {
-            throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ",
-                                  input.node->name(), "}} is in frame '", program_->frames[f].name, "'.");
-          }
-          frame = f;
-        } else {
-          join(input.node);
-        }
-      }
-      for (const Node* control : node->control_inputs()) {
-        if (control->traits().flow == Flow::kEnter) {
-          frame = std::max(frame, child_[control->id()]);
-        } else {
-          join(control);
-        }
-      }
-      frame = std::max(frame, 0);
-      frame_[node->id()] = frame;
-      if (node->traits().flow == Flow::kEnter) {
-        const std::string& name = node->attr<std::string>("frame_name");
-        auto [it, fresh] = children.try_emplace({frame, name}, static_cast<int>(program_->frames.size()));
-        if (fresh) {
-          StaticFrame child;
-          child.name = name;
-          child.parent = frame;
-          child.parallel_iterations = static_cast<int>(node->attr_or<int64_t>("parallel_iterations", 10));
-          program_->frames.push_back(child);
-        }
-        ++program_->frames[it->second].num_enters;
-        child_[node->id()] = it->second;
-        program_->has_frames_or_async = true;
-      }
+    FrameTree tree = FindFrames(graph_, order_);
+    for (FrameTree::Frame& found : tree.frames) {
+      StaticFrame& frame = program_->frames.emplace_back();
+      frame.name = std::move(found.name);
+      frame.parent = found.parent;
+      frame.num_enters = found.num_enters;
+      frame.parallel_iterations = found.parallel_iterations;
     }
+    program_->has_frames_or_async |= tree.frames.size() > 1;
+    frame_ = std::move(tree.of);
+    child_ = std::move(tree.entered);
   }
 
   void AddInstruction(Node& node) {
@@ -277,46 +196,9 @@ class Compiler {
   Device* device_;
   const KernelMaker& make_kernel_;
   std::vector<Node*> order_;
-  std::vector<int> position_, frame_;
-  std::unordered_map<int, int> first_slot_, child_;
+  std::vector<int> position_, frame_, child_;
+  std::unordered_map<int, int> first_slot_;
 };
-
-// Shapes of one node, for its flops function.
-class KnownShapes : public ShapeContext {
- public:
-  explicit KnownShapes(const Node& node) {
-    op_ = &node.op();
-    attrs_ = &node.attrs();
-    for (const Endpoint& input : node.inputs()) inputs_.push_back(&input.node->info(input.index));
-    input_types_ = node.input_types();
-    output_types_ = node.output_types();
-    for (int i = 0; i < node.num_outputs(); ++i) outputs_.push_back(node.info(i));
-  }
-};
-
-int64_t EstimateCost(const Node& node) {
-  const OpTraits& traits = node.traits();
-  if (traits.cost == Cost::kNothing) return 0;
-  if (node.op().flops) {
-    KnownShapes shapes(node);
-    try {
-      const double flops = node.op().flops(shapes);
-      if (flops >= 0) return static_cast<int64_t>(flops / 80);  // about 80 GFLOP/s on a core
-    } catch (const Error&) {
-    }
-  }
-  int64_t elements = 0;
-  bool known = true;
-  const auto add = [&](const PartialShape& shape) {
-    const int64_t n = shape.num_elements();
-    known &= n >= 0;
-    elements += std::max<int64_t>(n, 0);
-  };
-  for (const Endpoint& input : node.inputs()) add(input.shape());
-  for (int i = 0; i < node.num_outputs(); ++i) add(node.shape(i));
-  if (traits.cost == Cost::kHeavy) return known ? 1000 + elements * 20 : 200'000;
-  return known ? elements / 2 : 1000;
-}
 
 }  // namespace
 

@@ -20,7 +20,10 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   }
   Optimize(*graph, *environment.options, &EvaluateNode);
   Place(*graph, environment.devices,
-        {environment.options->allow_soft_placement, environment.options->log_device_placement, environment.kernels});
+        {.allow_soft_placement = environment.options->allow_soft_placement,
+         .log_device_placement = environment.options->log_device_placement,
+         .kernels = environment.kernels,
+         .spread = environment.options->graph.place_pruned_graph});
   const auto device_named = [&](const std::string& name) -> Device* {
     for (Device* device : environment.devices) {
       if (device->name() == name) return device;
@@ -62,7 +65,8 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEn
     bool last;
     {
       std::lock_guard lock(join->mutex);
-      if (join->status.ok()) join->status = std::move(status);
+      // The reason counts, not that the others were stopped because of it.
+      if (join->status.ok() || (join->status.code() == Code::kCancelled && !status.ok())) join->status = std::move(status);
       last = --join->left == 0;
     }
     if (last) join->done(join->status);

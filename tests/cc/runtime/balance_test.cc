@@ -1,0 +1,110 @@
+#include "penstock/runtime/balance.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace penstock {
+namespace {
+
+// The earliest end over all assignments and all orders in which the pieces can run: what no schedule beats.
+class BruteForce {
+ public:
+  BruteForce(const std::vector<Work>& work, int devices) : work_(work), devices_(devices), finish_(work.size()), at_(work.size()) {}
+  int64_t Best() {
+    std::vector<int64_t> free(devices_);
+    Search(0, free, 0);
+    return best_;
+  }
+
+ private:
+  void Search(unsigned done, std::vector<int64_t>& free, int64_t end) {
+    if (end >= best_) return;
+    if (done + 1 == 1u << work_.size()) {
+      best_ = end;
+      return;
+    }
+    for (size_t i = 0; i < work_.size(); ++i) {
+      if (done >> i & 1) continue;
+      if (std::ranges::any_of(work_[i].inputs, [&](const auto& e) { return !(done >> e.first & 1); })) continue;
+      bool empty_tried = false;
+      for (int d = 0; d < devices_; ++d) {
+        if (work_[i].device >= 0 && work_[i].device != d) continue;
+        if (free[d] == 0 && work_[i].device < 0 && std::exchange(empty_tried, true)) continue;  // devices are alike
+        int64_t start = free[d];
+        for (const auto& [from, transfer] : work_[i].inputs) {
+          start = std::max(start, finish_[from] + (at_[from] == d ? 0 : transfer));
+        }
+        const int64_t before = free[d];
+        free[d] = finish_[i] = start + work_[i].cost_ns;
+        at_[i] = d;
+        Search(done | 1u << i, free, std::max(end, free[d]));
+        free[d] = before;
+      }
+    }
+  }
+
+  const std::vector<Work>& work_;
+  const int devices_;
+  std::vector<int64_t> finish_;
+  std::vector<int> at_;
+  int64_t best_ = INT64_MAX;
+};
+
+TEST(Balance, IsNearTheBestOnRandomGraphs) {
+  std::mt19937 random(7);
+  const auto up_to = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  double worst = 0;
+  for (int round = 0; round < 200; ++round) {
+    const int n = 2 + up_to(round < 160 ? 6 : 8);
+    const int devices = 2 + up_to(2);
+    std::vector<Work> work(n);
+    for (int i = 0; i < n; ++i) {
+      work[i].cost_ns = up_to(4) == 0 ? up_to(10) : 100 + up_to(1000);
+      for (int j = 0; j < i; ++j) {
+        if (up_to(3) == 0) work[i].inputs.emplace_back(j, up_to(500));
+      }
+      if (up_to(8) == 0) work[i].device = up_to(devices);
+    }
+    const std::vector<int> assignment = Balance(work, devices);
+    for (int i = 0; i < n; ++i) {
+      if (work[i].device >= 0) EXPECT_EQ(assignment[i], work[i].device);
+    }
+    const int64_t ours = Makespan(work, assignment, devices), best = BruteForce(work, devices).Best();
+    ASSERT_GE(ours, best);
+    ASSERT_LE(2 * ours, 3 * best) << "round " << round;
+    worst = std::max(worst, static_cast<double>(ours) / static_cast<double>(std::max<int64_t>(best, 1)));
+  }
+  RecordProperty("worst_ratio", std::to_string(worst));
+}
+
+TEST(Balance, IndependentHeavyBranchesPartAndCheapChainsStay) {
+  // Two heavy chains from one source to one sink: one device each.
+  std::vector<Work> work(6);
+  work[0].cost_ns = 1;
+  for (int chain = 0; chain < 2; ++chain) {
+    work[1 + 2 * chain] = {1'000'000, -1, {{0, 5'000}}};
+    work[2 + 2 * chain] = {1'000'000, -1, {{1 + 2 * chain, 5'000}}};
+  }
+  work[5] = {1, -1, {{2, 5'000}, {4, 5'000}}};
+  std::vector<int> at = Balance(work, 2);
+  EXPECT_EQ(at[1], at[2]);
+  EXPECT_EQ(at[3], at[4]);
+  EXPECT_NE(at[1], at[3]);
+  // The same with work that is cheaper than a transfer: all stays on the first.
+  for (Work& piece : work) piece.cost_ns = std::min<int64_t>(piece.cost_ns, 100);
+  at = Balance(work, 2);
+  EXPECT_EQ(at, std::vector<int>(6, 0));
+}
+
+TEST(Balance, CyclesAndNothingAtAllAreFine) {
+  EXPECT_TRUE(Balance({}, 3).empty());
+  std::vector<Work> work(2);
+  work[0] = {10, -1, {{1, 5}}};
+  work[1] = {10, -1, {{0, 5}}};
+  EXPECT_EQ(Balance(work, 2).size(), 2u);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -267,6 +267,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       Fail(AtNode(state.status, *instruction.node));
     } else {
       Collect(state.values, &outputs);
+      // A dead value came over: who only waits for it is dead, too.
+      if (instruction.flow == Flow::kRecv && outputs[0].token == Token::kDead) state.task.dead = true;
     }
     Finish(state.task, outputs, fresh, state.status.ok());
   }

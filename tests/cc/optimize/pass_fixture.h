@@ -13,7 +13,7 @@ namespace penstock {
 class PassTest : public testing::Test {
  protected:
   PassTest() { Initialize(); }
-  ~PassTest() override { VerifyGraph(graph); }
+  void TearDown() override { VerifyGraph(graph); }
 
   Node* Add(std::string op, std::vector<Endpoint> inputs = {}, AttrMap attrs = {}, std::vector<Node*> controls = {},
             std::string device = "") {

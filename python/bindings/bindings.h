@@ -54,6 +54,8 @@ inline nb::tuple ToTuple(Endpoint e) { return nb::make_tuple(e.node->id(), e.ind
 
 // --- session.cc
 void BindSession(nb::module_& m);
+// --- eager.cc
+void BindEager(nb::module_& m);
 // --- py_function.cc
 void BindPyFunction(nb::module_& m);
 

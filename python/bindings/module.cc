@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   penstock::python::BindGraph(m);
   penstock::python::BindSession(m);
   penstock::python::BindPyFunction(m);
+  penstock::python::BindEager(m);
 }

@@ -1,4 +1,7 @@
-"""Penstock runs TensorFlow programs without TensorFlow."""
+"""Penstock runs TensorFlow programs without TensorFlow.
+
+`import penstock as tf` is TensorFlow 2: the first of its names that a program asks for switches the process to version
+2's behaviour. `import penstock.v1 as tf` is TensorFlow 1.15."""
 import os as _os
 
 # A build tree keeps the native parts apart from the sources; an installed package has them in this folder.
@@ -16,4 +19,9 @@ def __getattr__(name):
         target = "penstock.framework.errors" if name == "errors" else "penstock." + name
         value = globals()[name] = importlib.import_module(target)
         return value
-    raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    path = _os.path.join(_os.path.dirname(__file__), name)
+    if name.startswith("_") or _os.path.isdir(path) or _os.path.exists(path + ".py"):  # a module not imported yet
+        raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    from penstock.api import version_two
+    value = globals()[name] = version_two.attribute(name)
+    return value

@@ -160,3 +160,41 @@ def list_local_devices(config: bytes = b"") -> list[DeviceInfo]: ...
 def set_py_function(call: Callable[[bytes, str, list[Any]], list[Any]]) -> None:
     """call(token, device, NumPy inputs) -> NumPy outputs: how PyFunc kernels reach Python."""
 def import_known_ops() -> list[str]: """Ops of TensorFlow that are recognised by name in imported graphs."""
+
+# Eager execution
+class EagerTensorBase:
+    """What EagerTensor derives from. Made by the functions below only."""
+    _dtype: Any             # the DType
+    _type_enum: int
+    _eager_id: int          # what tapes know it by
+    _dims: tuple[int, ...]
+    _num_elements: int
+
+def set_eager_tensor_class(cls: type, dtypes: dict[int, Any]) -> None: """The class of all eager tensors, and the DType of each number."""
+def eager_execute(op: str, inputs: Sequence[EagerTensorBase], attrs: dict[str, AttrValue], record: bool = True) -> list[Any]:
+    """Runs an op at once. With `record` false no tape sees it."""
+def eager_from_core(tensor: Tensor) -> Any: ...
+def eager_from_numpy(value: Any, dtype: int) -> Any: ...
+def eager_to_core(value: EagerTensorBase) -> Tensor: ...
+def eager_numpy(value: EagerTensorBase) -> Any: """As Session.run gives values; a copy."""
+def eager_alias(value: EagerTensorBase) -> Any: """The same value with an identity of its own."""
+def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
+def eager_clear_caches() -> None: """Forgets all kernels, and with them the state of random ops."""
+def eager_graph() -> Graph: """The graph whose library holds the functions that ops may call."""
+def eager_device_name() -> str: ...
+def tape_is_active() -> bool: """Whether a tape records on this thread."""
+def tape_wants(inputs: Sequence[EagerTensorBase]) -> bool: """Whether an active tape watches one of these."""
+def tape_record(inputs: Sequence[EagerTensorBase], outputs: Sequence[EagerTensorBase], backward: Callable[[list], Sequence]) -> None:
+    """Tells the active tapes that `backward` takes the outputs' gradients (None, a tensor, or (values, indices, dense_shape or
+    None)) to those of the inputs."""
+class TapeList: ...
+def tape_stop() -> TapeList: """Takes all tapes of this thread away; tape_resume puts them back."""
+def tape_resume(tapes: TapeList) -> None: ...
+
+class Tape:
+    def __init__(self) -> None: ...
+    def push(self) -> None: """From now on it records on this thread."""
+    def pop(self) -> None: ...
+    def watch(self, value: EagerTensorBase) -> None: ...
+    def gradient(self, targets: Sequence[EagerTensorBase], sources: Sequence[EagerTensorBase], flowing: Sequence[Any]) -> list[Any]:
+        """LookupError: an op on the way has no gradient."""

@@ -1,4 +1,4 @@
-"""`penstock.compat`: `v1` is TensorFlow 1.15's module; the string helpers of `tf.compat` are here as well."""
+"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; the string helpers of `tf.compat` are here as well."""
 import importlib
 
 _STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes_or_text_types", "integral_types",
@@ -8,6 +8,8 @@ _STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes
 def __getattr__(name):
     if name == "v1":
         value = importlib.import_module("penstock.v1")
+    elif name == "v2":
+        value = importlib.import_module("penstock.api.version_two").root
     elif name in _STRINGS:
         value = getattr(importlib.import_module("penstock.util.compat"), name)
     else:
@@ -17,4 +19,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return ["v1", *_STRINGS]
+    return ["v1", "v2", *_STRINGS]

@@ -32,12 +32,51 @@ def _constant(value, dtype, shape, name, verify_shape, allow_broadcast):
             shape = shape.as_list()
         elif isinstance(shape, (int, np.integer)):
             shape = [shape]
+        if defaults.get_default_graph()._eager:
+            return _eager_constant(value, dtype, shape)
         array, dtype, shape = tensor_values.to_array(value, dtype, shape, verify_shape, allow_broadcast)
         if array.size * array.itemsize >= 1 << 31:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
         tensor = _core.tensor_from_numpy(tensor_values.filled(array, shape), dtype._type_enum)
     graph = defaults.get_default_graph()
+    if graph._eager:
+        return _core.eager_from_core(tensor)
     return graph._new_op("Const", (), name or "Const", {"value": tensor, "dtype": tensor.dtype})._outputs[0]
+
+
+def _without_tensors(value):
+    """Nested lists with the values of eager tensors in their place."""
+    if isinstance(value, Tensor) and value._is_eager:
+        return value._as_array()
+    if isinstance(value, (list, tuple)) and not all(type(item) in _PLAIN_TYPES for item in value):
+        return [_without_tensors(item) for item in value]
+    return value
+
+
+def _eager_constant(value, dtype, shape):
+    if isinstance(value, Tensor):
+        result = _eager_tensor_constant(value, dtype)
+    else:
+        array, dtype, _ = tensor_values.to_array(_without_tensors(value), dtype, None, False, True)
+        result = _core.eager_from_numpy(array, dtype._type_enum)
+    if shape is None or list(result._dims) == shape:
+        return result
+    from penstock.framework import gen
+    total = int(np.prod(shape, dtype=np.int64))
+    if result._num_elements == total:
+        return gen.reshape(result, shape)
+    if result._num_elements == 1:
+        return gen.fill(shape, gen.reshape(result, []))
+    raise TypeError(f"Eager execution of tf.constant with unsupported shape (value has {result._num_elements} "
+                    f"elements, shape is {tuple(shape)} with {total} elements).")
+
+
+def _eager_tensor_constant(value, dtype):
+    if not value._is_eager:
+        raise TypeError(f"Cannot make a constant of a tensor of a graph: {value}")
+    if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
+        raise TypeError(f"Expected tensor with type {dtypes.as_dtype(dtype)!r} not {value.dtype!r}")
+    return value
 
 
 def is_constant(tensor_or_op):

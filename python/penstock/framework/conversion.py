@@ -4,7 +4,6 @@ import itertools
 
 from penstock.framework import defaults
 from penstock.framework import dtypes
-from penstock.framework.mode import mode
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 
@@ -61,6 +60,10 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
+        if value._is_eager and not (graph := defaults.get_default_graph())._eager:
+            if not graph._building_function:
+                raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
+            value = graph.capture(value)
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
                              f"{value.dtype.name}: {value!r}")
@@ -166,7 +169,7 @@ def get_graph_from_inputs(op_input_list, graph=None):
     """The graph of the inputs: all must be of one. The default graph if none of them is of a graph, or if the default
     graph is a function's body. ValueError if they are of several."""
     default = defaults.get_default_graph()
-    if default.building_function:
+    if default._building_function or default._eager:
         return default
     first = None
     for value in op_input_list:
@@ -189,4 +192,4 @@ def get_graph_from_inputs(op_input_list, graph=None):
 
 def executing_eagerly():
     """Whether ops run as they are called."""
-    return mode.eager and not defaults.get_default_graph().building_function
+    return defaults.get_default_graph()._eager

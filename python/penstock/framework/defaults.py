@@ -53,20 +53,31 @@ class _DefaultGraphStack(_DefaultStack):
 
     def __init__(self):
         super().__init__()
-        self._global_default_graph = None
+        self._global_default_graph = self._eager_graph = None
 
     def get_default(self):
         return self.stack[-1] if self.stack else self._GetGlobalDefaultGraph()
 
     def _GetGlobalDefaultGraph(self):  # noqa: N802
+        return self.eager_graph() if mode.eager else self.plain_graph()
+
+    def plain_graph(self):
+        """The thread's global graph, which is built."""
         if self._global_default_graph is None:
             from penstock.framework.graph import Graph
             self._global_default_graph = Graph()
         return self._global_default_graph
 
+    def eager_graph(self):
+        """What stands for the graph of this thread while it executes eagerly."""
+        if self._eager_graph is None:
+            from penstock.eager.graph import EagerGraph
+            self._eager_graph = EagerGraph()
+        return self._eager_graph
+
     def reset(self):
         super().reset()
-        self._global_default_graph = None
+        self._global_default_graph = self._eager_graph = None
 
 
 _default_graph_stack = _DefaultGraphStack()

@@ -1,6 +1,7 @@
 """Defun: Python functions that become functions of the graph, called by one node."""
 import inspect
 
+from penstock import _core
 from penstock.framework import attr_values
 from penstock.framework import conversion
 from penstock.framework import defaults
@@ -266,12 +267,20 @@ class _FuncGraph(Graph):
         found = self._captured.get(id(tensor))
         if found is not None:
             return found[1]
-        if self._capture_by_value:
+        if tensor._is_eager:
+            inner = self._constant(tensor)
+        elif self._capture_by_value:
             inner = self._copy(tensor.op).outputs[tensor.value_index]
         else:
             inner = self._capture_as_input(tensor, name)
         self._captured[id(tensor)] = (tensor, inner)
         return inner
+
+    def _constant(self, tensor):
+        """A value that is known already, inside of the body."""
+        with self.as_default(), self.control_dependencies(None):
+            value = _core.eager_to_core(tensor)
+            return super()._new_op("Const", (), "Const", {"value": value, "dtype": value.dtype}).outputs[0]
 
     def _capture_as_input(self, tensor, name):
         if tensor.graph.building_function is False and tensor.graph is not self._outer_graph \

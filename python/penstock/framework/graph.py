@@ -39,6 +39,8 @@ def core_op_def(op_type):
 class Graph(ScopesMixin):
     """Operations, and tensors between them. Building it is not thread-safe; running it is."""
 
+    _eager = False  # whether operations run as they are called
+
     def __init__(self):
         self._core = _core.Graph()
         self._lock = threading.RLock()

@@ -60,9 +60,9 @@ def disable_v2_behavior():
     mode.__init__()
 
 
-def executing_eagerly():
-    """Whether ops run as they are called."""
-    return mode.eager
+def enable_v2_behavior():
+    """Switches everything to version 2."""
+    mode.eager = mode.resource_variables = mode.control_flow_v2 = mode.tensor_equality = mode.tensor_shape_v2 = True
 
 
 def disable_eager_execution():

@@ -89,7 +89,7 @@ class _OpInfo:
         """Of an operation: its outputs as the function returns them."""
         outputs = op._outputs
         if not self.outputs:
-            return op
+            return None if op._graph._eager else op
         if not any(_is_list(o) for o in self.outputs):
             return outputs[0] if self.result is None else self.result._make(outputs)
         parts, first = [], 0
@@ -106,7 +106,7 @@ class _OpInfo:
             first += count
         if self.result is not None:
             return self.result._make(parts)
-        return op if not parts[0] and self.definition.is_stateful else parts[0]
+        return op if not parts[0] and self.definition.is_stateful and not op._graph._eager else parts[0]
 
 
 def _is_list(arg):
@@ -167,6 +167,9 @@ def _flatten(values):
 
 def _apply_op_helper(op_type_name, name=None, **keywords):
     info = op_info(op_type_name)
+    graph = defaults.get_default_graph()
+    if graph._eager:
+        return info, _run(graph, info, name, keywords)
     graph = conversion.get_graph_from_inputs(_flatten(keywords.values()))
     deprecation = info.definition.deprecation
     if deprecation and graph._core.versions()[0] >= deprecation[0]:
@@ -180,6 +183,17 @@ def _apply_op_helper(op_type_name, name=None, **keywords):
         attrs = call.core_attrs()
         with _colocated(graph, call.references):
             return info, graph._new_op(op_type_name, call.inputs, scope, attrs)
+
+
+def _run(graph, info, name, keywords):
+    """_apply_op_helper for ops that run as they are called."""
+    for arg in (*info.inputs, *info.outputs):
+        if arg.is_ref:
+            raise RuntimeError(f"{info.function} op does not support eager execution. Arg '{arg.name}' is a ref.")
+    call = _Call(info, keywords)
+    for arg in info.inputs:
+        call.add_input(arg)
+    return graph._new_op(info.name, call.inputs, name or info.name, call.core_attrs())
 
 
 class _Colocation:
@@ -481,7 +495,7 @@ def _source(info, namespace):
         namespace[f"_allowed_{name}"] = frozenset(attr.allowed or ())
     lines.append(f"    _op = _g._new_op({info.name!r}, _in, name or {info.name!r}, _attrs)")
     if not info.outputs:
-        lines.append("    return _op")
+        lines.append("    return None if _g._eager else _op")
     elif any(_is_list(o) for o in info.outputs):
         lines.append("    return _structure(_op)")
     elif info.result is None:

@@ -3,7 +3,9 @@ python/framework/ops.py."""
 import contextlib
 import re
 
+from penstock import _core
 from penstock.framework import defaults
+from penstock.framework import mode as mode_module
 from penstock.framework import registry
 from penstock.framework.conversion import (  # noqa: F401
     as_graph_element as _as_graph_element, convert_n_to_tensor, convert_n_to_tensor_or_indexed_slices,
@@ -20,7 +22,7 @@ from penstock.framework.graph import Graph, uid  # noqa: F401
 from penstock.framework.graph_keys import GraphKeys  # noqa: F401
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue  # noqa: F401
 from penstock.framework.mode import (  # noqa: F401
-    disable_eager_execution, disable_tensor_equality, enable_tensor_equality)
+    disable_tensor_equality, enable_tensor_equality)
 from penstock.framework.operation import Operation  # noqa: F401
 from penstock.framework.registry import (  # noqa: F401
     NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics,
@@ -129,6 +131,8 @@ class NullContextmanager:
 
 def device(device_name_or_function):
     """Graph.device of the default graph."""
+    if callable(device_name_or_function) and get_default_graph()._eager:
+        raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
     return get_default_graph()._device_scope(device_name_or_function, 2)
 
 
@@ -217,7 +221,20 @@ def _assert_same_graph(original_item, item):
 
 def get_resource_handle_data(graph_op):
     """[(type number, shape)] behind a resource, or None."""
+    if graph_op._is_eager:
+        return _core.eager_handle_data(graph_op)
     return graph_op.graph._core.handle_data(*graph_op._key)
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Makes ops of the whole process run as they are called. ValueError once a graph has been built."""
+    from penstock.eager import context
+    context.enable_eager_execution(config, device_policy, execution_mode)
+
+
+def disable_eager_execution():
+    """Makes ops build graphs."""
+    mode_module.disable_eager_execution()
 
 
 def strip_name_scope(name, export_scope):

@@ -15,8 +15,15 @@ def get_seed(op_seed):
     With the graph's seed alone, the number of operations made so far serves as the operation's seed.
     """
     graph = defaults.get_default_graph()
-    if graph.seed is not None:
-        seeds = graph.seed, graph._last_id if op_seed is None else op_seed
+    if graph._eager:
+        from penstock.eager import context
+        default = context.global_seed()
+        if default is not None and op_seed is None:
+            op_seed = context.internal_operation_seed()
+    else:
+        default = graph.seed
+    if default is not None:
+        seeds = default, graph._last_id if op_seed is None else op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed
     else:
@@ -26,8 +33,13 @@ def get_seed(op_seed):
 
 
 def set_random_seed(seed):
-    """Sets the default graph's seed."""
-    defaults.get_default_graph().seed = seed
+    """Sets the default graph's seed, or that of eager execution."""
+    graph = defaults.get_default_graph()
+    if graph._eager:
+        from penstock.eager import context
+        context.set_global_seed(seed)
+    else:
+        graph.seed = seed
 
 
 set_seed = set_random_seed

@@ -17,6 +17,7 @@ class Tensor:
         "__rpow__", "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__"}
 
     __array_priority__ = 100
+    _is_eager = False
 
     def __init__(self, op, value_index, dtype):
         self._op = op

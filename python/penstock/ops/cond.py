@@ -57,6 +57,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         raise TypeError("true_fn must be callable.")
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
+    if ops.executing_eagerly():
+        result = true_fn() if pred else false_fn()
+        return result if strict else _unpacked(result)
     with ops.name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
@@ -123,10 +126,11 @@ def _checked_pairs(pred_fn_pairs, exclusive, name):
         pred, function = pair
         if not isinstance(pred, ops.Tensor):
             raise TypeError("pred must be a Tensor, got: %s" % pred)
+        shown = pred.numpy() if pred._is_eager else pred.name
         if pred.dtype != dtypes.bool:
-            raise TypeError("pred must be Tensor of type bool: %s" % pred.name)
+            raise TypeError("pred must be Tensor of type bool: %s" % shown)
         if not callable(function):
-            raise TypeError("fn for pred %s must be callable." % pred.name)
+            raise TypeError("fn for pred %s must be callable." % shown)
     return zip(*pred_fn_pairs)
 
 

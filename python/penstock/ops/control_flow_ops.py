@@ -1,5 +1,7 @@
 """Order between ops: group, tuple, with_dependencies, Assert, and the single ops of which conditionals are made."""
-from penstock.framework import dtypes, gen, indexed_slices, ops, sparse_tensor, tensor_util
+import numpy as np
+
+from penstock.framework import dtypes, errors, gen, indexed_slices, ops, sparse_tensor, tensor_util
 from penstock.ops.arguments import made_function
 from penstock.util import nest
 
@@ -85,6 +87,8 @@ def merge(inputs, name=None):
 
 def with_dependencies(dependencies, output_tensor, name=None):
     """The tensor, available only after the operations in `dependencies` have run."""
+    if ops.executing_eagerly():
+        return output_tensor
     with ops.name_scope(name, "control_dependency", list(dependencies) + [output_tensor]) as name:
         with ops.colocate_with(output_tensor):
             with ops.control_dependencies(dependencies):
@@ -107,6 +111,8 @@ def group(*inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    if ops.executing_eagerly():
+        return None
     with ops.name_scope(name, "group_deps", inputs) as name:
         if not inputs:
             return no_op(name=name)
@@ -130,6 +136,8 @@ def group(*inputs, **kwargs):
 
 def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each available only after all of them (and `control_inputs`) have been computed."""
+    if ops.executing_eagerly():
+        return tensors
     with ops.name_scope(name, "tuple", tensors) as name:
         tensors = [t if t is None or isinstance(t, ops.Operation) or tensor_util.is_tensor(t)
                    else ops.convert_to_tensor(t) for t in tensors]
@@ -155,8 +163,24 @@ def tuple(tensors, name=None, control_inputs=None):
         return result
 
 
+def _summary(value, most):
+    """The first elements of a value as text."""
+    array = np.asarray(value)
+    if not array.ndim:
+        return str(array)
+    flat = array.ravel()
+    shown = [str(x) for x in (flat if most < 0 else flat[:most])]
+    return ", ".join(shown + ["..."] * (len(shown) < flat.size))
+
+
 def Assert(condition, data, summarize=None, name=None):
     """An operation that fails with `data` in its message unless the condition holds."""
+    if ops.executing_eagerly():
+        if not condition:
+            parts = "\n".join(_summary(value, 3 if summarize is None else summarize) for value in data)
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected '{condition}' to be true. Summarized data: {parts}")
+        return None
     with ops.name_scope(name, "Assert", [condition, data]) as name:
         def check():
             op = getattr(gen, "assert")  # a keyword

@@ -21,6 +21,8 @@ def custom_gradient(f):
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):
+        if ops.executing_eagerly():
+            return _call_eagerly(f, args, kwargs)
         if kwargs:
             raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
                              "execution "
@@ -28,6 +30,42 @@ def custom_gradient(f):
         return _call(f, args)
 
     return decorated
+
+
+def _call_eagerly(f, args, kwargs):
+    from penstock import _core
+    from penstock.eager import backprop
+    from penstock.eager.graph import filled, to_core
+    outer = backprop.GradientTape()
+    with outer:  # finds the variables that f reads; nothing else is recorded but what the gradient function knows
+        result, grad_fn = f(*args, **kwargs)
+    inside = outer.watched_variables()
+    args = [ops.convert_to_tensor(x) for x in nest.flatten(args)]
+    of_args = {id(a) for a in args}
+    variables = [v for v in inside if id(v.handle) not in of_args]
+    # Values of another identity: tapes know them by what is recorded below, not by the ops inside of f.
+    flat = [_core.eager_alias(ops.convert_to_tensor(x)) for x in nest.flatten(result)]
+    signature = inspect.getfullargspec(grad_fn)
+    if variables and not ("variables" in signature.args or "variables" in signature.kwonlyargs or signature.varkw):
+        raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
+                        "keyword argument 'variables'.")
+
+    def backward(dys):
+        dys = filled(dys, flat)
+        if variables:
+            of_args, of_variables = grad_fn(*dys, variables=list(variables))
+            if len(of_variables) != len(variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            of_args, of_variables = grad_fn(*dys), []
+        of_args = nest.flatten(of_args)
+        if len(of_args) != len(args):
+            raise ValueError(f"custom_gradient function expected to return {len(args)} gradients but returned "
+                             f"{len(of_args)} instead.")
+        return [to_core(g) for g in of_args + list(of_variables)]
+
+    _core.tape_record(args + [v.handle for v in variables], flat, backward)
+    return nest.pack_sequence_as(result, flat) if nest.is_sequence(result) else flat[0]
 
 
 def _walk_back(outputs, inputs):

@@ -164,9 +164,16 @@ def _as_differentiable(xs):
     return [x.handle if hasattr(x, "handle") and hasattr(x, "read_value") else x for x in xs]
 
 
+def _refuse_eagerly():
+    if ops.executing_eagerly():
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+                           "instead.")
+
+
 def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
             aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
     """The derivatives of the sum of ys by each x: tensors, IndexedSlices, or None."""
+    _refuse_eagerly()
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:

@@ -28,7 +28,7 @@ def shape_safe_assign_variable_handle(handle, shape, value, name=None):
 
 @contextlib.contextmanager
 def _handle_graph(handle):
-    if ops.has_default_graph():
+    if ops.has_default_graph() or ops.executing_eagerly():
         yield
     else:
         with handle.graph.as_default():
@@ -44,7 +44,7 @@ class BaseResourceVariable(variables.VariableV1):
                  aggregation=None, distribute_strategy=None, name=None, unique_id=None, handle_name=None,
                  graph_element=None, initial_value=None, initializer_op=None, is_initialized_op=None,
                  cached_value=None, save_slice_info=None, handle_deleter=None, **unused_kwargs):
-        self._in_graph_mode = True
+        self._in_graph_mode = not ops.executing_eagerly()
         self._synchronization, self._aggregation, self._trainable = (
             variables.validate_synchronization_aggregation_trainable(synchronization, aggregation, trainable, name))
         self._save_slice_info = save_slice_info
@@ -66,7 +66,12 @@ class BaseResourceVariable(variables.VariableV1):
         return self
 
     def __deepcopy__(self, memo):
-        raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        if not ops.executing_eagerly():
+            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        copied = ResourceVariable(initial_value=self.read_value(), trainable=self._trainable,
+                                  constraint=self._constraint, dtype=self._dtype, name=self._handle_name[:-2])
+        memo[id(self)] = copied
+        return copied
 
     def __bool__(self):
         return bool(self.read_value())
@@ -124,14 +129,19 @@ class BaseResourceVariable(variables.VariableV1):
 
     # Reading
 
-    def _read_variable_op(self):
+    def _watch(self):
         graph = ops.get_default_graph()
         if hasattr(graph, "watch_variable"):
             graph.watch_variable(self)
+
+    def _read_variable_op(self):
+        self._watch()
         return gen.read_variable_op(self._handle, self._dtype)
 
     def value(self):
         """The value, read where the handle lives, without regard to colocation around the call."""
+        if not self._in_graph_mode:
+            return self._read_variable_op()
         if self._cached_value is not None:
             return self._cached_value
         with ops.colocate_with(None, ignore_existing=True), ops.device(self._handle.device):
@@ -139,6 +149,8 @@ class BaseResourceVariable(variables.VariableV1):
 
     def read_value(self):
         """A new read, which sees the assignments that it is ordered after."""
+        if not self._in_graph_mode:
+            return array_ops.identity(self._read_variable_op())
         with ops.name_scope("Read"), ops.device(self._handle.device):
             value = self._read_variable_op()
         # The copy may live elsewhere than the variable.
@@ -146,20 +158,26 @@ class BaseResourceVariable(variables.VariableV1):
 
     def sparse_read(self, indices, name=None):
         """Only the rows that `indices` names."""
+        self._watch()
         with ops.name_scope("Gather" if name is None else name) as name:
             value = gen.resource_gather(self._handle, indices, dtype=self._dtype, name=name)
         return array_ops.identity(value)
 
     def gather_nd(self, indices, name=None):
         """Only the positions that the last dimension of `indices` names."""
+        self._watch()
         with ops.name_scope("GatherNd" if name is None else name) as name:
             value = gen.resource_gather_nd(self._handle, indices, dtype=self._dtype, name=name)
         return array_ops.identity(value)
 
     def eval(self, session=None):
+        if not self._in_graph_mode:
+            raise RuntimeError("Trying to eval in EAGER mode")
         return self._graph_element.eval(session=session)
 
     def numpy(self):
+        if ops.executing_eagerly():
+            return self.read_value().numpy()
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
     def count_up_to(self, limit):
@@ -173,6 +191,8 @@ class BaseResourceVariable(variables.VariableV1):
         return ops.control_dependencies([] if self._cached_value is None else [self._cached_value])
 
     def _lazy_read(self, op):
+        if not self._in_graph_mode:
+            return self
         return _UnreadVariable(handle=self._handle, dtype=self.dtype, shape=self._shape, in_graph_mode=True,
                                deleter=None, parent_op=op, unique_id=self._unique_id)
 
@@ -261,12 +281,14 @@ class BaseResourceVariable(variables.VariableV1):
         if dtype is not None and not dtype.is_compatible_with(self.dtype):
             raise ValueError("Incompatible type conversion requested to type {!r} for variable of type {!r}".format(
                 dtype.name, self.dtype.name))
-        return self.read_value().op.inputs[0] if as_ref else self.value()
+        return self.read_value().op.inputs[0] if as_ref and self._in_graph_mode else self.value()
 
     # To and from protocol buffers
 
     def to_proto(self, export_scope=None):
         """A VariableDef, or None for a variable outside `export_scope`."""
+        if not self._in_graph_mode:
+            raise RuntimeError("to_proto is not supported for variables of eager execution")
         if export_scope is not None and not self.handle.name.startswith(export_scope):
             return None
         from penstock.proto import variable_pb2
@@ -332,6 +354,10 @@ class ResourceVariable(BaseResourceVariable):
         collections = variables.checked_collections(collections, trainable, constraint)
         from_function = callable(initial_value)
         with ops.init_scope():
+            if ops.executing_eagerly():
+                self._init_eagerly(initial_value, trainable, name, dtype, shape, constraint, synchronization,
+                                   aggregation)
+                return
             with ops.name_scope(name, "Variable", [] if from_function else [initial_value]) as name:
                 handle_name = ops.name_from_scope_name(name)
                 with variables.colocated_with_name(handle_name):
@@ -366,6 +392,29 @@ class ResourceVariable(BaseResourceVariable):
                 constraint=constraint, aggregation=aggregation, name=name, unique_id=handle_name,
                 handle_name=handle_name, graph_element=value, initial_value=initial_value,
                 initializer_op=initializer_op, is_initialized_op=is_initialized_op, cached_value=cached_value)
+
+    def _init_eagerly(self, initial_value, trainable, name, dtype, shape, constraint, synchronization, aggregation):
+        with ops.name_scope(name, "Variable") as scope:
+            name = ops.name_from_scope_name(scope)
+            value = ops.convert_to_tensor(initial_value() if callable(initial_value) else initial_value,
+                                          name="initial_value", dtype=dtype)
+            if shape is None:
+                shape = value.shape
+            elif not value.shape.is_compatible_with(shape):
+                raise ValueError("The initial value's shape (%s) is not compatible with the explicitly supplied "
+                                 "`shape` argument (%s)." % (value.shape, shape))
+            dtype = value.dtype.base_dtype
+            handle = variable_handle_from_shape_and_dtype(shape, dtype, "", name)
+            gen.assign_variable_op(handle, value)
+        super().__init__(trainable=trainable, shape=shape, dtype=dtype, handle=handle, synchronization=synchronization,
+                         constraint=constraint, aggregation=aggregation, name=name,
+                         unique_id=f"{name}_{ops.uid()}", handle_name=name)
+
+    def __repr__(self):
+        if self._in_graph_mode:
+            return super().__repr__()
+        value = repr(self.numpy()) if self.is_initialized() else "<unprintable>"
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
 
     def _init_from_proto(self, variable_def, import_scope):
         if not variable_def.is_resource:

@@ -101,14 +101,28 @@ def _call_as_op(func, inp, Tout, stateful, name):
     return result if several or isinstance(result, ops.Operation) else result[0]
 
 
+def _call_at_once(func, inp, Tout):
+    result = func(*[np.array(x) for x in inp])
+    if result is None:
+        return []
+    several = isinstance(result, (list, tuple))
+    types = Tout if isinstance(Tout, (list, tuple)) else [Tout]
+    values = [ops.convert_to_tensor(x, dtype=t) for x, t in zip(result if several else [result], types)]
+    return values[0] if len(values) == 1 else values
+
+
 def py_func(func, inp, Tout, stateful=True, name=None):
     """Calls `func` with the values of `inp` as NumPy arrays whenever the op runs; gives tensors of types `Tout`.
 
     The function must return arrays of exactly these types. Its exceptions become errors of the run.
     """
+    if ops.executing_eagerly():
+        return _call_at_once(func, inp, Tout)
     return _call_as_op(func, inp, Tout, stateful, name)
 
 
 def numpy_function(func, inp, Tout, name=None):
     """`py_func` of a function with state."""
+    if ops.executing_eagerly():
+        return _call_at_once(func, inp, Tout)
     return _call_as_op(func, inp, Tout, True, name)

@@ -475,6 +475,7 @@ def default_variable_creator(next_creator=None, **kwargs):
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
         use_resource = resource_variables_enabled()
+    use_resource = use_resource or ops.executing_eagerly()
     common = {key: kwargs.get(key) for key in (
         "initial_value", "trainable", "collections", "caching_device", "name", "variable_def", "dtype",
         "import_scope", "constraint", "synchronization", "aggregation", "shape")}

@@ -143,6 +143,12 @@ class _VariableStore(object):
         """Finds or makes the variable called `name`; see tf.get_variable."""
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError("Passed a custom_getter which is not callable: %s" % custom_getter)
+        if ops.executing_eagerly():
+            if not self._store_eager_variables and reuse:
+                raise RuntimeError("When eager execution is enabled variable reuse is only supported when an "
+                                   "EagerVariableStore is active. See the documentation on EagerVariableStore for "
+                                   "example usage.")
+            use_resource = True
         # A reference type stands for the type of its values.
         dtype = getattr(dtype, "base_dtype", dtype)
         synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
@@ -291,7 +297,8 @@ class _VariableStore(object):
             initial_value=init_val, name=name, trainable=trainable, collections=collections,
             caching_device=caching_device, dtype=variable_dtype, validate_shape=validate_shape, constraint=constraint,
             use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
-        self._vars[name] = v
+        if not ops.executing_eagerly() or self._store_eager_variables:
+            self._vars[name] = v
         if regularizer:
             with ops.colocate_with(v), ops.name_scope(name + "/Regularizer/"), ops.init_scope():
                 loss = regularizer(v)

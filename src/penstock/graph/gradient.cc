@@ -16,15 +16,7 @@ Grad Grad::Slices(Out values, Out indices, Out dense_shape) {
   return grad;
 }
 
-namespace {
-
-bool Trainable(DataType t) {
-  t = BaseType(t);
-  return IsFloating(t) || IsComplex(t) || t == DT_RESOURCE || t == DT_VARIANT;
-}
-
-// Rows added into zeros of the dense shape.
-Out Densify(const Grad& grad) {
+Out DenseGrad(const Grad& grad) {
   if (!grad.sparse()) return grad.dense;
   if (!grad.dense_shape) {
     throw InvalidArgument("Tensor conversion requested for IndexedSlices without dense_shape");
@@ -36,7 +28,7 @@ Out Densify(const Grad& grad) {
   return Call("UnsortedSegmentSum", {grad.values, grad.indices, rows});
 }
 
-Grad Aggregate(std::vector<Grad> grads) {
+Grad AggregateGrads(std::vector<Grad> grads) {
   std::erase_if(grads, [](const Grad& g) { return g.none(); });
   if (grads.empty()) return Grad();
   if (grads.size() == 1) return grads[0];
@@ -56,8 +48,15 @@ Grad Aggregate(std::vector<Grad> grads) {
     return Grad::Slices(CallOp("ConcatV2", values, {{"N", n}})[0], CallOp("ConcatV2", indices, {{"N", n}})[0], shape);
   }
   Outs dense;
-  for (const Grad& g : grads) dense.push_back(Densify(g));
+  for (const Grad& g : grads) dense.push_back(DenseGrad(g));
   return CallOp("AddN", dense)[0];
+}
+
+namespace {
+
+bool Trainable(DataType t) {
+  t = BaseType(t);
+  return IsFloating(t) || IsComplex(t) || t == DT_RESOURCE || t == DT_VARIANT;
 }
 
 // The view of one graph node that its gradient function gets.
@@ -107,7 +106,7 @@ class Differentiator {
     scope_.set_prefix(options_.name_scope);
     std::vector<GradEndpoint> result;
     for (const Endpoint& x : xs) {
-      Grad grad = Aggregate(grads_[{x.node->id(), x.index}]);
+      Grad grad = AggregateGrads(grads_[{x.node->id(), x.index}]);
       if (grad.none() && options_.zero_unconnected) grad = ZeroOf(x);
       grads_[{x.node->id(), x.index}] = {grad};
       result.push_back(ToGraph(grad));
@@ -191,7 +190,7 @@ class Differentiator {
     for (int i = 0; i < node->num_outputs(); ++i) {
       const auto it = grads_.find({node->id(), i});
       if (it == grads_.end()) continue;
-      dys[i] = Aggregate(it->second);
+      dys[i] = AggregateGrads(it->second);
       it->second = {dys[i]};
       any |= !dys[i].none();
     }
@@ -259,7 +258,7 @@ class Differentiator {
       out_types.push_back(BaseType(input.type()));
     }
     for (int i = 0; i < node->num_outputs(); ++i) {
-      inputs.push_back(dys[i].none() ? ZerosLike(scope_.From({node, i})) : Densify(dys[i]));
+      inputs.push_back(dys[i].none() ? ZerosLike(scope_.From({node, i})) : DenseGrad(dys[i]));
       in_types.push_back(BaseType(node->output_type(i)));
     }
     FuncRef f{node->op_name(), {}};
@@ -303,7 +302,7 @@ Out GradContext::dy(int i) {
     if (!Trainable(y_[i].type())) return Out();
     dy_[i] = Grad(ZerosLike(y_[i]));
   } else if (dy_[i].sparse()) {
-    dy_[i] = Grad(Densify(dy_[i]));
+    dy_[i] = Grad(DenseGrad(dy_[i]));
   }
   return dy_[i].dense;
 }

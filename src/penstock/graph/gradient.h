@@ -23,6 +23,11 @@ struct Grad {
   bool sparse() const { return static_cast<bool>(values); }
 };
 
+// The rows of a sparse gradient added into zeros of the dense shape; a dense gradient as it is.
+Out DenseGrad(const Grad& grad);
+// The sum of those that are not none; sparse if all are.
+Grad AggregateGrads(std::vector<Grad> grads);
+
 // What the gradient function of one node sees: its inputs x, outputs y, the gradients dy that flow into it, and where to
 // put the gradients of its inputs. Inputs that are not set have no gradient.
 class GradContext {

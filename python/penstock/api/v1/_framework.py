@@ -26,9 +26,10 @@ FROM = {
     "client.session": "InteractiveSession Session",
     "framework.function": "Defun",
     "framework.mode": """
-        control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution disable_resource_variables
-        disable_v2_behavior enable_control_flow_v2 enable_resource_variables executing_eagerly
-        resource_variables_enabled""",
+        control_flow_v2_enabled disable_control_flow_v2 disable_resource_variables disable_v2_behavior
+        enable_control_flow_v2 enable_resource_variables enable_v2_behavior resource_variables_enabled""",
+    "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
+    "eager.backprop": "GradientTape",
 }
 NAMES = {
     "compat": "compat:",

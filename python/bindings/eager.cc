@@ -1,0 +1,269 @@
+// Eager values, ops that run at once, gradient tapes.
+//
+// _core.EagerTensorBase is a plain C type, so that penstock's EagerTensor can derive from it and from Tensor both.
+#include <nanobind/stl/string.h>
+#include <structmember.h>
+
+#include <new>
+
+#include "bindings.h"
+#include "penstock/runtime/tape.h"
+
+namespace penstock::python {
+namespace {
+
+struct PyEager {
+  PyObject_HEAD
+  EagerValue value;
+};
+
+PyTypeObject* g_base = nullptr;
+PyTypeObject* g_class = nullptr;  // the Python class of all eager tensors
+PyObject* g_dtypes = nullptr;     // {enum number: DType}
+
+EagerValue& ValueOf(PyObject* o) { return reinterpret_cast<PyEager*>(o)->value; }
+
+PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "%s is made by running ops", type->tp_name);
+  return nullptr;
+}
+
+void Dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  ValueOf(self).~EagerValue();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+nb::object Make(EagerValue value) {
+  if (!g_class) throw std::runtime_error("set_eager_tensor_class was not called");
+  PyObject* made = g_class->tp_alloc(g_class, 0);
+  if (!made) throw nb::python_error();
+  new (&ValueOf(made)) EagerValue(std::move(value));
+  return nb::steal(made);
+}
+
+const EagerValue& ToValue(nb::handle h) {
+  if (!PyObject_TypeCheck(h.ptr(), g_base)) throw nb::type_error("an EagerTensor is needed");
+  return ValueOf(h.ptr());
+}
+
+PyObject* GetDtype(PyObject* self, void*) {
+  nb::object key = nb::int_(static_cast<int>(ValueOf(self).tensor.dtype()));
+  PyObject* found = PyDict_GetItem(g_dtypes, key.ptr());
+  if (!found) {
+    PyErr_SetString(PyExc_TypeError, "a type without a DType");
+    return nullptr;
+  }
+  Py_INCREF(found);
+  return found;
+}
+
+PyObject* GetTypeEnum(PyObject* self, void*) { return PyLong_FromLong(ValueOf(self).tensor.dtype()); }
+PyObject* GetId(PyObject* self, void*) { return PyLong_FromLongLong(ValueOf(self).id); }
+PyObject* GetDims(PyObject* self, void*) {
+  const Shape& shape = ValueOf(self).tensor.shape();
+  PyObject* dims = PyTuple_New(shape.rank());
+  for (int i = 0; dims && i < shape.rank(); ++i) PyTuple_SET_ITEM(dims, i, PyLong_FromLongLong(shape.dim(i)));
+  return dims;
+}
+PyObject* GetSize(PyObject* self, void*) { return PyLong_FromLongLong(ValueOf(self).tensor.num_elements()); }
+
+PyGetSetDef g_properties[] = {{"_dtype", GetDtype, nullptr, "The DType.", nullptr},
+                              {"_type_enum", GetTypeEnum, nullptr, "The type's number.", nullptr},
+                              {"_eager_id", GetId, nullptr, "What tapes know it by.", nullptr},
+                              {"_dims", GetDims, nullptr, "The sizes of all dimensions.", nullptr},
+                              {"_num_elements", GetSize, nullptr, "The number of elements.", nullptr},
+                              {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+void MakeBase(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(New)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
+                         {Py_tp_getset, g_properties},
+                         {Py_tp_doc, const_cast<char*>("A value, held by the runtime.")},
+                         {0, nullptr}};
+  PyType_Spec spec = {"penstock._core.EagerTensorBase", sizeof(PyEager), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (!type) throw nb::python_error();
+  g_base = reinterpret_cast<PyTypeObject*>(type);
+  m.attr("EagerTensorBase") = nb::handle(type);
+}
+
+nb::list MakeAll(std::vector<EagerValue>& values) {
+  nb::list out = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i) {
+    PyList_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), Make(std::move(values[i])).release().ptr());
+  }
+  return out;
+}
+
+std::vector<EagerValue> Values(nb::handle list) {
+  std::vector<EagerValue> values;
+  for (nb::handle item : list) values.push_back(ToValue(item));
+  return values;
+}
+
+nb::object GradToPython(const EagerGrad& g) {
+  if (g.none()) return nb::none();
+  if (!g.sparse()) return Make(g.dense);
+  nb::object shape = g.dense_shape.id ? Make(g.dense_shape) : nb::object(nb::none());
+  return nb::make_tuple(Make(g.values), Make(g.indices), shape);
+}
+
+EagerGrad GradFromPython(nb::handle h) {
+  EagerGrad g;
+  if (h.is_none()) return g;
+  if (!PyTuple_Check(h.ptr())) {
+    g.dense = ToValue(h);
+    return g;
+  }
+  g.values = ToValue(nb::handle(h[0]));
+  g.indices = ToValue(nb::handle(h[1]));
+  if (!nb::handle(h[2]).is_none()) g.dense_shape = ToValue(nb::handle(h[2]));
+  return g;
+}
+
+AttrMap Attrs(const std::string& op, nb::dict attrs) {
+  AttrMap out;
+  if (PyDict_Size(attrs.ptr()) == 0) return out;
+  const OpDef* def = OpRegistry::Global().Find(op);
+  for (auto [key, value] : attrs) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name.starts_with("_")) continue;
+    const AttrDef* attr = def ? def->FindAttr(name) : nullptr;
+    out.Set(name, AttrFromPython(value, attr ? attr->kind : ""));
+  }
+  return out;
+}
+
+// Small inputs are not worth the hand-over.
+constexpr size_t kReleaseAbove = 1 << 16;
+
+nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool record) {
+  std::vector<EagerValue> outputs;
+  Status status;
+  {
+    const std::vector<EagerValue> values = Values(inputs);
+    try {
+      std::vector<DataType> types;
+      size_t bytes = 0;
+      types.reserve(values.size());
+      for (const EagerValue& value : values) {
+        types.push_back(value.tensor.dtype());
+        bytes += value.tensor.bytes();
+      }
+      const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs));
+      if (bytes > kReleaseAbove || prepared->may_take_long()) {
+        nb::gil_scoped_release no_gil;
+        outputs = RunEagerly(prepared, values, record);
+      } else {
+        outputs = RunEagerly(prepared, values, record);
+      }
+    } catch (const Error& e) {
+      status = e.status();
+    }
+  }
+  if (!status.ok()) Raise(status);
+  return MakeAll(outputs);
+}
+
+// A Python function that a tape calls; any thread may drop the last copy.
+BackwardFunction Backward(nb::object function) {
+  std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
+    if (!Py_IsInitialized()) return;
+    nb::gil_scoped_acquire gil;
+    delete o;
+  });
+  return [held](const std::vector<EagerGrad>& dys) {
+    nb::gil_scoped_acquire gil;
+    nb::list args;
+    for (const EagerGrad& dy : dys) args.append(GradToPython(dy));
+    nb::object result = (*held)(args);
+    std::vector<EagerGrad> dxs;
+    for (nb::handle item : result) dxs.push_back(GradFromPython(item));
+    return dxs;
+  };
+}
+
+struct PyTape {
+  std::shared_ptr<Tape> tape = std::make_shared<Tape>();
+};
+
+nb::list Gradient(PyTape& self, nb::handle targets, nb::handle sources, nb::handle flowing) {
+  std::vector<EagerGrad> given;
+  for (nb::handle g : flowing) given.push_back(GradFromPython(g));
+  nb::list out;
+  try {
+    for (const EagerGrad& g : self.tape->Gradient(Values(targets), Values(sources), given)) out.append(GradToPython(g));
+  } catch (const Error& e) {
+    if (e.code() == Code::kNotFound && std::string_view(e.what()).starts_with("No gradient defined")) {
+      PyErr_SetString(PyExc_LookupError, e.what());
+      throw nb::python_error();
+    }
+    Raise(e.status());
+  }
+  return out;
+}
+
+struct TapeList {
+  std::vector<std::shared_ptr<Tape>> tapes;
+};
+
+}  // namespace
+
+void BindEager(nb::module_& m) {
+  MakeBase(m);
+  m.def("set_eager_tensor_class", [](nb::handle cls, nb::dict dtypes) {
+    g_class = reinterpret_cast<PyTypeObject*>(nb::borrow(cls).release().ptr());
+    g_dtypes = nb::borrow(dtypes).release().ptr();
+  });
+  m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true);
+  m.def("eager_from_core", [](nb::handle tensor) { return Make({TensorFromHandle(tensor), EagerValue::NewId()}); });
+  m.def("eager_from_numpy", [](nb::handle value, int dtype) {
+    return Make({Guard([&] { return FromNumpy(value, DataType(dtype)); }), EagerValue::NewId()});
+  });
+  m.def("eager_numpy", [](nb::handle value) {
+    Tensor copy = ToValue(value).tensor;
+    return ToNumpy(std::move(copy));
+  });
+  m.def("eager_to_core", [](nb::handle value) { return TensorToHandle(ToValue(value).tensor); });
+  m.def("eager_alias", [](nb::handle value) { return Make({ToValue(value).tensor, EagerValue::NewId()}); });
+  m.def("eager_handle_data", [](nb::handle value) -> nb::object {
+    const Tensor& t = ToValue(value).tensor;
+    if (t.dtype() != DT_RESOURCE || t.num_elements() != 1) return nb::none();
+    nb::list out;
+    for (const DtypeAndShape& d : t.data<ResourceHandle>()->dtypes_and_shapes) {
+      out.append(nb::make_tuple(static_cast<int>(d.dtype), ShapeToPython(d.shape)));
+    }
+    return out;
+  });
+  m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
+  m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
+  m.def("eager_device_name", [] { return EagerContext::Global().device().name(); });
+  m.def("tape_is_active", [] { return !Tape::Active().empty(); });
+  m.def("tape_record", [](nb::handle inputs, nb::handle outputs, nb::object backward) {
+    const std::vector<EagerValue> in = Values(inputs), out = Values(outputs);
+    for (const auto& tape : Tape::Active()) tape->Record(nullptr, in, out, Backward(backward));
+  });
+  m.def("tape_wants", [](nb::handle inputs) {
+    const std::vector<EagerValue> in = Values(inputs);
+    for (const auto& tape : Tape::Active()) {
+      for (const EagerValue& v : in) {
+        if (tape->IsWatched(v)) return true;
+      }
+    }
+    return false;
+  });
+  nb::class_<TapeList>(m, "TapeList");
+  m.def("tape_stop", [] { return TapeList{std::exchange(Tape::Active(), {})}; });
+  m.def("tape_resume", [](const TapeList& tapes) { Tape::Active() = tapes.tapes; });
+  nb::class_<PyTape>(m, "Tape")
+      .def(nb::init<>())
+      .def("push", [](PyTape& self) { Tape::Active().push_back(self.tape); })
+      .def("pop", [](PyTape& self) { std::erase(Tape::Active(), self.tape); })
+      .def("watch", [](PyTape& self, nb::handle value) { self.tape->Watch(ToValue(value)); })
+      .def("gradient", &Gradient, nb::arg("targets"), nb::arg("sources"), nb::arg("flowing"));
+}
+
+}  // namespace penstock::python

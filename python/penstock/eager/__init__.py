@@ -1,0 +1,1 @@
+"""Eager execution: ops that run as they are called."""

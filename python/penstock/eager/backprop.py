@@ -1,0 +1,323 @@
+"""GradientTape, and the functions of gradients built on it."""
+import functools
+import operator
+import threading
+
+from penstock import _core
+from penstock.eager.graph import from_core, to_core
+from penstock.framework import conversion
+from penstock.framework import gen
+from penstock.framework import indexed_slices
+from penstock.framework.tensor import Tensor
+from penstock.ops.unconnected_gradients import UnconnectedGradients
+from penstock.util import nest
+
+
+class _Active(threading.local):
+    def __init__(self):
+        self.tapes = []
+
+
+_active = _Active()
+
+
+def variable_accessed(variable):
+    """Tells the tapes of this thread that a variable was read; those that watch what is read watch it from now on."""
+    if not getattr(variable, "trainable", True):
+        return
+    for tape in _active.tapes:
+        if tape._watch_accessed_variables:
+            tape._watch_variable(variable)
+
+
+def _is_trainable(dtype):
+    base = dtype.base_dtype
+    return base.is_floating or base.is_complex or base.name in ("resource", "variant")
+
+
+def _handle(value):
+    """What a tape knows a source or target by."""
+    if hasattr(value, "handle") and not isinstance(value, Tensor):
+        return value.handle
+    if isinstance(value, indexed_slices.IndexedSlices):
+        return value.values
+    return value
+
+
+class GradientTape:
+    """Records the ops that run under it, for `gradient`.
+
+    persistent: whether `gradient` may be called more than once. watch_accessed_variables: whether trainable variables
+    are watched when they are read; other values are watched when `watch` says so.
+    """
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._tape = None
+        self._variables = {}
+        self._recording = False
+
+    def __enter__(self):
+        self._start()
+        return self
+
+    def __exit__(self, *exc):
+        if self._recording:
+            self._stop()
+
+    def _start(self, existing=False):
+        if self._recording:
+            raise ValueError("Tape is already recording.")
+        if not existing or self._tape is None:
+            self._tape, self._variables = _core.Tape(), {}
+        self._tape.push()
+        _active.tapes.append(self)
+        self._recording = True
+
+    def _stop(self):
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._tape.pop()
+        _active.tapes.remove(self)
+        self._recording = False
+
+    def _watch_variable(self, variable):
+        if id(variable) not in self._variables:
+            self._variables[id(variable)] = variable
+            self._tape.watch(variable.handle)
+
+    def watch(self, tensor):
+        """Records what depends on these tensors."""
+        for value in nest.flatten(tensor):
+            if not (isinstance(value, Tensor) or hasattr(value, "handle") or
+                    isinstance(value, indexed_slices.IndexedSlices)):
+                raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
+            if not _is_trainable(value.dtype):
+                import logging
+                logging.getLogger("tensorflow").warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", value.dtype)
+            if self._tape is None:
+                raise AttributeError("The tape is not recording: use it as a context manager")
+            if hasattr(value, "handle") and not isinstance(value, Tensor):
+                self._watch_variable(value)
+            else:
+                self._tape.watch(_handle(value))
+
+    def stop_recording(self):
+        """Context manager under which nothing is recorded."""
+        return _Paused(self)
+
+    def reset(self):
+        """Forgets what was recorded."""
+        self._stop()
+        self._start()
+
+    def watched_variables(self):
+        """The variables that are watched, in the order in which they were first read."""
+        return tuple(self._variables.values())
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+        """The derivative of `target` with respect to each source, in the structure of `sources`.
+
+        output_gradients: what flows into the targets instead of ones. A source on which the target does not depend
+        gives None, or zeros if unconnected_gradients says so. RuntimeError if the tape was used up.
+        """
+        if self._tape is None:
+            raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+        if self._recording and not self._persistent:
+            self._stop()
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        targets = []
+        for value in nest.flatten(target):
+            if not _is_trainable(value.dtype):
+                import logging
+                logging.getLogger("tensorflow").warning(
+                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+                    "GradientTape.gradient, got %r", value.dtype)
+            targets.append(_handle(value))
+        flat = nest.flatten(sources)
+        for value in flat:
+            if not (isinstance(value, (Tensor, indexed_slices.IndexedSlices)) or hasattr(value, "handle")):
+                raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
+        flowing = []
+        if output_gradients is not None:
+            flowing = [None if g is None else to_core(g if isinstance(g, indexed_slices.IndexedSlices)
+                                                      else conversion.internal_convert_to_tensor(g))
+                       for g in nest.flatten(output_gradients)]
+        tape = self._tape
+        results = [from_core(g) for g in tape.gradient(targets, [_handle(v) for v in flat], flowing)]
+        if unconnected is UnconnectedGradients.ZERO:
+            results = [gen.zeros_like(v.value() if hasattr(v, "handle") and not isinstance(v, Tensor) else v)
+                       if g is None else g for g, v in zip(results, flat)]
+        if not self._persistent:
+            self._tape = None
+        return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
+
+    def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
+                 experimental_use_pfor=True):
+        """The derivative of each element of `target`, one gradient an element: shape target.shape + source.shape."""
+        from penstock.ops import array_ops
+        if not self._persistent and self._recording:
+            self._stop()
+        persistent, self._persistent = self._persistent, True
+        try:
+            rows = []
+            count = int(target._num_elements)
+            for i in range(count):
+                one = [0.0] * count
+                one[i] = 1.0
+                seed = array_ops.reshape(conversion.internal_convert_to_tensor(one, dtype=target.dtype), target.shape)
+                rows.append(nest.flatten(self.gradient(target, sources, seed, unconnected_gradients)))
+        finally:
+            self._persistent = persistent
+        results = []
+        for source, column in zip(nest.flatten(sources), zip(*rows)):
+            if any(g is None for g in column):
+                results.append(None)
+                continue
+            stacked = array_ops.stack([conversion.internal_convert_to_tensor(g) for g in column])
+            results.append(array_ops.reshape(stacked, target.shape.as_list() + source.shape.as_list()))
+        if not persistent:
+            self._tape = None
+        return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
+
+
+class _Paused:
+    def __init__(self, tape):
+        self._tape = tape
+
+    def __enter__(self):
+        if self._tape._tape is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._tape._stop()
+
+    def __exit__(self, *exc):
+        self._tape._start(existing=True)
+
+
+class _AllPaused:
+    """Context manager under which no tape of this thread records."""
+
+    def __enter__(self):
+        self._tapes, self._core = _active.tapes, _core.tape_stop()
+        _active.tapes = []
+
+    def __exit__(self, *exc):
+        _active.tapes = self._tapes
+        _core.tape_resume(self._core)
+
+
+stop_recording = _AllPaused
+
+
+# Gradients as functions
+
+
+def _numbers(f, params):
+    import inspect
+    if params is None:
+        names = inspect.getfullargspec(f).args
+        if names and names[0] == "self":
+            names = names[1:]
+        return list(range(len(names))) if names else None
+    if not params:
+        raise ValueError("At least one parameter must be specified in `params`")
+    if all(isinstance(p, str) for p in params):
+        names = inspect.getfullargspec(f).args
+        return [names.index(p) for p in params]
+    if all(isinstance(p, int) for p in params):
+        return list(params)
+    raise ValueError("params must be all strings or all integers.")
+
+
+def make_vjp(f, params=None, persistent=True):
+    """The function of f's arguments that gives f's value and a function from output gradients to gradients."""
+    numbers = _numbers(f, params)
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        args = list(args)
+        wanted = range(len(args)) if numbers is None else numbers
+        tape = GradientTape(persistent=persistent)
+        with tape:
+            for i in wanted:
+                args[i] = args[i] if hasattr(args[i], "handle") and not isinstance(args[i], Tensor) else \
+                    _fresh(conversion.internal_convert_to_tensor(args[i]))
+                tape.watch(args[i])
+            result = f(*args, **kwargs)
+            if result is None:
+                raise ValueError("Cannot differentiate a function that returns None; did you forget to return a value "
+                                 f"from {f.__name__}?")
+            flat = nest.flatten(result)
+            flat = [gen.identity(conversion.internal_convert_to_tensor(x)) for x in flat]
+            result = nest.pack_sequence_as(result, flat) if nest.is_sequence(result) else flat[0]
+
+        def vjp(dy=None):
+            dy = None if dy is None else [conversion.internal_convert_to_tensor(x) for x in nest.flatten(dy)]
+            return tape.gradient(flat, [args[i] for i in wanted], dy)
+
+        return result, vjp
+
+    return decorated
+
+
+def _fresh(tensor):
+    """The same value with an identity of its own."""
+    return _core.eager_alias(tensor)
+
+
+def val_and_grad_function(f, params=None):
+    """The function of f's arguments that gives f's value and its gradients by the arguments in `params`."""
+    made = make_vjp(f, params, persistent=False)
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        dy = kwargs.pop("dy", None)
+        if kwargs:
+            raise ValueError("Functions to be differentiated cannot receive keyword arguments.")
+        value, vjp = made(*args)
+        return value, vjp(dy)
+
+    return decorated
+
+
+def gradients_function(f, params=None):
+    """The function of f's arguments that gives its gradients by the arguments in `params`."""
+    both = val_and_grad_function(f, params)
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        return both(*args, **kwargs)[1]
+
+    return decorated
+
+
+def implicit_val_and_grad(f):
+    """The function that gives f's value and [(gradient, variable)] of the trainable variables that f reads."""
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        tape = GradientTape()
+        with tape:
+            value = f(*args, **kwargs)
+        if value is None:
+            raise ValueError("Cannot differentiate a function that returns None; did you forget to return a value from "
+                             f"{f.__name__}?")
+        variables = sorted(tape.watched_variables(), key=operator.attrgetter("name"))
+        if not variables:
+            raise ValueError("No trainable variables were accessed while the function was being computed.")
+        return value, list(zip(tape.gradient(value, variables), variables))
+
+    return decorated
+
+
+def implicit_grad(f):
+    """The function that gives [(gradient, variable)] of the trainable variables that f reads."""
+    both = implicit_val_and_grad(f)
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        return both(*args, **kwargs)[1]
+
+    return decorated

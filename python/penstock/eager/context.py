@@ -1,0 +1,161 @@
+"""Which mode a thread is in, and what eager execution keeps for the process."""
+import contextlib
+import random
+
+from penstock import _core
+from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
+from penstock.framework import defaults
+from penstock.framework.mode import mode
+
+GRAPH_MODE, EAGER_MODE = 0, 1
+SYNC, ASYNC = 0, 1
+DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
+
+
+class Context:
+    """Seeds and functions of eager execution."""
+
+    execution_mode = SYNC
+    device_policy = DEVICE_PLACEMENT_SILENT
+
+    def __init__(self):
+        self._seed = None
+        self._random = random.Random()
+
+    def ensure_initialized(self):
+        """There is nothing to initialize."""
+
+    def executing_eagerly(self):
+        """Whether ops of this thread run as they are called."""
+        return executing_eagerly()
+
+    def _set_global_seed(self, seed):
+        self._seed = seed
+        self._random = random.Random(seed)
+        _core.eager_clear_caches()  # random ops begin anew
+
+    def _internal_operation_seed(self):
+        return self._random.randint(0, 2**31 - 1)
+
+    @property
+    def device_name(self):
+        """The device scope of this thread."""
+        return defaults.get_default_graph()._device_function_stack.plain or None
+
+    @property
+    def scope_name(self):
+        """The name scope of this thread, with its slash."""
+        name = defaults.get_default_graph()._name_stack
+        return name + "/" if name else ""
+
+    def num_gpus(self):
+        """There are none."""
+        return 0
+
+    def devices(self):
+        """The names of the devices."""
+        return [d.name for d in _core.list_local_devices()]
+
+    list_devices = devices
+
+    def add_function_def(self, fdef):
+        """Makes a function known to ops."""
+        data = fdef if isinstance(fdef, bytes) else fdef.SerializeToString()
+        _core.eager_graph().add_function(data)
+
+    def has_function(self, name):
+        """Whether a function of that name is known."""
+        return _core.eager_graph().has_function(name.decode() if isinstance(name, bytes) else name)
+
+
+_context = Context()
+
+
+def context():
+    """The process's context."""
+    return _context
+
+
+context_safe = context
+
+
+def ensure_initialized():
+    """There is nothing to initialize."""
+
+
+def executing_eagerly():
+    """Whether ops of this thread run as they are called."""
+    return defaults.get_default_graph()._eager
+
+
+def in_eager_mode():
+    """Whether ops of this thread run as they are called."""
+    return executing_eagerly()
+
+
+def eager_mode():
+    """Context manager under which ops run as they are called."""
+    return defaults._default_graph_stack.get_controller(defaults._default_graph_stack.eager_graph())
+
+
+@contextlib.contextmanager
+def graph_mode():
+    """Context manager under which ops build the thread's graph."""
+    if not executing_eagerly():
+        yield
+        return
+    with defaults._default_graph_stack.get_controller(defaults._default_graph_stack.plain_graph()):
+        yield
+
+
+def device(name):
+    """Context manager under which ops run on a device."""
+    from penstock.framework import ops
+    return ops.device(name)
+
+
+def global_seed():
+    """The seed of eager random ops, or None."""
+    return _context._seed
+
+
+def internal_operation_seed():
+    """The next seed for an op that was given none."""
+    return _context._internal_operation_seed()
+
+
+def set_global_seed(seed):
+    """Seeds eager random ops and begins their sequences anew."""
+    _context._set_global_seed(seed)
+
+
+def num_gpus():
+    """There are none."""
+    return 0
+
+
+def list_devices():
+    """The names of the devices."""
+    return _context.list_devices()
+
+
+def shared_name(name=None):
+    """The name under which resources are shared: none in eager execution."""
+    if name or not executing_eagerly():
+        return name
+    return "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Makes ops of the whole process run as they are called. ValueError once a graph has been built."""
+    if mode.eager:
+        return
+    stack = defaults._default_graph_stack
+    if stack.stack or stack._global_default_graph is not None and stack._global_default_graph._ops:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    mode.eager = True
+
+
+def disable_eager_execution():
+    """Makes ops build graphs."""
+    mode.eager = False

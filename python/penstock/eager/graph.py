@@ -1,0 +1,180 @@
+"""What stands for the default graph while ops run as they are called: scopes as a graph has, and no nodes."""
+import contextlib
+
+from penstock import _core
+from penstock.eager.tensor import EagerTensor
+from penstock.framework import errors
+from penstock.framework import registry
+from penstock.framework.graph import Graph, core_op_def
+from penstock.framework.tensor import Tensor
+from penstock.util import compat
+
+
+class EagerOperation:
+    """An op that has run: its outputs, and what gradient functions written in Python want to know."""
+
+    def __init__(self, graph, op_type, name, inputs, outputs, attrs):
+        self._graph = self.graph = graph
+        self.type = op_type
+        self.name = self._name = name
+        self.inputs = self._inputs = inputs
+        self._outputs = self.outputs = outputs
+        self._attrs = attrs
+        self.control_inputs = []
+        self.device = ""
+
+    def get_attr(self, name):
+        """The value of an attribute. ValueError if it has none of this name."""
+        from penstock.framework import dtypes
+        definition = next((a for a in core_op_def(self.type).attrs if a.name == name), None)
+        if name in self._attrs:
+            value = self._attrs[name]
+        elif definition is not None and definition.has_default:
+            value = definition.default
+        else:
+            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+        if definition is not None and definition.type == "type":
+            return dtypes.as_dtype(value)
+        if definition is not None and definition.type == "list(type)":
+            return [dtypes.as_dtype(t) for t in value]
+        return value
+
+    def _set_attr(self, name, value):
+        pass  # it has run
+
+    def _get_control_flow_context(self):
+        return None
+
+    def values(self):
+        """The outputs as a tuple."""
+        return tuple(self._outputs)
+
+
+def _python_gradient(op_type):
+    """(whether a gradient was registered in Python, the function)."""
+    items = registry.gradient_registry._items
+    return (True, items[op_type]) if op_type in items else (False, None)
+
+
+class EagerGraph(Graph):
+    """The default graph of a thread that executes eagerly. All threads share one library of functions."""
+
+    _eager = True
+
+    def __init__(self):
+        super().__init__()
+        self._core = _core.eager_graph()
+
+    # Scopes
+
+    def unique_name(self, name, mark_as_used=True):
+        """Names need not be unique here."""
+        return f"{self._name_stack}/{name}" if self._name_stack else name
+
+    def control_dependencies(self, control_inputs):
+        """Does nothing: what was called has run."""
+        if callable(control_inputs):
+            control_inputs()
+        return contextlib.nullcontext()
+
+    def colocate_with(self, op, ignore_existing=False):
+        """Does nothing: there is one device."""
+        return contextlib.nullcontext()
+
+    def _colocate_with_for_gradient(self, op, gradient_uid, ignore_existing=False):
+        return contextlib.nullcontext()
+
+    def watch_variable(self, variable):
+        """Tells the active tapes that a variable is read."""
+        if _core.tape_is_active():
+            from penstock.eager import backprop
+            backprop.variable_accessed(variable)
+
+    # Running
+
+    def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
+        """Runs an op."""
+        if op_type.startswith("Placeholder") and op_type != "PlaceholderWithDefault":
+            raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
+        if op_type == "VarHandleOp":
+            attrs["shared_name"] = ANONYMOUS  # nothing else can name it; it lives as long as its handles
+        inputs = tuple(inputs)
+        registered = function = None
+        if _core.tape_is_active():
+            kind = op_type
+            if self._gradient_override_map:
+                kind = self._gradient_override_map.get(op_type, op_type)
+            registered, function = _python_gradient(kind)
+        try:
+            outputs = _core.eager_execute(op_type, inputs, attrs, not registered)
+        except TypeError:
+            for value in inputs:
+                if not isinstance(value, EagerTensor):
+                    raise TypeError("An op outside of the function building code is being passed a \"Graph\" tensor: "
+                                    f"{value!r}") from None
+            raise
+        except errors.OpError as e:
+            if name and name != op_type and type(name) is str:
+                raise type(e)(None, None, f"{e.message} name: {name}") from None
+            raise
+        op = EagerOperation(self, op_type, compat.as_str(name), inputs, outputs, attrs)
+        if function is not None and _core.tape_wants(inputs):
+            record(op, function)
+        return op
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
+                  compute_shapes=True, compute_device=True):
+        """Runs an op."""
+        for i, value in enumerate(inputs):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"Input #{i} is not a tensor: {value}")
+        return self._create_op_internal(op_type, inputs, dtypes, input_types, name, attrs)
+
+    def capture(self, tensor, name=None):
+        """The tensor itself."""
+        return tensor
+
+
+# The shared name that stands for "no name" to the runtime.
+ANONYMOUS = b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+
+
+def to_core(grad):
+    """A gradient in the runtime's form."""
+    from penstock.framework import conversion
+    from penstock.framework import indexed_slices
+    if grad is None or isinstance(grad, EagerTensor):
+        return grad
+    if isinstance(grad, indexed_slices.IndexedSlices):
+        return (conversion.internal_convert_to_tensor(grad.values), conversion.internal_convert_to_tensor(grad.indices),
+                None if grad.dense_shape is None else conversion.internal_convert_to_tensor(grad.dense_shape))
+    return conversion.internal_convert_to_tensor(grad)
+
+
+def from_core(grad):
+    """A gradient as programs know it."""
+    from penstock.framework import indexed_slices
+    if isinstance(grad, tuple):
+        return indexed_slices.IndexedSlices(*grad)
+    return grad
+
+
+def filled(grads, outputs):
+    """Output gradients with zeros where nothing flows in."""
+    from penstock.framework import gen
+    return [gen.zeros_like(y) if g is None and (y.dtype.is_floating or y.dtype.is_complex) else from_core(g)
+            for g, y in zip(grads, outputs)]
+
+
+def record(op, function):
+    """Tells the tapes that the gradient of an op that has run is a function of (op, *output gradients)."""
+    def backward(dys):
+        result = function(op, *filled(dys, op.outputs))
+        if not isinstance(result, (list, tuple)):
+            result = [result]
+        if len(result) != len(op.inputs):
+            raise ValueError(f"Num gradients {len(result)} generated for op {op.type} do not match num inputs "
+                             f"{len(op.inputs)}")
+        return [to_core(g) for g in result]
+
+    _core.tape_record(op.inputs, op.outputs, backward)

@@ -1,0 +1,180 @@
+"""EagerTensor: a tensor that has its value."""
+import numpy as np
+
+from penstock import _core
+from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.mode import mode
+from penstock.framework.tensor import Tensor
+
+
+def _meaningless(name):
+    def get(self):
+        raise AttributeError(f"Tensor.{name} is meaningless when eager execution is enabled.")
+    return property(get, doc="Only tensors of graphs have it.")
+
+
+class EagerTensor(Tensor, _core.EagerTensorBase):
+    """A value, made by an op that ran or by a constant."""
+
+    _is_eager = True
+    _dtype = _core.EagerTensorBase._dtype  # Tensor keeps it in the instance
+
+    op = _meaningless("op")
+    graph = _meaningless("graph")
+    name = _meaningless("name")
+    value_index = _meaningless("value_index")
+
+    @property
+    def dtype(self):
+        """The type of its elements."""
+        return self._dtype
+
+    @property
+    def shape(self):
+        """The shape."""
+        return tensor_shape.TensorShape._from_core(self._dims)
+
+    def get_shape(self):
+        """The shape."""
+        return tensor_shape.TensorShape._from_core(self._dims)
+
+    _shape = shape
+
+    def set_shape(self, shape):
+        """ValueError if the shape is another one."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}")
+
+    def _shape_as_list(self):
+        return list(self._dims)
+
+    def _shape_tuple(self):
+        return self._dims
+
+    def _rank(self):
+        return len(self._dims)
+
+    @property
+    def _id(self):
+        return self._eager_id
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self._dims)
+
+    @property
+    def device(self):
+        """The name of the device that holds it."""
+        return _core.eager_device_name()
+
+    @property
+    def backing_device(self):
+        """The name of the device that holds its memory."""
+        return _core.eager_device_name()
+
+    @property
+    def _handle_data(self):
+        return None
+
+    def consumers(self):
+        raise NotImplementedError("consumers() is not supported when eager execution is enabled.")
+
+    def eval(self, feed_dict=None, session=None):
+        raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're "
+                                  "looking for?")
+
+    def numpy(self):
+        """The value: an array of its own, or a NumPy scalar. NotImplementedError for resources and variants."""
+        if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
+            raise NotImplementedError(f"numpy() is not available for values of type {self.dtype.name}")
+        return _core.eager_numpy(self)
+
+    def _numpy(self):
+        return _core.eager_numpy(self)
+
+    def _as_array(self):
+        return np.asarray(_core.eager_numpy(self), dtype=object if self.dtype == dtypes.string else None)
+
+    def __array__(self, dtype=None, copy=None):
+        array = self._as_array()
+        return array if dtype is None else array.astype(dtype)
+
+    def __len__(self):
+        if not self._dims:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self._dims[0]
+
+    def __iter__(self):
+        if not self._dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return iter([self[i] for i in range(self._dims[0])])
+
+    def __bool__(self):
+        return bool(self._numpy())
+
+    def __int__(self):
+        return int(self._numpy())
+
+    def __float__(self):
+        return float(self._numpy())
+
+    def __complex__(self):
+        return complex(self._numpy())
+
+    def __index__(self):
+        if self._dims or not self.dtype.is_integer:
+            raise TypeError("only integer scalar tensors can be converted to a scalar index")
+        return int(self._numpy())
+
+    def __round__(self, digits=None):
+        return round(self._numpy(), digits)
+
+    def __format__(self, spec):
+        return format(self._numpy(), spec) if not self._dims and spec else self.__str__()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _rebuild, (_core.eager_to_core(self).proto(),)
+
+    def __hash__(self):
+        if mode.tensor_equality:
+            raise TypeError("Tensor is unhashable if Tensor equality is enabled. "
+                            "Instead, use tensor.experimental_ref() as the key.")
+        return id(self)
+
+    __eq__ = Tensor.__eq__
+    __ne__ = Tensor.__ne__
+
+    def cpu(self):
+        """Itself: this is the host."""
+        return self
+
+    def _copy(self, ctx=None, device_name=None):
+        return _core.eager_alias(self)
+
+    def _text(self, is_repr):
+        if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
+            return "<unprintable>"
+        value = self._numpy()
+        return repr(value) if is_repr else str(value)
+
+    def __str__(self):
+        return f"tf.Tensor({self._text(False)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self):
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(True)}>"
+
+
+def _rebuild(proto):
+    return _core.eager_from_core(_core.tensor_from_proto(proto))
+
+
+_core.set_eager_tensor_class(EagerTensor, {n: t for n, t in dtypes._INTERN_TABLE.items()})

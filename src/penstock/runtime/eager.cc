@@ -1,0 +1,194 @@
+#include "penstock/runtime/eager.h"
+
+#include <array>
+
+#include "penstock/device/cpu_device.h"
+#include "penstock/runtime/rendezvous.h"
+
+namespace penstock {
+namespace {
+
+constexpr size_t kMostCached = 8192;
+
+// Appends what tells this value from others; false if that is too much to keep (tensors, functions).
+bool AppendKey(const AttrValue& value, std::string* key) {
+  if (value.If<Tensor>() || value.If<FuncRef>() || std::holds_alternative<std::vector<Tensor>>(value.v) ||
+      std::holds_alternative<std::vector<FuncRef>>(value.v)) {
+    return false;
+  }
+  if (const float* f = value.If<float>()) {
+    key->append(reinterpret_cast<const char*>(f), sizeof(*f));  // text would round
+  } else if (const auto* list = value.If<std::vector<float>>()) {
+    key->append(reinterpret_cast<const char*>(list->data()), list->size() * sizeof(float));
+  } else {
+    *key += value.ToString();
+  }
+  return true;
+}
+
+}  // namespace
+
+int64_t EagerValue::NewId() {
+  static std::atomic<int64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+EagerContext& EagerContext::Global() {
+  static auto* context = new EagerContext();  // never destroyed: values may outlive everything else
+  return *context;
+}
+
+EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op_(NumCores(), "eager_intra_op") {
+  device_ = std::move(MakeCpuDeviceFactory()->Create("/job:localhost/replica:0/task:0", 1)[0]);
+  environment_.devices = {device_.get()};
+  environment_.kernels = &KernelRegistry::Global();
+  environment_.options = &options_;
+  environment_.inter_op = &inter_op_;
+  environment_.intra_op = &intra_op_;
+  environment_.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel(node, view); };
+  environment_.make_function_kernel = [this](const std::string& scope, const Node& node,
+                                             const NodeView& view) -> std::shared_ptr<Kernel> {
+    if (!node.traits().stateful) return MakeKernel(node, view);
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Kernel>& kept = function_kernels_[StrCat(scope, "\n", node.name(), "\n", node.op_name())];
+    if (!kept) kept = MakeKernel(node, view);
+    return kept;
+  };
+  runtime_ = std::make_unique<FunctionRuntime>(&environment_, [this] {
+    std::lock_guard lock(functions_graph_->mutex());
+    return functions_graph_->library();
+  });
+  environment_.functions = runtime_.get();
+}
+
+// A function's name as op type is a call of it.
+std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeView& view) {
+  if (!node.calls_function()) return KernelRegistry::Global().Make("CPU", view);
+  AttrMap function_attrs;
+  for (const auto& [name, value] : node.attrs()) {
+    if (!name.starts_with("_")) function_attrs.Set(name, value);
+  }
+  const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
+  const OpDef& call = *OpRegistry::Global().Find("PartitionedCall");
+  return KernelRegistry::Global().Make(
+      "CPU", NodeView(node.name(), call, attrs, node.input_types(), node.output_types(), view.device()));
+}
+
+std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,
+                                                  const std::string& name) {
+  auto made = std::make_shared<EagerOp>();
+  made->graph_ = std::make_unique<Graph>();
+  Graph& graph = *made->graph_;
+  {
+    std::lock_guard lock(functions_graph_->mutex());
+    graph.set_library(functions_graph_->library());
+  }
+  NodeSpec spec;
+  spec.op = op;
+  spec.name = name;
+  for (size_t i = 0; i < types.size(); ++i) {
+    spec.inputs.push_back({graph.AddNode({.op = "_Arg",
+                                          .name = StrCat("input_", i),
+                                          .inputs = {},
+                                          .control_inputs = {},
+                                          .attrs = {{"T", types[i]}, {"index", static_cast<int64_t>(i)}},
+                                          .device = ""}),
+                           0});
+  }
+  spec.attrs = std::move(attrs);
+  made->node_ = graph.AddNode(std::move(spec));
+  const Node& node = *made->node_;
+  for (const DataType type : node.input_types()) {
+    if (IsRef(type)) throw Unimplemented("op ", op, " works on references, which eager execution does not have");
+  }
+  made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(), node.output_types(),
+                                           device_.get());
+  made->kernel_ = MakeKernel(node, *made->view_);
+  made->may_take_long_ = made->kernel_->is_async() || node.traits().cost == Cost::kHeavy || node.traits().stateful;
+  return made;
+}
+
+std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs) {
+  std::string key(op);
+  key += '\0';
+  for (const DataType type : types) key.append(reinterpret_cast<const char*>(&type), sizeof(type));
+  bool keep = true;
+  for (const auto& [name, value] : attrs) {
+    key += '\0';
+    key += name;
+    key += '\0';
+    keep = keep && AppendKey(value, &key);
+  }
+  if (keep) {
+    std::lock_guard lock(mutex_);
+    const auto it = ops_.find(key);
+    if (it != ops_.end()) return it->second;
+  }
+  // A resource without a name of its own is another one in each call.
+  const OpDef* def = OpRegistry::Global().Find(op);
+  if (def && def->FindAttr("shared_name")) {
+    const AttrValue* shared = attrs.Find("shared_name");
+    const std::string* given = shared ? shared->If<std::string>() : nullptr;
+    keep = keep && given && !given->empty() && op != "VarHandleOp";
+  }
+  const std::string name = StrCat(op, "_", next_name_.fetch_add(1));
+  std::shared_ptr<const EagerOp> made = Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name);
+  if (!keep) return made;
+  std::lock_guard lock(mutex_);
+  if (ops_.size() >= kMostCached) ops_.erase(ops_.begin());
+  return ops_.try_emplace(std::move(key), std::move(made)).first->second;
+}
+
+std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor> inputs) {
+  constexpr size_t kFew = 8;
+  std::array<Value, kFew> few_values;
+  std::array<KernelContext::Input, kFew> few_inputs;
+  std::vector<Value> many_values;
+  std::vector<KernelContext::Input> many_inputs;
+  Value* values = few_values.data();
+  KernelContext::Input* in = few_inputs.data();
+  const size_t num_outputs = op.node_->num_outputs(), total = inputs.size() + num_outputs;
+  if (total > kFew) {
+    many_values.resize(total);
+    many_inputs.resize(inputs.size());
+    values = many_values.data();
+    in = many_inputs.data();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[i].tensor = inputs[i];
+    in[i] = {&values[i], false};
+  }
+  StepServices step;
+  step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+  step.cancellation = &cancellation_;
+  step.functions = runtime_.get();
+  step.step_resources = &step_resources_;
+  step.intra_op = &intra_op_;
+  Ref<LocalRendezvous> rendezvous;
+  if (op.kernel_->is_async()) {
+    rendezvous = MakeRef<LocalRendezvous>();
+    step.rendezvous = rendezvous.get();
+    step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
+  }
+  const std::span<Value> outputs(values + inputs.size(), num_outputs);
+  KernelContext context(*op.view_, {in, inputs.size()}, outputs, step, *device_);
+  try {
+    op.kernel_->Run(context);
+  } catch (...) {
+    const Status status = CurrentStatus();
+    const std::string tag = StrCat(" [Op:", op.op().name, "]");
+    throw Error(status.message().ends_with(tag) ? status : Status(status.code(), status.message() + tag, status.node()));
+  }
+  std::vector<Tensor> results;
+  results.reserve(num_outputs);
+  for (Value& output : outputs) results.push_back(std::move(output.tensor));
+  return results;
+}
+
+void EagerContext::ClearCaches() {
+  std::lock_guard lock(mutex_);
+  ops_.clear();
+  function_kernels_.clear();
+}
+
+}  // namespace penstock

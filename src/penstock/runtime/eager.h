@@ -1,0 +1,81 @@
+// Ops that run as they are called, on the kernels that steps run on. A call's signature (op, attributes, input types) is
+// checked and given its kernel once.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "penstock/graph/graph.h"
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/runtime/function_runtime.h"
+
+namespace penstock {
+
+// A value with an identity: gradient tapes know it by its id. Copies share both.
+struct EagerValue {
+  Tensor tensor;
+  int64_t id = 0;
+  static int64_t NewId();
+};
+
+// A signature, ready to run.
+class EagerOp {
+ public:
+  const Node& node() const { return *node_; }
+  const OpDef& op() const { return node_->op(); }
+  const AttrMap& attrs() const { return node_->attrs(); }
+  // Worth letting other threads go on meanwhile.
+  bool may_take_long() const { return may_take_long_; }
+
+ private:
+  friend class EagerContext;
+  std::unique_ptr<Graph> graph_;  // of stand-ins for the inputs and the node
+  Node* node_ = nullptr;
+  std::unique_ptr<NodeView> view_;
+  std::shared_ptr<Kernel> kernel_;
+  bool may_take_long_ = false;
+};
+
+// The process's eager device, kernels and functions. Thread-safe.
+class EagerContext {
+ public:
+  static EagerContext& Global();
+
+  // InvalidArgument, NotFound: as Graph::AddNode. Signatures with tensors or functions as attributes are made anew each
+  // time, as are ops that make a resource without a shared name.
+  std::shared_ptr<const EagerOp> Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs);
+  // The op's error, with "[Op:NAME]" behind its message.
+  std::vector<Tensor> Run(const EagerOp& op, std::span<const Tensor> inputs);
+
+  // Forgets all kernels, and with them the state of random ones.
+  void ClearCaches();
+  // Holds the functions that ops may call.
+  const std::shared_ptr<Graph>& functions() const { return functions_graph_; }
+  Device& device() { return *device_; }
+
+ private:
+  EagerContext();
+  std::shared_ptr<const EagerOp> Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,
+                                      const std::string& name);
+  std::shared_ptr<Kernel> MakeKernel(const Node& node, const NodeView& view);
+
+  SessionOptions options_;
+  std::unique_ptr<Device> device_;
+  ThreadPool inter_op_, intra_op_;
+  ResourceManager step_resources_;  // TensorArrays and the like, which have no step to end with
+  CancellationManager cancellation_;
+  std::shared_ptr<Graph> functions_graph_ = std::make_shared<Graph>();
+  StepEnvironment environment_;
+  std::unique_ptr<FunctionRuntime> runtime_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const EagerOp>> ops_;
+  std::map<std::string, std::shared_ptr<Kernel>> function_kernels_;
+  std::atomic<int64_t> next_name_{0}, next_step_{1};
+};
+
+}  // namespace penstock

@@ -1,0 +1,132 @@
+"""Ops that run as they are called."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def _eager():
+    with context.eager_mode():
+        yield
+
+
+def test_values():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    assert tf.executing_eagerly()
+    assert isinstance(x, tf.Tensor)
+    assert x.shape.as_list() == [2, 2] and x.dtype == tf.float32
+    np.testing.assert_array_equal((x + 1).numpy(), [[2, 3], [4, 5]])
+    np.testing.assert_array_equal((2 * x - x / 4).numpy(), 1.75 * np.array([[1, 2], [3, 4]]))
+    np.testing.assert_array_equal(tf.matmul(x, x).numpy(), [[7, 10], [15, 22]])
+    np.testing.assert_array_equal(x[1].numpy(), [3, 4])
+    assert float(tf.reduce_sum(x)) == 10.0
+    assert bool(tf.constant(3) < 4)
+    assert [int(i) for i in tf.range(3)] == [0, 1, 2]
+    assert len(x) == 2
+    assert list(range(10))[tf.constant(7)] == 7
+    np.testing.assert_array_equal(np.asarray(x), [[1, 2], [3, 4]])
+
+
+def test_strings_and_lists():
+    assert tf.constant("a").numpy() == b"a"
+    assert tf.constant(["a", "bc"]).numpy().tolist() == [b"a", b"bc"]
+    parts = tf.split(tf.range(6), 3)
+    assert [p.numpy().tolist() for p in parts] == [[0, 1], [2, 3], [4, 5]]
+    values, indices = tf.nn.top_k([1.0, 5.0, 3.0], k=2)
+    assert values.numpy().tolist() == [5, 3] and indices.numpy().tolist() == [1, 2]
+
+
+def test_what_graphs_have_is_meaningless():
+    x = tf.constant(1.0)
+    for name in ("op", "graph", "name"):
+        with pytest.raises(AttributeError, match=f"Tensor.{name} is meaningless when eager execution is enabled"):
+            getattr(x, name)
+    with pytest.raises(RuntimeError, match="not compatible with eager execution"):
+        tf.placeholder(tf.float32)
+    with pytest.raises(RuntimeError, match="Use tf.GradientTape"):
+        tf.gradients(x, [x])
+    assert repr(x) == "<tf.Tensor: shape=(), dtype=float32, numpy=1.0>"
+    assert str(x) == "tf.Tensor(1.0, shape=(), dtype=float32)"
+
+
+def test_errors_name_the_op():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[Op:MatMul\]"):
+        tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected 'False' to be true"):
+        tf.Assert(False, ["no"])
+    with pytest.raises(TypeError):
+        len(tf.constant(1))
+
+
+def test_modes_nest():
+    with tf.Graph().as_default():
+        assert not tf.executing_eagerly()
+        c = tf.constant(1)
+        with context.eager_mode():
+            assert int(tf.constant(2) + 1) == 3
+        assert c.op.type == "Const"
+        with pytest.raises(RuntimeError, match="Attempting to capture an EagerTensor"):
+            with context.eager_mode():
+                e = tf.constant(1)
+            tf.identity(e)
+    with context.graph_mode():
+        assert not tf.executing_eagerly()
+    assert tf.executing_eagerly()
+
+
+def test_variables():
+    v = tf.Variable([1.0, 2.0], name="v")
+    assert v.name == "v:0" and v.numpy().tolist() == [1, 2]
+    v.assign_add([1.0, 1.0])
+    assert v.numpy().tolist() == [2, 3]
+    before = v.read_value()
+    v.assign([7.0, 8.0])
+    assert before.numpy().tolist() == [2, 3]
+    assert (v * 2).numpy().tolist() == [14, 16]
+    w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+    assert w.numpy().tolist() == [1, 1]
+    assert tf.gather(v, [1]).numpy().tolist() == [8]
+    other = tf.Variable([0.0, 0.0], name="v")
+    assert v.numpy().tolist() == [7, 8] and other.numpy().tolist() == [0, 0]
+    with pytest.raises(ValueError):
+        v.assign([1.0, 2.0, 3.0])
+
+
+def test_seeds():
+    def draw():
+        return tf.random_uniform([3]).numpy().tolist(), tf.random_uniform([3], seed=1).numpy().tolist()
+    tf.set_random_seed(1)
+    first, second = draw(), draw()
+    assert first != second
+    tf.set_random_seed(1)
+    assert draw() == first and draw() == second
+
+
+def test_py_func_and_cond():
+    assert tf.py_func(lambda x: x + 1, [tf.constant(1.0)], tf.float32).numpy() == 2
+    assert tf.cond(tf.constant(True), lambda: tf.constant(1), lambda: tf.constant(2)).numpy() == 1
+
+
+def test_defun():
+    @tf.Defun(tf.float32)
+    def square(x):
+        return x * x
+    assert float(square(tf.constant(3.0))) == 9.0
+
+
+def test_concurrent_threads():
+    import threading
+    results = [None] * 8
+
+    def run(i):
+        with context.eager_mode():
+            x = tf.constant(float(i))
+            for _ in range(200):
+                x = x + 1.0
+            results[i] = float(x)
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert results == [i + 200.0 for i in range(8)]

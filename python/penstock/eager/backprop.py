@@ -66,10 +66,10 @@ class GradientTape:
         if self._recording:
             self._stop()
 
-    def _start(self, existing=False):
+    def _start(self):
         if self._recording:
             raise ValueError("Tape is already recording.")
-        if not existing or self._tape is None:
+        if self._tape is None:
             self._tape, self._variables = _core.Tape(), {}
         self._tape.push()
         _active.tapes.append(self)
@@ -111,6 +111,7 @@ class GradientTape:
     def reset(self):
         """Forgets what was recorded."""
         self._stop()
+        self._tape = None
         self._start()
 
     def watched_variables(self):
@@ -193,7 +194,7 @@ class _Paused:
         self._tape._stop()
 
     def __exit__(self, *exc):
-        self._tape._start(existing=True)
+        self._tape._start()
 
 
 class _AllPaused:

@@ -7,21 +7,34 @@ from penstock.framework import errors
 from penstock.framework import registry
 from penstock.framework.graph import Graph, core_op_def
 from penstock.framework.tensor import Tensor
-from penstock.util import compat
+
+
+_SPECIAL = frozenset(("Placeholder", "PlaceholderV2", "VarHandleOp"))
 
 
 class EagerOperation:
     """An op that has run: its outputs, and what gradient functions written in Python want to know."""
 
+    device = ""
+    control_inputs = ()
+
     def __init__(self, graph, op_type, name, inputs, outputs, attrs):
-        self._graph = self.graph = graph
+        self._graph = graph
         self.type = op_type
-        self.name = self._name = name
-        self.inputs = self._inputs = inputs
-        self._outputs = self.outputs = outputs
+        self.name = name
+        self.inputs = inputs
+        self._outputs = outputs
         self._attrs = attrs
-        self.control_inputs = []
-        self.device = ""
+
+    @property
+    def outputs(self):
+        """The tensors that it gave."""
+        return self._outputs
+
+    @property
+    def graph(self):
+        """What stands for its graph."""
+        return self._graph
 
     def get_attr(self, name):
         """The value of an attribute. ValueError if it has none of this name."""
@@ -94,11 +107,10 @@ class EagerGraph(Graph):
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         """Runs an op."""
-        if op_type.startswith("Placeholder") and op_type != "PlaceholderWithDefault":
-            raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
-        if op_type == "VarHandleOp":
+        if op_type in _SPECIAL:
+            if op_type != "VarHandleOp":
+                raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
             attrs["shared_name"] = ANONYMOUS  # nothing else can name it; it lives as long as its handles
-        inputs = tuple(inputs)
         registered = function = None
         if _core.tape_is_active():
             kind = op_type
@@ -117,7 +129,7 @@ class EagerGraph(Graph):
             if name and name != op_type and type(name) is str:
                 raise type(e)(None, None, f"{e.message} name: {name}") from None
             raise
-        op = EagerOperation(self, op_type, compat.as_str(name), inputs, outputs, attrs)
+        op = EagerOperation(self, op_type, name, inputs, outputs, attrs)
         if function is not None and _core.tape_wants(inputs):
             record(op, function)
         return op

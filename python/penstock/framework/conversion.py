@@ -173,6 +173,8 @@ def get_graph_from_inputs(op_input_list, graph=None):
         return default
     first = None
     for value in op_input_list:
+        if isinstance(value, Tensor) and value._is_eager:
+            continue
         if isinstance(value, (Tensor, Operation)):
             element = value
         elif is_composite(value):

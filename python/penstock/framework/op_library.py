@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from penstock.eager.tensor import EagerTensor
 from penstock.framework import attr_values
 from penstock.framework import conversion
 from penstock.framework import defaults
@@ -448,10 +449,31 @@ def _fast_path(info):
             places.append(p)
     lines.append("    if " + " and ".join(tests + body) + ":")
     lines.append(f"        _in = ({', '.join(places)},)")
+    if not lists:
+        lines.append("    elif " + " and ".join(_eager_tests(info)) + ":")
+        lines.append(f"        _in = ({', '.join(places)},)")
     lines.append("    else:")
     arguments = ", ".join(f"{n!r}: {p}" for n, p in info.parameters.items())
     lines.append(f"        return _slow({info.name!r}, name, {{{arguments}}})")
     return lines
+
+
+def _eager_tests(info):
+    """Whether all inputs are eager values of types that fit."""
+    tests = [f"_type({info.parameters[a.name]}) is _Eager" for a in info.inputs]
+    tests.append("(_g := _default())._eager")
+    known = {}
+    for a in info.inputs:
+        number = f"{info.parameters[a.name]}._type_enum"
+        if a.type:
+            tests.append(f"{number} == {a.type}")
+        elif a.type_attr in known:
+            tests.append(f"{number} == {known[a.type_attr]}")
+        else:
+            known[a.type_attr] = f"_t_{a.type_attr}"
+            test = f"(_t_{a.type_attr} := {number})"
+            tests.append(f"{test} in _allowed_{a.type_attr}" if info.attrs[a.type_attr].allowed is not None else test)
+    return tests
 
 
 def _uniform(tensors, graph):
@@ -543,7 +565,7 @@ def function(op_name):
     found = _functions.get(op_name)
     if found is None:
         info = op_info(op_name)
-        namespace = {"_Tensor": Tensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
+        namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
                      "_type": type,  # an attribute may be called `type`
                      "__name__": "penstock.framework.gen"}

@@ -127,6 +127,8 @@ def constant_value(tensor, partial=False):
         return tensor
     if not isinstance(tensor, Tensor):
         return None
+    if tensor._is_eager:
+        return tensor._as_array()[()] if tensor.dtype.is_numpy_compatible else None
     graph = tensor.graph
     kind = tensor.op.type
     if kind == "Pack" and tensor.op.get_attr("axis") != 0:
@@ -149,6 +151,8 @@ get_static_value = constant_value
 def constant_value_as_shape(tensor):
     """The TensorShape whose sizes a vector holds, as far as they are known. ValueError for a scalar other than -1."""
     shape = tensor.get_shape()
+    if tensor._is_eager and shape.rank == 1:
+        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in tensor._as_array()])
     if shape.rank == 0:
         value = constant_value(tensor)
         if value is None:

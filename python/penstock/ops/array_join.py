@@ -93,6 +93,8 @@ def pad_v2(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 def _set_padded_shape(result):
     """Uses paddings of which only some are known when the graph is built."""
+    if result._is_eager:
+        return
     before = result.op.inputs[0].shape
     if before.ndims is None or result.shape.is_fully_defined():
         return

@@ -1,0 +1,1 @@
+"""The names of TensorFlow 2, as far as they are served."""

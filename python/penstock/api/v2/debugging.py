@@ -1,0 +1,14 @@
+"""tf.debugging, version 2."""
+FROM = {
+    "framework.gen": "check_numerics",
+    "ops.check_ops": """
+        assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_greater_equal=assert_greater_equal_v2
+        assert_integer assert_less=assert_less_v2 assert_less_equal=assert_less_equal_v2 assert_near=assert_near_v2
+        assert_negative=assert_negative_v2 assert_non_negative=assert_non_negative_v2
+        assert_non_positive=assert_non_positive_v2 assert_none_equal=assert_none_equal_v2
+        assert_positive=assert_positive_v2 assert_proper_iterable assert_rank=assert_rank_v2
+        assert_rank_at_least=assert_rank_at_least_v2 assert_rank_in=assert_rank_in_v2 assert_same_float_dtype
+        assert_scalar=assert_scalar_v2 assert_shapes assert_type is_numeric_tensor""",
+    "ops.control_flow_ops": "Assert",
+    "ops.numerics": "assert_all_finite=verify_tensor_all_finite_v2",
+}

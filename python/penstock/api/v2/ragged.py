@@ -1,0 +1,4 @@
+"""tf.ragged, version 2."""
+FROM = {
+    "ops.array_ops": "stack",
+}

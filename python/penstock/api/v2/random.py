@@ -1,0 +1,10 @@
+"""tf.random, version 2."""
+FROM = {
+    "ops.candidate_sampling_ops": """
+        all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
+        log_uniform_candidate_sampler uniform_candidate_sampler""",
+    "ops.random_ops": """
+        categorical gamma=random_gamma normal=random_normal poisson=random_poisson_v2 shuffle=random_shuffle
+        truncated_normal uniform=random_uniform""",
+    "ops.stateless_random_ops": "stateless_categorical",
+}

@@ -1,0 +1,10 @@
+"""tf.strings, version 2."""
+FROM = {
+    "framework.gen": """
+        as_string join=string_join lower=string_lower strip=string_strip
+        to_hash_bucket_fast=string_to_hash_bucket_fast to_hash_bucket_strong=string_to_hash_bucket_strong
+        unicode_script unicode_transcode unsorted_segment_join upper=string_upper""",
+    "ops.string_ops": """
+        format=string_format length=string_length_v2 reduce_join=reduce_join_v2 regex_full_match regex_replace
+        substr=substr_v2 to_hash_bucket=string_to_hash_bucket to_number=string_to_number""",
+}

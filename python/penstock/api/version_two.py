@@ -1,14 +1,16 @@
 """TensorFlow 2's module: the names in penstock/api/v2, under version 2's behaviour."""
+import sys
+
 from penstock.api import lazy
 
 root = lazy.build("v2", ["penstock.compat.v2"])
 _switched = False
 
 
-def _switch():
-    """Version 2's behaviour, unless the program has chosen eager or graph execution itself."""
+def switch():
+    """Version 2's behaviour, unless the program has imported version 1 before: then it is a program of version 1."""
     global _switched
-    if _switched:
+    if _switched or "penstock.v1" in sys.modules:
         return
     _switched = True
     from penstock.framework import mode
@@ -21,5 +23,5 @@ def attribute(name):
         value = getattr(root, name)
     except AttributeError:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}") from None
-    _switch()
+    switch()
     return value

@@ -7,6 +7,7 @@ _STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes
 
 def __getattr__(name):
     if name == "v1":
+        importlib.import_module("penstock.api.version_two").switch()
         value = importlib.import_module("penstock.v1")
     elif name == "v2":
         value = importlib.import_module("penstock.api.version_two").root

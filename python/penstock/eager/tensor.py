@@ -164,6 +164,8 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
             return "<unprintable>"
         value = self._numpy()
+        if not self._dims and hasattr(value, "item"):
+            return str(value)  # a number, without NumPy's name for its type
         return repr(value) if is_repr else str(value)
 
     def __str__(self):

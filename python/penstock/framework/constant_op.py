@@ -53,7 +53,25 @@ def _without_tensors(value):
     return value
 
 
+_scalars = {}  # (value, its type, type asked for) -> tensor: programs use few numbers, again and again
+
+
+def _eager_scalar(value, dtype):
+    key = value, type(value), dtype
+    found = _scalars.get(key)
+    if found is None:
+        array, asked, _ = tensor_values.to_array(value, dtype, None, False, True)
+        found = _core.eager_from_numpy(array, asked._type_enum)
+        if value:  # 0.0 and -0.0 are equal as keys
+            if len(_scalars) >= 1000:
+                _scalars.clear()
+            _scalars[key] = found
+    return _core.eager_alias(found)
+
+
 def _eager_constant(value, dtype, shape):
+    if shape is None and type(value) in (int, float):
+        return _eager_scalar(value, dtype)
     if isinstance(value, Tensor):
         result = _eager_tensor_constant(value, dtype)
     else:

@@ -18,8 +18,11 @@ def _binary(function, name):
     """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
 
     def forward(x, y):
-        if x._is_eager and type(y) is type(x):
-            return function(x, y)
+        if x._is_eager:  # names of scopes are of no use
+            if type(y) in (int, float):
+                y = ops.convert_to_tensor(y, preferred_dtype=x.dtype)
+            if type(y) is type(x):
+                return function(x, y)
         with ops.name_scope(None, name, [x, y]) as scope:
             if not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
                 try:

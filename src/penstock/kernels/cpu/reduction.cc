@@ -170,6 +170,7 @@ class ArgReduction {
     const Tensor& x = k.input(0);
     Tensor& y = k.Output(0, out_shape);
     const int64_t results = y.num_elements();
+    if (results == 0) return;
     if (elementwise::IsFloat16(type_)) {
       Tensor wide = k.Temp(DT_FLOAT, shape);
       CastAll(k, CpuLoops().cast[type_][DT_FLOAT], type_, x.raw(), DT_FLOAT, wide.mutable_raw(), x.num_elements());

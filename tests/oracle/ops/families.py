@@ -1,0 +1,8 @@
+"""The families of cases, each in a file cases_FAMILY.py with a list CASES."""
+import importlib
+
+NAMES = ["unary", "binary", "reduction", "arrays", "slicing", "gather", "matmul", "segment", "sorting", "nn", "random", "state"]
+
+
+def cases(family):
+    return importlib.import_module("cases_" + family).CASES

@@ -10,9 +10,11 @@ constexpr char kReals[] = "T: realnumbertype";
 constexpr char kFloats[] = "T: {half, bfloat16, float, double}";
 constexpr char kFloatsByDefault[] = "T: {half, bfloat16, float, double} = DT_FLOAT";
 
-OpBuilder Activation(OpRegistry& ops, std::string_view name, std::string_view types, GradientFn gradient) {
-  return ops.Add(name)
-      .Input("features: T")
+OpBuilder Activation(OpRegistry& ops, std::string_view name, std::string_view types, GradientFn gradient,
+                     std::string_view first_attr = "") {
+  OpBuilder op = ops.Add(name);
+  if (!first_attr.empty()) op.Attr(first_attr);  // TensorFlow's order
+  return op.Input("features: T")
       .Output("activations: T")
       .Attr(types)
       .Shape(shapes::SameAsInput0)
@@ -21,9 +23,10 @@ OpBuilder Activation(OpRegistry& ops, std::string_view name, std::string_view ty
 }
 
 OpBuilder ActivationGrad(OpRegistry& ops, std::string_view name, std::string_view second, std::string_view types,
-                         GradientFn gradient) {
-  return ops.Add(name)
-      .Input("gradients: T")
+                         GradientFn gradient, std::string_view first_attr = "") {
+  OpBuilder op = ops.Add(name);
+  if (!first_attr.empty()) op.Attr(first_attr);
+  return op.Input("gradients: T")
       .Input(second)
       .Output("backprops: T")
       .Attr(types)
@@ -62,10 +65,11 @@ void RegisterActivationOps(OpRegistry& ops) {
   Activation(ops, "LeakyRelu", kFloatsByDefault,
              [](GradContext& g) {
                g.Set(0, g.Call("LeakyReluGrad", {g.dy(), g.x(0)}, {{"alpha", g.attr("alpha")}}));
-             })
-      .Attr("alpha: float = 0.2")
+             },
+             "alpha: float = 0.2")
       .Doc("x where it is positive, else alpha * x.");
-  ActivationGrad(ops, "LeakyReluGrad", "features: T", kFloatsByDefault, LinearInParts).Attr("alpha: float = 0.2");
+  ActivationGrad(ops, "LeakyReluGrad", "features: T", kFloatsByDefault, LinearInParts,
+                 "alpha: float = 0.2");
   Activation(ops, "Elu", kFloats, [](GradContext& g) {
     g.Set(0, g.Call("EluGrad", {g.dy(), g.y()}));
   }).Doc("x where it is positive, else exp(x) - 1.");

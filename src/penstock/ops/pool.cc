@@ -130,8 +130,11 @@ void RegisterMaxPool2D(OpRegistry& ops) {
       .Attr(kReals)
       .Shape(LikeInput1);
   // With the positions
-  Windowed(ops.Add("MaxPoolWithArgmax"), 4, false)
+  ops.Add("MaxPoolWithArgmax")
+      .Attr("ksize: list(int) >= 4")
+      .Attr("strides: list(int) >= 4")
       .Attr("Targmax: {int32, int64} = DT_INT64")
+      .Attr("padding: {'SAME', 'VALID'}")
       .Attr("include_batch_in_index: bool = false")
       .Attr(kReals)
       .Input("input: T")

@@ -14,11 +14,12 @@ def session():
 
 
 def test_a_fetch_hands_its_buffer_over_and_is_fresh_each_run(session):
-    y = tf.fill([N], 2.0)
-    first = session.run(y)
+    value = tf.placeholder(tf.float32, [])
+    y = tf.fill([N], value)  # a constant would be folded, and is shared between runs
+    first = session.run(y, {value: 2.0})
     assert first.flags.writeable and not first.flags.owndata
     first[:] = 0
-    np.testing.assert_array_equal(session.run(y), np.full(N, 2.0))
+    np.testing.assert_array_equal(session.run(y, {value: 2.0}), np.full(N, 2.0))
 
 
 def test_a_fetched_constant_is_a_copy(session):

@@ -14,6 +14,8 @@ _PACKAGE = Path(__file__).resolve().parents[3] / "python"
 _LEFT_OUT = {"Abort", "PyFunc", "PyFuncStateless", "EagerPyFunc", "_Send", "_Recv", "_HostSend", "_HostRecv", "WriteFile", "SaveV2",
              "MergeV2Checkpoints", "Save", "SaveSlices", "DeleteSessionTensor", "_Arg", "_Retval"}
 
+pytestmark = pytest.mark.slow
+
 
 def _ops():
     return [n for n in _core.op_names() if _core.op_def(n).has_kernel and n not in _LEFT_OUT]

@@ -2,6 +2,8 @@
 import ops_oracle
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("family, op", [(family, op) for family in ops_oracle.families.NAMES for op in ops_oracle.by_op(family)])
 def test_op(family, op):

@@ -1,5 +1,6 @@
 """tf.random, version 2."""
 FROM = {
+    "framework.random_seed": "set_seed=set_random_seed",
     "ops.candidate_sampling_ops": """
         all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
         log_uniform_candidate_sampler uniform_candidate_sampler""",

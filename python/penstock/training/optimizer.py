@@ -40,7 +40,7 @@ class _VariableProcessor(object):
         if self._v.constraint is None:
             return update_op
         with ops.control_dependencies([update_op]):
-            return self._v.assign(self._v.constraint(self._v))
+            return self._v.assign(self._v.constraint(self._v.read_value()))
 
     def _refuse_constraint(self):
         if self._v.constraint is not None:

@@ -95,6 +95,10 @@ class Compiler {
       case Flow::kSwitch:
       case Flow::kMerge:
       case Flow::kExit:
+        if (instruction.flow == Flow::kExit && instruction.frame == 0) {
+          throw InvalidArgument("{{node ", node.name(), "}} leaves a frame that was never entered");
+        }
+        [[fallthrough]];
       case Flow::kNextIteration:
         program_->has_frames_or_async = true;
         [[fallthrough]];

@@ -6,7 +6,9 @@ def _cases():
     made = []
 
     def add(op, error=None, types=None, **args):
-        made.append(Case(op, args, error=error, types=types))
+        # TensorFlow's gradient of nothing gathered is memory that it never wrote.
+        grad = not (op.startswith("SparseSegment") and "indices" in args and args["indices"].size == 0)
+        made.append(Case(op, args, error=error, types=types, grad=grad))
 
     for op in ("Sum", "Mean", "Prod", "Max", "Min"):
         for ids, shape in (([0, 0, 1], (3, 2)), ([0, 2, 2], (3,)), ([1, 1, 4], (3, 2)), ([], (0, 2)), ([0], (1, 0))):

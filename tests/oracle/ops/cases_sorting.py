@@ -1,5 +1,5 @@
 """Order, sets and search."""
-from spec import Case, V, i32, i64
+from spec import Case, NUMBERS, V, i32, i64
 
 
 def _cases():
@@ -29,7 +29,7 @@ def _cases():
         shape = (6,) if not axis else (3, 2)
         for op in ("UniqueV2", "UniqueWithCountsV2"):
             if axis:
-                add(op, x=V(*shape, values=[[1, 0], [1, 0], [2, 2]]), axis=i64(axis))
+                add(op, x=V(*shape, values=[[1, 0], [1, 0], [2, 2]]), types=NUMBERS, axis=i64(axis))
             else:
                 add(op, x=V(*shape, low=0, high=1), axis=i64(axis))
     for op in ("LowerBound", "UpperBound"):

@@ -15,7 +15,7 @@ import tensorflow  # noqa: E402
 
 tf = tensorflow.compat.v1
 _ABSENT = ("No OpKernel was registered", "not in the list of allowed values", "Could not find device", "not in list of allowed",
-           "Could not find valid device", "could not be created. Make sure", "No registered", "is not allowed", "incompatible with")
+           "Could not find valid device", "could not be created. Make sure", "No registered", "is not available in GraphDef", "is not allowed", "incompatible with")
 
 
 def absent(error):

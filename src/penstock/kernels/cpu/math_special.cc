@@ -112,11 +112,17 @@ void RegisterMathSpecialKernels(KernelRegistry& kernels) {
   AddBinary<Of2<special::Polygamma>>(kernels, "Polygamma", RealFloats{});
   kernels.Add<Betainc>("Betainc", RealFloats{});
 
-  AddBinary<MakeComplex>(kernels, "Complex", RealFloats{});
-  AddUnary<Real>(kernels, "Real", Complexes{});
-  AddUnary<Imag>(kernels, "Imag", Complexes{});
-  AddUnary<Angle>(kernels, "Angle", Complexes{});
-  AddUnary<ComplexAbs>(kernels, "ComplexAbs", Complexes{});
+  // Two type attributes that must go together: each kernel is for one pair.
+  const auto add_parts = [&]<class R>(R) {
+    using Complexes1 = Types<std::complex<R>>;
+    AddBinary<MakeComplex>(kernels, "Complex", Types<R>{}).Only("Tout", {kTypeOf<std::complex<R>>});
+    AddUnary<Real>(kernels, "Real", Complexes1{}).Only("Tout", {kTypeOf<R>});
+    AddUnary<Imag>(kernels, "Imag", Complexes1{}).Only("Tout", {kTypeOf<R>});
+    AddUnary<Angle>(kernels, "Angle", Complexes1{}).Only("Tout", {kTypeOf<R>});
+    AddUnary<ComplexAbs>(kernels, "ComplexAbs", Complexes1{}).Only("Tout", {kTypeOf<R>});
+  };
+  add_parts(float{});
+  add_parts(double{});
   AddUnary<Conjugate>(kernels, "Conj", Complexes{});
   kernels.Add<ForwardInput>("Conj", Types<Variant>{});
 }

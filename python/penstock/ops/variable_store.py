@@ -3,6 +3,7 @@ import contextlib
 import enum
 import functools
 import inspect
+import os
 import traceback
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ from penstock.ops.partitioned_variable import PartitionedVariable
 from penstock.platform import tf_logging as logging
 
 _VARSTORE_KEY = ("__variable_store",)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # frames of ours are left out
 
 
 class _ReuseMode(enum.Enum):
@@ -314,7 +316,7 @@ class _VariableStore(object):
                        "in VarScope?" % name)
             if isinstance(found, resource_variable_ops.ResourceVariable):
                 raise ValueError(message)
-            frames = [f for f in found.op.traceback[::-1] if "penstock/" not in f[0]][:5]
+            frames = [f for f in found.op.traceback[::-1] if not f[0].startswith(_PACKAGE)][:5]
             raise ValueError("%s Originally defined at:\n\n%s" % (
                 message, "".join(traceback.format_list([tuple(f)[:4] for f in frames]))))
         if not shape.is_compatible_with(found.get_shape()):

@@ -23,7 +23,6 @@ std::string Bytes(nb::handle value) {
   throw nb::type_error("bytes or str expected");
 }
 
-nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 
 template <class E, class Convert>
 AttrValue List(nb::handle value, Convert convert) {

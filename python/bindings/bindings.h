@@ -50,6 +50,8 @@ struct PyGraph {
 void BindGraph(nb::module_& m);
 void BindGraphIo(nb::class_<PyGraph>& graph);
 void BindGradients(nb::class_<PyGraph>& graph);
+std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle tensors);
+inline nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 inline nb::tuple ToTuple(Endpoint e) { return nb::make_tuple(e.node->id(), e.index); }
 
 // --- session.cc

@@ -30,12 +30,6 @@ GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
   return g;
 }
 
-std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
-  std::vector<Endpoint> out;
-  for (nb::handle item : list) out.push_back(graph.At(item));
-  return out;
-}
-
 nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
                    const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
                    nb::object python_gradient, nb::handle python_ops, nb::dict override_map) {

@@ -8,7 +8,6 @@
 namespace penstock::python {
 namespace {
 
-nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 
 const OpDef* FindOp(const Graph& graph, const std::string& op, std::shared_ptr<const FunctionDef>* keep) {
   if (const OpDef* def = graph.ops().Find(op)) return def;
@@ -92,6 +91,12 @@ Endpoint PyGraph::At(nb::handle tensor) const {
     throw nb::index_error(StrCat("node '", node->name(), "' has no output ", index).c_str());
   }
   return {node, index};
+}
+
+std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle tensors) {
+  std::vector<Endpoint> out;
+  for (nb::handle tensor : tensors) out.push_back(graph.At(tensor));
+  return out;
 }
 
 void BindGraph(nb::module_& m) {

@@ -10,7 +10,6 @@
 namespace penstock::python {
 namespace {
 
-nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
 
 std::vector<std::string> Strings(nb::handle list) {
@@ -22,12 +21,6 @@ std::vector<std::string> Strings(nb::handle list) {
 std::vector<Node*> Nodes(const PyGraph& graph, nb::handle list) {
   std::vector<Node*> out;
   for (nb::handle item : list) out.push_back(graph.At(nb::cast<int>(item)));
-  return out;
-}
-
-std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
-  std::vector<Endpoint> out;
-  for (nb::handle item : list) out.push_back(graph.At(item));
   return out;
 }
 

@@ -11,7 +11,6 @@
 namespace penstock::python {
 namespace {
 
-nb::object ToBytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBytes_Size(b.ptr()))}; }
 
 // --- Ctrl-C. Our handler counts and then calls the one that was there (Python's, which only sets a flag); the executors watch
@@ -91,12 +90,6 @@ struct PyCallable {
   Runner runner;
   RunOptions options;
 };
-
-std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle list) {
-  std::vector<Endpoint> out;
-  for (nb::handle item : list) out.push_back(graph.At(item));
-  return out;
-}
 
 Session::Signature MakeSignature(const PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
   const PyGraph graph{self.graph};

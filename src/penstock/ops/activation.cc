@@ -1,6 +1,6 @@
 // Activations: functions of one tensor that are linear in parts, or nearly so.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/shape_helpers.h"
 
 namespace penstock {

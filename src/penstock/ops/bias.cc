@@ -1,7 +1,7 @@
 // A vector added along the channels.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/data_format.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/shape_helpers.h"
 
 namespace penstock {

@@ -1,6 +1,6 @@
 // Samples of classes for losses over many of them (tf.nn.nce_loss, tf.nn.sampled_softmax_loss).
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

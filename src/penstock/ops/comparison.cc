@@ -1,6 +1,6 @@
 // Comparisons and logic.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

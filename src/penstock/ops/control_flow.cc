@@ -1,5 +1,5 @@
 // The ops that conditionals and loops are made of: Switch, Merge and those that move values between frames.
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 #include "penstock/graph/gradient.h"
 

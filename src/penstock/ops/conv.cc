@@ -1,6 +1,6 @@
 // Convolutions of images and volumes, and the two gradients that each has as ops of their own.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/windows.h"
 
 namespace penstock {

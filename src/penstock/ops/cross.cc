@@ -1,6 +1,6 @@
 // The cross product of vectors of three.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 

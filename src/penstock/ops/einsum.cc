@@ -3,7 +3,7 @@
 #include <map>
 
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/einsum_equation.h"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 // Calls of functions, and what a function's body begins and ends with.
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 #include "penstock/graph/gradient.h"
 

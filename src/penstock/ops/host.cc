@@ -1,7 +1,7 @@
 // Ops that reach the outside: Python functions, printing, assertions, the clock.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

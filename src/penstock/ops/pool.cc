@@ -1,6 +1,6 @@
 // Pools: the largest or the mean of each window.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/shape_helpers.h"
 #include "penstock/ops/windows.h"
 

@@ -1,6 +1,6 @@
 // Queues: handles are resources, or in the first version references to a pair of strings.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,6 +1,6 @@
 // Random numbers from generators that the op keeps: seeded by `seed` and `seed2`, or differently each time if both are 0.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 #include "penstock/graph/gradient.h"
 

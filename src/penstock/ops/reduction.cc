@@ -1,6 +1,6 @@
 // Reductions over axes, and the positions of extreme values.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

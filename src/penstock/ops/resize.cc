@@ -1,6 +1,6 @@
 // Images at another size, and normalisation by neighbouring channels.
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 #include "penstock/ops/shape_helpers.h"
 #include "penstock/ops/windows.h"
 

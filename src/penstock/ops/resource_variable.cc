@@ -1,7 +1,7 @@
 // Variables behind resource handles: creation, reading, assignment, gathering from them.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

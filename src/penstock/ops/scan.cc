@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,6 +1,6 @@
 // Updates of parts of variables: by rows (Scatter...) and by vectors of indices (ScatterNd...).
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

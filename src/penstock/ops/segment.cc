@@ -1,7 +1,7 @@
 // Reductions of rows by segment: rows with the same id become one.
 #include "penstock/base/threads.h"
 #include "penstock/graph/gradient.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,6 +1,6 @@
 // Values that cross between devices: what partitioning puts on both sides of a cut edge.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 

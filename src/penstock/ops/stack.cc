@@ -1,6 +1,6 @@
 // Stacks of tensors that live within a step.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // Reference variables: their definition, assignment and counters.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,6 +1,6 @@
 // Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a generator.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

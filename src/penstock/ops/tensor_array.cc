@@ -1,6 +1,6 @@
 // Arrays of tensors that loops read and write. The `flow` scalar orders the ops: each takes that of the one before it.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // The update rules of optimizers. Each exists for reference and resource variables, dense and (most) for sparse gradients;
 // one table row defines all four.
 #include "penstock/op/shape_inference.h"
-#include "penstock/ops/all.h"
+#include "penstock/op/op_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // Sums of many tensors.
 #include <cstring>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/tensor/variant.h"
 

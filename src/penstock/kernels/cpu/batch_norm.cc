@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/nn_loops.h"
 #include "penstock/kernels/cpu/windows.h"

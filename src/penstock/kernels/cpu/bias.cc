@@ -1,7 +1,7 @@
 // A vector added along the channels, and its gradient.
 #include <algorithm>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/kernels/cpu/nn_loops.h"

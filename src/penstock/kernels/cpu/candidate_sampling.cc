@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "penstock/base/random.h"
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "penstock/io/tensor_bundle.h"
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

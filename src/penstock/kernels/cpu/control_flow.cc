@@ -1,6 +1,6 @@
 // Switch, Merge and the ops that carry values between frames. What is alive and what is dead is the executor's
 // business; these only hand values over.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,5 +1,5 @@
 // Kernels of the convolutions; the work is done in convolve.cc.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/convolve.h"
 #include "penstock/kernels/cpu/copy.h"

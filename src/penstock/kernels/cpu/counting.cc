@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

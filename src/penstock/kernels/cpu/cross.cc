@@ -1,5 +1,5 @@
 // The cross product of vectors of three.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/kernels/cpu/gemm.h"
 #include "penstock/kernels/cpu/reduce.h"

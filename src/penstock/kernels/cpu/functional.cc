@@ -1,5 +1,5 @@
 // Function calls, through the step's FunctionCaller.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "penstock/kernel/py_function.h"
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

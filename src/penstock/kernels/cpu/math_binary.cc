@@ -3,7 +3,7 @@
 #include <complex>
 #include <limits>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

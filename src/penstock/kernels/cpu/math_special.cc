@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/tensor/variant.h"
 

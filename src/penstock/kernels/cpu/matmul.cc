@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/kernels/cpu/gemm.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/copy.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "penstock/base/random.h"
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/queue.h"
 

@@ -1,5 +1,5 @@
 // Random ops with a generator of their own.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/random_samplers.h"
 
 namespace penstock {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/copy.h"
 

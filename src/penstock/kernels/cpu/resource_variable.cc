@@ -1,7 +1,7 @@
 // Variables behind resource handles.
 #include <algorithm>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/variables.h"
 

@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstring>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/variant.h"

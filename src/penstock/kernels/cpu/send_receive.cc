@@ -1,7 +1,7 @@
 // Send and Receive over the step's rendezvous.
 #include <charconv>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // Evenly spaced numbers.
 #include <cmath>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

@@ -1,7 +1,7 @@
 // Stacks of tensors that live within a step.
 #include <atomic>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 namespace {

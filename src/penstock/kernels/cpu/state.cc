@@ -1,5 +1,5 @@
 // Reference variables: creation, assignment, counters.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/variables.h"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 // Random ops whose numbers follow from a seed or from a generator's key and counter.
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/random_samplers.h"
 
 namespace penstock {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elements.h"
 
 namespace penstock {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "penstock/kernels/cpu/all.h"
+#include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/variables.h"
 
 namespace penstock::training {

@@ -46,6 +46,10 @@ bool OnMainThread() {
   return PyThread_get_thread_ident() == main_thread;
 }
 
+struct PyServer {
+  std::shared_ptr<Server> server;
+};
+
 struct PySession {
   std::shared_ptr<Graph> graph;
   std::shared_ptr<Session> session;
@@ -199,7 +203,7 @@ struct PyDevice {
   uint64_t incarnation;
 };
 
-nb::list Devices(const std::vector<std::unique_ptr<Device>>& devices) {
+nb::list Devices(const std::vector<std::shared_ptr<Device>>& devices) {
   nb::list out;
   for (const auto& d : devices) out.append(nb::cast(PyDevice{d->name(), d->type(), d->memory_limit(), d->incarnation()}));
   return out;
@@ -214,19 +218,27 @@ void BindSession(nb::module_& m) {
       .def_ro("memory_limit", &PyDevice::memory_limit)
       .def_ro("incarnation", &PyDevice::incarnation);
   nb::class_<PyCallable>(m, "Callable").def("__call__", &Call);
+  nb::class_<PyServer>(m, "Server")
+      .def(
+          "__init__",
+          [](PyServer* self, const std::string& job, int task, nb::bytes config) {
+            auto server = Guard([&] { return std::make_shared<Server>(job, task, ParseConfig(Bytes(config))); });
+            new (self) PyServer{std::move(server)};
+          },
+          nb::arg("job"), nb::arg("task"), nb::arg("config"));
   nb::class_<PySession>(m, "Session")
       .def(
           "__init__",
-          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config) {
-            if (!target.empty() && target != "local") {
+          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config, PyServer* server) {
+            if (!server && !target.empty() && target != "local") {
               Raise(Status(Code::kNotFound, StrCat("No session factory registered for the given session options: {target: \"",
                                                    target, "\"}; this runtime serves the target \"\"")));
             }
-            auto session = Guard([&] { return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config))); });
+            auto session = Guard([&] { return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config)), server ? server->server : nullptr); });
             WatchInterrupts();
             new (self) PySession{graph.graph, std::move(session)};
           },
-          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0))
+          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0), nb::arg("server").none() = nb::none())
       .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none(),
            nb::arg("metadata") = false)
       .def(
@@ -246,8 +258,10 @@ void BindSession(nb::module_& m) {
            })
       .def_static(
           "reset",
-          [](const std::string&, const std::vector<std::string>& containers, nb::bytes) { Session::Reset(containers); },
-          nb::arg("target"), nb::arg("containers"), nb::arg("config") = nb::bytes("", 0));
+          [](const std::vector<std::string>& containers, PyServer* server) {
+            Session::Reset(containers, server ? server->server.get() : nullptr);
+          },
+          nb::arg("containers"), nb::arg("server").none() = nb::none());
   m.def("list_local_devices", [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },
         nb::arg("config") = nb::bytes("", 0));
 }

@@ -139,9 +139,14 @@ class DeviceInfo:
     memory_limit: int
     incarnation: int
 
+class Server:
+    """Devices, with all that lives on them, that several sessions of this process share."""
+    def __init__(self, job: str, task: int, config: bytes) -> None: ...
+
 class Session:
     """Runs parts of one graph. All methods may be called from many threads; the GIL is released while running."""
-    def __init__(self, graph: Graph, target: str = "", config: bytes = b"") -> None: """config: a serialized ConfigProto."""
+    def __init__(self, graph: Graph, target: str = "", config: bytes = b"", server: Optional[Server] = None) -> None:
+        """config: a serialized ConfigProto; server: whose devices it runs on, else it has its own."""
     def run(self, feeds: Sequence[tuple[TensorId, Any]], fetches: Sequence[TensorId], targets: Sequence[int],
             options: Optional[bytes] = None, metadata: bool = False) -> tuple[list[Any], Optional[bytes]]:
         """(fetched NumPy values, serialized RunMetadata). A feed is a NumPy array of the tensor's dtype or a Tensor."""
@@ -154,7 +159,7 @@ class Session:
     def list_devices(self) -> list[DeviceInfo]: ...
     def close(self) -> None: ...
     @staticmethod
-    def reset(target: str, containers: Sequence[str], config: bytes = b"") -> None: ...
+    def reset(containers: Sequence[str], server: Optional[Server] = None) -> None: ...
 
 def list_local_devices(config: bytes = b"") -> list[DeviceInfo]: ...
 def set_py_function(call: Callable[[bytes, str, list[Any]], list[Any]]) -> None:

@@ -15,6 +15,7 @@ from penstock.framework import stack
 from penstock.framework.graph import Graph
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
+from penstock.training import server_lib
 from penstock.util import compat
 from penstock.util import nest
 
@@ -110,7 +111,8 @@ class BaseSession(SessionInterface):
         data = _config_bytes(config)
         self._config = config
         self._steps = {}
-        self._session = _core.Session(graph._core, compat.as_str(target or ""), data)
+        target = compat.as_str(target or "")
+        self._session = _core.Session(graph._core, target, data, server_lib.find(target))
 
     @property
     def graph(self):
@@ -405,8 +407,9 @@ class Session(BaseSession):
     @staticmethod
     def reset(target, containers=None, config=None):
         """Clears resource containers (all if none are named) and closes the sessions of a target."""
-        _core.Session.reset(compat.as_str(target or ""), [compat.as_str(c) for c in containers or ()],
-                            _config_bytes(config))
+        _config_bytes(config)
+        server = server_lib.find(compat.as_str(target or ""))
+        _core.Session.reset([compat.as_str(c) for c in containers or ()], server)
 
 
 class InteractiveSession(BaseSession):

@@ -119,6 +119,8 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   const RunArgs run{nullptr, nullptr, &state->step, nullptr};
   inter_op_[0]->Schedule([this, state, run] {
     RunStepAsync(*state->compiled, run, environment_, [this, state](Status status) {
+      // Whoever waits for a fetch of a step that failed hears of it, whichever road the step took.
+      if (!status.ok()) state->rendezvous->Abort(status);
       {
         std::lock_guard lock(state->mutex);
         state->status = std::move(status);

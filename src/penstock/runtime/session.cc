@@ -57,19 +57,12 @@ void MakePools(const SessionOptions& options, std::vector<std::shared_ptr<Thread
 
 std::atomic<int64_t> Session::next_step_{1};
 
-std::vector<std::unique_ptr<Device>> MakeLocalDevices(const SessionOptions& options) {
-  std::vector<std::unique_ptr<Device>> devices;
-  for (const auto& factory : DeviceRegistry::Global().factories()) {
-    const auto it = options.device_count.find(factory->type());
-    const int count = it == options.device_count.end() ? 1 : it->second;
-    for (auto& device : factory->Create(kJobPrefix, count)) devices.push_back(std::move(device));
-  }
-  if (devices.empty()) throw InvalidArgument("No devices: device_count leaves no device of any type");
-  return devices;
-}
+std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& options) { return MakeDevices(kJobPrefix, options); }
 
-Session::Session(std::shared_ptr<Graph> graph, SessionOptions options) : graph_(std::move(graph)), options_(std::move(options)) {
-  devices_ = MakeLocalDevices(options_);
+Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server)
+    : graph_(std::move(graph)), options_(std::move(options)), server_(std::move(server)) {
+  if (server_ && !options_.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
+  devices_ = server_ ? server_->devices() : MakeLocalDevices(options_);
   MakePools(options_, &inter_op_, &intra_op_);
   for (const auto& device : devices_) environment_.devices.push_back(device.get());
   environment_.kernels = &KernelRegistry::Global();
@@ -103,7 +96,7 @@ Session::~Session() {
   compiled_.clear();
   stateful_kernels_.clear();
   functions_.reset();
-  for (const auto& device : devices_) device->resources().ClearAll();
+  if (!server_) ClearContainers(devices_, {});
 }
 
 std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node& node, const NodeView& view) {
@@ -225,13 +218,12 @@ void Session::Close() {
   CancelPartialRuns();
 }
 
-void Session::Reset(const std::vector<std::string>& containers) {
+void Session::Reset(const std::vector<std::string>& containers, Server* server) {
   std::lock_guard lock(g_sessions_mutex);
+  if (server) server->Clear(containers);
   for (Session* session : Sessions()) {
-    for (const auto& device : session->devices_) {
-      if (containers.empty()) device->resources().ClearAll();
-      for (const std::string& container : containers) device->resources().Clear(container);
-    }
+    if (session->server_.get() != server) continue;
+    if (!server) ClearContainers(session->devices_, containers);
     session->Close();
   }
 }

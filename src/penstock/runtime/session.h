@@ -11,6 +11,7 @@
 
 #include "penstock/io/config.h"
 #include "penstock/runtime/function_runtime.h"
+#include "penstock/runtime/server.h"
 #include "penstock/runtime/step.h"
 
 namespace penstock {
@@ -18,8 +19,9 @@ namespace penstock {
 // All methods may be called from many threads at once.
 class Session {
  public:
-  // InvalidArgument: a bad device count or thread count.
-  Session(std::shared_ptr<Graph> graph, SessionOptions options);
+  // On devices of its own, or on a server's. InvalidArgument: a bad device count or thread count; Unimplemented: a server's
+  // session over several tasks.
+  Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server = nullptr);
   ~Session();
 
   struct Signature {
@@ -39,13 +41,14 @@ class Session {
   void PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
                   const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible = false);
 
-  const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
+  const std::vector<std::shared_ptr<Device>>& devices() const { return devices_; }
   Graph& graph() { return *graph_; }
   // Cancels what runs; later calls fail with Cancelled.
   void Close();
   bool closed() const { return closed_; }
-  // Clears containers (all if empty) of every session of this process and closes them, as TensorFlow's direct session does.
-  static void Reset(const std::vector<std::string>& containers);
+  // Clears containers (all if empty) of every session on this server, of every session without a server if it is null, and
+  // closes them.
+  static void Reset(const std::vector<std::string>& containers, Server* server = nullptr);
 
  private:
   struct PartialState;
@@ -55,7 +58,8 @@ class Session {
 
   std::shared_ptr<Graph> graph_;
   SessionOptions options_;
-  std::vector<std::unique_ptr<Device>> devices_;
+  std::shared_ptr<Server> server_;
+  std::vector<std::shared_ptr<Device>> devices_;
   std::vector<std::shared_ptr<ThreadPool>> inter_op_;  // more than one only if the options list them
   std::shared_ptr<ThreadPool> intra_op_;
   StepEnvironment environment_;
@@ -79,6 +83,6 @@ std::string FeedKey(int i);
 std::string FetchKey(int i);
 
 // The devices that a process with these options has.
-std::vector<std::unique_ptr<Device>> MakeLocalDevices(const SessionOptions& options);
+std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& options);
 
 }  // namespace penstock

@@ -215,6 +215,9 @@ def test_partial_runs(sess):
     assert sess.partial_run(h, r2, {c: 17}) == 51.0
     with pytest.raises(errors.InvalidArgumentError):
         sess.partial_run("bogus", r1, {a: 1})
+    handle = sess.partial_run_setup([r1, r2], [])  # a step that fails while somebody waits for what it makes
+    with pytest.raises(errors.InvalidArgumentError, match="You must feed a value for placeholder"):
+        sess.partial_run(handle, r1)
 
 
 def test_fetched_arrays_are_fresh(sess):

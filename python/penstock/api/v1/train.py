@@ -20,6 +20,7 @@ FROM = {
     "training.proximal_gradient_descent": "ProximalGradientDescentOptimizer",
     "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "training.rmsprop": "RMSPropOptimizer",
+    "training.server_lib": "ClusterSpec Server",
     "training.saver": "Saver export_meta_graph import_meta_graph",
     "training.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",

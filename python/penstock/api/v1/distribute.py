@@ -1,0 +1,4 @@
+"""tf.distribute."""
+FROM = {
+    "training.server_lib": "Server",
+}

@@ -336,3 +336,11 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
         raise ValueError("'from_scope' and 'to_scope' need to be different when performing copy in the same graph.")
     meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)
+
+
+def _register():
+    from penstock.ops import control_flow_context
+    control_flow_context.register_contexts()
+
+
+_register()

@@ -187,6 +187,7 @@ class ScopesMixin:
         self._control_dependencies_stack = []
         self._colocation_stack = []
         self._control_flow_context = None
+        self._loops_without_gradient = set()  # frames of loops with back_prop=False
         self._default_original_op = None
         self._attr_scope_map = {}
         self._op_to_kernel_label_map = {}

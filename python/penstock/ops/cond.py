@@ -8,7 +8,8 @@ from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
-from penstock.ops.control_flow_context import CondContext
+from penstock.ops import tensor_array_ops
+from penstock.ops.cond_context import CondContext
 from penstock.platform import tf_logging as logging
 from penstock.util import nest
 
@@ -28,20 +29,26 @@ def _one_of(first, second, names):
     return first
 
 
-def _branch(context, function):
-    """(what the branch returned, the same with tensors that are alive in the branch only, as a list or nest)."""
-    context.Enter()
+def _same_index_types(a, b):
+    """IndexedSlices of both branches get indices of one type."""
+    if isinstance(a, ops.IndexedSlices) and isinstance(b, ops.IndexedSlices) and a.indices.dtype != b.indices.dtype:
+        a._indices = math_ops.cast(a.indices, dtypes.int64)
+        b._indices = math_ops.cast(b.indices, dtypes.int64)
+
+
+def _check_structures(returned_t, returned_f, result_t, result_f):
     try:
-        returned = function()
-        if returned is None:
-            return None, None
-        result = nest.map_structure(context.branch_output, returned, expand_composites=True)
-        if not isinstance(result, (list, tuple)):
-            result = [result]
-        context.ExitResult(nest.flatten(result, expand_composites=True))
-        return returned, result
-    finally:
-        context.Exit()
+        nest.assert_same_structure(returned_t, returned_f, expand_composites=True)
+        return
+    except (TypeError, ValueError):
+        nest.map_structure(_same_index_types, returned_t, returned_f)
+        nest.map_structure(_same_index_types, result_t, result_f)
+    try:
+        nest.assert_same_structure(returned_t, returned_f, expand_composites=True)
+    except TypeError as e:
+        raise TypeError("Incompatible return types of true_fn and false_fn: {}".format(e))
+    except ValueError as e:
+        raise ValueError("Incompatible return values of true_fn and false_fn: {}".format(e))
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
@@ -70,21 +77,16 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         for tensor in (p_true, p_false, pivot_true, pivot_false, pred):
             tensor.op.graph.prevent_fetching(tensor.op)
         context_t = CondContext(pred, pivot_true, branch=1)
-        returned_t, result_t = _branch(context_t, true_fn)
+        returned_t, result_t = context_t.build_branch(true_fn)
         if returned_t is None:
             raise ValueError("true_fn must have a return value.")
         context_f = CondContext(pred, pivot_false, branch=0)
-        returned_f, result_f = _branch(context_f, false_fn)
+        returned_f, result_f = context_f.build_branch(false_fn)
         if returned_f is None:
             raise ValueError("false_fn must have a return value.")
         if not strict:
             returned_t, returned_f = _unpacked(returned_t), _unpacked(returned_f)
-        try:
-            nest.assert_same_structure(returned_t, returned_f, expand_composites=True)
-        except TypeError as e:
-            raise TypeError("Incompatible return types of true_fn and false_fn: {}".format(e))
-        except ValueError as e:
-            raise ValueError("Incompatible return values of true_fn and false_fn: {}".format(e))
+        _check_structures(returned_t, returned_f, result_t, result_f)
         flat_t = nest.flatten(result_t, expand_composites=True)
         flat_f = nest.flatten(result_f, expand_composites=True)
         if not flat_t:
@@ -94,6 +96,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                 raise ValueError("Outputs of true_fn and false_fn must have the same type: %s, %s" %
                                  (x.dtype.name, y.dtype.name))
         merges = [control_flow_ops.merge(pair)[0] for pair in zip(flat_f, flat_t)]
+        merges = tensor_array_ops.with_flows(nest.flatten(returned_t, expand_composites=True), merges)
         if context_t.outer_context is None:
             ops.add_to_collection(ops.GraphKeys.COND_CONTEXT, context_t)
             ops.add_to_collection(ops.GraphKeys.COND_CONTEXT, context_f)

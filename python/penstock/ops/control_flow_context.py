@@ -1,13 +1,15 @@
-"""The context of a conditional branch: every operation built inside takes its inputs through the branch's switches."""
+"""What conditionals and loops have in common: a context sees every operation that is built inside it."""
 from penstock.framework import gen
 from penstock.framework import ops
+from penstock.ops import control_flow_util as util
+from penstock.util import nest
 
 
 class ControlFlowContext(object):
     """Base of the contexts. `_values` are names of tensors known inside; `_external_values` maps names of outer tensors
     to the tensors that stand for them inside."""
 
-    def __init__(self):
+    def __init__(self, values_def=None, import_scope=None):
         self._nested_contexts = []
         self._outer_context = ops.get_default_graph()._get_control_flow_context()
         if self._outer_context:
@@ -15,6 +17,38 @@ class ControlFlowContext(object):
         self._context_stack = []
         self._values = set()
         self._external_values = {}
+        if values_def is not None:
+            self._init_values_from_proto(values_def, import_scope)
+
+    def _init_values_from_proto(self, values_def, import_scope):
+        graph = ops.get_default_graph()
+        self._values = {ops.prepend_name_scope(name, import_scope) for name in values_def.values}
+        for name, inside in values_def.external_values.items():
+            self._external_values[ops.prepend_name_scope(name, import_scope)] = graph.as_graph_element(
+                ops.prepend_name_scope(inside, import_scope))
+        for name in {value.split(":")[0] for value in self._values - set(self._external_values)}:
+            graph.as_graph_element(name)._set_control_flow_context(self)
+
+    def _to_values_def(self, export_scope=None):
+        from penstock import proto
+        result = proto.message("tensorflow.ValuesDef")()
+        result.values.extend(ops.strip_name_scope(name, export_scope) for name in sorted(self._values))
+        for name, inside in self._external_values.items():
+            result.external_values[ops.strip_name_scope(name, export_scope)] = \
+                ops.strip_name_scope(inside.name, export_scope)
+        return result
+
+    def _nested_from_proto(self, context_def, import_scope):
+        self.Enter()
+        for nested in context_def.nested_contexts:
+            from_control_flow_context_def(nested, import_scope=import_scope)
+        self.Exit()
+        return self
+
+    def _nested_to_proto(self, context_def):
+        for nested in self._nested_contexts:
+            nested.to_control_flow_context_def(context_def.nested_contexts.add())
+        return context_def
 
     @property
     def name(self):
@@ -23,6 +57,16 @@ class ControlFlowContext(object):
     @property
     def outer_context(self):
         return self._outer_context
+
+    @property
+    def grad_state(self):
+        """None: the runtime makes gradients of loops by itself."""
+        return None
+
+    @property
+    def back_prop(self):
+        context = self._outer_context and self._outer_context.GetWhileContext()
+        return context.back_prop if context else False
 
     def Enter(self):
         """Operations built from now on belong to this context."""
@@ -39,7 +83,7 @@ class ControlFlowContext(object):
     def ExitResult(self, result):
         """Makes the results known to the outer context."""
         if self._outer_context:
-            for tensor in result:
+            for tensor in nest.flatten(result, expand_composites=True):
                 self._outer_context.AddName(tensor.name)
 
     def AddInnerOp(self, op):
@@ -72,6 +116,42 @@ class ControlFlowContext(object):
     def __str__(self):
         return self.name
 
+    def _remove_external_control_edges(self, op):
+        """Takes away control inputs from outside of the loop that `op` is in; (those kept, those removed)."""
+        loop = self.GetWhileContext()
+        controls = op.control_inputs
+        if loop is None or not controls:
+            return controls, []
+        internal = []
+        for control in controls:
+            context = util.GetOutputContext(control)
+            if context is not None and context.GetWhileContext() is loop:
+                internal.append(control)
+        external = [control for control in controls if control not in internal]
+        if external:
+            op._remove_all_control_inputs()
+            op._add_control_inputs(internal)
+        return internal, external
+
+    def add_runtime_ops(self, new):
+        """Brings operations inside that the runtime made by itself (gradients). Loops among them are whole: only values
+        of this context and of those around it enter them."""
+        for op in new:
+            for output in op.outputs:
+                self._know(output.name)
+        for op in new:
+            for index, x in enumerate(op.inputs):
+                inside = self.AddValue(x)
+                if inside is not x:
+                    op._update_input(index, inside)
+            op.graph.prevent_fetching(op)
+
+    def _know(self, name):
+        context = self
+        while context is not None:
+            context._values.add(name)
+            context = context._outer_context
+
 
 def switch_ref_or_tensor(data, pred, name="Switch"):
     """(false, true): a Switch that lives where its data do and keeps references."""
@@ -83,119 +163,57 @@ def switch_ref_or_tensor(data, pred, name="Switch"):
         return control_flow_ops.switch(data, pred, name=name)
 
 
-class CondContext(ControlFlowContext):
-    """One branch of a cond: `branch` is 1 for true; `pivot` is alive when the branch is taken."""
+def without_new_summaries(function, outputs_of):
+    """What `function()` returns; summaries made by it run with its result and are no summaries of the graph."""
+    from penstock.ops import array_ops
+    collection = ops.GraphKeys._SUMMARY_COLLECTION
+    before = ops.get_collection(collection)
+    result = function()
+    new = ops.get_collection(collection)[len(before):]
+    if not new:
+        return result
+    ops.get_collection_ref(collection)[:] = before
+    with ops.control_dependencies(new):
+        return outputs_of(result, array_ops.identity)
 
-    def __init__(self, pred=None, pivot=None, branch=None, name="cond_text", context_def=None, import_scope=None):
-        self._name = ops.get_default_graph().unique_name(name)
+
+class XLAControlFlowContext(ControlFlowContext):
+    """A context that changes nothing."""
+
+    def __init__(self):
         super().__init__()
-        self._pred = pred
-        self._pivot = pivot
-        self._branch = branch
-        # The predicate itself is not switched.
-        self._values.add(pred.name)
-        self._external_values[pred.name] = pred
-        self._values.add(pivot.name)
-        pivot.op._set_control_flow_context(self)
+        self._name = "XLAControlFlowContext"
 
-    @property
-    def pred(self):
-        return self._pred
+    def to_control_flow_context_def(self, context_def, export_scope=None):
+        raise NotImplementedError("an XLA context is not written")
 
-    @property
-    def pivot(self):
-        return self._pivot
-
-    @property
-    def branch(self):
-        return self._branch
-
-    @property
-    def grad_state(self):
-        while_context = self.GetWhileContext()
-        return while_context.grad_state if while_context else None
-
-    @property
-    def back_prop(self):
-        return False
-
-    def GetControlPivot(self):
-        return self._pivot
-
-    def IsCondContext(self):
+    def IsXLAContext(self):
         return True
 
-    def AddValue(self, val):
-        """What stands for `val` inside: a switched copy, made once, if it comes from outside."""
-        if val.name in self._values:
-            known = self._external_values.get(val.name)
-            return val if known is None else known
-        self._values.add(val.name)
-        outer = self._outer_value(val)
-        with ops.control_dependencies(None):
-            result = switch_ref_or_tensor(outer, self._pred)[self._branch]
-            if self._outer_context:
-                self._outer_context.AddInnerOp(result.op)
-        result.op.graph.prevent_fetching(result.op)
-        result.op._set_control_flow_context(self)
-        self._know([result.name])
-        self._external_values[val.name] = result
-        return result
-
-    def _outer_value(self, val):
-        if not self._outer_context:
-            return val
-        result = self._outer_context.AddValue(val)
-        self._values.add(result.name)
-        self._external_values[result.name] = result
-        return result
-
-    def _know(self, names):
-        context = self
-        while context is not None:
-            context._values.update(names)
-            context = context._outer_context
-
     def AddOp(self, op):
-        """Brings an operation that was just built inside."""
-        if not op.inputs:
-            # Without inputs, only a control edge makes it wait for the branch.
-            if not any(_in_context(c, self) for c in op.control_inputs):
-                op._add_control_input(self._pivot.op)
-        else:
-            # What brings an input inside is named after the operation that needs it.
-            with op.graph.name_scope(op.name + "/"):
-                for index, x in enumerate(list(op.inputs)):
-                    inside = self.AddValue(x)
-                    if inside is not x:
-                        op._update_input(index, inside)
-            if op.graph._is_function(op.type) or op.type == "SymbolicGradient":
-                op._add_control_input(self._pivot.op)
-        self._know([x.name for x in op.outputs])
-        op.graph.prevent_fetching(op)
-        if self._outer_context:
-            self._outer_context.AddInnerOp(op)
+        pass
 
-    def branch_output(self, value):
-        """A value that a branch returns as a tensor that is alive only in that branch."""
-        if isinstance(value, ops.Operation):
-            from penstock.ops import control_flow_ops
-            return control_flow_ops.with_dependencies([value], self._pivot)
-        val = ops.convert_to_tensor(value)
-        if val.name not in self._values:
-            # Made outside and returned as it is.
-            self._values.add(val.name)
-            result = switch_ref_or_tensor(self._outer_value(val), self._pred)[self._branch]
-            self._external_values[val.name] = result
-            return result
-        known = self._external_values.get(val.name)
-        return val if known is None else known
+    def AddValue(self, x):
+        return x
 
 
-def _in_context(op, context):
-    current = op._get_control_flow_context()
-    while current is not None:
-        if current is context:
-            return True
-        current = current.outer_context
-    return False
+def from_control_flow_context_def(context_def, import_scope=None):
+    """The context that a ControlFlowContextDef describes."""
+    if context_def.HasField("cond_ctxt"):
+        from penstock.ops.cond_context import CondContext
+        return CondContext.from_proto(context_def.cond_ctxt, import_scope=import_scope)
+    if context_def.HasField("while_ctxt"):
+        from penstock.ops.while_context import WhileContext
+        return WhileContext.from_proto(context_def.while_ctxt, import_scope=import_scope)
+    raise NotImplementedError(f"Unknown ControlFlowContextDef field: {context_def.WhichOneof('ctxt')}")
+
+
+def register_contexts():
+    """Tells how the collections of contexts are written and read."""
+    from penstock.ops.cond_context import CondContext
+    from penstock.ops.while_context import WhileContext
+    from penstock.proto import control_flow_pb2
+    for key, message, cls in ((ops.GraphKeys.COND_CONTEXT, "CondContextDef", CondContext),
+                              (ops.GraphKeys.WHILE_CONTEXT, "WhileContextDef", WhileContext)):
+        ops.register_proto_function(key, proto_type=getattr(control_flow_pb2, message), to_proto=cls.to_proto,
+                                    from_proto=cls.from_proto)

@@ -1,18 +1,65 @@
 """Questions about control-flow contexts."""
 
 
-def CheckInputFromValidContext(op, input_op):
-    """ValueError if `op` uses a tensor made inside a loop that `op` is not in."""
-    inner = GetContainingWhileContext(GetOutputContext(input_op))
-    if inner is None or inner is GetContainingWhileContext(op._get_control_flow_context()):
-        return
+def IsSwitch(op):
+    return op.type in ("Switch", "RefSwitch")
+
+
+def IsMerge(op):
+    return op.type in ("Merge", "RefMerge")
+
+
+def IsLoopEnter(op):
+    return op.type in ("Enter", "RefEnter")
+
+
+def IsLoopExit(op):
+    return op.type in ("Exit", "RefExit")
+
+
+def IsLoopConstantEnter(op):
+    """Whether it brings an invariant into a loop."""
+    return IsLoopEnter(op) and op.get_attr("is_constant")
+
+
+def GetLoopConstantEnter(value):
+    """The Enter of the invariant that `value` is, or None."""
+    op = value.op
+    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
+        op = op.inputs[0].op
+    return op if IsLoopConstantEnter(op) else None
+
+
+def IsCondSwitch(op):
+    """Whether a Switch belongs to a conditional, not to a loop."""
+    return IsSwitch(op) and bool(op.outputs) and all(
+        _in_cond(consumer) for output in op.outputs for consumer in output.consumers())
+
+
+def IsCondMerge(op):
+    """Whether a Merge ends a conditional."""
+    return IsMerge(op) and bool(op.inputs) and all(_is_cond(GetOutputContext(x.op)) for x in op.inputs)
+
+
+def IsLoopSwitch(op):
+    context = op._get_control_flow_context() if IsSwitch(op) else None
+    return context is not None and context.IsWhileContext() and not IsCondSwitch(op)
+
+
+def IsLoopMerge(op):
+    context = op._get_control_flow_context() if IsMerge(op) else None
+    return context is not None and context.IsWhileContext() and not IsCondMerge(op)
+
+
+def _is_cond(context):
+    return context is not None and context.IsCondContext()
+
+
+def _in_cond(op):
     context = op._get_control_flow_context()
-    while context is not None:
-        if context is inner:
-            return
+    if IsLoopEnter(op) and context is not None:
         context = context.outer_context
-    raise ValueError("Cannot use '%s' as input to '%s' because '%s' is in a while loop." %
-                     (input_op.name, op.name, input_op.name))
+    return _is_cond(context)
 
 
 def GetOutputContext(op):
@@ -23,33 +70,87 @@ def GetOutputContext(op):
     return context
 
 
-def GetContainingWhileContext(context, stop_ctxt=None):
-    """The innermost loop around a context, or None."""
+def _containing(context, test, stop_ctxt=None):
     while context is not None:
-        if context.IsWhileContext() or context is stop_ctxt:
+        if test(context) or (stop_ctxt is not None and context is stop_ctxt):
             return context
         context = context.outer_context
     return None
 
 
-def IsLoopExit(op):
-    return op.type in ("Exit", "RefExit")
+def GetContainingWhileContext(ctxt, stop_ctxt=None):
+    """The innermost loop around a context, or None."""
+    return _containing(ctxt, lambda c: c.IsWhileContext(), stop_ctxt)
 
 
-def IsSwitch(op):
-    return op.type in ("Switch", "RefSwitch")
+def GetContainingCondContext(ctxt):
+    """The innermost branch around a context, or None."""
+    return _containing(ctxt, lambda c: c.IsCondContext())
 
 
-def IsLoopEnter(op):
-    return op.type in ("Enter", "RefEnter")
+def GetContainingXLAContext(ctxt):
+    return _containing(ctxt, lambda c: c.IsXLAContext())
 
 
-def IsCondSwitch(op):
-    """Whether a Switch belongs to a conditional, not to a loop."""
-    return IsSwitch(op) and bool(op.outputs) and all(
-        _in_cond(consumer) for output in op.outputs for consumer in output.consumers())
+def GetWhileContext(op):
+    """The innermost loop that an operation is in, or None."""
+    context = op._get_control_flow_context()
+    return context.GetWhileContext() if context else None
 
 
-def _in_cond(op):
-    context = GetOutputContext(op)
-    return context is not None and context.IsCondContext()
+def IsInXLAContext(op):
+    return GetContainingXLAContext(op._get_control_flow_context()) is not None
+
+
+def InXlaContext(graph):
+    return GetContainingXLAContext(graph._get_control_flow_context()) is not None
+
+
+GraphOrParentsInXlaContext = InXlaContext
+
+
+def IsInWhileLoop(op):
+    return GetWhileContext(op) is not None
+
+
+def IsInCond(op):
+    return GetContainingCondContext(op._get_control_flow_context()) is not None
+
+
+def IsContainingContext(ctxt, maybe_containing_ctxt):
+    """Whether the second context is the first or around it; None is around all."""
+    while ctxt is not maybe_containing_ctxt:
+        if ctxt is None:
+            return False
+        ctxt = ctxt.outer_context
+    return True
+
+
+def OpInContext(op, ctxt):
+    return IsContainingContext(op._get_control_flow_context(), ctxt)
+
+
+def TensorInContext(tensor, ctxt):
+    return OpInContext(tensor.op, ctxt)
+
+
+def EnableControlFlowV2(graph):
+    """Whether conditionals and loops that are built in `graph` become single operations."""
+    from penstock.framework.mode import mode
+    return mode.control_flow_v2 or (graph._building_function and not hasattr(graph, "_captured"))
+
+
+def CheckInputFromValidContext(op, input_op):
+    """ValueError if `op` uses a tensor made inside a loop that `op` is not in."""
+    context, made_in = op._get_control_flow_context(), GetOutputContext(input_op)
+    if made_in is None or made_in is context:
+        return
+    loop, made_in_loop = GetContainingWhileContext(context), GetContainingWhileContext(made_in)
+    if loop is None:
+        if made_in_loop is None or IsLoopEnter(op) or IsSwitch(op):
+            return
+        raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because '{input_op.name}' is in a "
+                         "while loop. See info log for more details.")
+    if not IsContainingContext(loop, made_in_loop):
+        raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because they are in different while "
+                         "loops. See info log for more details.")

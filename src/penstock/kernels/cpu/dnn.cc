@@ -218,6 +218,30 @@ bool Lies(const MatrixView& v, int64_t rows, int64_t columns, int64_t* ld, int* 
   return v.row_stride == 1 && v.column_stride >= rows;
 }
 
+// How a product is cut: each piece of C copies its rows of A and its columns of B into the library's own layout, so few
+// pieces, near squares, copy least; many keep more cores busy.
+struct Grid {
+  int64_t down = 1, across = 1;
+};
+
+// Multiples of 48 are whole tiles of the library's loops.
+int64_t PieceLength(int64_t length, int64_t pieces) { return ((length + pieces - 1) / pieces + 47) / 48 * 48; }
+
+Grid CutProduct(double flops, int64_t m, int64_t n) {
+  const int64_t wanted = flops > 1e11 ? 16 : flops > 1e10 ? 8 : std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 4);
+  Grid best;
+  double least = 0;
+  for (int64_t down = 1; down <= wanted; ++down) {
+    if (wanted % down) continue;
+    const int64_t across = wanted / down;
+    // What is copied; a piece narrower than a tile wastes the rest of it.
+    const double cost = static_cast<double>(across * down) *
+                        static_cast<double>(PieceLength(m, down) + PieceLength(n, across));
+    if (least == 0 || cost < least) best = {down, across}, least = cost;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
@@ -230,21 +254,20 @@ bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_
   if (!Lies(a, m, depth, &lda, &ta) || !Lies(b, depth, n, &ldb, &tb) || ldc < n) return false;
   const PenstockDnnApi* api = Dnn();
   if (!api) return false;
-  const bool by_rows = m >= n;
-  const int64_t length = by_rows ? m : n, wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 16);
-  // Multiples of 48: whole tiles of the library's own loops.
-  const int64_t step = std::min(length, ((length + wanted - 1) / wanted + 47) / 48 * 48),
-                pieces = (length + step - 1) / step;
+  const Grid grid = CutProduct(flops, m, n);
+  const int64_t pieces = grid.down * grid.across;
+  const int64_t rows = PieceLength(m, grid.down), columns = PieceLength(n, grid.across);
   const size_t size = DataTypeSize(type);
   std::atomic<bool> failed = false;
   const int64_t cost = static_cast<int64_t>(flops / 150 / static_cast<double>(pieces));
   k.Parallel(pieces, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i * step, count = std::min(step, length - first);
-      const auto* pa = static_cast<const char*>(a.data) + (by_rows ? first * a.row_stride * size : 0);
-      const auto* pb = static_cast<const char*>(b.data) + (by_rows ? 0 : first * b.column_stride * size);
-      auto* pc = static_cast<char*>(c) + first * (by_rows ? ldc : 1) * size;
-      if (api->matmul(type, by_rows ? count : m, by_rows ? n : count, depth, pa, lda, ta, pb, ldb, tb, pc, ldc))
+      const int64_t row = i / grid.across * rows, column = i % grid.across * columns;
+      if (row >= m || column >= n) continue;
+      const auto* pa = static_cast<const char*>(a.data) + row * a.row_stride * size;
+      const auto* pb = static_cast<const char*>(b.data) + column * b.column_stride * size;
+      auto* pc = static_cast<char*>(c) + (row * ldc + column) * size;
+      if (api->matmul(type, std::min(rows, m - row), std::min(columns, n - column), depth, pa, lda, ta, pb, ldb, tb, pc, ldc))
         failed = true;
     }
   });

@@ -34,27 +34,6 @@ class Scratch {
 
 // --- float and double: packed panels and register tiles
 
-// `width` rows (of A) or columns (of B), beginning at `first`, of `depth` elements each: to[p * width + i]; missing ones
-// are zero.
-template <class T>
-void Pack(const T* x, int64_t across, int64_t along, int64_t first, int64_t count, int64_t width, int64_t depth, T* to) {
-  const T* from = x + first * across;
-  if (count < width) std::fill_n(to, width * depth, T(0));
-  if (across == 1) {
-    for (int64_t p = 0; p < depth; ++p) {
-      for (int64_t i = 0; i < count; ++i) to[p * width + i] = from[p * along + i];
-    }
-  } else {
-    // Squares of 16 elements: reads run along memory, writes stay within a few lines.
-    for (int64_t p0 = 0; p0 < depth; p0 += 16) {
-      const int64_t p1 = std::min(depth, p0 + 16);
-      for (int64_t i = 0; i < count; ++i) {
-        for (int64_t p = p0; p < p1; ++p) to[p * width + i] = from[i * across + p * along];
-      }
-    }
-  }
-}
-
 template <class T>
 void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
                 const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
@@ -94,12 +73,12 @@ void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
     parallel(row_panels + column_panels, std::max<int64_t>(1, d * nr / 4), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if (i < row_panels) {
-          Pack(pa + p * a.column_stride, a.row_stride, a.column_stride, i * mr, std::min(mr, m - i * mr), mr, d,
-               packed_a.data() + i * mr * d);
+          loops.pack_a(pa + p * a.column_stride + i * mr * a.row_stride, a.row_stride, a.column_stride,
+                       std::min(mr, m - i * mr), d, packed_a.data() + i * mr * d);
         } else {
           const int64_t j = i - row_panels;
-          Pack(pb + p * b.row_stride, b.column_stride, b.row_stride, j * nr, std::min(nr, n - j * nr), nr, d,
-               packed_b.data() + j * nr * d);
+          loops.pack_b(pb + p * b.row_stride + j * nr * b.column_stride, b.column_stride, b.row_stride,
+                       std::min(nr, n - j * nr), d, packed_b.data() + j * nr * d);
         }
       }
     });

@@ -39,6 +39,9 @@ struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
   // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * nr + j], for i < rows <= mr, j < columns <= nr.
   void (*tile)(int64_t k, const void* a, const void* b, void* c, int64_t ldc, int rows, int columns, bool accumulate) = nullptr;
+  // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
+  void (*pack_a)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;
+  void (*pack_b)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;
   // y[j] += sum over p of x[p] * b[p * ldb + j], for j < n.
   void (*row_times_matrix)(int64_t k, int64_t n, const void* x, const void* b, int64_t ldb, void* y) = nullptr;
 };

@@ -33,8 +33,9 @@ struct NnLoops {
   void (*norm_grad_rows)(const float* dy, const float* x, const float* mean, const float* a, const float* b,
                          const float* d, float* dx, int64_t rows, int64_t n) = nullptr;
 
-  // acc[i] = max(acc[i], x[i]) (NaN wins), acc[i] += x[i], acc[i] += x[i] * w[i]
-  void (*max_into)(float* acc, const float* x, int64_t n) = nullptr;
+  // y[i] = the largest of x[0][i], ..., x[count - 1][i]; NaN wins.
+  void (*max_of)(const float* const* x, int64_t count, int64_t n, float* y) = nullptr;
+  // acc[i] += x[i], acc[i] += x[i] * w[i]
   void (*add_into)(float* acc, const float* x, int64_t n) = nullptr;
   void (*mul_add_into)(float* acc, const float* x, const float* w, int64_t n) = nullptr;
 

@@ -10,11 +10,14 @@ namespace penstock {
 namespace {
 
 template <class C>
-void MaxInto(C* acc, const C* x, int64_t n) {
+void MaxOf(const std::vector<const C*>& x, int64_t n, C* y) {
   if constexpr (std::is_same_v<C, float>) {
-    CpuLoops().nn->max_into(acc, x, n);
+    CpuLoops().nn->max_of(x.data(), static_cast<int64_t>(x.size()), n, y);
   } else {
-    for (int64_t i = 0; i < n; ++i) acc[i] = x[i] > acc[i] || x[i] != x[i] ? x[i] : acc[i];
+    std::copy_n(x[0], n, y);
+    for (size_t t = 1; t < x.size(); ++t) {
+      for (int64_t i = 0; i < n; ++i) y[i] = x[t][i] > y[i] || x[t][i] != x[t][i] ? x[t][i] : y[i];
+    }
   }
 }
 template <class C>
@@ -37,9 +40,46 @@ Range Inside(const Windows& w, int d, int64_t o) {
   return {first, std::max(first, last)};
 }
 
-// Rows of windows are reduced over their rows of pixels first, which lie side by side, then along the row.
-template <class C, class Into, class Finish>
-void Pool(const KernelContext& k, const Windows& w, const C* x, C* y, Into into, Finish finish) {
+}  // namespace
+
+template <class C>
+void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
+  const int64_t n = w.channels, line = w.in[2] * n;
+  if (w.out[2] == 0 || n == 0) return;
+  k.Parallel(w.batch * w.out[0] * w.out[1], std::max<int64_t>(1, w.out[2] * n * w.Taps() / 8), [&](int64_t begin, int64_t end) {
+    std::vector<const C*> lines, pixels;
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
+      const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
+      lines.clear();
+      for (int64_t a = r0.first; a < r0.last; ++a) {
+        const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
+        for (int64_t c = r1.first; c < r1.last; ++c) {
+          const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
+          lines.push_back(x + ((b * w.in[0] + i0) * w.in[1] + i1) * line);
+        }
+      }
+      for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+        C* to = y + (row * w.out[2] + o2) * n;
+        const Range r2 = Inside(w, 2, o2);
+        pixels.clear();
+        for (const C* from : lines) {
+          for (int64_t t = r2.first; t < r2.last; ++t)
+            pixels.push_back(from + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n);
+        }
+        if (pixels.empty()) {
+          std::fill_n(to, n, std::numeric_limits<C>::lowest());
+        } else {
+          MaxOf(pixels, n, to);
+        }
+      }
+    }
+  });
+}
+
+// Rows of windows are added up over their rows of pixels first, which lie side by side, then along the row.
+template <class C>
+void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
   const int64_t n = w.channels, line = w.in[2] * n;
   const int64_t rows = w.batch * w.out[0] * w.out[1];
   if (w.out[2] == 0 || n == 0) return;
@@ -60,7 +100,7 @@ void Pool(const KernelContext& k, const Windows& w, const C* x, C* y, Into into,
                        from = source;
                      } else {
                        if (from != gathered.data()) std::copy_n(from, line, gathered.data()), from = gathered.data();
-                       into(gathered.data(), source, line);
+                       AddInto(gathered.data(), source, line);
                      }
                    }
                  }
@@ -68,35 +108,18 @@ void Pool(const KernelContext& k, const Windows& w, const C* x, C* y, Into into,
                    C* to = y + (row * w.out[2] + o2) * n;
                    const Range r2 = Inside(w, 2, o2);
                    if (!from || r2.first == r2.last) {
-                     finish(to, n, int64_t{0});
+                     std::fill_n(to, n, C(0));
                      continue;
                    }
                    const C* at = from + (o2 * w.stride[2] - w.pad[2] + r2.first * w.dilation[2]) * n;
                    std::copy_n(at, n, to);
                    for (int64_t t = r2.first + 1; t < r2.last; ++t)
-                     into(to, at + (t - r2.first) * w.dilation[2] * n, n);
-                   finish(to, n, count * (r2.last - r2.first));
+                     AddInto(to, at + (t - r2.first) * w.dilation[2] * n, n);
+                   const C taps = static_cast<C>(count * (r2.last - r2.first));
+                   for (int64_t i = 0; i < n; ++i) to[i] /= taps;
                  }
                }
              });
-}
-
-}  // namespace
-
-template <class C>
-void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
-  Pool(k, w, x, y, MaxInto<C>, [](C* to, int64_t n, int64_t count) {
-    if (count == 0) std::fill_n(to, n, std::numeric_limits<C>::lowest());
-  });
-}
-
-template <class C>
-void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
-  Pool(k, w, x, y, AddInto<C>, [](C* to, int64_t n, int64_t count) {
-    if (count == 0) return void(std::fill_n(to, n, C(0)));
-    const C c = static_cast<C>(count);
-    for (int64_t i = 0; i < n; ++i) to[i] /= c;
-  });
 }
 
 template <class C>

@@ -19,11 +19,13 @@ inline int32_t Bits(float f) { return __builtin_bit_cast(int32_t, f); }
 
 // e^r and 2^n apart: x = n ln 2 + r, |r| <= ln 2 / 2. The polynomial is e^r - 1 - r over r^2, fitted on that interval.
 struct ExpParts {
-  float n, r, p;  // e^r = 1 + r + r^2 p
+  int32_t n;   // anything if x is NaN
+  float r, p;  // e^r = 1 + r + r^2 p
 };
 inline ExpParts SplitExp(float x) {
-  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float n = Fma(x, 1.44269504088896341f, kMagic) - kMagic;
+  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, which then lies in the low bits
+  const float shifted = Fma(x, 1.44269504088896341f, kMagic);
+  const float n = shifted - kMagic;
   float r = Fma(n, -0.693359375f, x);
   r = Fma(n, 2.12194440e-4f, r);
   float p = 1.9875691500e-4f;
@@ -32,8 +34,11 @@ inline ExpParts SplitExp(float x) {
   p = Fma(p, r, 4.1665795894e-2f);
   p = Fma(p, r, 1.6666665459e-1f);
   p = Fma(p, r, 5.0000001201e-1f);
-  return {n, r, p};
+  return {Bits(shifted) - Bits(kMagic), r, p};
 }
+// 2^n for -126 <= n <= 127
+inline float PowerOfTwo(int32_t n) { return Bits((n + 127) << 23); }
+
 inline float ExpF(float x) {
   // NaN passes both tests; beyond these bounds the result is 0 or infinity anyway.
   float c = x > 89.0f ? 89.0f : x;
@@ -41,9 +46,16 @@ inline float ExpF(float x) {
   const ExpParts e = SplitExp(c);
   const float y = Fma(e.p * e.r, e.r, e.r) + 1.0f;
   // 2^n in two factors: n may lie beyond the exponent range on either side.
-  const int32_t n = x == x ? static_cast<int32_t>(e.n) : 0;
-  const int32_t half = n >> 1;
-  return y * Bits((half + 127) << 23) * Bits((n - half + 127) << 23);
+  const int32_t half = e.n >> 1;
+  return y * PowerOfTwo(half) * PowerOfTwo(e.n - half);
+}
+// e^x for x <= 0, denormal results as 0: what softmax and sigmoid need, for fewer instructions.
+inline float ExpNegativeF(float x) {
+  constexpr float kLeast = -87.3f;
+  const float c = x < kLeast ? kLeast : x;
+  const ExpParts e = SplitExp(c);
+  const float y = (Fma(e.p * e.r, e.r, e.r) + 1.0f) * PowerOfTwo(e.n);
+  return x < kLeast ? 0.0f : y;
 }
 inline float Expm1F(float x) {
   // 2^n (1 + q) - 1 = 2^n q + (2^n - 1), which keeps the digits near zero; beyond 16 the 1 no longer counts.
@@ -51,13 +63,13 @@ inline float Expm1F(float x) {
   c = c < -20.0f ? -20.0f : c;
   const ExpParts e = SplitExp(c);
   const float q = Fma(e.p * e.r, e.r, e.r);
-  const float scale = Bits((static_cast<int32_t>(x == x ? e.n : 0.0f) + 127) << 23);
+  const float scale = PowerOfTwo(e.n);
   const float y = Fma(scale, q, scale - 1.0f);
   return x > 16.0f ? ExpF(x) : x == 0.0f ? x : y;
 }
 inline float SigmoidF(float x) {
   // From e^-|x|, which does not overflow.
-  const float e = ExpF(-__builtin_fabsf(x));
+  const float e = ExpNegativeF(-__builtin_fabsf(x));
   const float r = 1.0f / (1.0f + e);
   return x < 0.0f ? e * r : r;
 }
@@ -105,20 +117,14 @@ inline float Log1pF(float x) {
 }
 
 inline float TanhF(float x) {
+  // t / (t + 2) with t = e^2a - 1, as Expm1F has it; from 10 on it is 1.
   const float a = __builtin_fabsf(x);
-  // Small: odd polynomial.
-  const float z = x * x;
-  float p = -5.70498872745e-3f;
-  p = Fma(p, z, 2.06390887954e-2f);
-  p = Fma(p, z, -5.37397155531e-2f);
-  p = Fma(p, z, 1.33314422036e-1f);
-  p = Fma(p, z, -3.33332819422e-1f);
-  const float near = Fma(p * z, x, x);
-  // Else 1 - 2 / (e^2a + 1), which is 1 from about 9 on.
   const float c = a > 10.0f ? 10.0f : a;
-  const float far = 1.0f - 2.0f / (ExpF(2.0f * c) + 1.0f);
-  const float signed_far = Bits(static_cast<int32_t>(Bits(far) | (Bits(x) & INT32_MIN)));
-  return a < 0.625f ? near : (x != x ? x : signed_far);
+  const ExpParts e = SplitExp(c + c);
+  const float q = Fma(e.p * e.r, e.r, e.r);
+  const float scale = PowerOfTwo(e.n);
+  const float t = Fma(scale, q, scale - 1.0f);
+  return Bits(static_cast<int32_t>(Bits(t / (t + 2.0f)) | (Bits(x) & INT32_MIN)));
 }
 
 // Rational approximation of erf on [-4, 4]; beyond, it is 1 to float precision.

@@ -1,6 +1,8 @@
 // The innermost tiles of matrix products: a block of C held in registers while k runs.
+#include <cstring>
+
 #include "penstock/kernels/cpu/loops.h"
-#include "penstock/kernels/cpu/loops/vector.h"
+#include "penstock/kernels/cpu/loops/square.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {
@@ -70,11 +72,42 @@ void RowTimesMatrix(int64_t k, int64_t n, const void* x_row, const void* b_matri
   }
 }
 
+// to[p * kWidth + i] = x[i * across + p * along] for i < count, zero for the others.
+template <class T, int kWidth>
+void Pack(const void* panel, int64_t across, int64_t along, int64_t count, int64_t depth, void* packed) {
+  constexpr int kSide = kLanes<T>;
+  const T* x = static_cast<const T*>(panel);
+  T* to = static_cast<T*>(packed);
+  if (count < kWidth) std::memset(to, 0, depth * kWidth * sizeof(T));
+  int64_t p = 0;
+  if (across == 1 && count == kWidth) {
+    for (; p < depth; ++p) std::memcpy(to + p * kWidth, x + p * along, kWidth * sizeof(T));
+  } else if (along == 1 && count == kWidth) {
+    // Squares of rows are turned in registers. The last group of rows may be short: what its stores write too much, the
+    // first group of the next p overwrites, so groups go backwards, and the last p of all is left to the loop below.
+    for (; p + kSide < depth; p += kSide) {
+      for (int group = (kWidth - 1) / kSide * kSide; group >= 0; group -= kSide) {
+        Vec<T> rows[kSide];
+#pragma GCC unroll 16
+        for (int r = 0; r < kSide; ++r) rows[r] = group + r < kWidth ? Load(x + (group + r) * across + p) : Vec<T>{};
+        Square<T>::template Round<1>(rows);
+#pragma GCC unroll 16
+        for (int r = 0; r < kSide; ++r) Store(to + (p + r) * kWidth + group, rows[r]);
+      }
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int64_t i = 0; i < count; ++i) to[p * kWidth + i] = x[i * across + p * along];
+  }
+}
+
 }  // namespace
 
 void FillGemm(Loops& loops) {
-  loops.gemm_f32 = {kRows, 2 * kLanes<float>, &Tile<float>, &RowTimesMatrix<float>};
-  loops.gemm_f64 = {kRows, 2 * kLanes<double>, &Tile<double>, &RowTimesMatrix<double>};
+  loops.gemm_f32 = {kRows, 2 * kLanes<float>, &Tile<float>, &Pack<float, kRows>, &Pack<float, 2 * kLanes<float>>,
+                    &RowTimesMatrix<float>};
+  loops.gemm_f64 = {kRows, 2 * kLanes<double>, &Tile<double>, &Pack<double, kRows>,
+                    &Pack<double, 2 * kLanes<double>>, &RowTimesMatrix<double>};
 }
 
 }  // namespace penstock::PENSTOCK_ISA

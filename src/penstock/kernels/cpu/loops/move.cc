@@ -2,62 +2,19 @@
 #include <cstring>
 
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/square.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {
 
-// One vector register's width, or two where registers are narrow.
-#if defined(__AVX512F__)
-constexpr int kBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kBytes = 32;
-#else
-constexpr int kBytes = 16;
-#endif
-
-template <class T>
-struct Square {
-  static constexpr int kSide = kBytes / static_cast<int>(sizeof(T));
-  typedef T V __attribute__((vector_size(kBytes)));
-  typedef T Unaligned __attribute__((vector_size(kBytes), aligned(1), may_alias));
-
-  // Turns kSide rows: in each round, blocks of `w` change places between rows w apart.
-  template <int w>
-  static void Round(V (&rows)[kSide]) {
-    if constexpr (w < kSide) {
-      V low, high;
-      for (int i = 0; i < kSide; ++i) {
-        low[i] = static_cast<T>(i & w ? kSide + i - w : i);
-        high[i] = static_cast<T>(i & w ? kSide + i : i + w);
-      }
-#pragma GCC unroll 16
-      for (int r = 0; r < kSide; ++r) {
-        if (r & w) continue;
-        const V a = rows[r], b = rows[r + w];
-        rows[r] = __builtin_shuffle(a, b, low);
-        rows[r + w] = __builtin_shuffle(a, b, high);
-      }
-      Round<w * 2>(rows);
-    }
-  }
-  static void Turn(T* to, int64_t ts, const T* from, int64_t fs) {
-    V rows[kSide];
-#pragma GCC unroll 16
-    for (int r = 0; r < kSide; ++r) rows[r] = *reinterpret_cast<const Unaligned*>(from + r * fs);
-    Round<1>(rows);
-#pragma GCC unroll 16
-    for (int r = 0; r < kSide; ++r) *reinterpret_cast<Unaligned*>(to + r * ts) = rows[r];
-  }
-};
-
-// Blocks of 64 bytes a side: whole cache lines are read and written.
+// Blocks of 64 bytes a side: whole cache lines are read, along memory, and written.
 template <class T>
 void Turn(char* to_bytes, int64_t ts, const char* from_bytes, int64_t fs, int64_t n, int64_t m) {
   constexpr int64_t kBlock = 64 / sizeof(T), kSide = Square<T>::kSide;
   T* to = reinterpret_cast<T*>(to_bytes);
   const T* from = reinterpret_cast<const T*>(from_bytes);
-  for (int64_t j = 0; j < m; j += kBlock) {
-    for (int64_t i = 0; i < n; i += kBlock) {
+  for (int64_t i = 0; i < n; i += kBlock) {
+    for (int64_t j = 0; j < m; j += kBlock) {
       if (i + kBlock <= n && j + kBlock <= m) {
         for (int64_t a = i; a < i + kBlock; a += kSide) {
           for (int64_t b = j; b < j + kBlock; b += kSide) Square<T>::Turn(to + b * ts + a, ts, from + a * fs + b, fs);

@@ -50,7 +50,7 @@ float SumOf(const float* x, int64_t n) {
 
 void ExpBlock(const float* x, float largest, float* y, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = ExpF(x[i] - largest);
+  for (int64_t i = 0; i < n; ++i) y[i] = ExpNegativeF(x[i] - largest);
 }
 
 float ExpRow(const float* x, float* y, int64_t n, float* largest) {
@@ -199,9 +199,23 @@ void NormGradRows(const float* dy, const float* x, const float* mean, const floa
   }
 }
 
-void MaxInto(float* acc, const float* x, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) acc[i] = x[i] > acc[i] || x[i] != x[i] ? x[i] : acc[i];
+void MaxOf(const float* const* x, int64_t count, int64_t n, float* y) {
+  const auto larger = [](V a, V b) { return ((b > a) | (b != b)) ? b : a; };
+  OverChannels(
+      n,
+      [=]<int kVectors>(int64_t c, std::integral_constant<int, kVectors>) {
+        V best[kVectors];
+        for (int v = 0; v < kVectors; ++v) best[v] = Load(x[0] + c + v * kN);
+        for (int64_t t = 1; t < count; ++t) {
+          for (int v = 0; v < kVectors; ++v) best[v] = larger(best[v], Load(x[t] + c + v * kN));
+        }
+        for (int v = 0; v < kVectors; ++v) Store(y + c + v * kN, best[v]);
+      },
+      [=](int64_t c) {
+        float best = x[0][c];
+        for (int64_t t = 1; t < count; ++t) best = x[t][c] > best || x[t][c] != x[t][c] ? x[t][c] : best;
+        y[c] = best;
+      });
 }
 void AddInto(float* acc, const float* x, int64_t n) {
 #pragma GCC ivdep
@@ -236,7 +250,7 @@ void ReluGrad(const float* dy, const float* x, float limit, float* out, int64_t 
 
 constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,  &Affine,     &XentRow,      &NormaliseRows,
                             &AddRows, &SumRows, &SquareRows, &NormGradSums, &NormGradRows,
-                            &MaxInto, &AddInto, &MulAddInto, &Relu,         &ReluGrad};
+                            &MaxOf,   &AddInto, &MulAddInto, &Relu,         &ReluGrad};
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // Comparisons and logic.
+#include <algorithm>
+
 #include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
 
@@ -8,13 +10,20 @@ namespace {
 // Shapes that do not fit are an answer (not equal), not an error, if the attribute says so.
 void EqualShape(ShapeContext& c) {
   if (c.attr<bool>("incompatible_shape_error")) return shapes::Broadcast(c);
-  try {
-    shapes::Broadcast(c);
-  } catch (const Error&) {
-    c.out(0, PartialShape());
-    return;
+  const PartialShape &a = c.in(0), &b = c.in(1);
+  if (!a.known_rank() || !b.known_rank()) return c.out(0, PartialShape());
+  const int rank = std::max(a.rank(), b.rank());
+  PartialShape out = PartialShape::OfRank(rank);
+  for (int i = 0; i < rank; ++i) {
+    const auto dim = [&](const PartialShape& s) { return i < rank - s.rank() ? 1 : s[i - (rank - s.rank())]; };
+    const int64_t x = dim(a), y = dim(b);
+    if (x == 1 || y == 1 || x == y) {
+      out.set_dim(i, x == 1 ? y : x);
+    } else {
+      return c.out(0, x < 0 || y < 0 ? PartialShape() : PartialShape({}));  // perhaps, or surely, the scalar False
+    }
   }
-  if (!c.in(0).fully_known() || !c.in(1).fully_known()) c.out(0, PartialShape());
+  c.out(0, out);
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ Band BandFromInput(ShapeContext& c, int i) {
   return band;
 }
 
+// The smaller of two dimensions; nothing is smaller than 0.
+int64_t Smaller(int64_t a, int64_t b) { return a == 0 || b == 0 ? 0 : a < 0 || b < 0 ? -1 : std::min(a, b); }
+
 // Length of the longest diagonal in the band; InvalidArgument if the band lies outside the matrix.
 int64_t LongestDiagonal(const Band& band, int64_t rows, int64_t cols) {
   if (rows < 0 || cols < 0) return -1;
@@ -91,7 +94,7 @@ void MatrixDiagPartShape(ShapeContext& c) {
   if (!in.known_rank()) return;
   PartialShape out = shapes::Subshape(in, 0, in.rank() - 2);
   const int64_t rows = in[in.rank() - 2], cols = in[in.rank() - 1];
-  out.AddDim(rows < 0 || cols < 0 ? -1 : std::min(rows, cols));
+  out.AddDim(Smaller(rows, cols));
   c.out(0, out);
 }
 
@@ -112,7 +115,7 @@ void MatrixSetDiagShape(ShapeContext& c) {
   if (in.known_rank()) {
     const int64_t rows = in[in.rank() - 2], cols = in[in.rank() - 1];
     PartialShape want = shapes::Subshape(in, 0, in.rank() - 2);
-    want.AddDim(rows < 0 || cols < 0 ? -1 : std::min(rows, cols));
+    want.AddDim(Smaller(rows, cols));
     shapes::Merge(diagonal, want);
     if (diagonal.known_rank()) {
       for (int i = 0; i + 2 < in.rank(); ++i) {

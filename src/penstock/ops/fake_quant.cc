@@ -118,9 +118,10 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .Attr("T: {bfloat16, half, float, double}")
       .Attr("axis: int = -1")
       .Shape([](ShapeContext& c) {
+        const int rank = c.attr<int64_t>("axis") == -1 ? 0 : 1;
         c.out(0, shapes::Merge(c.in(0), c.in(1)));
-        c.out(1, c.in(2));
-        c.out(2, c.in(3));
+        c.out(1, c.WithRank(2, rank));
+        c.out(2, c.WithRank(3, rank));
       })
       .Gradient(StraightThrough)
       .Doc("The gradient of QuantizeAndDequantizeV4.");
@@ -222,9 +223,12 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .NotDifferentiable()
       .Shape([](ShapeContext& c) {
         PerChannelShape(c, 1);
-        c.out(0, shapes::Merge(c.in(0), c.in(1)));
-        c.out(1, c.in(2));
-        c.out(2, c.in(3));
+        const PartialShape inputs = shapes::Merge(c.in(0), c.in(1)), low = c.WithRank(2, 1), high = c.WithRank(3, 1);
+        int64_t channels = ShapeContext::MergeDim(low[0], high[0]);
+        if (inputs.known_rank()) channels = ShapeContext::MergeDim(inputs[inputs.rank() - 1], channels);
+        c.out(0, inputs);
+        c.out(1, {channels});
+        c.out(2, {channels});
       })
       .Doc("The gradient of FakeQuantWithMinMaxVarsPerChannel.");
 }

@@ -33,7 +33,13 @@ void RegisterIdentityOps(OpRegistry& ops) {
       .Attr("T: list(type) >= 1")
       .Shape(EachLikeInput)
       .Gradient([](GradContext& g) {
-        for (int i = 0; i < g.num_inputs(); ++i) g.Set(i, g.raw_dy(i));
+        for (int i = 0; i < g.num_inputs(); ++i) {
+          if (g.has_dy(i)) {
+            g.Set(i, g.raw_dy(i));
+          } else {
+            g.Set(i, g.dy(i));  // zeros, where there can be a gradient
+          }
+        }
       })
       .MayAliasInput0()
       .Free()

@@ -18,7 +18,7 @@ Out Of(const char* op, Out x) { return Call(op, {x}); }
 Out IsZero(Out x) { return Call("Equal", {x, ZerosLike(x)}); }
 // `otherwise` where x is not zero, and `limit` where it is.
 Out UnlessZero(Out x, double limit, Out otherwise) { return Where(IsZero(x), OnesLike(x) * limit, otherwise); }
-Out OverX(GradContext& g) { return Call("DivNoNan", {g.y(), g.x(0)}); }
+Out OverX(GradContext& g) { return g.y() / g.x(0); }
 
 OpBuilder Binary(OpRegistry& ops, std::string_view name, const char* a, const char* x, std::string_view types,
                  std::string_view doc, GradientFn gradient) {
@@ -99,7 +99,7 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
   Special(ops, "BesselK1", "The modified Bessel function K1.",
           [](GradContext& g) { g.Set(0, g.dy() * (-Of("BesselK0", g.x(0)) - OverX(g))); });
   Special(ops, "BesselK1e", "exp(x) K1(x).",
-          [](GradContext& g) { g.Set(0, g.dy() * (g.y() - OverX(g) - Of("BesselK0e", g.x(0)))); });
+          [](GradContext& g) { g.Set(0, g.dy() * (g.y() * (1.0 - Of("Reciprocal", g.x(0))) - Of("BesselK0e", g.x(0)))); });
   Special(ops, "BesselJ0", "The Bessel function J0.",
           [](GradContext& g) { g.Set(0, -g.dy() * Of("BesselJ1", g.x(0))); });
   Special(ops, "BesselJ1", "The Bessel function J1.", [](GradContext& g) {

@@ -124,7 +124,7 @@ void RegisterPadOps(OpRegistry& ops) {
         std::vector<int64_t> dims(rank, -1);
         for (int i = 0; i < rank; ++i) {
           const int64_t times = multiples.known_rank() && i < multiples.rank() ? multiples[i] : -1;
-          dims[i] = input[i] < 0 || times < 0 ? -1 : shapes::MultiplyDims(input[i], times);
+          dims[i] = shapes::MultiplyDims(input[i], times);
         }
         c.out(0, PartialShape(std::move(dims)));
       })

@@ -23,7 +23,7 @@ void RegisterScanOps(OpRegistry& ops) {
   Scan(ops, "Cumsum", "T: numbertype").Doc("out[i] = x[0] + ... + x[i] along `axis`; `exclusive` leaves x[i] out.")
       .Gradient([](GradContext& g) { g.Set(0, Backwards(g, "Cumsum", g.dy())); });
   Scan(ops, "Cumprod", "T: numbertype").Doc("out[i] = x[0] * ... * x[i] along `axis`; `exclusive` leaves x[i] out.")
-      .Gradient([](GradContext& g) { g.Set(0, Backwards(g, "Cumsum", g.y() * g.dy()) / g.x(0)); });
+      .Gradient([](GradContext& g) { g.Set(0, Call("DivNoNan", {Backwards(g, "Cumsum", g.y() * g.dy()), g.x(0)})); });
   Scan(ops, "CumulativeLogsumexp", "T: {bfloat16, half, float, double}")
       .Doc("out[i] = log(exp(x[0]) + ... + exp(x[i])) along `axis`; `exclusive` leaves x[i] out.")
       .Gradient([](GradContext& g) {

@@ -21,13 +21,16 @@ void ReshapeShape(ShapeContext& c) {
       known = shapes::MultiplyDims(known, out[i]);
     }
   }
-  const int64_t elements = in.num_elements();
+  int64_t elements = in.num_elements();
+  for (int i = 0; i < in.rank(); ++i) {
+    if (in[i] == 0) elements = 0;  // whatever the other dimensions are
+  }
   const auto refuse = [&](std::string_view tail) {
     throw InvalidArgument("Cannot reshape a tensor with ", elements, " elements to shape ", out, " (",
                           unknown ? std::string("?") : StrCat(known), " elements)", tail);
   };
   if (elements >= 0) {
-    if (unknown == 0 && known != elements) refuse("");
+    if ((unknown == 0 && known != elements) || (known == 0 && elements > 0)) refuse("");
     if (unknown == 1 && known > 0) {
       if (elements % known != 0)
         refuse(StrCat(": the dimension size must be evenly divisible by ", known, " but is ", elements));

@@ -29,15 +29,17 @@ bool IsZeros(GradContext& g, int output) {
   return true;
 }
 
+// By the logits, of the losses and of their gradient, which is softmax - labels.
+Out XentLogitsGradient(GradContext& g) {
+  const Out dx = Column(g.dy(0)) * g.y(1);
+  if (IsZeros(g, 1)) return dx;
+  const Out dz = g.dy(1), p = g.Call("Softmax", {g.x(0)});
+  return dx + (dz - Sum(dz * p, {1}, true)) * p;
+}
+
 void XentGradient(GradContext& g) {
-  const Out logits = g.x(0), loss_grad = Column(g.dy(0));
-  Out dx = loss_grad * g.y(1);
-  if (!IsZeros(g, 1)) {  // a gradient of the gradient: softmax's own derivative
-    const Out dz = g.dy(1), p = g.Call("Softmax", {logits});
-    dx = dx + (dz - Sum(dz * p, {1}, true)) * p;
-  }
-  g.Set(0, dx);
-  if (g.wanted(1)) g.Set(1, loss_grad * -g.Call("LogSoftmax", {logits}));
+  g.Set(0, XentLogitsGradient(g));
+  if (g.wanted(1)) g.Set(1, Column(g.dy(0)) * -g.Call("LogSoftmax", {g.x(0)}));
 }
 
 void SparseXentShape(ShapeContext& c) {
@@ -100,11 +102,7 @@ void RegisterSoftmaxOps(OpRegistry& ops) {
       .Shape(SparseXentShape)
       .Doc("Cross entropy of one right class for each row, with its gradient.")
       .Gradient([](GradContext& g) {
-        const Out fixed = g.Call("PreventGradient", {g.y(1)},
-                                 {{"message",
-                                   "Currently there is no way to take the second derivative of "
-                                   "sparse_softmax_cross_entropy_with_logits: its gradient is computed with it"}});
-        g.Set(0, Column(g.dy(0)) * fixed);
+        g.Set(0, XentLogitsGradient(g));
       });
   ops.Add("L2Loss")
       .Input("t: T")

@@ -6,11 +6,10 @@ namespace penstock {
 namespace {
 
 // Shared by SpaceToBatchND (`into` true) and BatchToSpaceND: inputs are the tensor, block shape and paddings or crops.
-void BlockShape(ShapeContext& c, PartialShape block_dims, const Tensor* block, int cuts_input, bool into) {
+void BlockShape(ShapeContext& c, const PartialShape& given, PartialShape block_dims, const Tensor* block, int cuts_input, bool into) {
   const PartialShape cuts = c.WithRank(cuts_input, 2);
   shapes::RequireDim(cuts[1], 2);
   const int64_t blocks = ShapeContext::MergeDim(block_dims[0], cuts[0]);
-  const PartialShape& given = c.in(0);
   if (blocks < 0) return c.out(0, shapes::AnyOfRank(given.rank()));
   if (given.known_rank() && given.rank() < blocks + 1)
     throw InvalidArgument("Shape must be at least rank ", blocks + 1, " but is rank ", given.rank());
@@ -47,10 +46,10 @@ void BlockShape(ShapeContext& c, PartialShape block_dims, const Tensor* block, i
 }
 
 void SquareBlockShape(ShapeContext& c, bool into) {
-  c.WithRank(0, 4);
+  const PartialShape in = c.WithRank(0, 4);
   const int64_t size = c.attr<int64_t>("block_size");
   const Tensor block = Tensor::Vector(std::vector<int64_t>{size, size});
-  BlockShape(c, {2}, &block, 1, into);
+  BlockShape(c, in, {2}, &block, 1, into);
 }
 
 void DepthShape(ShapeContext& c, bool into) {
@@ -82,7 +81,7 @@ void RegisterSpaceOps(OpRegistry& ops) {
       .Attr("T: type")
       .Attr("Tblock_shape: {int32, int64} = DT_INT32")
       .Attr("Tpaddings: {int32, int64} = DT_INT32")
-      .Shape([](ShapeContext& c) { BlockShape(c, c.WithRank(1, 1), c.in_value(1), 2, true); })
+      .Shape([](ShapeContext& c) { BlockShape(c, c.in(0), c.WithRank(1, 1), c.in_value(1), 2, true); })
       .Gradient([](GradContext& g) {
         g.Set(0, g.Call("BatchToSpaceND", {g.dy(), g.x(1), g.x(2)}));
       })
@@ -96,7 +95,7 @@ void RegisterSpaceOps(OpRegistry& ops) {
       .Attr("T: type")
       .Attr("Tblock_shape: {int32, int64} = DT_INT32")
       .Attr("Tcrops: {int32, int64} = DT_INT32")
-      .Shape([](ShapeContext& c) { BlockShape(c, c.WithRank(1, 1), c.in_value(1), 2, false); })
+      .Shape([](ShapeContext& c) { BlockShape(c, c.in(0), c.WithRank(1, 1), c.in_value(1), 2, false); })
       .Gradient([](GradContext& g) {
         g.Set(0, g.Call("SpaceToBatchND", {g.dy(), g.x(1), g.x(2)}));
       })

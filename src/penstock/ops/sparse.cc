@@ -63,7 +63,7 @@ void RegisterSparseOps(OpRegistry& ops) {
       .Shape([](ShapeContext& c) {
         SparseRank(c, 0);
         c.out(0, c.in(0));
-        c.out(1, c.in(1));
+        c.out(1, c.WithRank(1, 1));
       })
       .Gradient([](GradContext& g) {
         // The entries' own numbers go the same way, which tells the way back.

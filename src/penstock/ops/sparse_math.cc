@@ -49,7 +49,7 @@ void ReduceToDenseShape(ShapeContext& c) {
   const Tensor* axes = c.in_value(3);
   const bool keep = c.attr<bool>("keep_dims");
   if (!shape.known_rank() || !axes) return;
-  std::vector<bool> reduced(shape.rank(), axes->num_elements() == 0);
+  std::vector<bool> reduced(shape.rank());
   for (int64_t axis : shapes::Integers(*axes)) {
     if (axis < -shape.rank() || axis >= shape.rank()) {
       throw InvalidArgument("Invalid reduction dimension ", axis, " for input with ", shape.rank(), " dimensions.");
@@ -158,7 +158,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
         g.Set(1, dx[0]);
         g.Set(4, dx[1]);
       })
-      .Doc("The sparse sum; entries of magnitude below `thresh` are left out.");
+      .Doc("The sparse sum; sums of two entries are left out if of magnitude below `thresh`.");
 
   ops.Add("SparseAddGrad")
       .Input("backprop_val_grad: T")
@@ -190,7 +190,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
         const Out scale = FloorDiv(shape, Cast(kept, DT_INT64));
         g.Set(1, g.Call("GatherNd", {Reshape(g.dy(), kept), FloorDiv(indices, scale)}));
       })
-      .Doc("Sums over `reduction_axes` (all if empty) as a dense tensor.");
+      .Doc("Sums over `reduction_axes` as a dense tensor.");
 
   ops.Add("SparseReduceMax")
       .Input("input_indices: int64")
@@ -201,7 +201,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       .Attr("keep_dims: bool = false")
       .Attr("T: realnumbertype")
       .Shape(ReduceToDenseShape)
-      .Doc("Maxima over `reduction_axes` (all if empty) as a dense tensor; 0 where there is no entry.");
+      .Doc("Maxima over `reduction_axes` as a dense tensor; 0 where there is no entry.");
 
   ops.Add("SparseReduceSumSparse")
       .Input("input_indices: int64")
@@ -214,7 +214,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       .Attr("keep_dims: bool = false")
       .Attr("T: numbertype")
       .Shape(ReduceToSparseShape)
-      .Doc("Sums over `reduction_axes` (all if empty) as a sparse tensor.");
+      .Doc("Sums over `reduction_axes` as a sparse tensor.");
 
   ops.Add("SparseReduceMaxSparse")
       .Input("input_indices: int64")
@@ -227,7 +227,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       .Attr("keep_dims: bool = false")
       .Attr("T: realnumbertype")
       .Shape(ReduceToSparseShape)
-      .Doc("Maxima over `reduction_axes` (all if empty) as a sparse tensor.");
+      .Doc("Maxima over `reduction_axes` as a sparse tensor.");
 
   ops.Add("SparseDenseCwiseMul")
       .Input("sp_indices: int64")

@@ -158,6 +158,8 @@ void PoolV2(ShapeContext& c) {
   const PartialShape x = c.WithRank(0, 4);
   std::vector<int64_t> lists[2];
   for (int i = 0; i < 2; ++i) {
+    c.WithRank(1 + i, 1);
+    RequireDim(c.in(1 + i).num_elements(), 4);
     const Tensor* value = c.in_value(1 + i);
     if (!value) {
       PartialShape y = PartialShape::OfRank(4);

@@ -1,4 +1,5 @@
 """Ops that move, make and describe arrays."""
+
 import numpy as np
 from spec import Case, NUMBERS, T, Type, V, i32, i64
 
@@ -69,7 +70,13 @@ def _cases():
     add("ReverseSequence", input=V(3, 3, 2), seq_lengths=i32(0, 2, 4), seq_dim=1, error="")
     add("ReverseSequence", input=V(3, 3, 2), seq_lengths=i32(0, -2, 4), seq_dim=1, error="")
     add("ReverseSequence", input=V(3, 3, 2), seq_lengths=i32(0, 2), seq_dim=1, error="")
-    for shift, axis in ((i32(1), i32(0)), (i32(-4), i32(1)), (i32(1, 2), i32(0, 1)), (i32(1, 1), i32(0, 0)), (i64(100), i64(-1))):
+    for shift, axis in (
+        (i32(1), i32(0)),
+        (i32(-4), i32(1)),
+        (i32(1, 2), i32(0, 1)),
+        (i32(1, 1), i32(0, 0)),
+        (i64(100), i64(-1)),
+    ):
         add("Roll", input=V(2, 3), shift=shift, axis=axis)
         add("Roll", input=V(0, 3), shift=shift, axis=axis)
     add("Roll", input=V(2, 3), shift=i32(1), axis=i32(2), error="")
@@ -88,15 +95,26 @@ def _cases():
     add("MirrorPad", input=V(2, 3), paddings=i32([[2, 0], [0, 0]]), mode="REFLECT", error="")
     add("MirrorPad", input=V(2, 3), paddings=i32([[3, 0], [0, 0]]), mode="SYMMETRIC", error="")
     add("MirrorPad", input=V(2, 3), paddings=i32([[-1, 0], [0, 0]]), mode="SYMMETRIC", error="")
-    for indices, on in ((i32(0, 2, -1, 5), 3), (i64([[0, 1], [2, 1]]), 3), (np.array([1, 0], np.uint8), 2), (i32([]), 2), (i32(1), 3),
-                        (i32(1, 0), 0)):
+    for indices, on in (
+        (i32(0, 2, -1, 5), 3),
+        (i64([[0, 1], [2, 1]]), 3),
+        (np.array([1, 0], np.uint8), 2),
+        (i32([]), 2),
+        (i32(1), 3),
+        (i32(1, 0), 0),
+    ):
         for axis in (-1, 0):
             add("OneHot", indices=indices, depth=i32(on), on_value=V(), off_value=V(), axis=axis)
     add("OneHot", indices=i32(1, 0), depth=i32(-1), on_value=V(), off_value=V(), error="")
     add("OneHot", indices=i32(1, 0), depth=i32(2), on_value=V(), off_value=V(), axis=2, error="")
     for start, limit, delta in ((0, 5, 1), (5, 0, -2), (1, 1, 1), (0, 7, 3)):
-        add("Range", start=V(values=start), limit=V(values=limit), delta=V(values=delta), types=("half", "bfloat16", "float32", "float64",
-            "int8", "int16", "int32", "int64") if delta < 0 else None)
+        add(
+            "Range",
+            start=V(values=start),
+            limit=V(values=limit),
+            delta=V(values=delta),
+            types=("half", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64") if delta < 0 else None,
+        )
     add("Range", start=i32(0), limit=i32(5), delta=i32(0), error="")
     add("Range", start=i32(0), limit=i32(5), delta=i32(-1), error="")
     for num in (1, 2, 5):
@@ -105,7 +123,7 @@ def _cases():
     add("Fill", dims=i32(2, -1), value=V(), error="")
     add("Fill", dims=i32([[2]]), value=V(), error="")
     add("InvertPermutation", x=i32(2, 0, 1))
-    add("InvertPermutation", x=i64(0))if False else None
+    add("InvertPermutation", x=i64(0)) if False else None
     add("InvertPermutation", x=i32(2, 0, 0), error="")
     add("InvertPermutation", x=i32(2, 0, 7), error="")
     for shape in ((), (0,), (3,), (2, 3), (2, 2, 3)):
@@ -133,7 +151,15 @@ def _cases():
         add("MatrixDiagPartV2", input=V(3, 4), k=k, padding_value=V())
     for k, shape in ((i32(0), (2, 3)), (i32(1), (3,)), (i32(-1, 1), (3, 3)), (i32(-1, 0), (2, 2, 3))):
         for align in ("RIGHT_LEFT", "LEFT_LEFT"):
-            add("MatrixDiagV3", diagonal=V(*shape), k=k, num_rows=i32(-1), num_cols=i32(-1), padding_value=V(), align=align)
+            add(
+                "MatrixDiagV3",
+                diagonal=V(*shape),
+                k=k,
+                num_rows=i32(-1),
+                num_cols=i32(-1),
+                padding_value=V(),
+                align=align,
+            )
         add("MatrixDiagV2", diagonal=V(*shape), k=k, num_rows=i32(-1), num_cols=i32(-1), padding_value=V())
     add("MatrixSetDiagV3", input=V(3, 4), diagonal=V(3, 3), k=i32(-1, 1))
     add("MatrixSetDiagV2", input=V(3, 4), diagonal=V(3), k=i32(1))
@@ -154,7 +180,14 @@ def _cases():
     add("BatchToSpaceND", input=V(3, 3), block_shape=i32([2]), crops=i32([[0, 0]]), error="")
     for rates in ([1, 1, 1, 1], [1, 2, 2, 1]):
         for padding in ("SAME", "VALID"):
-            add("ExtractImagePatches", images=V(2, 5, 6, 2), ksizes=[1, 2, 3, 1], strides=[1, 2, 1, 1], rates=rates, padding=padding)
+            add(
+                "ExtractImagePatches",
+                images=V(2, 5, 6, 2),
+                ksizes=[1, 2, 3, 1],
+                strides=[1, 2, 1, 1],
+                rates=rates,
+                padding=padding,
+            )
     return [c for c in made if c]
 
 

@@ -1,4 +1,5 @@
 """Random numbers: the same ones for the same seeds."""
+
 from spec import Case, T, Type, V, i32, i64
 
 
@@ -12,17 +13,45 @@ def _cases():
         for op in ("RandomUniform", "RandomStandardNormal", "TruncatedNormal"):
             add(op, shape=i32(shape), dtype=T, seed=7, seed2=3)
             add(op, shape=i64(shape), dtype=T, seed=0, seed2=9)
-        add("RandomUniformInt", shape=i32(shape), minval=V(values=-3), maxval=V(values=9), seed=1, seed2=2, types=("int32", "int64"))
+        add(
+            "RandomUniformInt",
+            shape=i32(shape),
+            minval=V(values=-3),
+            maxval=V(values=9),
+            seed=1,
+            seed2=2,
+            types=("int32", "int64"),
+        )
         for op in ("StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal"):
             add(op, shape=i32(shape), seed=i32(1, 2), dtype=T)
             add(op, shape=i32(shape), seed=i64(-1, 2**40), dtype=T)
         for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2"):
             for alg in (1, 2):
                 import numpy as np
-                add(op, shape=i32(shape), key=np.array([5], np.uint64), counter=np.array([1, 2] if alg == 1 else [1, 0], np.uint64), alg=i32(alg),
-                    dtype=T)
-        add("StatelessRandomUniformInt", shape=i32(shape), seed=i32(1, 2), minval=V(values=-3), maxval=V(values=9), types=("int32", "int64"))
-        add("StatelessRandomUniformFullInt", shape=i32(shape), seed=i32(1, 2), dtype=T, types=("int32", "int64", "uint32", "uint64"))
+
+                add(
+                    op,
+                    shape=i32(shape),
+                    key=np.array([5], np.uint64),
+                    counter=np.array([1, 2] if alg == 1 else [1, 0], np.uint64),
+                    alg=i32(alg),
+                    dtype=T,
+                )
+        add(
+            "StatelessRandomUniformInt",
+            shape=i32(shape),
+            seed=i32(1, 2),
+            minval=V(values=-3),
+            maxval=V(values=9),
+            types=("int32", "int64"),
+        )
+        add(
+            "StatelessRandomUniformFullInt",
+            shape=i32(shape),
+            seed=i32(1, 2),
+            dtype=T,
+            types=("int32", "int64", "uint32", "uint64"),
+        )
     add("RandomUniform", shape=i32([-1]), dtype=T, seed=7, error="")
     add("RandomUniform", shape=i32([[1]]), dtype=T, seed=7, error="")
     add("RandomUniformInt", shape=i32([1]), minval=i32(3), maxval=i32(3), seed=1, error="")

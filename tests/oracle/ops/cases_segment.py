@@ -1,4 +1,5 @@
 """Reductions over segments."""
+
 from spec import Case, V, i32, i64
 
 
@@ -32,7 +33,14 @@ def _cases():
         add(op + "Grad", grad=V(2, 2), indices=i32(0, 2, 1), segment_ids=i32(0, 0, 1), output_dim0=i32(4))
         for indices, ids in (([4], [0]), ([-1], [0]), ([0, 1], [1, 0]), ([0], [0, 1])):
             add(op, data=V(4, 2), indices=i32(indices), segment_ids=i32(ids), error="")
-        add(op + "WithNumSegments", data=V(4, 2), indices=i32(0, 1), segment_ids=i32(0, 5), num_segments=i32(2), error="")
+        add(
+            op + "WithNumSegments",
+            data=V(4, 2),
+            indices=i32(0, 1),
+            segment_ids=i32(0, 5),
+            num_segments=i32(2),
+            error="",
+        )
         add(op + "Grad", grad=V(2, 2), indices=i32(0, 7), segment_ids=i32(0, 1), output_dim0=i32(4), error="")
         add(op + "Grad", grad=V(2, 2), indices=i32(0, 1), segment_ids=i32(0, 4), output_dim0=i32(4), error="")
     return made

@@ -1,4 +1,5 @@
 """Order, sets and search."""
+
 from spec import Case, NUMBERS, V, i32, i64
 
 
@@ -34,7 +35,12 @@ def _cases():
                 add(op, x=V(*shape, low=0, high=1), axis=i64(axis))
     for op in ("LowerBound", "UpperBound"):
         for out in ("int32", "int64"):
-            add(op, sorted_inputs=V(2, 5, low=-4, high=4, sort=True), values=V(2, 3, low=-4, high=4), out_type=_type(out))
+            add(
+                op,
+                sorted_inputs=V(2, 5, low=-4, high=4, sort=True),
+                values=V(2, 3, low=-4, high=4),
+                out_type=_type(out),
+            )
         add(op, sorted_inputs=V(2, 5), values=V(3, 3), error="")
     add("InTopK", predictions=V(3, 4), targets=i32(0, 3, 1), k=2, types=("float32",))
     add("InTopKV2", predictions=V(3, 4), targets=i64(0, 3, 1), k=i64(2), types=("float32",))
@@ -45,6 +51,7 @@ def _cases():
 
 def _type(name):
     from spec import Type
+
     return Type(name)
 
 

@@ -1,7 +1,24 @@
 """The families of cases, each in a file cases_FAMILY.py with a list CASES."""
+
 import importlib
 
-NAMES = ["unary", "binary", "reduction", "arrays", "slicing", "gather", "matmul", "segment", "sorting", "nn", "random", "state"]
+NAMES = [
+    "unary",
+    "binary",
+    "reduction",
+    "arrays",
+    "slicing",
+    "gather",
+    "matmul",
+    "segment",
+    "sorting",
+    "nn",
+    "random",
+    "state",
+    "sparse",
+    "nn_grad",
+    "counting",
+]
 
 
 def cases(family):

@@ -1,4 +1,5 @@
 """Records what real TensorFlow answers to the cases: python tests/oracle/ops/record.py [FAMILY ...]"""
+
 import os
 import sys
 import time
@@ -14,8 +15,18 @@ import store  # noqa: E402
 import tensorflow  # noqa: E402
 
 tf = tensorflow.compat.v1
-_ABSENT = ("No OpKernel was registered", "not in the list of allowed values", "Could not find device", "not in list of allowed",
-           "Could not find valid device", "could not be created. Make sure", "No registered", "is not available in GraphDef", "is not allowed", "incompatible with")
+_ABSENT = (
+    "No OpKernel was registered",
+    "not in the list of allowed values",
+    "Could not find device",
+    "not in list of allowed",
+    "Could not find valid device",
+    "could not be created. Make sure",
+    "No registered",
+    "is not available in GraphDef",
+    "is not allowed",
+    "incompatible with",
+)
 
 
 def absent(error):
@@ -31,22 +42,29 @@ def record(family):
         first = True
         for dtype in case.sweep():
             if case.error is not None:
-                answer = {"error": runner.evaluate(tf, case, dtype, config).get("error"),
-                          "fed": runner.fed_error(tf, case, dtype, config)}
+                answer = {
+                    "error": runner.evaluate(tf, case, dtype, config).get("error"),
+                    "fed": runner.fed_error(tf, case, dtype, config),
+                }
                 if answer["error"] is None and answer["fed"] is None:
                     print("NO ERROR", case.text())
                     continue
                 for where in ("error", "fed"):
                     if answer[where] and case.error not in answer[where][1]:
                         print("PHRASE", case.text(), where, answer[where][0], answer[where][1][:200].replace("\n", " "))
-                    answer[where] = answer[where] and [answer[where][0], case.error if case.error in answer[where][1] else ""]
+                    answer[where] = answer[where] and [
+                        answer[where][0],
+                        case.error if case.error in answer[where][1] else "",
+                    ]
                 kept.add(case.key, dtype, answer)
                 continue
             answer = runner.evaluate(tf, case, dtype, config)
             if "error" in answer:
                 if absent(answer["error"]):
                     continue
-                print("ERROR", case.text(), dtype, answer["error"][0], answer["error"][1][-200:].replace("\n", " ")) if len(case.sweep()) > 1 else None
+                print(
+                    "ERROR", case.text(), dtype, answer["error"][0], answer["error"][1][-200:].replace("\n", " ")
+                ) if len(case.sweep()) > 1 else None
                 answer["error"][1] = ""
             if "grads_error" in answer:
                 answer["grads_error"] = answer["grads_error"][0]

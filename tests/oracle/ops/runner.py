@@ -1,4 +1,5 @@
 """Makes the calls that cases describe in one TensorFlow: real, or Penstock. Both are given as the version-1 module."""
+
 import contextlib
 import zlib
 
@@ -53,7 +54,9 @@ class Build:
             if self.place == "fed":
                 return self.placeholder(value, None, list(value.shape))
             return tf.constant(value)
-        if isinstance(value, (list, tuple)) and any(isinstance(v, (spec.V, np.ndarray, spec.Type, spec.Ref)) for v in value):
+        if isinstance(value, (list, tuple)) and any(
+            isinstance(v, (spec.V, np.ndarray, spec.Type, spec.Ref)) for v in value
+        ):
             return [self.argument(v) for v in value]
         return value
 
@@ -86,7 +89,9 @@ class Build:
             if output.dtype.base_dtype.name not in spec.REAL + spec.COMPLEX + ("float16",):
                 continue
             size = tf.size(output)
-            weights = tf.reshape(tf.cast(tf.math.floormod(tf.range(size) * 7, 5) - 2, tf.float32) * 0.5 + 0.25, tf.shape(output))
+            weights = tf.reshape(
+                tf.cast(tf.math.floormod(tf.range(size) * 7, 5) - 2, tf.float32) * 0.5 + 0.25, tf.shape(output)
+            )
             for gradient in tf.gradients(output, self.differentiable, tf.cast(weights, output.dtype.base_dtype)):
                 made.append(None if gradient is None else tf.convert_to_tensor(gradient))
         return made

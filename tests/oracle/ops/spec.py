@@ -3,6 +3,7 @@
 A case is an op with arguments: `V` is a value of the type that the case is swept over, arrays are constants, `Ref` and
 `Res` put a value in a variable, lists are lists of arguments. Values follow from the case alone.
 """
+
 import zlib
 
 import numpy as np
@@ -30,8 +31,10 @@ class V:
             self.shape = np.shape(values)
 
     def __repr__(self):
-        return (f"V({self.shape},{self.low},{self.high},{self.special},"
-                f"{None if self.values is None else np.asarray(self.values).tolist()},{self.dtype},{self.sort})")
+        return (
+            f"V({self.shape},{self.low},{self.high},{self.special},"
+            f"{None if self.values is None else np.asarray(self.values).tolist()},{self.dtype},{self.sort})"
+        )
 
     def make(self, dtype, seed):
         """The array; bfloat16 comes as float32."""
@@ -101,11 +104,13 @@ T = Type("T")
 
 
 class Case:
-    """One call. `types` None: every type that TensorFlow has a CPU kernel for. `error`: a phrase of the error it must make."""
+    """One call. `types` None: every type that TensorFlow has a CPU kernel for. `error`: a phrase of its error.
+    `rough`: how many times as much half and bfloat16 may be off, where their sums of many terms are rounded."""
 
-    def __init__(self, op, args, types=None, error=None, grad=True, shapes=True, tolerance=None, outputs=None):
+    def __init__(self, op, args, types=None, error=None, grad=True, shapes=True, tolerance=None, outputs=None, rough=1):
         self.op, self.args, self.types, self.error = op, args, types, error
         self.grad, self.shapes, self.tolerance, self.outputs = grad, shapes, tolerance, outputs
+        self.rough = rough
         self.key = f"{op}/{zlib.crc32(self.text().encode()):08x}"
 
     def text(self):

@@ -1,4 +1,5 @@
 """Recorded answers in files: an index in JSON and one run of bytes, compressed together."""
+
 import base64
 import io
 import json
@@ -32,8 +33,11 @@ class Writer:
     def write(self, family, version):
         os.makedirs(_FOLDER, exist_ok=True)
         index = json.dumps({"tensorflow": version, "answers": self.answers}, separators=(",", ":")).encode()
-        np.savez_compressed(os.path.join(_FOLDER, family + ".npz"), index=np.frombuffer(index, np.uint8),
-                            data=np.frombuffer(self.data.getvalue(), np.uint8))
+        np.savez_compressed(
+            os.path.join(_FOLDER, family + ".npz"),
+            index=np.frombuffer(index, np.uint8),
+            data=np.frombuffer(self.data.getvalue(), np.uint8),
+        )
 
 
 def read(family):

@@ -1,19 +1,48 @@
-"""Calls ops with random arguments: python fuzz_ops.py SEED SECONDS OP... Prints each op before it is called, so that whoever
-started this knows which one it died in. Any error but TensorFlow's, TypeError and ValueError ends it with status 3."""
+"""Calls ops with random arguments: python fuzz_ops.py SEED SECONDS OP...
+
+The calls of an op are made in a process forked for them, so that a crash, a hang or a huge allocation is found and
+named with its seed. Prints what went wrong and ends with status 3 if a call did any of these, or raised anything but
+TensorFlow's errors, TypeError and ValueError."""
+
+import os
 import random
+import resource
+import select
+import signal
 import sys
 import time
 
+import mutations
 import numpy as np
 
 import penstock.v1 as tf
 from penstock import _core
 
-_NAMES = ("float32", "int32", "float64", "int64", "half", "uint8", "int8", "int16", "uint16", "uint32", "uint64", "bool", "string",
-          "complex64", "complex128", "bfloat16")
+_NAMES = (
+    "float32",
+    "int32",
+    "float64",
+    "int64",
+    "half",
+    "uint8",
+    "int8",
+    "int16",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+    "string",
+    "complex64",
+    "complex128",
+    "bfloat16",
+)
 _SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
-_INTS = (0, 1, 2, 3, -1, -2, 5, 100, -100, 2**31 - 1, -2**31, 2**31, 2**62, -2**63)
-_FLOATS = (0.0, 1.0, -1.0, 0.5, 1e30, -1e30, float("nan"), float("inf"), -float("inf"), 2.0, 7.25)
+_INTS, _FLOATS = mutations.INTS, mutations.FLOATS
+_DONE = 7  # a child's exit status, unlike that of an op that ends the process
+_ROUND = 20  # calls in one process
+_PATIENCE = 20  # seconds until a call counts as hung
+# Bytes of address space; a sanitizer needs more than there is.
+_MEMORY = 0 if "asan" in os.environ.get("LD_PRELOAD", "") else 4 << 30
 _ALLOWED = (tf.errors.OpError, TypeError, ValueError, NotImplementedError)
 
 
@@ -43,7 +72,9 @@ class Call:
         chance = self.chance
         size = int(np.prod(shape, dtype=np.int64))
         if dtype == "string":
-            flat = np.array([chance.choice((b"", b"a", b"12", b"-1.5", b"\xff", b"x" * 40)) for _ in range(size)], object)
+            flat = np.array(
+                [chance.choice((b"", b"a", b"12", b"-1.5", b"\xff", b"x" * 40)) for _ in range(size)], object
+            )
         elif dtype == "bool":
             flat = np.array([chance.random() < 0.5 for _ in range(size)], bool)
         elif dtype in ("float32", "float64", "half", "float16", "complex64", "complex128"):
@@ -60,9 +91,13 @@ class Call:
         shape = self.shape()
         if dtype == "resource":
             kind = self.chance.choice(("float32", "int32", "float64"))
-            handle = tf.raw_ops.VarHandleOp(dtype=tf.as_dtype(kind), shape=shape, shared_name=f"v{self.chance.random()}")
+            handle = tf.raw_ops.VarHandleOp(
+                dtype=tf.as_dtype(kind), shape=shape, shared_name=f"v{self.chance.random()}"
+            )
             if self.chance.random() < 0.9:
-                self.before.append(tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(self.value(kind, shape))))
+                self.before.append(
+                    tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(self.value(kind, shape)))
+                )
             return handle
         if dtype == "variant":
             raise ValueError("no random variants")
@@ -72,13 +107,17 @@ class Call:
             made = tf.constant(array)
         else:
             known = self.chance.random()
-            made = tf.placeholder(tf.as_dtype(wide), shape if known < 0.4 else None if known < 0.8 else [None] * len(shape))
+            made = tf.placeholder(
+                tf.as_dtype(wide), shape if known < 0.4 else None if known < 0.8 else [None] * len(shape)
+            )
             self.feeds[made] = array
         return tf.cast(made, tf.bfloat16) if dtype == "bfloat16" else made
 
     def argument(self, arg):
         if arg.type_list_attr:
-            kinds = self.lists.setdefault(arg.type_list_attr, [self.chance.choice(_NAMES[:6]) for _ in range(self.chance.choice((1, 2)))])
+            kinds = self.lists.setdefault(
+                arg.type_list_attr, [self.chance.choice(_NAMES[:6]) for _ in range(self.chance.choice((1, 2)))]
+            )
             return [self.tensor(kind) for kind in kinds]
         dtype = tf.as_dtype(arg.type).base_dtype.name if arg.type else self.type_of(arg.type_attr)
         if arg.is_ref:
@@ -86,8 +125,14 @@ class Call:
             variable = tf.raw_ops.VariableV2(dtype=tf.as_dtype(dtype), shape=shape)
             if self.chance.random() < 0.9:
                 wide = "float32" if dtype == "bfloat16" else dtype
-                self.before.append(tf.raw_ops.Assign(ref=variable, value=tf.cast(tf.constant(self.value(wide, shape)), tf.as_dtype(dtype))
-                                                     if wide != dtype else tf.constant(self.value(wide, shape))))
+                self.before.append(
+                    tf.raw_ops.Assign(
+                        ref=variable,
+                        value=tf.cast(tf.constant(self.value(wide, shape)), tf.as_dtype(dtype))
+                        if wide != dtype
+                        else tf.constant(self.value(wide, shape)),
+                    )
+                )
             return variable
         if arg.number_attr:
             count = self.numbers.setdefault(arg.number_attr, self.chance.choice((1, 2, 2, 3)))
@@ -137,8 +182,11 @@ class Call:
         with tf.Session(config=config) as session:
             if self.before:
                 session.run(self.before)
-            session.run([t.op if isinstance(t, tf.Tensor) else t for t in targets], self.feeds,
-                        options=tf.RunOptions(timeout_in_ms=5000))
+            session.run(
+                [t.op if isinstance(t, tf.Tensor) else t for t in targets],
+                self.feeds,
+                options=tf.RunOptions(timeout_in_ms=5000),
+            )
 
 
 def _flat(value):
@@ -147,22 +195,94 @@ def _flat(value):
     return [value]
 
 
+def call(name, seed):
+    """One random call of an op: None, or a line about an exception that it should not have made."""
+    with tf.Graph().as_default():
+        try:
+            chance = random.Random(f"{name}{seed}")
+            if chance.random() < 0.7 and mutations.cases_of(name):
+                mutations.run(tf, chance, name)
+            else:
+                Call(chance, _core.op_def(name)).run()
+        except _ALLOWED:
+            pass
+        except LookupError as error:
+            if "radient" not in str(error):  # no gradient
+                return f"{type(error).__name__}: {error}"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    return None
+
+
+def child(name, seed, count, pipe):
+    """Makes calls in this process, telling of each before it is made."""
+    with open(os.devnull, "w") as quiet:
+        os.dup2(quiet.fileno(), 1)
+    if _MEMORY:
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for i in range(count):
+        os.write(pipe, f"{seed + i}\n".encode())
+        line = call(name, seed + i)
+        if line:
+            os.write(pipe, f"! {line}".replace("\n", " ")[:500].encode() + b"\n")
+
+
+def fuzz(name, seed, count):
+    """Lines about calls that crashed, hung or confused the op: each op has a process of its own."""
+    found = []
+    while count > 0:
+        into, pipe = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(into)
+            status = 1
+            try:
+                child(name, seed, count, pipe)
+                status = _DONE
+            finally:
+                os._exit(status)
+        os.close(pipe)
+        text, hung = b"", False
+        while True:
+            if not select.select([into], [], [], _PATIENCE)[0]:
+                hung = True
+                os.kill(pid, signal.SIGKILL)
+                break
+            read = os.read(into, 4096)
+            if not read:
+                break
+            text += read
+        os.close(into)
+        status = os.waitpid(pid, 0)[1]
+        lines = text.decode(errors="replace").splitlines()
+        at = seed
+        for line in lines:
+            if line.startswith("!"):
+                found.append(f"{name} {at}: {line[2:]}")
+            else:
+                at = int(line)
+        if not hung and os.WIFEXITED(status) and os.WEXITSTATUS(status) == _DONE:
+            break
+        found.append(f"{name} {at}: {'no answer' if hung else 'ended with status ' + str(status)}")
+        if len(found) > 5:
+            break
+        count -= at + 1 - seed
+        seed = at + 1
+    return found
+
+
 def main(seed, seconds, names):
-    end, step = time.time() + seconds, 0
-    while True:
+    end, failures = time.time() + seconds, []
+    for name in names:
+        failures += fuzz(name, seed, 1)
+    while time.time() < end:
+        seed += _ROUND
         for name in names:
-            if step and time.time() > end:
-                return 0
-            print(name, seed + step, flush=True)
-            with tf.Graph().as_default():
-                try:
-                    Call(random.Random(f"{name}{seed + step}"), _core.op_def(name)).run()
-                except _ALLOWED:
-                    pass
-                except LookupError as error:  # no gradient
-                    if "radient" not in str(error):
-                        raise
-        step += 1
+            if time.time() < end:
+                failures += fuzz(name, seed, _ROUND)
+    print("\n".join(failures))
+    return 3 if failures else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Compares the calls described in tests/oracle/ops on Penstock with what real TensorFlow answered."""
+
 import functools
+import random
 import sys
 from pathlib import Path
 
@@ -13,10 +15,17 @@ import spec  # noqa: E402,F401
 import store  # noqa: E402
 
 import penstock.v1 as tf  # noqa: E402
+from penstock import _core  # noqa: E402
 
 # (relative, absolute) error that is allowed in results of each type.
-_TOLERANCE = {"half": (4e-3, 2e-3), "bfloat16": (3e-2, 2e-2), "float32": (2e-5, 2e-6), "float64": (1e-9, 1e-11),
-              "complex64": (3e-5, 3e-6), "complex128": (1e-9, 1e-11)}
+_TOLERANCE = {
+    "half": (4e-3, 2e-3),
+    "bfloat16": (3e-2, 2e-2),
+    "float32": (2e-5, 2e-6),
+    "float64": (1e-9, 1e-11),
+    "complex64": (3e-5, 3e-6),
+    "complex128": (1e-9, 1e-11),
+}
 
 
 @functools.lru_cache(None)
@@ -32,18 +41,19 @@ def by_op(family):
     return found
 
 
-def check_op(family, op, known=()):
-    """The differences of all cases of one op, as lines of text."""
-    from penstock import _core
-    if op not in known and not getattr(_core.op_def(op), "has_kernel", False):
+def check_op(family, op, most=None):
+    """The differences of all answers for one op, or of `most` of them, as lines of text; None if it has no kernel."""
+    if not _core.op_def(op).has_kernel:
         return None
-    lines = []
-    for case in by_op(family)[op]:
-        for dtype in case.sweep():
-            wanted = answers(family).get(f"{case.key}/{dtype}")
-            if wanted is not None:
-                lines += [f"{case.text()} {dtype}: {line}" for line in check(case, dtype, wanted)]
-    return lines
+    asked = [
+        (case, dtype, answers(family).get(f"{case.key}/{dtype}"))
+        for case in by_op(family)[op]
+        for dtype in case.sweep()
+    ]
+    asked = [one for one in asked if one[2] is not None]
+    if most is not None and len(asked) > most:
+        asked = random.Random(op).sample(asked, most)
+    return [f"{case.text()} {dtype}: {line}" for case, dtype, wanted in asked for line in check(case, dtype, wanted)]
 
 
 def check(case, dtype, wanted):
@@ -53,7 +63,11 @@ def check(case, dtype, wanted):
     if "error" in wanted:
         if "error" not in got:
             return [f"no error, TensorFlow has {wanted['error'][0]}"]
-        return [] if _same_class(got["error"][0], wanted["error"][0]) else [f"{got['error']} instead of {wanted['error'][0]}"]
+        return (
+            []
+            if _same_class(got["error"][0], wanted["error"][0])
+            else [f"{got['error']} instead of {wanted['error'][0]}"]
+        )
     if "error" in got:
         return [f"fails: {got['error'][0]}: {got['error'][1][:300]}"]
     lines = []
@@ -63,7 +77,12 @@ def check(case, dtype, wanted):
             lines += _compare(part, got[part], wanted[part], tolerance)
         elif part in wanted and wanted[part]:
             lines.append(f"no {part}: {got.get('grads_error')}"[:300])
-    if "grads_error" in wanted and "grads_error" not in got and any(g is not None for g in got.get("grads", ())):
+    # Where TensorFlow's gradient fails rather than being absent, a gradient is welcome.
+    if (
+        wanted.get("grads_error") == "LookupError"
+        and "grads_error" not in got
+        and any(g is not None for g in got.get("grads", ()))
+    ):
         lines.append(f"has a gradient, TensorFlow has {wanted['grads_error']}")
     if "shapes" in wanted:
         shapes = runner.shapes(tf, case, dtype)
@@ -74,15 +93,20 @@ def check(case, dtype, wanted):
 
 
 def _at_least(got, wanted):
-    """Whether shapes know what TensorFlow knows; more is welcome (values agree with them, or feeding and running fails)."""
+    """Whether shapes know what TensorFlow knows; more is welcome (the values agree with it, or running fails)."""
     if isinstance(wanted, str) or isinstance(got, str):
         return isinstance(wanted, str) and isinstance(got, str)
     return len(got) == len(wanted) and all(
-        w is None or g is not None and len(g) == len(w) and all(y is None or x == y for x, y in zip(g, w)) for g, w in zip(got, wanted))
+        w is None or g is not None and len(g) == len(w) and all(y is None or x == y for x, y in zip(g, w))
+        for g, w in zip(got, wanted)
+    )
 
 
 def _check_error(case, dtype, wanted):
-    for where, got in (("error", runner.evaluate(tf, case, dtype).get("error")), ("fed", runner.fed_error(tf, case, dtype))):
+    for where, got in (
+        ("error", runner.evaluate(tf, case, dtype).get("error")),
+        ("fed", runner.fed_error(tf, case, dtype)),
+    ):
         if wanted[where] is None:
             continue
         if got is None:
@@ -94,14 +118,18 @@ def _check_error(case, dtype, wanted):
 
 
 def _same_class(got, wanted):
-    return got == wanted or {got, wanted} <= {"TypeError", "ValueError", "InvalidArgumentError"} and got != "InvalidArgumentError"
+    return (
+        got == wanted
+        or {got, wanted} <= {"TypeError", "ValueError", "InvalidArgumentError"}
+        and got != "InvalidArgumentError"
+    )
 
 
 def _tolerance(case, dtype):
     relative, absolute = _TOLERANCE.get(dtype, _TOLERANCE["float32"])
     if case.tolerance:
         relative, absolute = max(relative, case.tolerance), max(absolute, case.tolerance)
-    return relative, absolute
+    return (relative * case.rough, absolute * case.rough) if dtype in ("half", "bfloat16") else (relative, absolute)
 
 
 def _compare(part, got, wanted, tolerance):

@@ -84,7 +84,7 @@ struct Bucketize {
     ParallelElements(k, x.size(), 10000, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), x[i],
-                                         [](T v, float boundary) { return v < static_cast<T>(boundary); });
+                                         [](T v, float boundary) { return static_cast<double>(v) < boundary; });
         y[i] = static_cast<int32_t>(at - boundaries.begin());
       }
     });

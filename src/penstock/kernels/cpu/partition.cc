@@ -134,7 +134,7 @@ struct Inplace {
             ((kTypeOf<Ts> == out.dtype() ? (Accumulate<Ts>(out, row * width, v, i * width, width, how == kSub), true)
                                          : false) ||
              ...);
-        if (!done) throw Unimplemented("adding elements of type ", out.dtype());
+        if (!done) throw InvalidArgument("Unsupported dtype: ", out.dtype());
       };
       each(Numbers{});
     }

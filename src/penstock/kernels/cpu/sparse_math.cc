@@ -214,8 +214,8 @@ struct SparseAdd {
     std::vector<T> sums;
     Merge(a, b, [&](int64_t i, int64_t j) {
       const T sum = i < 0 ? y[j] : j < 0 ? x[i] : static_cast<T>(x[i] + y[j]);
-      // Only what the threshold says is left out; NaN stays.
-      if (static_cast<double>(std::abs(Wide(sum))) < threshold) return;
+      // Only sums of two entries are left out; NaN stays.
+      if (i >= 0 && j >= 0 && static_cast<double>(std::abs(Wide(sum))) < threshold) return;
       places.push_back(i < 0 ? b.at(j) : a.at(i));
       sums.push_back(sum);
     });
@@ -310,7 +310,7 @@ template <class T, bool kMax>
 void Reduce(KernelContext& k, bool keep, bool sparse) {
   const SparseInput in(k, 0);
   const std::vector<int64_t> axes = shapes::Integers(k.input(3));
-  std::vector<bool> reduced(in.rank, axes.empty());
+  std::vector<bool> reduced(in.rank);
   for (const int64_t axis : axes) {
     k.Require(axis >= -in.rank && axis < in.rank, "Invalid reduction dimension ", axis, " for input with ", in.rank,
               " dimension(s)");

@@ -49,6 +49,7 @@ double Zeta(double x, double q) {
   if (std::isnan(x) || std::isnan(q)) return kNan;
   if (x == 1) return kInf;
   if (x < 1) return kNan;
+  if (q == kInf) return 0;
   if (q <= 0) {
     if (q == std::floor(q)) return x == std::floor(x) && std::fmod(x, 2) == 0 ? kInf : kNan;
     if (x != std::floor(x)) return kNan;

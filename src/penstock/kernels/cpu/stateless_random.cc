@@ -21,16 +21,14 @@ Philox FromSeed(const KernelContext& k, int input) {
   return Philox({0, 0, mix[2], mix[3]}, {mix[0], mix[1]});
 }
 
-enum Algorithm { kPhilox = 1, kThreeFry = 2, kAuto = 3 };
+enum Algorithm { kPhilox = 1, kAuto = 3 };  // 2, ThreeFry, is not there on the CPU
 
 // Inputs first, first + 1, first + 2: key, counter, algorithm.
 Philox FromKey(const KernelContext& k, int first) {
   const Tensor &key = k.input(first), &counter = k.input(first + 1);
   const int64_t algorithm = k.Int(first + 2);
   k.Require(key.rank() == 1 && key.dim(0) == 1, "key must have shape [1], not ", key.shape());
-  k.Require(algorithm == kPhilox || algorithm == kAuto || algorithm == kThreeFry,
-            "Unsupported algorithm id: ", algorithm);
-  if (algorithm == kThreeFry) throw Unimplemented("ThreeFry is not there on the CPU: algorithm id ", algorithm);
+  k.Require(algorithm == kPhilox || algorithm == kAuto, "Unsupported algorithm id: ", algorithm);
   k.Require(counter.rank() == 1 && counter.dim(0) >= 2,
             "counter must be a vector with length at least 2; got shape: ", counter.shape());
   const uint64_t* c = counter.data<uint64_t>();
@@ -53,6 +51,7 @@ template <class D, class By>
 struct Random {
   void operator()(KernelContext& k) const {
     const auto out = k.out<typename D::Type>(0, k.ShapeInput(0));
+    if (out.empty()) return;
     random::Fill(k, By::Get(k), D(), out);
   }
 };

@@ -1,0 +1,65 @@
+"""Every op with a kernel has recorded answers (tests/oracle/ops), or a reason why a single call cannot be compared."""
+
+import fnmatch
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import ops_oracle  # noqa: E402
+
+from penstock import _core  # noqa: E402
+
+# Reasons, and the ops (with wildcards) that they hold for.
+OTHERWISE = {
+    "makes values of its own or is fed, not called: tests/python/framework, tests/python/client": """
+        Const HostConst Placeholder PlaceholderV2 VarHandleOp VariableV2 Variable Timestamp
+        DestroyResourceOp DisableCopyOnRead TemporaryVariable DestroyTemporaryVariable
+        """,
+    "means something among other nodes only: tests/cc/runtime, tests/python/runtime": """
+        Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
+        RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
+        SymbolicGradient _Send _HostSend _Recv _HostRecv _FusedMatMul
+        """,
+    "holds state over several calls: tests/python/ops": """
+        *Queue *QueueV2 Queue* Stack*V2 TensorArray*V3
+        """,
+    "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
+        SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc
+        PyFuncStateless EagerPyFunc
+        """,
+    "draws numbers that follow from no seed alone, or from the machine: tests/python/ops": """
+        *CandidateSampler StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg StatelessShuffle
+        """,
+    "refused by TensorFlow 2.21, an earlier version of an op that is compared": """
+        Conv3DBackpropInput Conv3DBackpropFilter BatchMatrixDiag BatchMatrixDiagPart
+        BatchMatrixSetDiag BatchMatrixBandPart QuantizeAndDequantize RandomPoisson
+        """,
+    "has no kernel on TensorFlow's CPU": """
+        SegmentSumV2 SegmentProdV2 SegmentMaxV2 SegmentMinV2
+        """,
+}
+
+
+def _recorded():
+    return {key.split("/")[0] for family in ops_oracle.families.NAMES for key in ops_oracle.answers(family)}
+
+
+def test_every_op_is_recorded():
+    recorded, patterns = _recorded(), [p for names in OTHERWISE.values() for p in names.split()]
+    lacking = [
+        n
+        for n in _core.op_names()
+        if _core.op_def(n).has_kernel and n not in recorded and not any(fnmatch.fnmatchcase(n, p) for p in patterns)
+    ]
+    assert not lacking, "describe these in tests/oracle/ops/cases_*.py and run record.py: " + " ".join(lacking)
+
+
+def test_reasons_are_needed():
+    recorded = _recorded()
+    idle = [
+        n
+        for names in OTHERWISE.values()
+        for n in names.split()
+        if "*" not in n and (n in recorded or n not in _core.op_names())
+    ]
+    assert not idle, "these are recorded, or no ops: " + " ".join(idle)

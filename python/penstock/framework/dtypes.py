@@ -1,39 +1,36 @@
 """Element types: TensorFlow's names, enum numbers and NumPy types."""
 import builtins
 
+import ml_dtypes as _ml_dtypes
 import numpy as np
 
 from penstock import _core
-
-try:
-    import ml_dtypes as _ml_dtypes
-except ImportError:
-    _ml_dtypes = None
-
-
-def _bfloat16_type():
-    """NumPy's type for bfloat16: ml_dtypes' scalar if installed, else the 16 bits in a structure."""
-    return _ml_dtypes.bfloat16 if _ml_dtypes else np.dtype([("bfloat16", np.uint16)])
 
 
 def _quantized(name, base):
     return np.dtype([(name, base)])
 
 
-np_bfloat16 = _bfloat16_type()
+np_bfloat16 = _ml_dtypes.bfloat16
 _np_qint8, _np_quint8 = _quantized("qint8", np.int8), _quantized("quint8", np.uint8)
 _np_qint16, _np_quint16 = _quantized("qint16", np.int16), _quantized("quint16", np.uint16)
 _np_qint32 = _quantized("qint32", np.int32)
 
-# Types that the runtime does not know as NumPy's; bfloat16 without ml_dtypes has no conversions, so no values either.
-for _enum, _type in ((11, _np_qint8), (12, _np_quint8), (13, _np_qint32), (15, _np_qint16), (16, _np_quint16),
-                     (14, _ml_dtypes and np_bfloat16)):
-    if _type is not None:
-        _core.register_numpy_dtype(_enum, np.dtype(_type))
 np_resource = np.dtype([("resource", np.ubyte)])
-# Types of which NumPy knows nothing: one byte for each element.
+# One byte for each element.
 _SMALL = [(24, "float8_e5m2"), (25, "float8_e4m3fn"), (26, "float8_e4m3fnuz"), (27, "float8_e4m3b11fnuz"),
           (28, "float8_e5m2fnuz"), (29, "int4"), (30, "uint4"), (31, "int2"), (32, "uint2"), (33, "float4_e2m1fn")]
+
+
+def _small_type(name):
+    """ml_dtypes' scalar, or a byte in a structure where the installed one is older than the type."""
+    return getattr(_ml_dtypes, name, None) or _quantized(name, np.uint8)
+
+
+# Types that the runtime does not know as NumPy's.
+for _enum, _type in [(11, _np_qint8), (12, _np_quint8), (13, _np_qint32), (15, _np_qint16), (16, _np_quint16),
+                     (14, np_bfloat16)] + [(number, _small_type(name)) for number, name in _SMALL]:
+    _core.register_numpy_dtype(_enum, np.dtype(_type))
 
 # enum number, name, NumPy type
 _TABLE = [
@@ -44,7 +41,7 @@ _TABLE = [
     (16, "quint16", _np_quint16), (17, "uint16", np.uint16), (18, "complex128", np.complex128),
     (19, "float16", np.float16), (20, "resource", np_resource), (21, "variant", None), (22, "uint32", np.uint32),
     (23, "uint64", np.uint64),
-] + [(number, name, getattr(_ml_dtypes, name, None) or _quantized(name, np.uint8)) for number, name in _SMALL]
+] + [(number, name, _small_type(name)) for number, name in _SMALL]
 _NAME_TO_ENUM = {name: number for number, name, _ in _TABLE}
 _TYPE_TO_STRING = {number: name for number, name, _ in _TABLE}
 _TYPE_TO_STRING.update({number + 100: name + "_ref" for number, name, _ in _TABLE})
@@ -52,7 +49,8 @@ _TF_TO_NP = {number: kind for number, _, kind in _TABLE if kind is not None}
 _INTEGERS = frozenset({3, 4, 5, 6, 9, 17, 22, 23, 29, 30, 31, 32})
 _FLOATS = frozenset({1, 2, 14, 19, 24, 25, 26, 27, 28, 33})
 _QUANTIZED = frozenset({11, 12, 13, 15, 16})
-_NO_LIMITS = _QUANTIZED | {7, 8, 10, 18, 20, 21} | {number for number, _ in _SMALL}
+_NO_LIMITS = _QUANTIZED | {7, 8, 10, 18, 20, 21}
+_ML_TYPES = {14} | {number for number, name in _SMALL if hasattr(_ml_dtypes, name)}
 
 
 class DType:
@@ -131,10 +129,8 @@ class DType:
     def _limit(self, which, word):
         if self._base in _NO_LIMITS:
             raise TypeError(f"Cannot find {word} value of {self}.")
-        if self._base == 14:
-            value = float.fromhex("0x1.FEp127") * (1 if which == "max" else -1)
-            return np_bfloat16(value) if _ml_dtypes else value
-        info = np.finfo if self._base in _FLOATS else np.iinfo
+        module = _ml_dtypes if self._base in _ML_TYPES else np
+        info = module.finfo if self._base in _FLOATS else module.iinfo
         return getattr(info(self.as_numpy_dtype), which)
 
     @property

@@ -1,4 +1,5 @@
 """Values of the types that NumPy itself does not have."""
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -6,7 +7,6 @@ import penstock.v1 as tf
 
 
 def test_bfloat16():
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant([1.0, 2.5, 1 / 3], tf.bfloat16)
         got = session.run(x)
@@ -15,3 +15,26 @@ def test_bfloat16():
         assert session.run(tf.cast(x, tf.float32))[2] == np.float32(0.333984375)
         fed = tf.placeholder(tf.bfloat16, [2])
         assert list(session.run(tf.cast(fed, tf.float32), {fed: np.array([3, 4], ml_dtypes.bfloat16)})) == [3.0, 4.0]
+    assert tf.bfloat16.as_numpy_dtype is ml_dtypes.bfloat16
+    assert float(tf.bfloat16.max) == float.fromhex("0x1.FEp127")
+
+
+@pytest.mark.parametrize("name, low, high", [
+    ("float8_e5m2", -57344, 57344), ("float8_e4m3fn", -448, 448), ("float8_e4m3fnuz", -240, 240),
+    ("float8_e4m3b11fnuz", -30, 30), ("float8_e5m2fnuz", -57344, 57344), ("int4", -8, 7), ("uint4", 0, 15)])
+def test_types_of_a_byte(name, low, high):
+    dtype = tf.as_dtype(name)
+    assert (float(dtype.min), float(dtype.max)) == (low, high)
+    values = np.array([1, 2], dtype.as_numpy_dtype)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(dtype, [2])
+        for got in session.run([tf.constant(values), tf.constant([1, 2], dtype), tf.identity(fed)], {fed: values}):
+            assert got.dtype == getattr(ml_dtypes, name) and list(got.astype(np.float32)) == [1, 2]
+
+
+def test_casts_to_float8_round_as_ml_dtypes():
+    values = np.array([1.0, -1.5, 500.0, 0.3, np.nan], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name in ("float8_e5m2", "float8_e4m3fn"):
+            got = session.run(tf.cast(values, tf.as_dtype(name)))
+            np.testing.assert_array_equal(got.astype(np.float32), values.astype(getattr(ml_dtypes, name)).astype(np.float32))

@@ -129,12 +129,13 @@ class Simplifier {
       }
     }
     Node *before = node->input(0).node, *old_permutation = node->input(1).node;
+    const int old_permutation_id = old_permutation->id();
     Node* constant = AddConstant(graph_, *node, std::move(permutation), old_permutation->control_inputs());
     const Endpoint source = inner.input(0);
     graph_.UpdateInput(node, 1, {constant, 0});
     graph_.UpdateInput(node, 0, source);
     RemoveUnused(graph_, before);
-    RemoveUnused(graph_, old_permutation);
+    if (Node* left = graph_.node(old_permutation_id)) RemoveUnused(graph_, left);  // both may have read the same one
     return true;
   }
 

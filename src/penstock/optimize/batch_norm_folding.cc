@@ -56,8 +56,8 @@ bool Fold(Graph& graph, Node* norm) {
   if (const AttrValue* place = norm->attrs().Find("_class")) graph.SetAttr(add, "_class", *place);
   graph.UpdateInput(conv, 1, {new_filter, 0});
   Redirect(graph, {norm, 0}, {add, 0});
+  RemoveUnused(graph, old_filter);  // before `norm`, which may read the filter's node as well
   RemoveUnused(graph, norm);
-  RemoveUnused(graph, old_filter);
   return true;
 }
 
@@ -66,11 +66,11 @@ bool Fold(Graph& graph, Node* norm) {
 int FoldBatchNormalization(Graph& graph) {
   int folded = 0;
   const OpDef* bias_add = nullptr;
-  for (Node* node : graph.Nodes()) {
-    if (AlgebraOf(node->op()) != Algebra::kNormalize || !IsPure(graph, *node)) continue;
-    if (!bias_add && (!(bias_add = graph.ops().Find("BiasAdd")) || bias_add->known_by_name_only)) return folded;
+  ForEachNode(graph, [&](Node* node) {
+    if (AlgebraOf(node->op()) != Algebra::kNormalize || !IsPure(graph, *node)) return;
+    if (!bias_add && (!(bias_add = graph.ops().Find("BiasAdd")) || bias_add->known_by_name_only)) return;
     folded += Fold(graph, node);
-  }
+  });
   return folded;
 }
 

@@ -36,23 +36,23 @@ bool OnlyOrders(const Graph& graph, const Node& node) {
 
 int PruneDependencies(Graph& graph) {
   int changed = 0;
-  for (Node* node : graph.Nodes()) {
-    if (!OnlyOrders(graph, *node)) continue;
+  ForEachNode(graph, [&](Node* node) {
+    if (!OnlyOrders(graph, *node)) return;
     std::vector<Node*> before = node->control_inputs();
     for (const Endpoint& input : node->inputs()) {
       if (std::ranges::find(before, input.node) == before.end()) before.push_back(input.node);
     }
     std::erase_if(before, [](const Node* n) { return AlwaysThere(*n); });
     const size_t edges = before.size() * node->consumers().size();
-    if (edges > before.size() + node->consumers().size()) continue;  // a hub saves edges
+    if (edges > before.size() + node->consumers().size()) return;  // a hub saves edges
     // A device of its own is a wish to be there.
     if (std::ranges::any_of(before, [&](const Node* n) { return n->device() != node->device(); }) && !node->device().empty()) {
-      continue;
+      return;
     }
     const std::vector<Consumer> after = node->consumers();
     // Something that runs of itself may be meant to start a step's branch in a frame: it must wait for somebody there.
     if (before.empty() && std::ranges::any_of(after, [](const Consumer& c) { return c.node->traits().flow == Flow::kMerge; })) {
-      continue;
+      return;
     }
     for (const Consumer& c : after) {
       graph.RemoveControlEdge(node, c.node);
@@ -60,9 +60,9 @@ int PruneDependencies(Graph& graph) {
     }
     RemoveUnused(graph, node);
     ++changed;
-  }
-  for (Node* node : graph.Nodes()) {
-    if (node->control_inputs().empty() || node->traits().flow == Flow::kMerge) continue;
+  });
+  ForEachNode(graph, [&](Node* node) {
+    if (node->control_inputs().empty() || node->traits().flow == Flow::kMerge) return;
     const std::vector<Node*> controls = node->control_inputs();
     for (Node* from : controls) {
       const bool beside_data = std::ranges::any_of(node->inputs(), [&](const Endpoint& e) { return e.node == from; });
@@ -71,7 +71,7 @@ int PruneDependencies(Graph& graph) {
       if (!beside_data) RemoveUnused(graph, from);
       ++changed;
     }
-  }
+  });
   return changed;
 }
 

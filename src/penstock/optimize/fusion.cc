@@ -41,9 +41,9 @@ class Fuser {
 
   int Run() {
     int fused = 0;
-    for (Node* node : graph_.Nodes()) {
+    ForEachNode(graph_, [&](Node* node) {
       if (AlgebraOf(node->op()) == Algebra::kProduct && IsPure(graph_, *node)) fused += Fuse(node);
-    }
+    });
     return fused;
   }
 

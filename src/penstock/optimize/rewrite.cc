@@ -97,18 +97,20 @@ bool HasControlConsumers(const Node& node) {
 }
 
 void RemoveUnused(Graph& graph, Node* node) {
-  std::vector<Node*> stack = {node};
+  std::vector<int> stack = {node->id()};  // a node may be in it twice, and gone when it is met again
   while (!stack.empty()) {
-    Node* one = stack.back();
+    Node* one = graph.node(stack.back());
     stack.pop_back();
-    if (!one->consumers().empty() || !IsPure(graph, *one)) continue;
-    std::vector<Node*> above;
-    for (const Endpoint& input : one->inputs()) above.push_back(input.node);
+    if (!one || !one->consumers().empty() || !IsPure(graph, *one)) continue;
     // What it waited for is wanted for itself, or it would not have been in the graph: only its data goes with it.
-    std::ranges::sort(above);
-    above.erase(std::unique(above.begin(), above.end()), above.end());
+    for (const Endpoint& input : one->inputs()) stack.push_back(input.node->id());
     graph.RemoveNode(one);
-    stack.insert(stack.end(), above.begin(), above.end());
+  }
+}
+
+void ForEachNode(const Graph& graph, FunctionRef<void(Node*)> fn) {
+  for (int id = 0, end = graph.num_ids(); id < end; ++id) {
+    if (Node* node = graph.node(id)) fn(node);
   }
 }
 

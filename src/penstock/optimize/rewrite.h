@@ -1,6 +1,7 @@
 // What passes share: which nodes may be touched, and safe ways to change the graph.
 #pragma once
 
+#include "penstock/base/threads.h"
 #include "penstock/graph/graph.h"
 
 namespace penstock {
@@ -30,6 +31,8 @@ void MoveControlConsumers(Graph& graph, Node* from, Node* to);
 bool HasControlConsumers(const Node& node);
 // Removes `node` if nobody needs it any more, then its inputs in turn. What is not pure stays.
 void RemoveUnused(Graph& graph, Node* node);
+// Calls fn for each node that is still there when its turn comes: fn may remove any of them. Those that it adds get no turn.
+void ForEachNode(const Graph& graph, FunctionRef<void(Node*)> fn);
 
 // `node` is known to give `value` as its only output: its readers get `value`, and it goes if it can. False if the node has to
 // stay as it is: it waits for others, sits where something else was asked for, or `value` is a variable.

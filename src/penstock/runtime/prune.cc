@@ -36,6 +36,10 @@ std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, 
     }
   }
   const auto fed = [&](Endpoint e) { return feed_of.contains({e.node->id(), e.index}); };
+  // A placeholder does nothing but stand for its feed: who waits for it, waits for the feed.
+  const auto only_feed = [&](Node* node) {
+    return (node->op_name() == "Placeholder" || node->op_name() == "PlaceholderV2") && fed({node, 0});
+  };
 
   std::vector<bool> needed(graph.num_ids());
   std::vector<Node*> stack, nodes;
@@ -55,7 +59,9 @@ std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, 
     for (const Endpoint& input : node->inputs()) {
       if (!fed(input)) need(input.node);
     }
-    for (Node* control : node->control_inputs()) need(control);
+    for (Node* control : node->control_inputs()) {
+      if (!only_feed(control)) need(control);
+    }
   }
   std::ranges::sort(nodes, {}, [](const Node* node) { return node->id(); });
 
@@ -89,7 +95,9 @@ std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, 
     std::vector<Endpoint> inputs;
     for (const Endpoint& input : node->inputs()) inputs.push_back(value(input));
     std::vector<Node*> controls;
-    for (Node* control : node->control_inputs()) controls.push_back(copy[control->id()]);
+    for (Node* control : node->control_inputs()) {
+      controls.push_back(only_feed(control) ? value({control, 0}).node : copy[control->id()]);
+    }
     pruned->SetInputs(copy[node->id()], std::move(inputs), controls);
   }
   for (size_t i = 0; i < signature.fetches.size(); ++i) {

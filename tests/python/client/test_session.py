@@ -249,3 +249,13 @@ def test_types_of_ones_own(sess):
     assert sess.run(gen.identity(x), {Squared(x): 4.0}) == 4.0
     with pytest.raises(ValueError, match="already been registered"):
         session_lib.register_session_run_conversion_functions(Squared, None)
+
+
+def test_waiting_for_a_fed_placeholder():
+    with ops.Graph().as_default(), Session() as session:
+        fed = gen.placeholder(dtypes.int32, [])
+        with ops.control_dependencies([fed]):
+            five = constant(5)
+        assert session.run(gen.mul(fed, five), {fed: 2}) == 10
+        with pytest.raises(errors.InvalidArgumentError, match="You must feed a value"):
+            session.run(five)

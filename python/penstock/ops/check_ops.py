@@ -1,9 +1,11 @@
 """tf.debugging.assert_*: checks of values, made when the graph is built if the values are known then."""
 import numpy as np
 
+from penstock.eager import context
 from penstock.framework import dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tensor_util
 from penstock.ops import array_ops, control_flow_ops, math_ops
 from penstock.ops.check_shapes import *  # noqa: F401,F403
+from penstock.ops.check_shapes import label
 
 __all__ = [
     "assert_equal", "assert_equal_v2", "assert_greater", "assert_greater_equal", "assert_greater_equal_v2",
@@ -37,10 +39,52 @@ def _text(value):
     return str(value)
 
 
+def _eager_data(sign, x, y, holds, summarize):
+    """The parts of the message of a comparison that failed eagerly: where it failed first, and the first elements."""
+    data = [f"Condition x {sign} y did not hold."]
+    if not summarize:
+        return data
+    if x.shape == y.shape and x.ndim:
+        where = np.argwhere(~holds)
+        shown = min(summarize, len(where))
+        data += [f"Indices of first {shown} different values:", where[:shown],
+                 "Corresponding x values:", x[~holds][:shown], "Corresponding y values:", y[~holds][:shown]]
+    for label, values in (("x", x.reshape(-1)), ("y", y.reshape(-1))):
+        shown = min(summarize, values.size)
+        data += [f"First {shown} elements of {label}:", values[:shown]]
+    return data
+
+
+def _eager_text(part, summarize):
+    """A part of a message, tensors by their first elements."""
+    if not isinstance(part, ops.Tensor):
+        return str(part)
+    value = part.numpy()
+    if np.ndim(value) == 0:
+        return str(value)
+    flat = value.reshape(-1)
+    return str([str(element) for element in flat[:summarize]] + ["..."] * (flat.size > summarize))
+
+
+def _compare_eagerly(sign, holds, x, y, data, summarize, message):
+    holds = holds.numpy()
+    if holds.all():
+        return
+    # 3 elements as `Assert` shows; all of them for a negative number.
+    summarize = 3 if summarize is None else summarize if summarize >= 0 else max(np.size(x), np.size(y))
+    if data is None:
+        data = _eager_data(sign, np.asarray(x.numpy()), np.asarray(y.numpy()), holds, summarize)
+    if message is not None:
+        data = [message] + list(data)
+    raise errors.InvalidArgumentError(None, None, "\n".join(_eager_text(part, summarize) for part in data))
+
+
 def _compare(sign, name, op_name, known_op, x, y, data, summarize, message, scope):
     with ops.name_scope(scope, name, [x, y, data]):
         x = ops.convert_to_tensor(x, name="x")
         y = ops.convert_to_tensor(y, name="y")
+        if context.executing_eagerly():
+            return _compare_eagerly(sign, getattr(gen, op_name)(x, y), x, y, data, summarize, message)
         if data is None:
             data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
         if message is not None:
@@ -81,7 +125,7 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     """An operation that fails unless x == y for all elements."""
     with ops.name_scope(name, "assert_equal", [x, y, data]):
         if x is y:
-            return control_flow_ops.no_op()
+            return None if context.executing_eagerly() else control_flow_ops.no_op()
     return _compare("==", "assert_equal", "equal", np.equal, x, y, data, summarize, message, name)
 
 
@@ -94,7 +138,7 @@ def _against_zero(name, sign, check, zero_first):
         with ops.name_scope(name, default, [x, data]):
             x = ops.convert_to_tensor(x, name="x")
             if data is None:
-                data = [message or "", f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
+                data = [message or "", f"Condition x {sign} 0 did not hold element-wise:", f"x ({label(x)}) = ", x]
             zero = ops.convert_to_tensor(0, dtype=x.dtype)
             pair = (zero, x) if zero_first else (x, zero)
             return check(*pair, data=data, summarize=summarize)
@@ -122,9 +166,8 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
         rtol = ops.convert_to_tensor(default if rtol is None else rtol, name="rtol", dtype=x.dtype)
         atol = ops.convert_to_tensor(default if atol is None else atol, name="atol", dtype=x.dtype)
         if data is None:
-            data = [message or "", f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}", f"x ({x.name}) = ",
-                    x,
-                    f"y ({y.name}) = ", y]
+            data = [message or "", f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
+                    f"x ({label(x)}) = ", x, f"y ({label(y)}) = ", y]
         tolerance = atol + rtol * math_ops.abs(y)
         difference = math_ops.abs(x - y)
         return control_flow_ops.Assert(math_ops.reduce_all(gen.less(difference, tolerance)), data, summarize=summarize)
@@ -150,7 +193,7 @@ def assert_integer(x, message=None, name=None):
     with ops.name_scope(name, "assert_integer", [x]):
         x = ops.convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f'{message or ""}  Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}')
+            raise TypeError(f'{message or ""}  Expected "x" to be integer type.  Found: {label(x)} of dtype {x.dtype}')
         return control_flow_ops.no_op("statically_determined_was_integer")
 
 
@@ -163,7 +206,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
     with ops.name_scope(name, "assert_type", [tensor]):
         tensor = ops.convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{message or ''}  {tensor.name} must be of type {tf_type}")
+            raise TypeError(f"{message or ''}  {label(tensor)} must be of type {tf_type}")
         return control_flow_ops.no_op("statically_determined_correct_type")
 
 
@@ -178,12 +221,12 @@ def assert_same_float_dtype(tensors=None, dtype=None):
         if tensor is None:
             continue
         found = tensor.dtype.base_dtype
-        label = getattr(tensor, "name", str(tensor))
+        shown = getattr(tensor, "name", str(tensor)) if not context.executing_eagerly() else str(tensor)
         if dtype and found != dtype:
-            raise ValueError(f"{label}, type={found}, must be of the same type ({dtype})"
+            raise ValueError(f"{shown}, type={found}, must be of the same type ({dtype})"
                              f"{f' as {first}' if first else ''}.")
         if not dtype:
-            dtype, first = found, label
+            dtype, first = found, shown
     if not dtype:
         return dtypes.float32
     if not dtype.is_floating:

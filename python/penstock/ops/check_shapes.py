@@ -1,5 +1,6 @@
 """tf.debugging.assert_rank*, assert_scalar, assert_shapes: checks of shapes."""
 
+from penstock.eager import context
 from penstock.framework import dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, control_flow_ops
 
@@ -7,10 +8,17 @@ __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_at_least_v2", "as
            "assert_rank_v2", "assert_scalar", "assert_scalar_v2", "assert_shapes", "assert_shapes_v2"]
 
 
+def label(tensor):
+    """What messages call a tensor: its name in a graph, what it looks like when ops run eagerly."""
+    if context.executing_eagerly():
+        return f"shape={tensor.shape} dtype={tensor.dtype.name}"
+    return tensor.name
+
+
 def _require_int32(tensor):
     with ops.name_scope(None, "assert_type", [tensor]):
         if tensor.dtype != dtypes.int32:
-            raise TypeError(f"  {tensor.name} must be of type <dtype: 'int32'>")
+            raise TypeError(f"  {label(tensor)} must be of type <dtype: 'int32'>")
         control_flow_ops.no_op("statically_determined_correct_type")
 
 
@@ -26,7 +34,7 @@ def _check_rank(x, ranks, what, holds, condition, data, summarize, message):
         if ndims is not None:
             if not holds(ndims, [int(value) for value in known]):
                 shown = f"({', '.join(str(int(v)) for v in known)})" if what.endswith("in") else int(known[0])
-                raise ValueError(f"{message}.  Tensor {x.name} must have rank {what}{shown}.  Received rank {ndims}, "
+                raise ValueError(f"{message}.  Tensor {label(x)} must have rank {what}{shown}.  Received rank {ndims}, "
                                  f"shape {x.get_shape()}".replace("rank in(", "rank in ("))
             return control_flow_ops.no_op(name="static_checks_determined_all_ok")
     result = condition(array_ops.rank(x))
@@ -43,7 +51,7 @@ def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
         x = ops.convert_to_tensor(x, name="x")
         rank = ops.convert_to_tensor(rank, name="rank")
         if data is None:
-            data = [message or "", f"Tensor {x.name} must have rank", rank, "Received shape: ", array_ops.shape(x)]
+            data = [message or "", f"Tensor {label(x)} must have rank", rank, "Received shape: ", array_ops.shape(x)]
         return _check_rank(x, [rank], "", lambda n, known: n == known[0], lambda n: gen.equal(n, rank), data, summarize,
                            message or "")
 
@@ -58,7 +66,7 @@ def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=
         x = ops.convert_to_tensor(x, name="x")
         rank = ops.convert_to_tensor(rank, name="rank")
         if data is None:
-            data = [message or "", f"Tensor {x.name} must have rank at least", rank, "Received shape: ",
+            data = [message or "", f"Tensor {label(x)} must have rank at least", rank, "Received shape: ",
                     array_ops.shape(x)]
         return _check_rank(x, [rank], "at least ", lambda n, known: n >= known[0],
                            lambda n: gen.greater_equal(n, rank), data, summarize, message or "")
@@ -74,7 +82,8 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
         x = ops.convert_to_tensor(x, name="x")
         ranks = [ops.convert_to_tensor(rank, name="rank") for rank in ranks]
         if data is None:
-            data = [message or "", f"Tensor {x.name} must have rank in", *ranks, "Received shape: ", array_ops.shape(x)]
+            data = [message or "", f"Tensor {label(x)} must have rank in", *ranks, "Received shape: ",
+                    array_ops.shape(x)]
 
         def is_one(actual):
             if not ranks:
@@ -96,7 +105,7 @@ def assert_scalar(tensor, name=None, message=None):
     with ops.name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = ops.convert_to_tensor(tensor, name=scope)
         if tensor.get_shape().ndims != 0:
-            raise ValueError(f"{message or ''}Expected scalar shape for {tensor.name}, "
+            raise ValueError(f"{message or ''}Expected scalar shape for {label(tensor)}, "
                              f"saw shape: {tensor.get_shape()}.")
         return tensor
 
@@ -111,13 +120,13 @@ class _Constraint:
     def __init__(self, tensor, shape, message):
         self.tensor = tensor
         if not (hasattr(shape, "__iter__") or hasattr(shape, "__getitem__")):
-            raise ValueError(f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  An iterable "
+            raise ValueError(f"{message}.  Tensor {label(tensor)}.  Specified shape must be an iterable.  An iterable "
                              "has "
                              f"the attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}")
         sizes = tuple(shape)
         for i, size in enumerate(sizes):
             if i > 0 and (size is Ellipsis or isinstance(size, str) and size == "*"):
-                raise ValueError(f"{message}.  Tensor {tensor.name} specified shape index {i}.  Symbol `...` or `*` "
+                raise ValueError(f"{message}.  Tensor {label(tensor)} specified shape index {i}.  Symbol `...` or `*` "
                                  "for a "
                                  "variable number of unspecified dimensions is only allowed as the first entry")
         self.open = bool(sizes) and (sizes[0] is Ellipsis or isinstance(sizes[0], str) and sizes[0] == "*")
@@ -182,16 +191,16 @@ def _check_sizes(constraint, named, data, summarize, message):
         elif wanted in named:
             size, reason = named[wanted]
         else:
-            named[wanted] = (actual, f"Specified by tensor {x.name} dimension {dim}")
+            named[wanted] = (actual, f"Specified by tensor {label(x)} dimension {dim}")
             continue
         if _as_int(actual) is not None and _as_int(size) is not None:
             if int(actual) != int(size):
-                raise ValueError(f"{message}.  {reason}.  Tensor {x.name} dimension {dim} must have size {int(size)}.  "
-                                 f"Received size {int(actual)}, shape {x.get_shape()}")
+                raise ValueError(f"{message}.  {reason}.  Tensor {label(x)} dimension {dim} must have size "
+                                 f"{int(size)}.  Received size {int(actual)}, shape {x.get_shape()}")
             continue
         shown = data
         if data is None:
-            shown = [message, reason, f"Tensor {x.name} dimension", dim, "must have size", size, "Received shape: ",
+            shown = [message, reason, f"Tensor {label(x)} dimension", dim, "must have size", size, "Received shape: ",
                      array_ops.shape(x)]
         condition = gen.equal(ops.convert_to_tensor(actual), ops.convert_to_tensor(size))
         result.append(control_flow_ops.Assert(condition, shown, summarize=summarize))

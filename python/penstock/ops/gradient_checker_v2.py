@@ -1,8 +1,9 @@
-"""Version 2's tf.test.compute_gradient: of a function, here by a graph and the default session."""
+"""Version 2's tf.test.compute_gradient: of a function, called eagerly or built into a graph for the default session."""
 import numpy as np
 
-from penstock.framework import dtypes, ops
-from penstock.ops import array_ops, gradient_checker, gradients_impl
+from penstock.eager import backprop, context
+from penstock.framework import dtypes, indexed_slices, ops
+from penstock.ops import array_ops, gradient_checker, gradients_impl, math_ops
 
 __all__ = ["compute_gradient", "max_error"]
 
@@ -12,29 +13,108 @@ def compute_gradient(f, x, delta=None):
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
                          f"{type(x)}")
-    values = [np.asarray(value) for value in _values(x)]
+    values = [_value(value) for value in x]
     delta = 1.0 / 1024 if delta is None else delta
-    inputs = [array_ops.placeholder(dtypes.as_dtype(value.dtype), value.shape) for value in values]
+    y = _runner(f, values)(*values)
+    for what, value in [("y", y)] + [(f"argument {i}", value) for i, value in enumerate(values)]:
+        dtype = dtypes.as_dtype(value.dtype)
+        assert dtype in gradient_checker._TYPES, f"Cannot compute gradient for unsupported type {dtype.name} of {what}"
+    return ([_theoretical(f, values, i, y) for i in range(len(values))],
+            [_numeric(f, values, i, y, delta) for i in range(len(values))])
+
+
+def _value(x):
+    """The NumPy array of whatever converts to a tensor."""
+    if isinstance(x, np.ndarray):
+        return x
+    return _array(x if isinstance(x, ops.Tensor) else ops.convert_to_tensor(x))
+
+
+def _array(result):
+    """The value of a tensor, of a session's answer or of slices, as one array that is contiguous."""
+    if isinstance(result, indexed_slices.IndexedSlices):
+        result = ops.convert_to_tensor(result)
+    if isinstance(result, indexed_slices.IndexedSlicesValue):
+        dense = np.zeros(result.dense_shape, result.values.dtype)
+        np.add.at(dense, result.indices, result.values)
+        return dense
+    if isinstance(result, ops.Tensor):
+        result = result.numpy() if context.executing_eagerly() else ops.get_default_session().run(result)
+    return np.asarray(result)
+
+
+def _runner(f, examples):
+    """f as a function of arrays that look like `examples`."""
+    if context.executing_eagerly():
+        return lambda *values: _array(f(*map(ops.convert_to_tensor, values)))
+    inputs = [array_ops.placeholder(dtypes.as_dtype(value.dtype), value.shape) for value in examples]
     y = f(*inputs)
-    dy = array_ops.placeholder(y.dtype, y.shape)
-    gradients = gradients_impl.gradients(y, inputs, dy)
-    feeds = dict(zip(inputs, values))
-    y_shape = ops.get_default_session().run(y, feed_dict=feeds).shape
-    theoretical, numeric = [], []
-    for tensor, value, gradient in zip(inputs, values, gradients):
-        if gradient is None:
-            gradient = array_ops.zeros_like(tensor)
-        rest = {key: other for key, other in feeds.items() if key is not tensor}
-        # Version 2 has a row for each element of y.
-        theoretical.append(gradient_checker._theoretical(
-            tensor, value.shape, value, dy, y_shape, gradient, rest).T)
-        numeric.append(gradient_checker._numeric(tensor, value.shape, value, y, y_shape, delta, rest).T)
-    return theoretical, numeric
+    session = ops.get_default_session()
+    return lambda *values: _array(session.run(y, feed_dict=dict(zip(inputs, values))))
 
 
-def _values(x):
-    """Arrays as they are, tensors by their values in the default session."""
-    return [ops.get_default_session().run(value) if isinstance(value, ops.Tensor) else value for value in x]
+def _gradient_of(f, index):
+    """The function of (dy, *xs) that is f's gradient by xs[index]."""
+    def gradient(dy, *xs):
+        x = xs[index]
+        if context.executing_eagerly():
+            with backprop.GradientTape() as tape:
+                tape.watch(x)
+                y = f(*xs)
+            dx = tape.gradient(y, x, output_gradients=dy)
+        else:
+            dx = gradients_impl.gradients(f(*xs), x, dy)[0]
+        return array_ops.zeros_like(x) if dx is None else dx
+    return gradient
+
+
+def _reals(array):
+    """The elements one after another, complex numbers as two."""
+    dtype = dtypes.as_dtype(array.dtype)
+    return gradient_checker._as_reals(array, dtype)
+
+
+def _theoretical(f, values, index, y):
+    """The Jacobian from gradients: a row for each element of y, one run each."""
+    dy = np.zeros(y.shape, y.dtype)
+    row_of, x_reals = _reals(dy), _reals(values[index])
+    run = _runner(_gradient_of(f, index), [dy, *values])
+    jacobian = np.zeros((row_of.size, x_reals.size), x_reals.dtype)
+    for row in range(row_of.size):
+        unit = np.zeros(row_of.size, row_of.dtype)
+        unit[row] = 1
+        jacobian[row] = _reals(run(unit.view(y.dtype).reshape(y.shape), *values))
+    if not row_of.size:  # there is nothing to compare but the shape
+        dx = run(dy, *values)
+        if dx.shape != values[index].shape:
+            raise ValueError(f"Empty gradient has wrong shape: expected {values[index].shape}, got {dx.shape}")
+        if np.any(dx):
+            raise ValueError("Empty tensor with nonzero gradients")
+    return jacobian
+
+
+def _numeric(f, values, index, y, delta):
+    """The Jacobian from central differences, of float32 results where y is bfloat16."""
+    function = f
+    if dtypes.as_dtype(y.dtype) == dtypes.bfloat16:
+        y = y.astype(np.float32)
+
+        def function(*xs):
+            return math_ops.cast(f(*xs), dtypes.float32)
+
+    x, kind = _reals(values[index]), values[index].dtype
+    run = _runner(function, values)
+    scale = np.asarray(2 * delta, _reals(y).dtype)[()]
+    jacobian = np.zeros((_reals(y).size, x.size), x.dtype)
+    for column in range(x.size):
+        ends = []
+        for sign in (1, -1):
+            moved = x.copy()
+            moved[column] += sign * delta
+            moved = moved.view(kind).reshape(values[index].shape)
+            ends.append(run(*values[:index], moved, *values[index + 1:]))
+        jacobian[:, column] = _reals((ends[0] - ends[1]) / scale)
+    return jacobian
 
 
 def max_error(grad1, grad2):

@@ -34,7 +34,9 @@ Out XentLogitsGradient(GradContext& g) {
   const Out dx = Column(g.dy(0)) * g.y(1);
   if (IsZeros(g, 1)) return dx;
   const Out dz = g.dy(1), p = g.Call("Softmax", {g.x(0)});
-  return dx + (dz - Sum(dz * p, {1}, true)) * p;
+  const Out product = g.Call("BatchMatMulV2", {g.Call("ExpandDims", {dz, g.scope().Scalar(int32_t{1})}),
+                                               g.Call("ExpandDims", {p, g.scope().Scalar(int32_t{2})})});
+  return dx + (dz - g.Call("Squeeze", {product}, {{"squeeze_dims", std::vector<int64_t>{1}}})) * p;
 }
 
 void XentGradient(GradContext& g) {

@@ -116,3 +116,22 @@ def test_compute_gradient_of_a_function(session):
         assert [j.shape for j in theoretical] == [(4, 2), (4, 2)]
         assert gradient_checker_v2.max_error(theoretical, numeric) < 1e-6
         np.testing.assert_array_equal(theoretical[0], [[3, 0], [0, 3], [4, 0], [0, 4]])
+
+
+def test_compute_gradient_of_a_transposed_array(session):
+    from penstock.ops import gradient_checker_v2
+    with session.as_default():
+        x = np.arange(6.0).reshape(2, 3).T
+        theoretical, numeric = gradient_checker_v2.compute_gradient(lambda a: tf.matmul(a, np.array([[1.0], [2.0]])), [x])
+        np.testing.assert_allclose(theoretical[0], np.kron(np.eye(3), [[1, 2]]))
+        np.testing.assert_allclose(numeric[0], theoretical[0], atol=1e-9)
+
+
+def test_second_gradient_of_a_cross_entropy(session):
+    logits = tf.constant([[0.1, 0.7, 0.3], [0.5, 0.2, 0.9]], tf.float64)
+    loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]], logits=logits)
+    first = tf.gradients(loss, logits)[0]
+    second = session.run(tf.gradients(first[:, 0], logits)[0])
+    p = session.run(tf.nn.softmax(logits))
+    np.testing.assert_allclose(second, p[:, :1] * (np.array([[1.0, 0, 0]]) - p), rtol=1e-6)
+    assert "BatchMatMulV2" in [op.type for op in session.graph.get_operations()]

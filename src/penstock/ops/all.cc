@@ -20,6 +20,7 @@ void RegisterControlFlowOps(OpRegistry& ops);
 void RegisterConvOps(OpRegistry& ops);
 void RegisterCountingOps(OpRegistry& ops);
 void RegisterCrossOps(OpRegistry& ops);
+void RegisterDataFormatOps(OpRegistry& ops);
 void RegisterDiagonalOps(OpRegistry& ops);
 void RegisterEinsumOps(OpRegistry& ops);
 void RegisterFakeQuantOps(OpRegistry& ops);
@@ -79,6 +80,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterConvOps(ops);
   RegisterCountingOps(ops);
   RegisterCrossOps(ops);
+  RegisterDataFormatOps(ops);
   RegisterDiagonalOps(ops);
   RegisterEinsumOps(ops);
   RegisterFakeQuantOps(ops);

@@ -42,6 +42,21 @@ void RegisterComparisonOps(OpRegistry& ops) {
       .Attr("tolerance: float = 1e-5").Commutative().Elementwise().NotDifferentiable()
       .Doc("|x - y| < tolerance.")
       .Shape([](ShapeContext& c) { c.out(0, c.in(0).MergeWith(c.in(1))); });
+  ops.Add("CompareAndBitpack").Input("input: T").Input("threshold: T").Output("output: uint8")
+      .Attr("T: {bool, half, float, double, int8, int16, int32, int64}")
+      .Doc("Whether elements are above a threshold, eight in a byte: the first is the highest bit.")
+      .Shape([](ShapeContext& c) {
+        c.WithRank(1, 0);
+        const PartialShape in = c.WithRankAtLeast(0, 1);
+        if (!in.known_rank()) return c.out(0, in);
+        std::vector<int64_t> dims(in.rank());
+        for (int i = 0; i < in.rank(); ++i) dims[i] = in[i];
+        if (dims.back() >= 0) {
+          if (dims.back() % 8) throw InvalidArgument("Dimension size must be evenly divisible by 8 but is ", dims.back());
+          dims.back() /= 8;
+        }
+        c.out(0, PartialShape(dims));
+      });
   for (const char* name : {"LogicalAnd", "LogicalOr"}) {
     ops.Add(name).Input("x: bool").Input("y: bool").Output("z: bool").Commutative().Elementwise().NotDifferentiable()
         .Shape(shapes::Broadcast);

@@ -17,6 +17,7 @@ void RegisterControlFlowKernels(KernelRegistry& kernels);
 void RegisterConvKernels(KernelRegistry& kernels);
 void RegisterCountingKernels(KernelRegistry& kernels);
 void RegisterCrossKernels(KernelRegistry& kernels);
+void RegisterDataFormatKernels(KernelRegistry& kernels);
 void RegisterDiagonalKernels(KernelRegistry& kernels);
 void RegisterEinsumKernels(KernelRegistry& kernels);
 void RegisterFakeQuantKernels(KernelRegistry& kernels);
@@ -74,6 +75,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterConvKernels(kernels);
   RegisterCountingKernels(kernels);
   RegisterCrossKernels(kernels);
+  RegisterDataFormatKernels(kernels);
   RegisterDiagonalKernels(kernels);
   RegisterEinsumKernels(kernels);
   RegisterFakeQuantKernels(kernels);

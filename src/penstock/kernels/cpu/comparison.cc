@@ -91,6 +91,34 @@ struct ApproximateEqual {
   }
 };
 
+template <class T>
+struct CompareAndBitpack {
+  void operator()(KernelContext& k) const {
+    Shape shape = k.shape(0);
+    k.Require(k.input(1).rank() == 0, "Compare must be a scalar, but saw shape: ", k.shape(1));
+    k.Require(shape.rank() >= 1, "Input should be at least a vector, but saw a scalar.");
+    const int last = shape.rank() - 1;
+    k.Require(shape.dim(last) % 8 == 0, "Inner dimension of input should be divisible by 8, but saw shape: ", shape);
+    shape.set_dim(last, shape.dim(last) / 8);
+    const auto x = k.in<T>(0);
+    const T threshold = *k.input(1).data<T>();
+    const auto y = k.out<uint8_t>(0, shape);
+    ParallelElements(k, y.size(), 8000, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        uint8_t byte = 0;
+        for (int bit = 0; bit < 8; ++bit) {
+          if constexpr (std::is_same_v<T, bool>) {
+            byte = static_cast<uint8_t>(byte << 1 | x[i * 8 + bit]);
+          } else {
+            byte = static_cast<uint8_t>(byte << 1 | (x[i * 8 + bit] > threshold));
+          }
+        }
+        y[i] = byte;
+      }
+    });
+  }
+};
+
 struct LogicalAnd { bool operator()(bool x, bool y) const { return x & y; } };
 struct LogicalOr { bool operator()(bool x, bool y) const { return x | y; } };
 
@@ -105,6 +133,7 @@ void RegisterComparisonKernels(KernelRegistry& kernels) {
   AddBinary<Greater>(kernels, "Greater", Reals{});
   AddBinary<GreaterEqual>(kernels, "GreaterEqual", Reals{});
   kernels.Add<ApproximateEqual>("ApproximateEqual", Types<float, double>{});
+  kernels.Add<CompareAndBitpack>("CompareAndBitpack", Types<bool, Half, float, double, int8_t, int16_t, int32_t, int64_t>{});
   kernels.Add<elementwise::Binary<LogicalAnd, bool>>("LogicalAnd");
   kernels.Add<elementwise::Binary<LogicalOr, bool>>("LogicalOr");
 }

@@ -140,7 +140,7 @@ AttrMap Attrs(const std::string& op, nb::dict attrs) {
 // Small inputs are not worth the hand-over.
 constexpr size_t kReleaseAbove = 1 << 16;
 
-nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool record) {
+nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool record, int device) {
   std::vector<EagerValue> outputs;
   Status status;
   {
@@ -152,13 +152,42 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
       for (const EagerValue& value : values) {
         types.push_back(value.tensor.dtype());
         bytes += value.tensor.bytes();
+        if (value.tensor.dtype() == DT_RESOURCE) device = value.device;  // where the resource is
       }
-      const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs));
+      const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs), device);
       if (bytes > kReleaseAbove || prepared->may_take_long()) {
         nb::gil_scoped_release no_gil;
         outputs = RunEagerly(prepared, values, record);
       } else {
         outputs = RunEagerly(prepared, values, record);
+      }
+    } catch (const Error& e) {
+      status = e.status();
+    }
+  }
+  if (!status.ok()) Raise(status);
+  return MakeAll(outputs);
+}
+
+// A function of the eager library that is called again and again.
+struct PyFunction {
+  std::string name;
+  std::shared_ptr<const CompiledStep> compiled;
+};
+
+nb::list CallFunction(PyFunction& self, nb::handle inputs) {
+  std::vector<EagerValue> outputs;
+  Status status;
+  {
+    std::vector<Tensor> args;
+    args.reserve(nb::len(inputs));
+    for (nb::handle item : inputs) args.push_back(ToValue(item).tensor);
+    nb::gil_scoped_release no_gil;
+    try {
+      EagerContext& context = EagerContext::Global();
+      if (!self.compiled) self.compiled = context.PrepareFunction(self.name);
+      for (Tensor& result : context.Call(self.name, *self.compiled, args)) {
+        outputs.push_back({std::move(result), EagerValue::NewId()});
       }
     } catch (const Error& e) {
       status = e.status();
@@ -218,7 +247,11 @@ void BindEager(nb::module_& m) {
     g_class = reinterpret_cast<PyTypeObject*>(nb::borrow(cls).release().ptr());
     g_dtypes = nb::borrow(dtypes).release().ptr();
   });
-  m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true);
+  m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true,
+        nb::arg("device") = 0);
+  m.def("eager_set_device_count", [](int count) { return EagerContext::Global().SetDeviceCount(count); });
+  m.def("eager_find_device",
+        [](const std::string& name) { return Guard([&] { return EagerContext::Global().FindDevice(name); }); });
   m.def("eager_from_core", [](nb::handle tensor) { return Make({TensorFromHandle(tensor), EagerValue::NewId()}); });
   m.def("eager_from_numpy", [](nb::handle value, int dtype) {
     return Make({Guard([&] { return FromNumpy(value, DataType(dtype)); }), EagerValue::NewId()});
@@ -228,7 +261,8 @@ void BindEager(nb::module_& m) {
     return ToNumpy(std::move(copy));
   });
   m.def("eager_to_core", [](nb::handle value) { return TensorToHandle(ToValue(value).tensor); });
-  m.def("eager_alias", [](nb::handle value) { return Make({ToValue(value).tensor, EagerValue::NewId()}); });
+  m.def("eager_alias", [](nb::handle value, int device) { return Make({ToValue(value).tensor, EagerValue::NewId(), device}); },
+        nb::arg("value"), nb::arg("device") = 0);
   m.def("eager_handle_data", [](nb::handle value) -> nb::object {
     const Tensor& t = ToValue(value).tensor;
     if (t.dtype() != DT_RESOURCE || t.num_elements() != 1) return nb::none();
@@ -238,9 +272,13 @@ void BindEager(nb::module_& m) {
     }
     return out;
   });
+  nb::class_<PyFunction>(m, "EagerFunction")
+      .def("__init__", [](PyFunction* self, const std::string& name) { new (self) PyFunction{name, nullptr}; })
+      .def("__call__", &CallFunction, nb::arg("inputs"));
+  m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
-  m.def("eager_device_name", [] { return EagerContext::Global().device().name(); });
+  m.def("eager_device_name", [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });
   m.def("tape_is_active", [] { return !Tape::Active().empty(); });
   m.def("tape_record", [](nb::handle inputs, nb::handle outputs, nb::object backward) {
     const std::vector<EagerValue> in = Values(inputs), out = Values(outputs);

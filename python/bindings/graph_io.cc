@@ -140,6 +140,49 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
                return ToBytes(SerializeFunctionDef(*function));
              });
            })
+      .def("use_functions_of",
+           [](PyGraph& g, const PyGraph& other) {
+             FunctionLibraryPtr library;
+             {
+               std::lock_guard lock(other.graph->mutex());
+               library = other.graph->library();
+             }
+             std::lock_guard lock(g.graph->mutex());
+             g.graph->set_library(std::move(library));
+           })
+      .def("instantiate",
+           [](const PyGraph& g, const std::string& name) {
+             return Guard([&] {
+               const FunctionLibraryPtr library = g.graph->library();
+               const FunctionDef* function = library->Find(name);
+               if (!function) throw NotFound("Function '", name, "' is not in the graph");
+               FunctionBody body = Instantiate(*function, {}, library);
+               nb::list args, rets;
+               for (const Node* arg : body.args) args.append(arg->id());
+               for (const Node* ret : body.rets) rets.append(ret->id());
+               return nb::make_tuple(PyGraph{body.graph}, args, rets, Ids(body.control_rets));
+             });
+           })
+      .def("function_shapes",
+           [](const PyGraph& g, const std::string& name, nb::handle shapes) {
+             std::vector<PartialShape> known;
+             for (nb::handle shape : shapes) known.push_back(ShapeFromPython(shape));
+             return Guard([&] {
+               const FunctionLibraryPtr library = g.graph->library();
+               const FunctionDef* function = library->Find(name);
+               if (!function) throw NotFound("Function '", name, "' is not in the graph");
+               FunctionBody body = Instantiate(*function, {}, library);
+               for (size_t i = 0; i < body.args.size() && i < known.size(); ++i) {
+                 body.graph->SetShape({body.args[i], 0}, known[i]);
+               }
+               for (Node* node : body.graph->Nodes()) {
+                 if (node->traits().flow != Flow::kArg) body.graph->InferShapes(node);
+               }
+               nb::list out;
+               for (const Node* ret : body.rets) out.append(ShapeToPython(ret->input(0).shape()));
+               return out;
+             });
+           })
       .def("add_function", &AddFunction, nb::arg("function_def"), nb::arg("gradient") = "")
       .def("remove_function",
            [](PyGraph& g, const std::string& name) {

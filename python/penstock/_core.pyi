@@ -120,6 +120,11 @@ class Graph:
     def function_def(self, name: str) -> bytes: ...
     def add_function(self, function_def: bytes, gradient: str = "") -> None: """Same name again must be the same function."""
     def remove_function(self, name: str) -> None: ...
+    def use_functions_of(self, other: Graph) -> None: """Takes another graph's library, as it is now."""
+    def instantiate(self, name: str) -> tuple[Graph, list[int], list[int], list[int]]:
+        """A function's body: (graph, _Arg nodes, _Retval nodes, nodes that run with every call)."""
+    def function_shapes(self, name: str, shapes: Sequence[ShapeLike]) -> list[ShapeLike]:
+        """The shapes of a function's results for arguments of these shapes."""
     def to_function(self, name: str, nodes: Optional[Sequence[int]], inputs: Sequence[TensorId], outputs: Sequence[TensorId],
                     output_names: Sequence[str] = (), control_outputs: Sequence[int] = (), attrs: dict[str, bytes] = {},
                     description: str = "", append_hash: bool = False) -> bytes:
@@ -176,17 +181,24 @@ class EagerTensorBase:
     _num_elements: int
 
 def set_eager_tensor_class(cls: type, dtypes: dict[int, Any]) -> None: """The class of all eager tensors, and the DType of each number."""
-def eager_execute(op: str, inputs: Sequence[EagerTensorBase], attrs: dict[str, AttrValue], record: bool = True) -> list[Any]:
-    """Runs an op at once. With `record` false no tape sees it."""
+def eager_execute(op: str, inputs: Sequence[EagerTensorBase], attrs: dict[str, AttrValue], record: bool = True, device: int = 0) -> list[Any]:
+    """Runs an op at once. With `record` false no tape sees it. An op on a resource runs where that is."""
+def eager_set_device_count(count: int) -> bool: """Divides the host into devices; False if there are more already."""
+def eager_find_device(name: str) -> int: """The number of the device that a name describes, or -1."""
+class EagerFunction:
+    """A function of eager_graph()'s library, compiled when it is first called."""
+    def __init__(self, name: str) -> None: ...
+    def __call__(self, inputs: Sequence[EagerTensorBase]) -> list[Any]: ...
+def eager_remove_function(name: str) -> None: """Forgets a function, and what was compiled for it."""
 def eager_from_core(tensor: Tensor) -> Any: ...
 def eager_from_numpy(value: Any, dtype: int) -> Any: ...
 def eager_to_core(value: EagerTensorBase) -> Tensor: ...
 def eager_numpy(value: EagerTensorBase) -> Any: """As Session.run gives values; a copy."""
-def eager_alias(value: EagerTensorBase) -> Any: """The same value with an identity of its own."""
+def eager_alias(value: EagerTensorBase, device: int = 0) -> Any: """The same value with an identity of its own."""
 def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
 def eager_clear_caches() -> None: """Forgets all kernels, and with them the state of random ops."""
 def eager_graph() -> Graph: """The graph whose library holds the functions that ops may call."""
-def eager_device_name() -> str: ...
+def eager_device_name(value: EagerTensorBase) -> str: ...
 def tape_is_active() -> bool: """Whether a tape records on this thread."""
 def tape_wants(inputs: Sequence[EagerTensorBase]) -> bool: """Whether an active tape watches one of these."""
 def tape_record(inputs: Sequence[EagerTensorBase], outputs: Sequence[EagerTensorBase], backward: Callable[[list], Sequence]) -> None:

@@ -3,6 +3,7 @@ import collections.abc
 import dataclasses
 
 from penstock.framework import indexed_slices
+from penstock.framework.errors import InaccessibleTensorError
 from penstock.framework import sparse_tensor
 from penstock.framework.operation import Operation
 
@@ -56,10 +57,6 @@ def feed_elements(feed):
         if isinstance(feed, kind):
             return expand(feed)
     raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed)!r}")
-
-
-class InaccessibleTensorError(ValueError):
-    """A tensor was fetched that may not be."""
 
 
 class Fetches:

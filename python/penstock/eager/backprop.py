@@ -1,13 +1,16 @@
 """GradientTape, and the functions of gradients built on it."""
+import contextlib
 import functools
 import operator
 import threading
 
 from penstock import _core
+from penstock.eager import graph_tape
 from penstock.eager.graph import from_core, to_core
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import indexed_slices
+from penstock.framework import ops
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 from penstock.util import nest
@@ -28,6 +31,12 @@ def variable_accessed(variable):
     for tape in _active.tapes:
         if tape._watch_accessed_variables:
             tape._watch_variable(variable)
+
+
+def may_differentiate_twice():
+    """Whether what is recorded now may become a gradient of a gradient: several tapes record, or one that stays."""
+    tapes = _active.tapes
+    return len(tapes) > 1 or len(tapes) == 1 and tapes[0]._persistent
 
 
 def _is_trainable(dtype):
@@ -56,6 +65,7 @@ class GradientTape:
         self._watch_accessed_variables = watch_accessed_variables
         self._tape = None
         self._variables = {}
+        self._symbols = graph_tape.Recording()
         self._recording = False
 
     def __enter__(self):
@@ -70,8 +80,9 @@ class GradientTape:
         if self._recording:
             raise ValueError("Tape is already recording.")
         if self._tape is None:
-            self._tape, self._variables = _core.Tape(), {}
+            self._tape, self._variables, self._symbols = _core.Tape(), {}, graph_tape.Recording()
         self._tape.push()
+        self._symbols.start()
         _active.tapes.append(self)
         self._recording = True
 
@@ -79,13 +90,15 @@ class GradientTape:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._tape.pop()
+        self._symbols.stop()
         _active.tapes.remove(self)
         self._recording = False
 
     def _watch_variable(self, variable):
         if id(variable) not in self._variables:
             self._variables[id(variable)] = variable
-            self._tape.watch(variable.handle)
+            if variable.handle._is_eager:
+                self._tape.watch(variable.handle)
 
     def watch(self, tensor):
         """Records what depends on these tensors."""
@@ -101,8 +114,10 @@ class GradientTape:
                 raise AttributeError("The tape is not recording: use it as a context manager")
             if hasattr(value, "handle") and not isinstance(value, Tensor):
                 self._watch_variable(value)
-            else:
+            elif _handle(value)._is_eager:
                 self._tape.watch(_handle(value))
+            else:
+                self._symbols.watch(_handle(value))
 
     def stop_recording(self):
         """Context manager under which nothing is recorded."""
@@ -128,7 +143,10 @@ class GradientTape:
             raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
         if self._recording and not self._persistent:
             self._stop()
-        unconnected = UnconnectedGradients(unconnected_gradients)
+        try:
+            unconnected = UnconnectedGradients(unconnected_gradients)
+        except ValueError:
+            raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
         targets = []
         for value in nest.flatten(target):
             if not _is_trainable(value.dtype):
@@ -136,18 +154,17 @@ class GradientTape:
                 logging.getLogger("tensorflow").warning(
                     "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
                     "GradientTape.gradient, got %r", value.dtype)
+            if hasattr(value, "handle") and not isinstance(value, Tensor):
+                value = self._read(value)
             targets.append(_handle(value))
         flat = nest.flatten(sources)
         for value in flat:
             if not (isinstance(value, (Tensor, indexed_slices.IndexedSlices)) or hasattr(value, "handle")):
                 raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
-        flowing = []
-        if output_gradients is not None:
-            flowing = [None if g is None else to_core(g if isinstance(g, indexed_slices.IndexedSlices)
-                                                      else conversion.internal_convert_to_tensor(g))
-                       for g in nest.flatten(output_gradients)]
-        tape = self._tape
-        results = [from_core(g) for g in tape.gradient(targets, [_handle(v) for v in flat], flowing)]
+        if not ops.executing_eagerly() or any(not t._is_eager for t in targets):
+            results = self._symbols.gradient(self._variables, targets, flat, output_gradients)
+        else:
+            results = self._eager_gradient(targets, flat, output_gradients)
         if unconnected is UnconnectedGradients.ZERO:
             results = [gen.zeros_like(v.value() if hasattr(v, "handle") and not isinstance(v, Tensor) else v)
                        if g is None else g for g, v in zip(results, flat)]
@@ -155,33 +172,42 @@ class GradientTape:
             self._tape = None
         return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
 
+    def _read(self, variable):
+        """A variable's value, read under this tape."""
+        with contextlib.nullcontext() if self._recording else _Resumed(self):
+            return conversion.convert_to_tensor(variable)
+
+    def _eager_gradient(self, targets, flat, output_gradients):
+        flowing = []
+        if output_gradients is not None:
+            flowing = [None if g is None else to_core(g if isinstance(g, indexed_slices.IndexedSlices)
+                                                      else conversion.internal_convert_to_tensor(g))
+                       for g in nest.flatten(output_gradients)]
+        return [from_core(g) for g in self._tape.gradient(targets, [_handle(v) for v in flat], flowing)]
+
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
         """The derivative of each element of `target`, one gradient an element: shape target.shape + source.shape."""
-        from penstock.ops import array_ops
-        if not self._persistent and self._recording:
-            self._stop()
-        persistent, self._persistent = self._persistent, True
-        try:
-            rows = []
-            count = int(target._num_elements)
-            for i in range(count):
-                one = [0.0] * count
-                one[i] = 1.0
-                seed = array_ops.reshape(conversion.internal_convert_to_tensor(one, dtype=target.dtype), target.shape)
-                rows.append(nest.flatten(self.gradient(target, sources, seed, unconnected_gradients)))
-        finally:
-            self._persistent = persistent
-        results = []
-        for source, column in zip(nest.flatten(sources), zip(*rows)):
-            if any(g is None for g in column):
-                results.append(None)
-                continue
-            stacked = array_ops.stack([conversion.internal_convert_to_tensor(g) for g in column])
-            results.append(array_ops.reshape(stacked, target.shape.as_list() + source.shape.as_list()))
-        if not persistent:
-            self._tape = None
-        return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
+        from penstock.eager import jacobian
+        return jacobian.jacobian(self, target, sources, unconnected_gradients)
+
+    def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
+                       parallel_iterations=None, experimental_use_pfor=True):
+        """jacobian for targets of which each row depends on the same row of `source` only: shape [batch, target's
+        other dimensions, source's other dimensions]."""
+        from penstock.eager import jacobian
+        return jacobian.batch_jacobian(self, target, source, unconnected_gradients)
+
+
+class _Resumed:
+    def __init__(self, tape):
+        self._tape = tape
+
+    def __enter__(self):
+        self._tape._start()
+
+    def __exit__(self, *exc):
+        self._tape._stop()
 
 
 class _Paused:
@@ -203,9 +229,13 @@ class _AllPaused:
     def __enter__(self):
         self._tapes, self._core = _active.tapes, _core.tape_stop()
         _active.tapes = []
+        for tape in self._tapes:
+            tape._symbols.stop()
 
     def __exit__(self, *exc):
         _active.tapes = self._tapes
+        for tape in self._tapes:
+            tape._symbols.start()
         _core.tape_resume(self._core)
 
 
@@ -265,7 +295,7 @@ def make_vjp(f, params=None, persistent=True):
 
 def _fresh(tensor):
     """The same value with an identity of its own."""
-    return _core.eager_alias(tensor)
+    return _core.eager_alias(tensor) if tensor._is_eager else gen.identity(tensor)
 
 
 def val_and_grad_function(f, params=None):
@@ -322,3 +352,17 @@ def implicit_grad(f):
         return both(*args, **kwargs)[1]
 
     return decorated
+
+
+def aggregate_indexed_slices_gradients(grads):
+    """The sum of gradients of which some are IndexedSlices; None counts as nothing, and alone gives None."""
+    from penstock.ops import gradients_util, math_ops
+    from penstock.ops import array_ops
+    grads = [g for g in grads if g is not None]
+    if len(grads) < 2:
+        return grads[0] if grads else None
+    if any(isinstance(g, Tensor) for g in grads):
+        return math_ops.add_n([conversion.convert_to_tensor(g) for g in grads])
+    grads = gradients_util.as_indexed_slices_list(grads)
+    return indexed_slices.IndexedSlices(array_ops.concat([g.values for g in grads], axis=0),
+                                        array_ops.concat([g.indices for g in grads], axis=0), grads[0].dense_shape)

@@ -63,6 +63,22 @@ class EagerOperation:
         return tuple(self._outputs)
 
 
+_device_numbers = {}
+
+
+def device_number(name):
+    """The number of the device that a name describes. InvalidArgumentError if there is none."""
+    found = _device_numbers.get(name)
+    if found is None:
+        found = _core.eager_find_device(name or "")
+        if found < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"Could not satisfy device specification '{name}'. All available devices ["
+                f"{', '.join(d.name for d in _core.list_local_devices())}].")
+        _device_numbers[name] = found
+    return found
+
+
 def _python_gradient(op_type):
     """(whether a gradient was registered in Python, the function)."""
     items = registry.gradient_registry._items
@@ -97,12 +113,6 @@ class EagerGraph(Graph):
     def _colocate_with_for_gradient(self, op, gradient_uid, ignore_existing=False):
         return contextlib.nullcontext()
 
-    def watch_variable(self, variable):
-        """Tells the active tapes that a variable is read."""
-        if _core.tape_is_active():
-            from penstock.eager import backprop
-            backprop.variable_accessed(variable)
-
     # Running
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
@@ -118,7 +128,11 @@ class EagerGraph(Graph):
                 kind = self._gradient_override_map.get(op_type, op_type)
             registered, function = _python_gradient(kind)
         try:
-            outputs = _core.eager_execute(op_type, inputs, attrs, not registered)
+            if self._device_function_stack:
+                outputs = _core.eager_execute(op_type, inputs, attrs, not registered,
+                                              device_number(self._device_function_stack.plain))
+            else:
+                outputs = _core.eager_execute(op_type, inputs, attrs, not registered)
         except TypeError:
             for value in inputs:
                 if not isinstance(value, EagerTensor):

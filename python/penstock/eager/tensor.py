@@ -68,12 +68,12 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     @property
     def device(self):
         """The name of the device that holds it."""
-        return _core.eager_device_name()
+        return _core.eager_device_name(self)
 
     @property
     def backing_device(self):
         """The name of the device that holds its memory."""
-        return _core.eager_device_name()
+        return _core.eager_device_name(self)
 
     @property
     def _handle_data(self):
@@ -144,21 +144,28 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     def __reduce__(self):
         return _rebuild, (_core.eager_to_core(self).proto(),)
 
-    def __hash__(self):
-        if mode.tensor_equality:
-            raise TypeError("Tensor is unhashable if Tensor equality is enabled. "
-                            "Instead, use tensor.experimental_ref() as the key.")
-        return id(self)
+    def _compares_elements(self):
+        return mode.tensor_equality
 
+    __hash__ = Tensor.__hash__
     __eq__ = Tensor.__eq__
     __ne__ = Tensor.__ne__
 
     def cpu(self):
-        """Itself: this is the host."""
-        return self
+        """The value on the first host device."""
+        return self._copy(device_name="/cpu:0")
+
+    def gpu(self, gpu_index=0):
+        """The value on a GPU. InvalidArgumentError if there is none."""
+        return self._copy(device_name=f"/gpu:{gpu_index}")
 
     def _copy(self, ctx=None, device_name=None):
-        return _core.eager_alias(self)
+        from penstock.eager.graph import device_number
+        number = device_number(device_name or self.device)
+        copy = _core.eager_alias(self, number)
+        if _core.tape_is_active():
+            _core.tape_record([self], [copy], lambda dys: dys)
+        return copy
 
     def _text(self, is_repr):
         if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):

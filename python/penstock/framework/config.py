@@ -66,3 +66,148 @@ def list_logical_devices(device_type=None):
     from penstock.client import device_lib
     return [LogicalDevice(device.name, device.device_type) for device in device_lib.list_local_devices(session_config())
             if device_type in (None, device.device_type)]
+
+
+# Devices that ops see
+
+_virtual = {}   # physical device's name -> the configurations of its logical devices
+_visible = None
+_memory_growth = {}
+
+
+class LogicalDeviceConfiguration(collections.namedtuple("LogicalDeviceConfiguration", ["memory_limit"])):
+    """One logical device of a physical one. memory_limit is for other devices than CPUs."""
+
+    def __new__(cls, memory_limit=None, experimental_priority=None, experimental_device_ordinal=None):
+        return super().__new__(cls, memory_limit)
+
+
+VirtualDeviceConfiguration = LogicalDeviceConfiguration
+
+
+def _physical(device):
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+
+
+def set_logical_device_configuration(device, logical_devices):
+    """Divides a physical device into several. RuntimeError once ops have run eagerly on another division."""
+    _physical(device)
+    if device.device_type == "CPU" and any(c.memory_limit is not None for c in logical_devices):
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    from penstock import _core
+    if not _core.eager_set_device_count(len(logical_devices)):
+        if _virtual.get(device.name) != list(logical_devices):
+            raise RuntimeError("Virtual devices cannot be modified after being initialized")
+        return
+    _virtual[device.name] = list(logical_devices)
+    _written().device_count[device.device_type] = len(logical_devices)
+
+
+def get_logical_device_configuration(device):
+    """The configurations of a physical device's logical devices, or None if it is not divided."""
+    _physical(device)
+    return _virtual.get(device.name)
+
+
+set_virtual_device_configuration = set_logical_device_configuration
+get_virtual_device_configuration = get_logical_device_configuration
+
+
+def get_visible_devices(device_type=None):
+    """The physical devices that ops may use."""
+    found = list_physical_devices() if _visible is None else _visible
+    return [d for d in found if device_type in (None, d.device_type)]
+
+
+def set_visible_devices(devices, device_type=None):
+    """Says which physical devices ops may use."""
+    global _visible
+    devices = list(devices) if isinstance(devices, (list, tuple)) else [devices]
+    for device in devices:
+        if device not in list_physical_devices():
+            raise ValueError(f"Unrecognized device: {device!r}")
+        if device_type is not None and device.device_type != device_type:
+            raise ValueError(f"Unrecognized device: {device!r}")
+    _visible = devices + [d for d in get_visible_devices() if device_type is not None
+                          and d.device_type != device_type]
+
+
+def get_memory_growth(device):
+    """Whether a device's memory grows as it is used. ValueError: the device has no such choice."""
+    _physical(device)
+    if device.name not in _memory_growth:
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    return _memory_growth[device.name]
+
+
+def set_memory_growth(device, enable):
+    """Says whether a device's memory grows as it is used."""
+    _physical(device)
+    if device.device_type == "CPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    _memory_growth[device.name] = bool(enable)
+
+
+def get_synchronous_execution():
+    """Whether eager ops have run when they return: always."""
+    return True
+
+
+def set_synchronous_execution(enable):
+    """Accepted: eager ops have run when they return."""
+
+
+def run_functions_eagerly(run_eagerly):
+    """Makes tf.functions run op by op."""
+    from penstock.eager import def_function
+    def_function.run_functions_eagerly(run_eagerly)
+
+
+def functions_run_eagerly():
+    """Whether tf.functions run op by op."""
+    from penstock.eager import def_function
+    return def_function.functions_run_eagerly()
+
+
+_jit = None
+
+
+def get_optimizer_jit():
+    """What set_optimizer_jit has set: nothing is compiled just in time here."""
+    return _jit or ""
+
+
+def set_optimizer_jit(enabled):
+    """Accepted: nothing is compiled just in time here."""
+    global _jit
+    _jit = enabled
+
+
+_OPTIMIZERS = {"constant_folding": "constant_folding", "shape_optimization": "shape_optimization",
+               "remapping": "remapping", "arithmetic_optimization": "arithmetic_optimization",
+               "dependency_optimization": "dependency_optimization", "loop_optimization": "loop_optimization",
+               "function_optimization": "function_optimization",
+               "layout_optimizer": "layout_optimizer", "debug_stripper": "debug_stripper",
+               "scoped_allocator_optimization": "scoped_allocator_optimization",
+               "implementation_selector": "implementation_selector",
+               "auto_mixed_precision": "auto_mixed_precision"}
+_options = {}
+
+
+def get_optimizer_experimental_options():
+    """The options that were set."""
+    return dict(_options)
+
+
+def set_optimizer_experimental_options(options):
+    """Switches passes of graph optimisation on or off by name; True, False."""
+    from penstock import proto
+    rewriter = _written().graph_options.rewrite_options
+    toggle = proto.message("tensorflow.RewriterConfig").DESCRIPTOR.enum_types_by_name["Toggle"].values_by_name
+    for name, value in options.items():
+        _options[name] = value
+        if name in ("disable_model_pruning", "disable_meta_optimizer", "min_graph_nodes"):
+            setattr(rewriter, name, value)
+        elif name in _OPTIMIZERS:
+            setattr(rewriter, name, toggle["ON" if value else "OFF"].number)

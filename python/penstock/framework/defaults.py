@@ -120,4 +120,12 @@ def inside_function():
 
 def executing_eagerly_outside_functions():
     """Whether code outside of all functions runs eagerly."""
-    return mode.eager
+    return outside_functions()._eager
+
+
+def outside_functions():
+    """The innermost default graph that is no function's body."""
+    for graph in reversed(_default_graph_stack.stack):
+        if not graph._building_function:
+            return graph
+    return _default_graph_stack._GetGlobalDefaultGraph()

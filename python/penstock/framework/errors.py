@@ -102,6 +102,11 @@ UnavailableError = _error_class("UnavailableError", UNAVAILABLE, "The runtime is
 DataLossError = _error_class("DataLossError", DATA_LOSS, "Data are lost or corrupted.")
 UnauthenticatedError = _error_class("UnauthenticatedError", UNAUTHENTICATED, "The request has no valid credentials.")
 
+
+class InaccessibleTensorError(ValueError):
+    """A tensor was used or fetched where it may not be."""
+
+
 _CODE_TO_CLASS = {
     CANCELLED: CancelledError, UNKNOWN: UnknownError, INVALID_ARGUMENT: InvalidArgumentError,
     DEADLINE_EXCEEDED: DeadlineExceededError, NOT_FOUND: NotFoundError, ALREADY_EXISTS: AlreadyExistsError,

@@ -170,6 +170,14 @@ class _DefinedFunction:
         if self._grad_func is not None:
             self._grad_func.add_to_graph(graph)
 
+    def add_to_library(self, core):
+        """Adds it, and the functions that it calls, to a library of the runtime."""
+        self._build()
+        for function in self._sub_functions:
+            function.add_to_library(core)
+        if not core.has_function(self._func_name):
+            core.add_function(self._data)
+
     def __call__(self, *args, **kwargs):
         graph = defaults.get_default_graph()
         self.add_to_graph(graph)

@@ -107,6 +107,12 @@ class Graph(ScopesMixin):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
+    def watch_variable(self, variable):
+        """Tells the active tapes that a variable is read."""
+        if _core.tape_is_active():
+            from penstock.eager import backprop
+            backprop.variable_accessed(variable)
+
     def as_default(self):
         """Context manager under which this is the default graph of the thread."""
         return defaults._default_graph_stack.get_controller(self)
@@ -286,6 +292,8 @@ class Graph(ScopesMixin):
         TypeError if it is nothing of the kind, ValueError if it is not of this graph or a malformed name, KeyError if
         the graph has none of this name.
         """
+        if isinstance(obj, Tensor) and obj._is_eager:
+            raise ValueError(f"Tensor {obj} is not an element of this graph.")
         if allow_tensor and isinstance(obj, Tensor) and obj._op._graph is self:
             return obj
         if allow_tensor and allow_operation:

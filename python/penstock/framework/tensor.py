@@ -1,4 +1,5 @@
 """The output of a node, with Python's operators."""
+from penstock.framework import defaults
 from penstock.framework import tensor_shape
 from penstock.framework.mode import mode
 
@@ -120,20 +121,26 @@ class Tensor:
     def __repr__(self):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self._dtype.name}>"
 
+    def _compares_elements(self):
+        """Whether == asks for each element: in version 2, unless it is a tensor of a graph for sessions."""
+        if not mode.tensor_equality:
+            return False
+        return self._op._graph._building_function and defaults.executing_eagerly_outside_functions()
+
     def __hash__(self):
-        if mode.tensor_equality:
+        if self._compares_elements():
             raise TypeError("Tensor is unhashable if Tensor equality is enabled. "
                             "Instead, use tensor.experimental_ref() as the key.")
         return id(self)
 
     def __eq__(self, other):
-        if mode.tensor_equality and other is not None:
+        if other is not None and self._compares_elements():
             from penstock.ops import math_ops
             return math_ops.equal(self, other)
         return self is other
 
     def __ne__(self, other):
-        if mode.tensor_equality and other is not None:
+        if other is not None and self._compares_elements():
             from penstock.ops import math_ops
             return math_ops.not_equal(self, other)
         return self is not other

@@ -23,11 +23,11 @@ def custom_gradient(f):
     def decorated(*args, **kwargs):
         if ops.executing_eagerly():
             return _call_eagerly(f, args, kwargs)
-        if kwargs:
+        if kwargs and not ops.get_default_graph().building_function:
             raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
                              "execution "
                              "is enabled.")
-        return _call(f, args)
+        return _call(functools.partial(f, **kwargs) if kwargs else f, args)
 
     return decorated
 
@@ -90,10 +90,21 @@ def _variables_between(outputs, inputs):
 
 def _call(f, args):
     name = f"CustomGradient-{ops.uid()}"
-    args = [ops.convert_to_tensor(x) for x in args]
-    result, grad_fn = f(*args)
+    structure, args = list(args), [ops.convert_to_tensor(x) for x in nest.flatten(list(args))]
+    graph = ops.get_default_graph()
+    watched, graph._watched = getattr(graph, "_watched", None), {}
+    result, grad_fn = f(*nest.pack_sequence_as(structure, args))
+    read = [reference() for reference in graph._watched.values()]
+    if watched is None:
+        del graph._watched
+    else:
+        graph._watched = {**watched, **graph._watched}
     flat = [ops.convert_to_tensor(x) for x in nest.flatten(result)]
-    variables = _variables_between([gen.identity(x) for x in flat], args)
+    if graph.building_function:
+        of_args = {id(v.handle) for v in nest.flatten(structure) if hasattr(v, "handle")}
+        variables = [v for v in read if v is not None and v.trainable and id(v.handle) not in of_args]
+    else:
+        variables = _variables_between([gen.identity(x) for x in flat], args)
     if any(not hasattr(v, "handle") for v in variables):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
                         "Ensure "
@@ -124,7 +135,7 @@ def _call(f, args):
 
     with ops.get_default_graph().gradient_override_map({"IdentityN": name}):
         outputs = gen.identity_n(flat + args + variables)
-    return nest.pack_sequence_as(result, outputs[:count])
+    return nest.pack_sequence_as(result, outputs[:count]) if nest.is_sequence(result) else outputs[0]
 
 
 def grad_pass_through(f):

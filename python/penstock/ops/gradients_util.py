@@ -127,7 +127,7 @@ class _Caller:
         with graph.as_default(), ops.name_scope(op.name + "_grad"), graph._original_op(op):
             gradients = [self.gradient(ids) for ids in output_gradients]
             for i, (gradient, output) in enumerate(zip(gradients, op.outputs)):
-                if gradient is None and is_trainable(output):
+                if gradient is None and is_trainable(output) and not getattr(function, "takes_missing", False):
                     gradients[i] = _zeros_like(output)
             result = function(op, *gradients)
             result = [] if result is None else as_list(result)

@@ -1,6 +1,8 @@
 """ResourceVariable: a variable behind a handle; reads and writes are nodes of their own, ordered by control edges."""
 import contextlib
 
+import numpy as np
+
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
@@ -130,9 +132,7 @@ class BaseResourceVariable(variables.VariableV1):
     # Reading
 
     def _watch(self):
-        graph = ops.get_default_graph()
-        if hasattr(graph, "watch_variable"):
-            graph.watch_variable(self)
+        ops.get_default_graph().watch_variable(self)
 
     def _read_variable_op(self):
         self._watch()
@@ -273,9 +273,17 @@ class BaseResourceVariable(variables.VariableV1):
                 shrink_axis_mask=shrink_axis_mask))
 
     def __int__(self):
-        if self.dtype not in (dtypes.int32, dtypes.int64):
-            raise TypeError("Non-integer variable can't be converted to integer.")
         return int(self.numpy())
+
+    def __float__(self):
+        return float(self.numpy())
+
+    def __complex__(self):
+        return complex(self.numpy())
+
+    def __array__(self, dtype=None, copy=None):
+        value = self.numpy()
+        return np.asarray(value, dtype=dtype)
 
     def _dense_var_to_tensor(self, dtype=None, name=None, as_ref=False):
         if dtype is not None and not dtype.is_compatible_with(self.dtype):
@@ -348,7 +356,8 @@ class ResourceVariable(BaseResourceVariable):
             synchronization, aggregation, trainable, name)
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
-        if isinstance(initial_value, ops.Tensor) and getattr(initial_value.graph, "building_function", False):
+        if isinstance(initial_value, ops.Tensor) and not initial_value._is_eager \
+                and initial_value.graph.building_function:
             raise ValueError("Tensor-typed variable initializers must either be wrapped in an init_scope or callable "
                              "(e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building functions.")
         collections = variables.checked_collections(collections, trainable, constraint)

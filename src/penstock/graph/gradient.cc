@@ -228,9 +228,11 @@ class Differentiator {
   std::vector<Grad> Differentiate(Node* node, const std::vector<Grad>& dys, const std::vector<bool>& wanted) {
     if (options_.has_override && options_.has_override(*node)) {
       std::vector<GradEndpoint> given;
+      // Calls are told which results matter.
+      const bool calls = std::ranges::any_of(node->op().attrs, [](const AttrDef& attr) { return attr.kind == "func"; });
       for (int i = 0; i < node->num_outputs(); ++i) {
         Grad dy = dys[i];
-        if (dy.none() && Trainable(node->output_type(i))) dy = ZeroOf({node, i});
+        if (dy.none() && !calls && Trainable(node->output_type(i))) dy = ZeroOf({node, i});
         given.push_back(ToGraph(dy));
       }
       std::vector<Grad> dxs;

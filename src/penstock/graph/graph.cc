@@ -438,6 +438,13 @@ void Graph::UpdateInput(Node* node, int input, Endpoint value) {
 void Graph::SetAttr(Node* node, std::string_view name, AttrValue value) {
   node->attrs_.Set(name, std::move(value));
   ++version_;
+  // A list of output types may grow: a call whose function has come to give more results.
+  for (const ArgDef& output : node->op_->outputs) {
+    const auto* types = output.type_list_attr == name ? node->attrs_.Find(name)->If<std::vector<DataType>>() : nullptr;
+    if (!types || node->op_->outputs.size() != 1 || types->size() <= node->output_types_.size()) continue;
+    node->output_types_ = *types;
+    node->infos_.resize(types->size());
+  }
 }
 
 void Graph::ClearAttr(Node* node, std::string_view name) {

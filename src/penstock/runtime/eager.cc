@@ -39,8 +39,7 @@ EagerContext& EagerContext::Global() {
 }
 
 EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op_(NumCores(), "eager_intra_op") {
-  device_ = std::move(MakeCpuDeviceFactory()->Create("/job:localhost/replica:0/task:0", 1)[0]);
-  environment_.devices = {device_.get()};
+  SetDeviceCount(1);
   environment_.kernels = &KernelRegistry::Global();
   environment_.options = &options_;
   environment_.inter_op = &inter_op_;
@@ -61,6 +60,31 @@ EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op
   environment_.functions = runtime_.get();
 }
 
+bool EagerContext::SetDeviceCount(int count) {
+  std::lock_guard lock(mutex_);
+  if (count < static_cast<int>(devices_.size())) return false;
+  auto made = MakeCpuDeviceFactory()->Create("/job:localhost/replica:0/task:0", count);
+  for (size_t i = devices_.size(); i < made.size(); ++i) {
+    environment_.devices.push_back(made[i].get());
+    devices_.push_back(std::move(made[i]));
+  }
+  return true;
+}
+
+Device& EagerContext::device(int number) {
+  std::lock_guard lock(mutex_);
+  return *devices_.at(static_cast<size_t>(number));
+}
+
+int EagerContext::FindDevice(std::string_view name) {
+  const DeviceName wanted = DeviceName::Parse(name);
+  std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (wanted.Matches(devices_[i]->parsed_name())) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 // A function's name as op type is a call of it.
 std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeView& view) {
   if (!node.calls_function()) return KernelRegistry::Global().Make("CPU", view);
@@ -75,8 +99,9 @@ std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeVie
 }
 
 std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,
-                                                  const std::string& name) {
+                                                  const std::string& name, int device) {
   auto made = std::make_shared<EagerOp>();
+  made->device_ = device;
   made->graph_ = std::make_unique<Graph>();
   Graph& graph = *made->graph_;
   {
@@ -102,15 +127,16 @@ std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span
     if (IsRef(type)) throw Unimplemented("op ", op, " works on references, which eager execution does not have");
   }
   made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(), node.output_types(),
-                                           device_.get());
+                                           &this->device(device));
   made->kernel_ = MakeKernel(node, *made->view_);
   made->may_take_long_ = made->kernel_->is_async() || node.traits().cost == Cost::kHeavy || node.traits().stateful;
   return made;
 }
 
-std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs) {
+std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs,
+                                                     int device) {
   std::string key(op);
-  key += '\0';
+  key += static_cast<char>(device);
   for (const DataType type : types) key.append(reinterpret_cast<const char*>(&type), sizeof(type));
   bool keep = true;
   for (const auto& [name, value] : attrs) {
@@ -132,7 +158,7 @@ std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::s
     keep = keep && given && !given->empty() && op != "VarHandleOp";
   }
   const std::string name = StrCat(op, "_", next_name_.fetch_add(1));
-  std::shared_ptr<const EagerOp> made = Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name);
+  std::shared_ptr<const EagerOp> made = Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name, device);
   if (!keep) return made;
   std::lock_guard lock(mutex_);
   if (ops_.size() >= kMostCached) ops_.erase(ops_.begin());
@@ -171,7 +197,7 @@ std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor>
     step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
   }
   const std::span<Value> outputs(values + inputs.size(), num_outputs);
-  KernelContext context(*op.view_, {in, inputs.size()}, outputs, step, *device_);
+  KernelContext context(*op.view_, {in, inputs.size()}, outputs, step, *op.view_->device());
   try {
     op.kernel_->Run(context);
   } catch (...) {
@@ -183,6 +209,54 @@ std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor>
   results.reserve(num_outputs);
   for (Value& output : outputs) results.push_back(std::move(output.tensor));
   return results;
+}
+
+std::shared_ptr<const CompiledStep> EagerContext::PrepareFunction(const std::string& name) {
+  return runtime_->Find({name, {}});
+}
+
+std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args) {
+  const std::vector<DataType>& types = function.arg_types;
+  if (args.size() != types.size()) {
+    throw InvalidArgument("Function ", name, " expects ", types.size(), " arguments, but got ", args.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].dtype() == types[i]) continue;
+    throw InvalidArgument("cannot compute ", name, " as input #", i, "(zero-based) was expected to be a ",
+                          ToString(types[i]), " tensor but is a ", ToString(args[i].dtype()), " tensor [Op:", name, "]");
+  }
+  ResourceManager step_resources;
+  CancellationManager cancellation;  // of this call: one that fails cancels what else it started
+  StepServices step;
+  step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+  step.cancellation = &cancellation;
+  step.functions = runtime_.get();
+  step.step_resources = &step_resources;
+  step.intra_op = &intra_op_;
+  Ref<LocalRendezvous> rendezvous;
+  if (!function.straight_line()) {
+    rendezvous = MakeRef<LocalRendezvous>();
+    step.rendezvous = rendezvous.get();
+    step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
+  }
+  std::vector<Tensor> results(function.ret_types.size());
+  try {
+    RunStep(function, {args.data(), results.data(), &step, nullptr}, environment_);
+  } catch (...) {
+    const Status status = CurrentStatus();
+    throw Error(Status(status.code(), StrCat(status.message(), " [Op:", name, "]"), status.node()));
+  }
+  return results;
+}
+
+void EagerContext::RemoveFunction(const std::string& name) {
+  {
+    std::lock_guard lock(functions_graph_->mutex());
+    if (functions_graph_->library()->Find(name)) functions_graph_->set_library(functions_graph_->library()->Without(name));
+  }
+  runtime_->Forget(name);
+  std::lock_guard lock(mutex_);
+  std::erase_if(function_kernels_, [&](const auto& entry) { return entry.first.starts_with(name + "\n"); });
 }
 
 void EagerContext::ClearCaches() {

@@ -20,6 +20,7 @@ namespace penstock {
 struct EagerValue {
   Tensor tensor;
   int64_t id = 0;
+  int device = 0;  // its number among EagerContext's
   static int64_t NewId();
 };
 
@@ -31,6 +32,7 @@ class EagerOp {
   const AttrMap& attrs() const { return node_->attrs(); }
   // Worth letting other threads go on meanwhile.
   bool may_take_long() const { return may_take_long_; }
+  int device() const { return device_; }
 
  private:
   friend class EagerContext;
@@ -39,6 +41,7 @@ class EagerOp {
   std::unique_ptr<NodeView> view_;
   std::shared_ptr<Kernel> kernel_;
   bool may_take_long_ = false;
+  int device_ = 0;
 };
 
 // The process's eager device, kernels and functions. Thread-safe.
@@ -48,24 +51,35 @@ class EagerContext {
 
   // InvalidArgument, NotFound: as Graph::AddNode. Signatures with tensors or functions as attributes are made anew each
   // time, as are ops that make a resource without a shared name.
-  std::shared_ptr<const EagerOp> Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs);
+  std::shared_ptr<const EagerOp> Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs,
+                                         int device = 0);
   // The op's error, with "[Op:NAME]" behind its message.
   std::vector<Tensor> Run(const EagerOp& op, std::span<const Tensor> inputs);
+
+  // A function of `functions()`, compiled. NotFound, InvalidArgument: it cannot be made.
+  std::shared_ptr<const CompiledStep> PrepareFunction(const std::string& name);
+  // InvalidArgument: wrong number or types of arguments; otherwise the function's error.
+  std::vector<Tensor> Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args);
+  void RemoveFunction(const std::string& name);
 
   // Forgets all kernels, and with them the state of random ones.
   void ClearCaches();
   // Holds the functions that ops may call.
   const std::shared_ptr<Graph>& functions() const { return functions_graph_; }
-  Device& device() { return *device_; }
+  // The host is divided into so many devices. They only grow: false if there are more already.
+  bool SetDeviceCount(int count);
+  Device& device(int number);
+  // The number of the device that a name, or part of one, describes; -1 if there is none. InvalidArgument: malformed.
+  int FindDevice(std::string_view name);
 
  private:
   EagerContext();
   std::shared_ptr<const EagerOp> Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,
-                                      const std::string& name);
+                                      const std::string& name, int device);
   std::shared_ptr<Kernel> MakeKernel(const Node& node, const NodeView& view);
 
   SessionOptions options_;
-  std::unique_ptr<Device> device_;
+  std::vector<std::unique_ptr<Device>> devices_;
   ThreadPool inter_op_, intra_op_;
   ResourceManager step_resources_;  // TensorArrays and the like, which have no step to end with
   CancellationManager cancellation_;

@@ -56,6 +56,13 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& functio
   return compiled_.try_emplace(key, compiled).first->second;
 }
 
+void FunctionRuntime::Forget(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(compiled_, [&](const auto& entry) {
+    return entry.first.starts_with(name) && (entry.first.size() == name.size() || entry.first[name.size()] == '\n');
+  });
+}
+
 void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) {
   auto call = std::make_shared<Call>();
   try {

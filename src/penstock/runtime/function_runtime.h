@@ -14,9 +14,11 @@ class FunctionRuntime final : public FunctionCaller {
   FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library)
       : environment_(environment), library_(std::move(library)) {}
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override;
+  // NotFound, InvalidArgument: the function, or what it calls, cannot be made.
+  std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
+  void Forget(const std::string& name);  // drops what was compiled for a function that is gone
 
  private:
-  std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
   StepEnvironment* environment_;
   std::function<FunctionLibraryPtr()> library_;
   std::mutex mutex_;

@@ -175,18 +175,21 @@ std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std
   tensors.reserve(inputs.size());
   for (const EagerValue& input : inputs) tensors.push_back(input.tensor);
   std::vector<EagerValue> outputs;
-  for (Tensor& output : EagerContext::Global().Run(*op, tensors)) outputs.push_back({std::move(output), EagerValue::NewId()});
+  for (Tensor& output : EagerContext::Global().Run(*op, tensors)) {
+    outputs.push_back({std::move(output), EagerValue::NewId(), op->device()});
+  }
   if (record && op->op().traits.differentiable) {
     for (const auto& tape : Tape::Active()) tape->Record(op, inputs, outputs);
   }
   return outputs;
 }
 
-std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs, bool record) {
+std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs, bool record,
+                                   int device) {
   std::vector<DataType> types;
   types.reserve(inputs.size());
   for (const EagerValue& input : inputs) types.push_back(input.tensor.dtype());
-  return RunEagerly(EagerContext::Global().Prepare(op, types, std::move(attrs)), inputs, record);
+  return RunEagerly(EagerContext::Global().Prepare(op, types, std::move(attrs), device), inputs, record);
 }
 
 }  // namespace penstock

@@ -48,7 +48,8 @@ class Tape {
 };
 
 // Runs an op and lets the active tapes record it. With `record` false they do not.
-std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs, bool record = true);
+std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs, bool record = true,
+                                   int device = 0);
 std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std::span<const EagerValue> inputs,
                                    bool record = true);
 

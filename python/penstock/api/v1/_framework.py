@@ -30,6 +30,7 @@ FROM = {
         enable_control_flow_v2 enable_resource_variables enable_v2_behavior resource_variables_enabled""",
     "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
     "eager.backprop": "GradientTape",
+    "eager.def_function": "function",
 }
 NAMES = {
     "compat": "compat:",

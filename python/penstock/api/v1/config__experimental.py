@@ -1,4 +1,7 @@
 """tf.config.experimental."""
 FROM = {
-    "framework.config": "list_logical_devices list_physical_devices",
+    "framework.config": """
+        VirtualDeviceConfiguration get_memory_growth get_synchronous_execution get_virtual_device_configuration
+        get_visible_devices list_logical_devices list_physical_devices set_memory_growth set_synchronous_execution
+        set_virtual_device_configuration set_visible_devices""",
 }

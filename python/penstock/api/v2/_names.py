@@ -2,6 +2,7 @@
 FROM = {
     "eager.backprop": "GradientTape",
     "eager.context": "executing_eagerly",
+    "eager.def_function": "function",
     "framework.constant_op": "constant",
     "framework.conversion": "convert_to_tensor=convert_to_tensor_v2",
     "framework.device": "DeviceSpec=DeviceSpecV1",

@@ -1,0 +1,1 @@
+"""Python's control flow over tensors as control flow of the graph."""

@@ -1,0 +1,1 @@
+"""The steps of the conversion, each from a syntax tree to another."""

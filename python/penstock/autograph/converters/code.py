@@ -1,0 +1,59 @@
+"""Pieces of syntax trees: written as text, or put where another piece stands."""
+import ast
+
+
+def at(new, old):
+    """A new node with the place of an old one."""
+    ast.copy_location(new, old)
+    for child in ast.walk(new):
+        if hasattr(child, "lineno") or isinstance(child, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler)):
+            if not hasattr(child, "lineno"):
+                ast.copy_location(child, old)
+    return new
+
+
+def _placed(tree, old):
+    for child in ast.walk(tree):
+        if isinstance(child, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler, ast.alias)):
+            child.lineno = child.end_lineno = old.lineno
+            child.col_offset, child.end_col_offset = old.col_offset, getattr(old, "end_col_offset", old.col_offset)
+    return tree
+
+
+def statements(text, old):
+    """Statements written as text, all at the place of an old node."""
+    return [_placed(node, old) for node in ast.parse(text).body]
+
+
+def statement(text, old):
+    """One statement."""
+    return statements(text, old)[0]
+
+
+def expression(text, old):
+    """An expression."""
+    return _placed(ast.parse(text, mode="eval").body, old)
+
+
+def text_of(node):
+    """An expression as text, for messages."""
+    try:
+        return ast.unparse(node)
+    except Exception:  # a tree that no source can say
+        return "expression"
+
+
+class Namer:
+    """Names that a function does not use yet."""
+
+    def __init__(self, used):
+        self._used = set(used)
+
+    def new(self, wanted):
+        """A new name."""
+        name, number = wanted, 0
+        while name in self._used:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._used.add(name)
+        return name

@@ -1,0 +1,159 @@
+"""if, while and for as calls of operators, with functions for their tests, branches and bodies."""
+import ast
+
+from penstock.autograph.converters import code
+from penstock.autograph.pyct import activity
+
+
+class ControlFlow:
+    """Converts the blocks of one function. `state` collects the names that must exist when it begins."""
+
+    def __init__(self, body, namer, declared_global):
+        names = activity.Names(body)
+        self._namer = namer
+        self._global = frozenset(declared_global)
+        self._declared = names.declared
+        self._liveness = activity.Liveness(body, names.inner)
+        self.state = []
+
+    def block(self, body):
+        """The block with its conditionals and loops converted."""
+        result = []
+        for node in body:
+            if isinstance(node, ast.If):
+                result.extend(self._if(node))
+            elif isinstance(node, ast.While):
+                result.extend(self._while(node))
+            elif isinstance(node, ast.For):
+                result.extend(self._for(node))
+            else:
+                for field in ("body", "orelse", "finalbody"):
+                    if isinstance(getattr(node, field, None), list) and not isinstance(
+                            node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                        setattr(node, field, self.block(getattr(node, field)))
+                for handler in getattr(node, "handlers", ()):
+                    handler.body = self.block(handler.body)
+                result.append(node)
+        return result
+
+    # What a statement changes
+
+    def _changed(self, *blocks):
+        names, attributes = [], []
+        for block in blocks:
+            found = activity.Names(block)
+            names += [n for n in found.written if n not in names]
+            attributes += [a for a in found.attributes if a not in attributes]
+        attributes = [a for a in attributes if a.split(".")[0] not in names
+                      and not any(a.startswith(other + ".") for other in attributes)]
+        return names, attributes
+
+    def _split(self, changed, live_after, live_inside):
+        """(what is needed behind the statement, what only its own code needs), names before attributes."""
+        names, attributes = changed
+        own = [n for n in names if n not in self._global]
+        behind = [n for n in own if n in live_after]
+        inside = [n for n in own if n not in live_after and n in live_inside]
+        for name in behind + inside:
+            if name not in self.state and name not in self._declared:
+                self.state.append(name)
+        return behind + attributes, inside
+
+    # Functions
+
+    def _sharing(self, names, old):
+        plain = [n for n in names if "." not in n]
+        lines = []
+        if plain:
+            lines.append("nonlocal " + ", ".join(plain))
+        return code.statements("\n".join(lines), old) if lines else []
+
+    def _globals(self, body, old):
+        written = [n for n in activity.Names(body).written if n in self._global]
+        return [code.statement("global " + ", ".join(written), old)] if written else []
+
+    def _state_functions(self, names, old):
+        get, put = self._namer.new("get_state"), self._namer.new("set_state")
+        values = ", ".join(n if "." not in n else f"ag__.ldu(lambda: {n}, {n!r})" for n in names)
+        made = [code.statement(f"def {get}():\n    return ({values}{',' if names else ''})", old)]
+        setter = code.statement(f"def {put}(vars_):\n    pass", old)
+        if names:
+            setter.body = self._sharing(names, old)
+            plain = [n for n in names if "." not in n]
+            if len(plain) == len(names):
+                setter.body += code.statements(f"({', '.join(names)},) = vars_", old)
+            else:
+                for i, n in enumerate(names):
+                    line = f"{n} = vars_[{i}]"
+                    if "." in n:  # an attribute that was not there stays so
+                        line = f"if not ag__.is_undefined(vars_[{i}]):\n    {line}"
+                    setter.body += code.statements(line, old)
+        return made + [setter], get, put
+
+    def _function(self, name, arguments, body, shared, old):
+        made = code.statement(f"def {name}({', '.join(arguments)}):\n    pass", old)
+        made.body = self._globals(body, old) + self._sharing(shared, old) + (
+            body or [code.at(ast.Pass(), old)])
+        return made
+
+    @staticmethod
+    def _symbols(names):
+        return "(" + "".join(f"{n!r}, " for n in names) + ")"
+
+    # Statements
+
+    def _if(self, node):
+        after = self._liveness.after[node]
+        entering = self._liveness.block(node.body, after) | self._liveness.block(node.orelse, after)
+        behind, inside = self._split(self._changed(node.body, node.orelse), after, entering)
+        names = behind + inside
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        result, get, put = self._state_functions(names, node)
+        then, other = self._namer.new("if_body"), self._namer.new("else_body")
+        result.append(self._function(then, (), body, names, node))
+        result.append(self._function(other, (), orelse, names, node))
+        call = code.statement(f"ag__.if_stmt(_, {then}, {other}, {get}, {put}, {self._symbols(names)}, {len(behind)})",
+                              node)
+        call.value.args[0] = node.test
+        return result + [call]
+
+    def _while(self, node):
+        after, head = self._liveness.after[node], self._liveness.entering[node]
+        behind, inside = self._split(self._changed(node.body), after, head)
+        names = behind + inside
+        body = self.block(node.body)
+        result, get, put = self._state_functions(names, node)
+        test, loop = self._namer.new("loop_test"), self._namer.new("loop_body")
+        condition = node.test
+        if getattr(node, "stops", None):
+            condition = code.at(ast.BoolOp(ast.And(), [
+                *[code.expression(f"not {name}", node) for name in node.stops], condition]), node)
+        result.append(self._function(test, (), [code.at(ast.Return(condition), node)], (), node))
+        result.append(self._function(loop, (), body, names, node))
+        result.append(code.statement(
+            f"ag__.while_stmt({test}, {loop}, {get}, {put}, {self._symbols(names)}, {{}})", node))
+        return result
+
+    def _for(self, node):
+        after, head = self._liveness.after[node], self._liveness.entering[node]
+        targets = activity.Names(node.target)
+        first = code.at(ast.Assign([node.target], code.expression("itr", node)), node)
+        inner_live = self._liveness.block(node.body, after | head) | head
+        behind, inside = self._split(self._changed([first], node.body), after, inner_live - set(targets.written) | head)
+        names = behind + inside
+        body = self.block(node.body)
+        result, get, put = self._state_functions(names, node)
+        loop = self._namer.new("loop_body")
+        item = self._namer.new("itr")
+        first.value.id = item
+        result.append(self._function(loop, (item,), [first, *body], names, node))
+        extra = "None"
+        if getattr(node, "stops", None):
+            extra = self._namer.new("extra_test")
+            test = code.expression(" and ".join(f"not {name}" for name in node.stops), node)
+            result.append(self._function(extra, (), [code.at(ast.Return(test), node)], (), node))
+        call = code.statement(
+            f"ag__.for_stmt(_, {extra}, {loop}, {get}, {put}, {self._symbols(names)}, "
+            f"{{'iterate_names': {code.text_of(node.target)!r}}})", node)
+        call.value.args[0] = node.iter
+        return result + [call]

@@ -1,0 +1,134 @@
+"""Calls, logic, comparisons, ternaries and assertions as calls of operators that know tensors."""
+import ast
+
+from penstock.autograph.converters import code
+
+# Called as they are: they look at the frame that calls them, or are Python's own.
+_UNCONVERTED = frozenset(("locals", "globals", "eval", "exec", "vars", "dir", "super", "breakpoint", "__import__"))
+
+
+def _has_walrus(node):
+    return any(isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
+
+
+def _later(node):
+    """A lambda that gives the value of an expression."""
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    return code.at(ast.Lambda(arguments, node), node)
+
+
+class Expressions(ast.NodeTransformer):
+    """The conversion. first_argument: of the function, for super() without arguments. class_name: for names that
+    begin with two underscores."""
+
+    def __init__(self, first_argument=None, class_name=None):
+        self._first_argument = first_argument
+        self._class_name = class_name
+
+    def _call(self, function, args, old, keywords=()):
+        target = code.expression(f"ag__.{function}", old)
+        return code.at(ast.Call(target, args, list(keywords)), old)
+
+    def _mangled(self, name):
+        if self._class_name and name.startswith("__") and not name.endswith("__"):
+            return f"_{self._class_name}{name}"
+        return name
+
+    def visit_Attribute(self, node):
+        node = self.generic_visit(node)
+        node.attr = self._mangled(node.attr)
+        return node
+
+    def visit_Name(self, node):
+        node.id = self._mangled(node.id)
+        return node
+
+    def visit_BoolOp(self, node):
+        node = self.generic_visit(node)
+        if _has_walrus(node):
+            return node
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        result = node.values[-1]
+        for value in reversed(node.values[:-1]):
+            result = self._call(name, [_later(value), _later(result)], node)
+        return result
+
+    def visit_UnaryOp(self, node):
+        node = self.generic_visit(node)
+        return self._call("not_", [node.operand], node) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node):
+        node = self.generic_visit(node)
+        operands = [node.left, *node.comparators]
+        if len(node.ops) == 1:
+            return self._comparison(node.ops[0], operands[0], operands[1], node)
+        if not all(isinstance(x, (ast.Name, ast.Constant)) for x in operands[1:-1]):
+            return node  # what stands between would be computed twice
+        parts = [self._comparison(op, operands[i], operands[i + 1], node) for i, op in enumerate(node.ops)]
+        result = parts[-1]
+        for part in reversed(parts[:-1]):
+            result = self._call("and_", [_later(part), _later(result)], node)
+        return result
+
+    def _comparison(self, op, left, right, old):
+        if isinstance(op, ast.Eq):
+            return self._call("eq", [left, right], old)
+        if isinstance(op, ast.NotEq):
+            return self._call("not_eq", [left, right], old)
+        return code.at(ast.Compare(left, [op], [right]), old)
+
+    def visit_IfExp(self, node):
+        text = code.text_of(node.test)
+        node = self.generic_visit(node)
+        if _has_walrus(node):
+            return node
+        return self._call("if_exp", [node.test, _later(node.body), _later(node.orelse),
+                                     code.at(ast.Constant(text), node)], node)
+
+    def visit_Assert(self, node):
+        node = self.generic_visit(node)
+        message = node.msg or code.at(ast.Constant(code.text_of(node.test)), node)
+        call = self._call("assert_stmt", [node.test, _later(message)], node)
+        return code.at(ast.Expr(call), node)
+
+    def visit_Call(self, node):
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == "super" and not node.args and self._first_argument:
+            return code.expression(f"super(__class__, {self._first_argument})", node)
+        if isinstance(function, ast.Name) and function.id in _UNCONVERTED:
+            return self.generic_visit(node)
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) \
+                and function.value.id in ("ag__", "pdb"):
+            return self.generic_visit(node)
+        node = self.generic_visit(node)
+        args = code.at(ast.Tuple(node.args, ast.Load()), node)
+        keywords = code.at(ast.Constant(None), node)
+        if node.keywords:
+            keywords = code.at(ast.Call(code.expression("dict", node), [], node.keywords), node)
+        return self._call("converted_call", [node.func, args, keywords], node)
+
+    def visit_Lambda(self, node):
+        node = self.generic_visit(node)
+        return self._call("autograph_artifact", [node], node)
+
+    def visit_FunctionDef(self, node):
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node):
+        return node  # a class of its own, with methods that are converted when they are called
+
+    def visit_AnnAssign(self, node):
+        if node.value is None:
+            return node
+        return self.visit(code.at(ast.Assign([node.target], node.value), node)) if node.simple else node
+
+    def visit_Assign(self, node):
+        node = self.generic_visit(node)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript) \
+                and isinstance(node.targets[0].value, ast.Name) and not isinstance(node.targets[0].slice, ast.Slice) \
+                and not any(isinstance(x, ast.Slice) for x in ast.walk(node.targets[0].slice)):
+            target = node.targets[0]
+            name = target.value.id
+            call = self._call("set_item", [code.expression(name, node), target.slice, node.value], node)
+            return code.at(ast.Assign([code.at(ast.Name(name, ast.Store()), node)], call), node)
+        return node

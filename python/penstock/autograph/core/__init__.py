@@ -1,0 +1,1 @@
+"""What conversion is asked for, and where."""

@@ -1,0 +1,199 @@
+"""Converting functions, and calling from converted code."""
+import functools
+import inspect
+import logging
+import os
+import sys
+import types
+
+from penstock.autograph.core import ag_ctx
+from penstock.autograph.impl import conversion
+from penstock.autograph.operators import py_builtins
+from penstock.autograph.pyct import parser
+
+
+class AutoGraphError(Exception):
+    """Of the conversion."""
+
+
+class ConversionError(AutoGraphError):
+    """A function cannot be converted."""
+
+
+class StagingError(AutoGraphError):
+    """Converted code failed while it was traced."""
+
+
+_PACKAGE = __name__.split(".", maxsplit=1)[0]
+# Code of these modules is called as it is: it knows no tensors, or knows them itself.
+_LEFT_ALONE = frozenset((_PACKAGE, "tensorflow", "numpy", "collections", "copy", "cProfile", "inspect", "ipdb",
+                         "linecache", "mock", "unittest", "pdb", "pkg_resources", "psutil", "pybind11_abseil", "pytest",
+                         "re", "threading", "urllib", "six", "absl", "functools", "contextlib", "typing", "logging",
+                         "random", "math", "itertools", "operator", "json", "os", "sys", "time", "abc", "enum",
+                         "weakref", "types", "traceback", "warnings", "keras", "tree", "wrapt", "attr", "dataclasses"))
+_HERE = os.path.dirname(os.path.abspath(sys.modules[_PACKAGE].__file__)) + os.sep
+_warned = set()
+
+
+def autograph_artifact(entity):
+    """Marks a function as what the conversion has made: it is called as it is."""
+    try:
+        entity.autograph_info__ = {}
+    except AttributeError:
+        pass
+    return entity
+
+
+def is_autograph_artifact(entity):
+    """Whether the conversion has made a function."""
+    return hasattr(entity, "autograph_info__")
+
+
+def do_not_convert(func=None):
+    """Decorator: what the function does is not converted, nor what it calls."""
+    if func is None:
+        return do_not_convert
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
+            return func(*args, **kwargs)
+
+    return autograph_artifact(wrapper)
+
+
+do_not_convert_internal = do_not_convert
+
+
+def _left_alone(function):
+    """Whether a function is called as it is."""
+    module = getattr(function, "__module__", None) or ""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_filename.startswith((_HERE, "<")):
+        return True
+    return module.split(".", maxsplit=1)[0] in _LEFT_ALONE and module != "__main__"
+
+
+def converted(function):
+    """The converted twin of a function or method; the function itself if there is none."""
+    if is_autograph_artifact(function) or not isinstance(function, (types.FunctionType, types.MethodType)):
+        return function
+    plain = function.__func__ if isinstance(function, types.MethodType) else function
+    if not isinstance(plain, types.FunctionType) or _left_alone(plain):
+        return function
+    known = plain.__dict__.get("__penstock_twin__")
+    if known is None:
+        try:
+            known = autograph_artifact(conversion.convert_function(plain))
+        except (conversion.UnsupportedError, parser.NoSourceError) as e:
+            _warn(plain, e)
+            return function
+        if plain.__closure__ is None or not hasattr(plain, "__dict__"):
+            plain.__dict__["__penstock_twin__"] = known
+    return types.MethodType(known, function.__self__) if isinstance(function, types.MethodType) else known
+
+
+def _warn(function, reason):
+    if isinstance(reason, conversion.UnsupportedError) or function.__code__ in _warned:
+        return
+    _warned.add(function.__code__)
+    logging.getLogger("tensorflow").warning(
+        "AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the "
+        "function with @tf.autograph.experimental.do_not_convert", function, reason)
+
+
+def converted_call(function, args, kwargs=None):
+    """Calls a function from converted code: its converted twin, or what stands for a built-in function."""
+    kwargs = kwargs or {}
+    if is_autograph_artifact(function) if not isinstance(function, type) else False:
+        return function(*args, **kwargs)
+    if inspect.isbuiltin(function) or isinstance(function, type):
+        return py_builtins.overload_of(function)(*args, **kwargs)
+    if ag_ctx.control_status_ctx().status == ag_ctx.Status.DISABLED:
+        return function(*args, **kwargs)
+    if isinstance(function, functools.partial):
+        return converted_call(function.func, (*function.args, *args), {**function.keywords, **kwargs})
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return converted(function)(*args, **kwargs)
+    call = getattr(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType) and not _left_alone(call):
+        return converted(types.MethodType(call, function))(*args, **kwargs)
+    return function(*args, **kwargs)
+
+
+def traced(function, options=None):
+    """A function that a tf.function traces: runs the converted twin, and converts what that calls."""
+    def call(*args, **kwargs):
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED, options=options):
+            return converted_call(function, args, kwargs)
+
+    return call
+
+
+def convert(recursive=False, optional_features=None, user_requested=True, conversion_ctx=ag_ctx.NullCtx()):
+    """Decorator that converts a function when it is called."""
+    def decorator(function):
+        def wrapper(*args, **kwargs):
+            with conversion_ctx:
+                return converted_call(function, args, kwargs)
+
+        if inspect.isfunction(function) or inspect.ismethod(function):
+            wrapper = functools.update_wrapper(wrapper, function)
+        return autograph_artifact(wrapper)
+
+    return decorator
+
+
+def tf_convert(f, ctx, convert_by_default=True, user_requested=False):
+    """`f` converted if the context asks for it."""
+    if is_autograph_artifact(f):
+        return f
+    if ctx.status == ag_ctx.Status.ENABLED or ctx.status == ag_ctx.Status.UNSPECIFIED and convert_by_default:
+        return convert(recursive=True, user_requested=user_requested)(f)
+    if ctx.status == ag_ctx.Status.DISABLED:
+        return do_not_convert(f)
+    return call_with_unspecified_conversion_status(f)
+
+
+def call_with_unspecified_conversion_status(func):
+    """Decorator: what is called within decides anew whether it is converted."""
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.UNSPECIFIED):
+            return func(*args, **kwargs)
+
+    return autograph_artifact(wrapper)
+
+
+def to_graph(entity, recursive=True, experimental_optional_features=None, **unused):
+    """The converted twin of a function. ConversionError if there is none."""
+    if isinstance(entity, type):
+        raise NotImplementedError("classes are not converted")
+    if hasattr(entity, "python_function"):
+        entity = entity.python_function
+    method = isinstance(entity, types.MethodType)
+    plain = entity.__func__ if method else entity
+    if not isinstance(plain, types.FunctionType):
+        raise ConversionError(f"{entity} is no Python function")
+    try:
+        made = autograph_artifact(conversion.convert_function(plain))
+    except (conversion.UnsupportedError, parser.NoSourceError) as e:
+        raise ConversionError(f"converting {entity}: {e}") from e
+    made.__name__ = "tf__" + plain.__name__
+    return types.MethodType(made, entity.__self__) if method else made
+
+
+def to_code(entity, recursive=True, experimental_optional_features=None, **unused):
+    """The converted twin as text."""
+    import ast
+    if hasattr(entity, "python_function"):
+        entity = entity.python_function
+    plain = entity.__func__ if isinstance(entity, types.MethodType) else entity
+    try:
+        tree = parser.parse(plain)
+        name = "lambda_" if isinstance(tree, ast.Lambda) else "tf__" + tree.name
+        made = conversion.convert_tree(tree, name, plain.__qualname__)
+    except (conversion.UnsupportedError, parser.NoSourceError) as e:
+        raise ConversionError(f"converting {entity}: {e}") from e
+    made.name = name
+    return ast.unparse(ast.fix_missing_locations(made))

@@ -1,0 +1,1 @@
+"""What stands for Python's operators and statements in converted code."""

@@ -1,0 +1,283 @@
+"""if, while and for: Python's own, or the graph's where a tensor of a graph decides.
+
+State: the variables that a statement changes, as functions that read and set them all; `symbol_names` names them.
+"""
+from penstock.autograph.operators import variables
+from penstock.framework import conversion
+from penstock.framework.tensor import Tensor
+from penstock.util import nest
+
+
+def _symbolic(x):
+    return isinstance(x, Tensor) and not x._is_eager
+
+
+def _is_value(x):
+    """Whether a value can be an output of the graph's control flow."""
+    if x is None or variables.is_undefined(x):
+        return False
+    if isinstance(x, Tensor) or hasattr(x, "flow") and hasattr(x, "handle"):
+        return True
+    try:
+        conversion.convert_to_tensor(x)
+        return True
+    except (TypeError, ValueError):
+        return False
+
+
+# if
+
+
+def if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts):
+    """if cond: body() else: orelse(). The first `nouts` symbols are needed afterwards."""
+    if _symbolic(cond):
+        results = tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts)
+        set_state(results + tuple(get_state())[nouts:])
+    elif cond:
+        body()
+    else:
+        orelse()
+
+
+def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
+    """What the first symbols are after one branch or the other, which a tensor chooses."""
+    from penstock.ops import cond as cond_ops
+    start = get_state()
+    seen = []
+
+    def branch(function, which):
+        def run():
+            set_state(start)
+            function()
+            values = tuple(get_state())[:nouts]
+            flat = []
+            for name, value in zip(symbol_names, values):
+                if variables.is_undefined(value):
+                    if isinstance(value, variables.UndefinedReturnValue):
+                        raise ValueError(f"A value must also be returned from the {which} branch. If a value is "
+                                         "returned from one branch of a conditional a value must be returned from "
+                                         "all branches.")
+                    raise ValueError(f"{name!r} must also be initialized in the {which} branch")
+                flat.append(value)
+            leaves = nest.flatten(flat, expand_composites=True)
+            seen.append((flat, [x if _is_value(x) else None for x in leaves], leaves))
+            return [conversion.convert_to_tensor(_flow(x)) for x in leaves if _is_value(x)] or [
+                conversion.convert_to_tensor(0)]
+        return run
+
+    try:
+        results = cond_ops.cond(cond, branch(body, "main"), branch(orelse, "else"), strict=True)
+    finally:
+        set_state(start)
+    (first, mine, raw), (second, other, raw_other) = seen
+    for name, a, b in zip(symbol_names, first, second):
+        try:
+            nest.assert_same_structure(a, b, expand_composites=True)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"{name!r} must have the same nested structure in the main and else branches:\n\n{e}") \
+                from None
+    for a, b, x, y in zip(mine, other, raw, raw_other):
+        if (a is None) != (b is None) or a is None and x is not y and x != y:
+            raise TypeError(f"{', '.join(symbol_names)}: one branch gives {x!r}, the other {y!r}; both must give tensors "
+                            "or the same value")
+    flat, at = [], 0
+    for value, leaf in zip(mine, raw):
+        if value is None:
+            flat.append(leaf)
+        else:
+            flat.append(_like(leaf, results[at]))
+            at += 1
+    return tuple(nest.pack_sequence_as(first, flat, expand_composites=True))
+
+
+def _flow(x):
+    return x.flow if not isinstance(x, Tensor) and hasattr(x, "flow") and hasattr(x, "handle") else x
+
+
+def _like(pattern, tensor):
+    if not isinstance(pattern, Tensor) and hasattr(pattern, "flow") and hasattr(pattern, "handle"):
+        from penstock.ops import tensor_array_ops
+        return tensor_array_ops.build_ta_with_new_flow(pattern, tensor)
+    return tensor
+
+
+# while
+
+
+def while_stmt(test, body, get_state, set_state, symbol_names, opts):
+    """while test(): body()"""
+    first = test()
+    if _symbolic(first):
+        _tensor_while(test, body, get_state, set_state, symbol_names, opts)
+        return
+    while first:
+        body()
+        first = test()
+        if _symbolic(first):
+            raise NotImplementedError("The condition of while loop started as non-Tensor, then changed to Tensor. This "
+                                      "may happen either because variables changed type, or when a break or return "
+                                      "statement inside the loop depends on a Tensor condition. In both cases, "
+                                      "changing to a TF loop should remove the error.")
+
+
+def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
+    from penstock.ops import while_loop
+    start = _checked_start(get_state(), symbol_names)
+
+    def loop_test(*state):
+        set_state(state)
+        return test()
+
+    def loop_body(*state):
+        set_state(state)
+        body()
+        return _checked_end(tuple(get_state()), state, symbol_names)
+
+    options = {k: v for k, v in (opts or {}).items() if k in ("parallel_iterations", "maximum_iterations",
+                                                             "shape_invariants", "swap_memory", "back_prop")}
+    if not start:  # a loop must carry something
+        result = while_loop.while_loop(lambda _: loop_test(), lambda i: (loop_body(), i)[1:], [
+            conversion.convert_to_tensor(0)], **options)
+        del result
+        return
+    results = while_loop.while_loop(loop_test, loop_body, start, return_same_structure=True, **options)
+    set_state(tuple(results))
+
+
+def _checked_start(state, names):
+    made = []
+    for name, value in zip(names, state):
+        if isinstance(value, variables.UndefinedReturnValue):
+            raise ValueError("return statements are not supported within a TensorFlow loop.")
+        if variables.is_undefined(value):
+            raise ValueError(f"{name!r} must be defined before the loop.")
+        if value is None:
+            raise ValueError(f"{name!r} may not be None before the loop.")
+        made.append(nest.map_structure(_as_loop_value, value))
+    return tuple(made)
+
+
+def _as_loop_value(x):
+    if isinstance(x, Tensor) or hasattr(x, "flow") and hasattr(x, "handle") or getattr(x, "_is_composite_tensor", 0):
+        return x
+    return conversion.convert_to_tensor(x)
+
+
+def _checked_end(state, start, names):
+    made = []
+    for name, value, before in zip(names, state, start):
+        if value is None or variables.is_undefined(value):
+            raise ValueError(f"{name!r} may not be None at the end of the loop body." if value is None else
+                             f"{name!r} must be defined at the end of the loop body.")
+        try:
+            nest.assert_same_structure(before, value, expand_composites=False)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"{name!r} does not have the same nested structure after one iteration.\n\n{e}") from None
+        after = nest.map_structure(lambda v, b: _like_before(name, v, b), value, before)
+        made.append(after)
+    return tuple(made)
+
+
+def _like_before(name, value, before):
+    if not isinstance(before, Tensor):
+        return value
+    if not isinstance(value, Tensor):
+        value = conversion.convert_to_tensor(value, dtype_hint=before.dtype)
+    if value.dtype.base_dtype != before.dtype.base_dtype:
+        raise TypeError(f"{name!r} has dtype {before.dtype.name} before the loop, but dtype {value.dtype.name} after "
+                        "one iteration. TensorFlow control flow requires it stays the same.")
+    if not before.shape.is_compatible_with(value.shape) or before.shape.rank is not None and (
+            value.shape.rank is None or any(a is not None and b is None for a, b in zip(
+                before.shape.as_list(), value.shape.as_list()))):
+        raise ValueError(f"{name!r} has shape {before.shape} before the loop, but shape {value.shape} after one "
+                         "iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants.")
+    return value
+
+
+# for
+
+
+def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts):
+    """for x in iter_: body(x), as long as extra_test() holds."""
+    if _symbolic(iter_):
+        _tensor_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+        return
+    if hasattr(iter_, "__ag_for_stmt__"):
+        iter_.__ag_for_stmt__(extra_test, body, get_state, set_state, symbol_names, opts)
+        return
+    if extra_test is not None and _stopped(extra_test):
+        return
+    for item in iter_:
+        body(item)
+        if extra_test is not None and _stopped(extra_test):
+            return
+
+
+def _stopped(extra_test):
+    more = extra_test()
+    if _symbolic(more):
+        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in "
+                                  "Python for loops. Did you intend to make it a TF loop?")
+    return not more
+
+
+def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, opts):
+    """Over the rows of a tensor; over a tf.range, without making its tensor."""
+    from penstock.framework import gen
+    from penstock.ops import array_ops
+    if values.op.type == "Range":
+        begin, limit, delta = values.op.inputs
+        index = [begin]
+
+        def more():
+            return gen.logical_or(gen.logical_and(gen.greater_equal(delta, gen.zeros_like(delta)),
+                                                  gen.less(index[0], limit)),
+                                  gen.logical_and(gen.less(delta, gen.zeros_like(delta)),
+                                                  gen.greater(index[0], limit)))
+
+        def item():
+            return index[0]
+    else:
+        if values.shape.rank == 0:
+            raise ValueError(f"Cannot iterate over a scalar tensor: {values}")
+        limit = array_ops.shape(values)[0] if values.shape.rank is None or values.shape[0].value is None else \
+            conversion.convert_to_tensor(values.shape[0].value)
+        delta = conversion.convert_to_tensor(1)
+        index = [conversion.convert_to_tensor(0)]
+
+        def more():
+            return gen.less(index[0], limit)
+
+        def item():
+            return array_ops.gather(values, index[0])
+
+    def test():
+        if extra_test is None:
+            return more()
+        from penstock.autograph.operators import logical
+        return logical.and_(more, extra_test)
+
+    def step():
+        body(item())
+        index[0] = gen.add_v2(index[0], delta)
+
+    def get_all():
+        return (index[0], *get_state())
+
+    def set_all(state):
+        index[0] = state[0]
+        set_state(tuple(state[1:]))
+
+    _define_targets(get_state, set_state, symbol_names, opts, item)
+    _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts)
+
+
+def _define_targets(get_state, set_state, names, opts, item):
+    """The loop's own variable, where it is needed after the loop, begins as zeros of its kind."""
+    targets = str((opts or {}).get("iterate_names", "")).strip("()").replace(" ", "").split(",")
+    state = list(get_state())
+    for i, name in enumerate(names):
+        if name in targets and variables.is_undefined(state[i]) and len(targets) == 1:
+            from penstock.framework import gen
+            state[i] = gen.zeros_like(item())
+    set_state(tuple(state))

@@ -1,0 +1,63 @@
+"""and, or, not, == and != of anything; of tensors, ops."""
+from penstock.framework import gen
+from penstock.framework.tensor import Tensor
+
+
+def _symbolic(x):
+    return isinstance(x, Tensor)
+
+
+def not_(a):
+    """not a"""
+    return gen.logical_not(a) if _symbolic(a) else not a
+
+
+def and_(a, b):
+    """a() and b()"""
+    value = a()
+    if not _symbolic(value):
+        return value and b()
+    if value._is_eager:
+        return gen.logical_and(value, _as_bool(b())) if bool(value) else value
+    from penstock.ops import cond
+    return cond.cond(value, lambda: _as_bool(b()), lambda: value)
+
+
+def or_(a, b):
+    """a() or b()"""
+    value = a()
+    if not _symbolic(value):
+        return value or b()
+    if value._is_eager:
+        return value if bool(value) else gen.logical_or(value, _as_bool(b()))
+    from penstock.ops import cond
+    return cond.cond(value, lambda: value, lambda: _as_bool(b()))
+
+
+def _as_bool(x):
+    from penstock.framework import conversion
+    return conversion.convert_to_tensor(x)
+
+
+def eq(a, b):
+    """a == b; elementwise if one is a tensor."""
+    if _symbolic(a) or _symbolic(b):
+        return _equal(a, b)
+    return a == b
+
+
+def not_eq(a, b):
+    """a != b; elementwise if one is a tensor."""
+    if _symbolic(a) or _symbolic(b):
+        return not_(_equal(a, b))
+    return a != b
+
+
+def _equal(a, b):
+    if a is None or b is None:
+        return False
+    from penstock.ops import math_ops
+    try:
+        return math_ops.equal(a, b)
+    except (TypeError, ValueError):
+        return a is b if type(a) is not type(b) and not (_symbolic(a) and _symbolic(b)) else math_ops.equal(a, b)

@@ -1,0 +1,147 @@
+"""Python's built-in functions over tensors."""
+from penstock.framework.tensor import Tensor
+
+
+def _symbolic(x):
+    return isinstance(x, Tensor) and not x._is_eager
+
+
+def _any_symbolic(args):
+    return any(_symbolic(x) for x in args)
+
+
+def print_(*objects, **kwargs):
+    """print(); of tensors of a graph, an op that prints when it runs."""
+    if _any_symbolic(objects):
+        from penstock.ops import logging_ops
+        unknown = set(kwargs) - {"sep", "end", "file"}
+        if unknown:
+            raise ValueError(f"invalid keyword arguments: {', '.join(sorted(unknown))}")
+        options = {}
+        if kwargs.get("sep") is not None:
+            options["sep"] = kwargs["sep"]
+        if kwargs.get("end") is not None:
+            options["end"] = kwargs["end"]
+        if kwargs.get("file") is not None:
+            options["output_stream"] = kwargs["file"]
+        return logging_ops.print_v2(*objects, **options)
+    return print(*objects, **kwargs)
+
+
+def len_(s):
+    """len(); of a tensor of a graph, the size of its first dimension."""
+    if not _symbolic(s):
+        return len(s)
+    if s.shape.rank == 0:
+        raise ValueError("len requires a non-scalar tensor, got one of shape {}".format(s.shape))
+    if s.shape.rank is not None and s.shape[0].value is not None:
+        return s.shape[0].value
+    from penstock.ops import array_ops
+    return array_ops.shape(s)[0]
+
+
+def range_(start_or_stop, stop=None, step=None):
+    """range(); of tensors, tf.range."""
+    given = [x for x in (start_or_stop, stop, step) if x is not None]
+    if _any_symbolic(given) or any(isinstance(x, Tensor) for x in given):
+        from penstock.ops import math_ops
+        if stop is None:
+            start_or_stop, stop = 0, start_or_stop
+        return math_ops.range(start_or_stop, stop, 1 if step is None else step)
+    return range(*given)
+
+
+def abs_(x):
+    """abs()"""
+    return abs(x)
+
+
+def float_(x=0):
+    """float(); of a tensor, a cast."""
+    if _symbolic(x):
+        return _parsed(x, "float32")
+    return float(x)
+
+
+def int_(x=0, base=10):
+    """int(); of a tensor, a cast."""
+    if _symbolic(x):
+        if base not in (10, None):
+            raise NotImplementedError("base {} not supported for int".format(base))
+        return _parsed(x, "int32")
+    return int(x) if base == 10 else int(x, base)
+
+
+def _parsed(x, dtype):
+    from penstock.framework import dtypes, gen
+    from penstock.ops import math_ops
+    if x.dtype == dtypes.string:
+        return gen.string_to_number(x, out_type=dtypes.as_dtype(dtype))
+    return math_ops.cast(x, dtypes.as_dtype(dtype))
+
+
+def enumerate_(s, start=0):
+    """enumerate()"""
+    if hasattr(s, "enumerate"):
+        return s.enumerate(start)
+    if _symbolic(s):
+        raise NotImplementedError("enumerate of a tensor is not supported")
+    return enumerate(s, start)
+
+
+def sorted_(iterable, key=None, reverse=False):
+    """sorted(); of a tensor of rank one, tf.sort."""
+    if not _symbolic(iterable):
+        return sorted(iterable, key=key, reverse=reverse)
+    from penstock.ops import sort_ops
+    if key is not None:
+        raise NotImplementedError("sorted of a tensor takes no key")
+    if iterable.shape.rank != 1:
+        raise ValueError("sorted only supports only 1D tensors")
+    return sort_ops.sort(iterable, direction="DESCENDING" if reverse else "ASCENDING")
+
+
+def _reduced(name, function):
+    def reduced(*args, **kwargs):
+        if len(args) == 1 and _symbolic(args[0]) and not kwargs:
+            from penstock.ops import math_ops
+            if args[0].shape.rank != 1:
+                raise ValueError(f"{name} only supports tensors of rank 1")
+            return getattr(math_ops, name)(args[0], axis=0)
+        if name in ("reduce_max", "reduce_min") and len(args) > 1 and _any_symbolic(args):
+            if any(isinstance(x, Tensor) and x.shape.rank not in (0, None) for x in args):
+                raise ValueError(f"{function.__name__} of several tensors only supports scalars")
+            from penstock.framework import gen
+            combine = gen.maximum if name == "reduce_max" else gen.minimum
+            result = args[0]
+            for x in args[1:]:
+                result = combine(result, x)
+            return result
+        return function(*args, **kwargs)
+    reduced.__name__ = function.__name__
+    return reduced
+
+
+max_, min_ = _reduced("reduce_max", max), _reduced("reduce_min", min)
+any_, all_ = _reduced("reduce_any", any), _reduced("reduce_all", all)
+
+
+def sum_(values, start=0):
+    """sum(); of a tensor, tf.reduce_sum."""
+    if _symbolic(values):
+        from penstock.ops import math_ops
+        total = math_ops.reduce_sum(values, axis=0)
+        return total if isinstance(start, int) and start == 0 else total + start
+    return sum(values, start)
+
+
+_OVERLOADS = {print: print_, len: len_, range: range_, abs: abs_, float: float_, int: int_, enumerate: enumerate_,
+              sorted: sorted_, max: max_, min: min_, any: any_, all: all_, sum: sum_}
+
+
+def overload_of(function):
+    """What is called instead of a built-in function."""
+    try:
+        return _OVERLOADS.get(function, function)
+    except TypeError:
+        return function

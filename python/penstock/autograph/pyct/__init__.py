@@ -1,0 +1,1 @@
+"""What is known of Python code: its source, its names."""

@@ -1,0 +1,96 @@
+"""The syntax tree of a function that a program holds."""
+import ast
+import inspect
+import linecache
+import textwrap
+
+
+class NoSourceError(Exception):
+    """The source of a function is not there, or does not tell which function it is."""
+
+
+def parse(function):
+    """The FunctionDef or Lambda of a function, with the line numbers of its file. NoSourceError if there is none."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError, IndentationError, SyntaxError) as e:
+        raise NoSourceError(f"the source of {function} is not available: {e}") from None
+    if function.__name__ == "<lambda>":
+        return _lambda(code, lines, first)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError as e:
+        raise NoSourceError(f"the source of {function} cannot be parsed: {e}") from None
+    node = tree.body[0]
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        raise NoSourceError(f"the source of {function} is no function of that name")
+    ast.increment_lineno(node, first - 1)
+    return node
+
+
+def _lambda(code, lines, first):
+    """The lambda of a code object: the only one in its lines that compiles to the same."""
+    found = []
+    for tree, offset in _readings(lines):
+        ast.increment_lineno(tree, first - 1 + offset)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == list(
+                    code.co_varnames[:code.co_argcount + code.co_kwonlyargcount
+                                     + bool(code.co_flags & 4) + bool(code.co_flags & 8)]):
+                found.append(node)
+        if found:
+            break
+    same = [n for n in found if _compiles_to(n, code)]
+    if len(same) > 1 and len({ast.dump(n) for n in same}) == 1:
+        same = same[:1]  # it does not matter which
+    if len(same) != 1:
+        raise NoSourceError(f"the source of the lambda at line {first} of {code.co_filename} is not clear")
+    return same[0]
+
+
+def _readings(lines):
+    """Syntax trees of a statement, or of a part of one that parses: (tree, lines before it)."""
+    text = textwrap.dedent("".join(lines))
+    stripped = text.strip()
+    for candidate in (text, f"({stripped})", f"({stripped.rstrip(',')})", f"f({stripped.rstrip(')').rstrip(',')})",
+                      f"({stripped}", f"{stripped})", f"({stripped}))", f"[{stripped}]", f"{{{stripped}}}",
+                      "class _:\n " + stripped, f"{stripped}\n    pass", "if 1:\n  " + stripped):
+        try:
+            yield ast.parse(candidate), -1 if candidate.startswith(("class _", "if 1")) else 0
+        except SyntaxError:
+            continue
+    at = stripped.find("lambda")
+    while at >= 0:
+        for end in range(len(stripped), at, -1):
+            try:
+                yield ast.parse(stripped[at:end], mode="eval"), stripped[:at].count("\n")
+                break
+            except SyntaxError:
+                continue
+        at = stripped.find("lambda", at + 6)
+
+
+def _arguments(node):
+    a = node.args
+    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *([a.vararg] if a.vararg else []), *([a.kwarg] if a.kwarg else [])]
+
+
+def _compiles_to(node, code):
+    free = [ast.arg(name) for name in code.co_freevars]
+    inner = ast.FunctionDef("outer", ast.arguments([], free, None, [], [], None, []),
+                            [ast.Return(ast.Lambda(_without_defaults(node.args), node.body))], [], None)
+    module = ast.fix_missing_locations(ast.Module([inner], []))
+    outer = next(c for c in compile(module, "<lambda>", "exec").co_consts if hasattr(c, "co_code"))
+    made = next(c for c in outer.co_consts if hasattr(c, "co_code"))
+    return made.co_code == code.co_code and made.co_names == code.co_names and \
+        _plain(made.co_consts) == _plain(code.co_consts)
+
+
+def _plain(constants):
+    return [c for c in constants if not hasattr(c, "co_code")]
+
+
+def _without_defaults(a):
+    return ast.arguments(a.posonlyargs, a.args, a.vararg, a.kwonlyargs, [None] * len(a.kwonlyargs), a.kwarg, [])

@@ -1,0 +1,272 @@
+"""tf.function: a Python function as a graph, with variables that its first call makes."""
+import functools
+import threading
+import weakref
+
+from penstock.eager import function as function_lib
+from penstock.eager import lift_to_graph
+from penstock.framework import ops
+from penstock.framework.tensor import Tensor
+from penstock.ops import resource_variable_ops
+from penstock.util import nest
+
+RUN_FUNCTIONS_EAGERLY = False
+
+
+def run_functions_eagerly(run_eagerly):
+    """Makes tf.functions run op by op, for finding mistakes in them."""
+    global RUN_FUNCTIONS_EAGERLY
+    RUN_FUNCTIONS_EAGERLY = bool(run_eagerly)
+
+
+def functions_run_eagerly():
+    """Whether tf.functions run op by op."""
+    return RUN_FUNCTIONS_EAGERLY
+
+
+class UnliftedInitializerVariable(resource_variable_ops.ResourceVariable):
+    """A variable made in a function's body: it lives outside, its initial value may be computed in the body.
+
+    `pending` collects (variable, initial value in the body) of those that still have to be given their values: those
+    whose values the body computes, or all if it is to be `later`.
+    """
+
+    def __init__(self, initial_value=None, pending=None, later=False, trainable=None, name=None, dtype=None, constraint=None,
+                 shape=None, synchronization=None, aggregation=None, collections=None, **unused):
+        graph = ops.get_default_graph()
+        keywords = dict(trainable=trainable, name=name, dtype=dtype, constraint=constraint, shape=shape,
+                        synchronization=synchronization, aggregation=aggregation)
+        inside = isinstance(initial_value, Tensor) and not initial_value._is_eager and initial_value.graph is graph
+        if not inside and not later:
+            super().__init__(initial_value, collections=collections, **keywords)
+            return
+        value = ops.convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype=dtype)
+        with ops.init_scope():
+            outer = ops.get_default_graph()
+            if not outer._eager:
+                lifted = lift_to_graph.lift_to_graph([value], outer)
+                super().__init__(lifted[id(value)], collections=collections, **keywords)
+                return
+            static = value.shape if shape is None else shape
+            with ops.name_scope(name, "Variable") as scope:
+                full = ops.name_from_scope_name(scope)
+                handle = resource_variable_ops.variable_handle_from_shape_and_dtype(
+                    static, value.dtype.base_dtype, "", full)
+            resource_variable_ops.BaseResourceVariable.__init__(
+                self, trainable=trainable, shape=static, dtype=value.dtype.base_dtype, handle=handle,
+                synchronization=synchronization, constraint=constraint, aggregation=aggregation, name=full,
+                unique_id=f"{full}_{ops.uid()}", handle_name=full)
+        pending.append((self, value))
+
+
+def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
+             experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
+             experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
+    """Compiles a Python function of tensors into a graph that is traced once for each kind of arguments.
+
+    input_signature: specs of the arguments, of which there is then one trace. autograph: whether Python's control flow
+    over tensors becomes the graph's. reduce_retracing: whether sizes that differ between calls become unknown ones.
+    """
+    if input_signature is not None:
+        function_lib.validate_signature(input_signature)
+
+    def decorated(inner):
+        return Function(inner, getattr(inner, "__name__", None) or _name_of(inner), input_signature=input_signature,
+                        autograph=autograph, experimental_autograph_options=experimental_autograph_options,
+                        experimental_relax_shapes=bool(reduce_retracing or experimental_relax_shapes),
+                        experimental_implements=experimental_implements)
+
+    return decorated if func is None else decorated(func)
+
+
+def _name_of(inner):
+    if isinstance(inner, functools.partial):
+        return _name_of(inner.func)
+    return getattr(inner, "__name__", type(inner).__name__)
+
+
+class Function:
+    """What tf.function makes: callable as the Python function is."""
+
+    def __init__(self, python_function, name, input_signature=None, autograph=True,
+                 experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
+                 experimental_compile=None):
+        self._lock = threading.RLock()
+        self._python_function = python_function
+        self._function_spec = function_lib.FunctionSpec.from_function_and_signature(python_function, input_signature)
+        self._name = name
+        self._autograph = autograph
+        self._autograph_options = experimental_autograph_options
+        self._relax_shapes = experimental_relax_shapes
+        self._implements = experimental_implements
+        self._created_variables = None
+        self._stateful_fn = self._stateless_fn = None
+        self._descriptor_cache = weakref.WeakKeyDictionary()
+        functools.update_wrapper(self, python_function, updated=())
+
+    python_function = property(lambda self: self._python_function, doc="The Python function.")
+    function_spec = property(lambda self: self._function_spec)
+    input_signature = property(lambda self: self._function_spec.input_signature, doc="The specs of the arguments.")
+    name = property(lambda self: self._name, doc="The Python function's name.")
+
+    def experimental_get_tracing_count(self):
+        """How often the Python function has been traced."""
+        count = 0
+        for made in (self._stateful_fn, self._stateless_fn):
+            if made is not None:
+                count += made._trace_count
+        return count
+
+    @property
+    def _function_cache(self):
+        made = self._stateless_fn if self._created_variables else self._stateful_fn
+        return function_lib.FunctionCache() if made is None else made._function_cache
+
+    # Tracing
+
+    def _defun(self, creator):
+        """A defun of the Python function in which variables are made by `creator`."""
+        python_function = self._python_function
+
+        def traced(*args, **kwargs):
+            with ops.get_default_graph()._variable_creator_scope(creator, priority=50):
+                return python_function(*args, **kwargs)
+
+        traced.__name__ = self._name or "function"
+        made = function_lib.Function(
+            traced, self._name or "function", None, self._attributes(), autograph=False,
+            experimental_relax_shapes=self._relax_shapes)
+        made._function_spec = self._function_spec
+        return made
+
+    def _attributes(self):
+        return {"_implements": self._implements} if self._implements is not None else {}
+
+    def _initialize(self, args, kwargs, later=False):
+        """The first trace, in which variables may be made."""
+        created, pending = [], []
+
+        def capturing(next_creator, **keywords):
+            keywords.pop("use_resource", None)
+            keywords.pop("validate_shape", None)
+            keywords.pop("distribute_strategy", None)
+            variable = UnliftedInitializerVariable(pending=pending, later=later, **keywords)
+            created.append(weakref.ref(variable))
+            return variable
+
+        def refusing(next_creator, **keywords):
+            raise ValueError("tf.function-decorated function tried to create variables on non-first call.")
+
+        self._stateful_fn = self._defun(capturing)
+        try:
+            concrete = self._stateful_fn._get_concrete_function_internal_garbage_collected(args, kwargs)
+        except BaseException:
+            self._stateful_fn = None
+            raise
+        self._created_variables = created
+        self._stateless_fn = self._defun(refusing)
+        return concrete, pending
+
+    @staticmethod
+    def _initialize_variables(pending, arguments=None):
+        """Gives variables the initial values that the first trace described."""
+        if not pending:
+            return
+        values = lift_to_graph.evaluate([value for _, value in pending], arguments)
+        with ops.init_scope():
+            for (variable, _), value in zip(pending, values):
+                variable.assign(value, read_value=False)
+
+    def __call__(self, *args, **kwargs):
+        if RUN_FUNCTIONS_EAGERLY:
+            return self._python_function(*args, **kwargs)
+        with self._lock:
+            if self._stateless_fn is None:
+                concrete, pending = self._initialize(args, kwargs)
+                if pending:
+                    flat = self._function_spec.canonicalize_function_inputs(*args, **kwargs)
+                    flat = [t for t in nest.flatten(flat, expand_composites=True) if isinstance(t, Tensor)]
+                    self._initialize_variables(pending, flat)
+            made = self._stateless_fn if self._created_variables else self._stateful_fn
+        return made(*args, **kwargs)
+
+    # Concrete functions
+
+    def get_initialization_function(self, *args, **kwargs):
+        """A function that gives the variables their initial values. RuntimeError if they have them already."""
+        with self._lock:
+            if self._stateful_fn is not None:
+                raise RuntimeError("get_initialization_function cannot be called after the function has been used")
+            _, pending = self._initialize(args, kwargs, later=True)
+
+            def initialize_variables():
+                values = [value for _, value in pending]
+                lifted = lift_to_graph.lift_to_graph(values, ops.get_default_graph())
+                for variable, value in pending:
+                    variable.assign(lifted[id(value)], read_value=False)
+            return function_lib.defun(initialize_variables, autograph=False).get_concrete_function()
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for arguments or specs of them."""
+        with self._lock:
+            if self._stateful_fn is None:
+                if self.input_signature is not None and not args and not kwargs:
+                    given, more = tuple(self.input_signature), {}
+                else:
+                    given, more = args, kwargs
+                _, pending = self._initialize(given, more)
+                self._initialize_variables(pending)
+            made = self._stateless_fn if self._created_variables else self._stateful_fn
+            return made.get_concrete_function(*args, **kwargs)
+
+    _get_concrete_function_garbage_collected = get_concrete_function
+
+    def _list_all_concrete_functions_for_serialization(self):
+        if self.input_signature is not None:
+            self.get_concrete_function()
+        found = []
+        for made in (self._stateful_fn, self._stateless_fn):
+            if made is not None:
+                found.extend(made._function_cache.all_values())
+        if self._created_variables and self._stateful_fn is not None:
+            found = [c for c in found if c not in self._stateful_fn._function_cache.all_values()]
+        return found
+
+    _list_all_concrete_functions = _list_all_concrete_functions_for_serialization
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """The traces' signatures."""
+        return "\n\n".join(c.pretty_printed_signature(verbose)
+                           for c in self._list_all_concrete_functions_for_serialization())
+
+    def function_traces(self):
+        """All traces."""
+        return self._list_all_concrete_functions_for_serialization()
+
+    # Copies
+
+    def _decorate(self, decorator):
+        """Wraps the Python function once more. ValueError once it has been traced."""
+        if self._stateful_fn is not None or self._stateless_fn is not None:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self._python_function = decorator(self._python_function)
+        self._function_spec = function_lib.FunctionSpec.from_function_and_signature(
+            self._python_function, self.input_signature)
+
+    def _clone(self, python_function):
+        return Function(self._python_function if python_function is None else python_function, self._name,
+                        self.input_signature, self._autograph, self._autograph_options, self._relax_shapes,
+                        self._implements)
+
+    def _bound_copy(self, call, bound):
+        copy = Function(call, self._name, None, self._autograph, self._autograph_options, self._relax_shapes,
+                        self._implements)
+        original = self._function_spec
+        copy._function_spec = function_lib.FunctionSpec(original.fullargspec, True, original.input_signature)
+        return copy
+
+    def __get__(self, instance, owner):
+        return function_lib.Function.__get__(self, instance, owner)
+
+    def __repr__(self):
+        return f"<{type(self).__module__}.{type(self).__name__} object at {id(self):#x}>"

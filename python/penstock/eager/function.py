@@ -1,0 +1,605 @@
+"""Functions traced from Python: ConcreteFunction, one trace; Function, which traces as calls need it; defun."""
+import functools
+import threading
+import types
+import weakref
+
+from penstock import _core
+from penstock.eager import function_definition
+from penstock.eager import function_gradient
+from penstock.eager import function_spec
+from penstock.framework import conversion
+from penstock.framework import defaults
+from penstock.framework import func_graph as func_graph_module
+from penstock.framework import ops
+from penstock.framework import type_spec
+from penstock.framework.indexed_slices import IndexedSlices
+from penstock.framework.tensor import Tensor
+from penstock.framework.tensor_shape import TensorShape
+from penstock.util import compat
+from penstock.util import nest
+
+FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
+BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
+FunctionSpec = function_spec.FunctionSpec
+
+
+def _attribute_messages(attributes):
+    """AttrValue messages of the attributes that a function is given."""
+    from penstock import proto
+    cls = proto.message("tensorflow.AttrValue")
+    made = {}
+    for name, value in (attributes or {}).items():
+        if isinstance(value, cls):
+            made[name] = value
+        elif isinstance(value, bool):
+            made[name] = cls(b=value)
+        elif isinstance(value, int):
+            made[name] = cls(i=value)
+        elif isinstance(value, float):
+            made[name] = cls(f=value)
+        elif isinstance(value, (str, bytes)):
+            made[name] = cls(s=compat.as_bytes(value))
+        else:
+            raise ValueError(f"Unsupported attribute type for {name} with type {type(value)}")
+    return made
+
+
+class ConcreteFunction:
+    """One trace: callable with tensors of its types. `graph` is its FuncGraph."""
+
+    def __init__(self, func_graph, attrs=None, signature=None, function_spec=None, body=None):
+        self._func_graph = func_graph
+        self._attrs = _attribute_messages(attrs)
+        self._captured_inputs = func_graph.external_captures
+        self._num_inputs = len(func_graph.inputs)
+        self._num_outputs = len(func_graph.outputs)
+        self._num_positional_args = self._arg_keywords = None
+        self._signature = signature
+        self._function_spec = function_spec
+        self._name = func_graph.name
+        self._definition = function_definition.Definition(
+            f"__inference_{_plain_name(func_graph.name)}_{ops.uid()}", func_graph, func_graph.inputs,
+            func_graph.outputs, function_definition.body_nodes(func_graph) if body is None else body, func_graph.control_outputs, self._attrs)
+        self._differentiable = self._gradient_name = None
+        self._garbage_collector = None
+        self._build = _builder(func_graph.structured_outputs)
+        self._order_of_arguments()
+
+    @classmethod
+    def from_definition(cls, definition):
+        """Of a definition whose body becomes a graph only if it is differentiated."""
+        self = cls.__new__(cls)
+        self._func_graph = None
+        self._attrs = {}
+        self._captured_inputs = []
+        self._num_inputs = len(definition.input_types)
+        self._num_outputs = len(definition.output_types)
+        self._num_positional_args = self._arg_keywords = self._signature = self._function_spec = None
+        self._name = definition.text.lstrip("_")
+        self._definition = definition
+        self._differentiable = self._gradient_name = None
+        self._build = list
+        return self
+
+    # What it is
+
+    @property
+    def name(self):
+        """The name in the library, as bytes."""
+        return self._definition.name
+
+    @property
+    def graph(self):
+        """The body."""
+        if self._func_graph is None:
+            self._func_graph = function_definition.from_function_def(self._definition.text)
+        return self._func_graph
+
+    @property
+    def inputs(self):
+        """The body's inputs, captured ones last."""
+        return self.graph.inputs
+
+    @property
+    def outputs(self):
+        """The body's outputs, flat."""
+        return self.graph.outputs
+
+    @property
+    def structured_outputs(self):
+        """What the Python function returned."""
+        return self.graph.structured_outputs
+
+    @property
+    def structured_input_signature(self):
+        """(positional, keyword) specs of the arguments."""
+        return self.graph.structured_input_signature
+
+    @property
+    def captured_inputs(self):
+        """The tensors outside that the body uses."""
+        return nest.flatten([x() if callable(x) else x for x in self._captured_inputs], expand_composites=True)
+
+    @property
+    def variables(self):
+        """The variables that the body reads."""
+        return self.graph.variables
+
+    @property
+    def trainable_variables(self):
+        """Those of them that are trained."""
+        return self.graph.trainable_variables
+
+    @property
+    def function_def(self):
+        """The FunctionDef."""
+        return self._definition.definition
+
+    @property
+    def _inference_function(self):
+        return self._definition
+
+    @property
+    def output_dtypes(self):
+        """The types of what it returns, in its structure."""
+        return nest.map_structure(lambda x: x.dtype if x is not None else None,
+                                  _expanded(self.structured_outputs), expand_composites=False)
+
+    @property
+    def output_shapes(self):
+        """The shapes of what it returns, in its structure."""
+        return nest.map_structure(lambda x: getattr(x, "shape", TensorShape(None)) if x is not None else None,
+                                  _expanded(self.structured_outputs), expand_composites=False)
+
+    def add_to_graph(self, g=None, register_gradient_functions=False):
+        """Adds it to a graph's library, by default the default graph's."""
+        graph = defaults.get_default_graph() if g is None else g
+        self._definition.add_to_graph(graph)
+        if register_gradient_functions and not graph._eager:
+            differentiable = self._make_differentiable()
+            if differentiable.backward(0) is not None:
+                differentiable.forward(1).add_to_graph(graph)
+                differentiable.backward(0).function.add_to_graph(graph)
+
+    add_gradient_functions_to_graph = functools.partialmethod(add_to_graph, register_gradient_functions=True)
+
+    # Calling
+
+    def _order_of_arguments(self):
+        """Names for the arguments, made of what the program calls them."""
+        graph = self._func_graph
+        captured = {id(t) for t in graph.internal_captures}
+        names, counts = [], {}
+        for tensor in graph.inputs:
+            if id(tensor) in captured:
+                break
+            wanted = name = getattr(tensor.op, "_user_name", tensor.op.name)
+            while name in names:
+                number = counts.get(wanted, 1)
+                name = f"{wanted}_{number}"
+                counts[wanted] = number + 1
+            names.append(name)
+        self._names = names
+
+    def _allow_keywords(self):
+        self._arg_keywords = self._names
+        self._num_positional_args = len(self._names)
+
+    def __call__(self, *args, **kwargs):
+        """Calls it with tensors: in the order of its arguments, or by their names."""
+        if self._arg_keywords is None:
+            if self._signature is not None:
+                args = list(args)
+                for spec in self._signature[len(args):]:
+                    if spec.name and spec.name in kwargs:
+                        args.append(kwargs.pop(spec.name))
+                if not kwargs:
+                    return self._call_flat(args, self.captured_inputs)
+            raise AssertionError("Tried to call a concrete function obtained from an internal API through the public "
+                                 "interface. Use get_concrete_function instead.")
+        structured = self._structured(args, kwargs)
+        if structured is not None:
+            return self._call_flat(structured, self.captured_inputs)
+        if len(args) > self._num_positional_args:
+            raise TypeError(
+                f"Expected at most {self._num_positional_args} positional arguments (and the rest keywords, of "
+                f"{list(self._arg_keywords)}), got {args}. When calling a concrete function, positional arguments may "
+                "not be bound to Tensors within nested structures.")
+        args = list(args)
+        for name in self._arg_keywords[len(args):]:
+            if name not in kwargs:
+                given = list(self._arg_keywords[:len(args)]) + list(kwargs)
+                raise TypeError(f"Expected argument names {list(self._arg_keywords)} but got values for {given}. "
+                                f"Missing: {list(set(self._arg_keywords) - set(given))}.")
+            args.append(kwargs.pop(name))
+        for name in kwargs:
+            if name in self._arg_keywords[:len(args)]:
+                raise TypeError(f"Got two values for keyword '{name}'.")
+        if kwargs:
+            raise TypeError(f"Keyword arguments {list(kwargs)} unknown. Expected {list(self._arg_keywords)}.")
+        return self._call_flat(args, self.captured_inputs)
+
+    def _structured(self, args, kwargs):
+        """The tensors of arguments given as the Python function takes them, or None if they are not so given."""
+        spec = self._function_spec
+        if spec is None or not any(nest.is_sequence_or_composite(x) for x in [*args, *kwargs.values()]) and \
+                len(args) + len(kwargs) == self._num_positional_args:
+            return None
+        try:
+            full, more = spec.canonicalize_function_inputs(*args, **kwargs)
+            wanted, wanted_more = self.structured_input_signature
+            flat = nest.flatten((full, more), expand_composites=True)
+            specs = nest.flatten((wanted, wanted_more), expand_composites=True)
+        except (TypeError, ValueError):
+            return None
+        if len(flat) != len(specs):
+            return None
+        kept = [v for v, s in zip(flat, specs) if isinstance(s, type_spec.TensorSpec) or function_spec.is_variable(s)]
+        return kept if len(kept) == self._num_positional_args else None
+
+    def _filtered_call(self, args, kwargs):
+        """Calls it with the tensors and variables among the arguments."""
+        return self._call_flat([t for t in nest.flatten((args, kwargs), expand_composites=True)
+                                if function_spec.is_input(t)], self.captured_inputs)
+
+    def _call_flat(self, args, captured_inputs=(), cancellation_manager=None):
+        inputs, seen = [], set()
+        types = self._definition.input_types
+        graph = defaults.get_default_graph()
+        if _core.tape_is_active() or not graph._eager:
+            for variable in self.graph.variables:
+                graph.watch_variable(variable)
+        for i, arg in enumerate(args):
+            if function_spec.is_variable(arg):
+                if id(arg) in seen:
+                    continue
+                seen.add(id(arg))
+                arg._watch()
+                inputs.append(arg.handle)
+            elif isinstance(arg, Tensor):
+                inputs.append(arg if arg._is_eager is graph._eager else conversion.convert_to_tensor(arg))
+            elif self._signature is not None or i < len(types):
+                dtype = types[len(inputs)] if len(inputs) < len(types) else None
+                try:
+                    inputs.append(conversion.convert_to_tensor(arg, dtype=dtype))
+                except (TypeError, ValueError) as e:
+                    raise ValueError(
+                        f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._name}, the "
+                        f"{i}-th input ({arg}) was not a Tensor.") from e
+            else:
+                raise ValueError(f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._name}, "
+                                 f"the {i}-th input ({arg}) was not a Tensor.")
+        expected = len(types) - len(captured_inputs)
+        if len(inputs) != expected:
+            raise TypeError(f"{self._name}: expected {expected} tensor arguments, got {len(inputs)}.")
+        inputs.extend(captured_inputs)
+        return self._build(self._call_flat_tensors(inputs))
+
+    def _call_flat_tensors(self, inputs):
+        """The flat results for all inputs, captured ones included."""
+        graph = defaults.get_default_graph()
+        if not graph._eager:
+            return self._call_in_graph(graph, inputs)
+        if _core.tape_is_active() and _core.tape_wants(inputs):
+            from penstock.eager import backprop
+            return function_gradient.run_recorded(self._make_differentiable(), self._num_outputs, inputs,
+                                                  backprop.may_differentiate_twice())
+        return self._definition.run(inputs)
+
+    def _call_in_graph(self, graph, inputs):
+        outer = getattr(self._func_graph, "outer_control_inputs", ())
+        attrs = {"_gradient_op_type": compat.as_bytes(self._gradient_function_name())}
+        with graph.control_dependencies([op for op in outer if op.graph is graph]):
+            inputs = [graph.capture(t) if graph.building_function else t for t in inputs]
+            op = self._definition.call_in(graph, inputs, attrs, getattr(self, "_names", ()))
+        op.__dict__["_function"] = self  # its gradient lives as long as the call
+        return list(op.outputs)
+
+    def _make_differentiable(self):
+        if self._differentiable is None:
+            self._differentiable = function_gradient.Differentiable(
+                _plain_name(self._name), self.graph, self._num_inputs, self._attrs)
+        return self._differentiable
+
+    def _gradient_function_name(self):
+        if self._gradient_name is None:
+            self._gradient_name = function_gradient.register(self)
+        return self._gradient_name
+
+    def _build_call_outputs(self, flat):
+        return self._build(flat)
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self._name} at {id(self):#x}>"
+
+    def pretty_printed_signature(self, verbose=True):
+        """The arguments and what is returned, as text."""
+        args, kwargs = self.structured_input_signature
+        names = self._function_spec.arg_names if self._function_spec else []
+        shown = [f"{names[i] if i < len(names) else f'arg{i}'}: {_spec_text(a)}" for i, a in enumerate(args)]
+        shown += [f"{k}: {_spec_text(v)}" for k, v in kwargs.items()]
+        result = nest.map_structure(lambda t: None if t is None else type_spec.TensorSpec(t.shape, t.dtype),
+                                    _expanded(self.structured_outputs))
+        head = f"({', '.join(shown)}) -> {result}"
+        return head if not verbose else f"Input Parameters:\n  " + "\n  ".join(shown) + f"\nOutput Type:\n  {result}"
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}" if self._func_graph is not None else repr(self)
+
+
+def _spec_text(x):
+    return str(x)
+
+
+def _plain_name(name):
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_.") else "_" for c in name).strip("_") or "f"
+
+
+def _expanded(structure):
+    """Results with IndexedSlices and the like as they are."""
+    return structure
+
+
+def _builder(structure):
+    """A function from flat results to the structure that the Python function returned."""
+    if structure is None:
+        return lambda flat: None
+    if isinstance(structure, Tensor):
+        return lambda flat: flat[0]
+    flat_structure = nest.flatten(structure, expand_composites=True)
+    if type(structure) in (list, tuple) and all(isinstance(x, Tensor) for x in structure):
+        return type(structure)
+
+    def build(flat):
+        results, at = [], 0
+        for x in flat_structure:
+            if x is None:
+                results.append(None)
+                continue
+            value = flat[at]
+            at += 1
+            if func_graph_module._is_tensor_array(x):
+                from penstock.ops import tensor_array_ops
+                value = tensor_array_ops.build_ta_with_new_flow(x, value)
+            results.append(value)
+        return nest.pack_sequence_as(structure, results, expand_composites=True)
+
+    return build
+
+
+class FunctionCache:
+    """The traces of a Function."""
+
+    def __init__(self):
+        self.missed = set()
+        self.primary = {}
+        self.arg_relaxed_shapes = {}
+        self.arg_relaxed = {}
+
+    def all_values(self):
+        """All traces."""
+        return list(self.primary.values()) + list(self.arg_relaxed.values())
+
+
+class Function:
+    """A Python function that is traced anew for each kind of arguments, and then runs as a graph."""
+
+    def __init__(self, python_function, name, input_signature=None, attributes=None, autograph=True,
+                 autograph_options=None, experimental_relax_shapes=False, capture_by_value=None,
+                 experimental_compile=None):
+        self._python_function = python_function
+        self._function_spec = FunctionSpec.from_function_and_signature(python_function, input_signature)
+        self._name = name
+        self._autograph = autograph
+        self._autograph_options = autograph_options
+        self._experimental_relax_shapes = experimental_relax_shapes
+        self._capture_by_value = capture_by_value
+        self._function_cache = FunctionCache()
+        self._function_attributes = dict(attributes or {})
+        self._lock = threading.RLock()
+        self._descriptor_cache = weakref.WeakKeyDictionary()
+        self._trace_count = 0
+
+    python_function = property(lambda self: self._python_function, doc="The Python function.")
+    function_spec = property(lambda self: self._function_spec)
+    input_signature = property(lambda self: self._function_spec.input_signature)
+    flat_input_signature = property(lambda self: self._function_spec.flat_input_signature)
+
+    def __call__(self, *args, **kwargs):
+        concrete, args, kwargs = self._maybe_define_function(args, kwargs)
+        return concrete._filtered_call(args, kwargs)
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for arguments, or for specs of them. TypeError: it has a signature, and they are not of it."""
+        if self.input_signature is not None and not args and not kwargs:
+            args = None
+        concrete = self._get_concrete_function_internal_garbage_collected(args, kwargs)
+        named = [s.name is not None for s in nest.flatten((args or (), kwargs or {}))
+                 if isinstance(s, type_spec.TensorSpec)]
+        if any(named) and not all(named) and self.input_signature is None:
+            raise ValueError("either zero or all names have to be specified")
+        concrete._allow_keywords()
+        return concrete
+
+    def _get_concrete_function_internal_garbage_collected(self, args, kwargs):
+        return self._maybe_define_function(args, kwargs)[0]
+
+    def _get_concrete_function_internal(self, *args, **kwargs):
+        return self._maybe_define_function(args, kwargs)[0]
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        try:
+            bound = self._descriptor_cache.get(instance)
+        except TypeError:  # it cannot be referred to weakly, or has no hash
+            return class_method_to_instance_method(self, instance, strong=True)
+        if bound is None:
+            bound = self._descriptor_cache[instance] = class_method_to_instance_method(self, instance)
+        return bound
+
+    def _key(self, args, kwargs, ranks_only=False):
+        aliases = {}
+        if self.input_signature is None:
+            arguments = function_spec.encode((args, kwargs), ranks_only, aliases)
+        else:
+            arguments = ()
+        return function_spec.CacheKey(arguments, function_spec.place_of_call())
+
+    def _maybe_define_function(self, args, kwargs):
+        """(the trace for the arguments, they in one form)."""
+        if args is None:  # the signature alone
+            args, kwargs = self.input_signature, {}
+        else:
+            args, kwargs = self._function_spec.canonicalize_function_inputs(*args, **kwargs)
+        key = self._key(args, kwargs)
+        cache = self._function_cache
+        with self._lock:
+            found = cache.primary.get(key)
+            if found is not None:
+                return found, args, kwargs
+            if self.input_signature is not None or not self._experimental_relax_shapes:
+                found = cache.primary[key] = self._create_graph_function(args, kwargs)
+                return found, args, kwargs
+            place = self._relaxation_key(args, kwargs)
+            if place not in cache.missed:
+                cache.missed.add(place)
+                found = cache.primary[key] = self._create_graph_function(args, kwargs)
+                return found, args, kwargs
+            return self._relaxed(args, kwargs), args, kwargs
+
+    def _relaxation_key(self, args, kwargs):
+        def spec(x):
+            return "T" if isinstance(x, (Tensor, type_spec.TensorSpec)) else x
+        return function_spec.encode([spec(x) for x in nest.flatten((args, kwargs), expand_composites=True)])
+
+    def _relaxed(self, args, kwargs):
+        """A trace with unknown sizes where calls differ."""
+        cache, key = self._function_cache, self._key(args, kwargs, ranks_only=True)
+        flat = nest.flatten((args, kwargs), expand_composites=True)
+        shapes = [x.shape if isinstance(x, (Tensor, type_spec.TensorSpec)) else None for x in flat]
+        known = cache.arg_relaxed_shapes.get(key)
+        if known is None:  # the next call that differs shows what may be unknown
+            merged = shapes
+        else:
+            found = cache.arg_relaxed.get(key)
+            if found is not None and all(a is None or _covers(a, b) for a, b in zip(known, shapes)):
+                return found
+            merged = [a if a is None or _covers(a, b) else a.most_specific_compatible_shape(b)
+                      for a, b in zip(known, shapes)]
+        cache.arg_relaxed_shapes[key] = merged
+        found = cache.arg_relaxed[key] = self._create_graph_function(args, kwargs, merged)
+        return found
+
+    def _create_graph_function(self, args, kwargs, override_flat_arg_shapes=None):
+        names = list(self._function_spec.arg_names[:len(args)])
+        base = self._function_spec.vararg_name
+        names += [f"{base}_{i}" if base else f"arg{i}" for i in range(len(args) - len(names))]
+        self._trace_count += 1
+        signature = self.input_signature
+        graph = func_graph_module.func_graph_from_py_func(
+            self._name, self._python_function, args, kwargs, signature, autograph=False,
+            autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
+            override_flat_arg_shapes=override_flat_arg_shapes)
+        return ConcreteFunction(graph, self._function_attributes, self.flat_input_signature, self._function_spec)
+
+
+def _covers(known, shape):
+    """Whether a trace for a shape serves another."""
+    if known._values is None:
+        return True
+    if shape is None or shape._values is None or len(known._values) != len(shape._values):
+        return False
+    return all(a is None or a == b for a, b in zip(known._values, shape._values))
+
+
+class _Weak:
+    """A bound object that a method's function holds without keeping it alive."""
+
+    def __init__(self, target, function):
+        self.weakrefself_target__ = target
+        self.weakrefself_func__ = function
+
+
+def class_method_to_instance_method(original, instance, strong=False):
+    """A function traced for itself, with `self` bound."""
+    held = (lambda: instance) if strong else weakref.ref(instance)
+    python_function = original._python_function
+    if isinstance(python_function, functools.partial):
+        python_function = python_function.func
+
+    def call(*args, **kwargs):
+        target = held()
+        if target is None:
+            raise ReferenceError("the object that this method is bound to is gone")
+        return python_function(target, *args, **kwargs)
+
+    functools.update_wrapper(call, python_function)
+    call.__penstock_bound__ = held
+    bound = types.MethodType(call, _Weak(held, python_function))
+    return original._bound_copy(call, bound) if hasattr(original, "_bound_copy") else _bound_function(original, call)
+
+
+def _bound_function(original, call):
+    copy = type(original)(call, original._name, None, original._function_attributes, original._autograph,
+                          original._autograph_options, original._experimental_relax_shapes,
+                          original._capture_by_value)
+    copy._function_spec = FunctionSpec.from_function_and_signature(call, original.input_signature, is_method=True)
+    return copy
+
+
+def validate_signature(signature):
+    """TypeError unless all parts of a signature are specs."""
+    if any(not isinstance(s, (type_spec.TensorSpec, type_spec.TypeSpec))
+           for s in nest.flatten(signature, expand_composites=True)):
+        raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of TensorSpec "
+                        "objects.")
+
+
+def defun(func=None, input_signature=None, autograph=True, experimental_autograph_options=None,
+          experimental_relax_shapes=False):
+    """A function that runs as a graph, traced for each kind of arguments. As tf.function, without its care for
+    variables: each trace may make some."""
+    return defun_with_attributes(func, input_signature, autograph=autograph,
+                                 experimental_autograph_options=experimental_autograph_options,
+                                 experimental_relax_shapes=experimental_relax_shapes)
+
+
+def defun_with_attributes(func=None, input_signature=None, attributes=None, autograph=True,
+                          experimental_autograph_options=None, experimental_compile=None,
+                          experimental_relax_shapes=False):
+    """defun with attributes of the function; "func_name" names it."""
+    if input_signature is not None:
+        validate_signature(input_signature)
+
+    def decorated(function):
+        name = (attributes or {}).pop("func_name", None) if attributes else None
+        if name is None:
+            name = getattr(function, "__name__", "function")
+        made = Function(function, name, input_signature, attributes, autograph, experimental_autograph_options,
+                        experimental_relax_shapes)
+        made.__name__ = getattr(function, "__name__", name)
+        made.__doc__ = getattr(function, "__doc__", None)
+        made.__wrapped__ = function
+        return made
+
+    return decorated if func is None else decorated(func)
+
+
+def register(func, *args, **kwargs):
+    """Adds a function's trace for arguments, and its gradient, to the default graph's library."""
+    if not hasattr(func, "get_concrete_function"):
+        raise ValueError(f"Only defun function is allowed to be registered. Got type: {type(func)}")
+    concrete = func.get_concrete_function(*args, **kwargs)
+    concrete.add_to_graph(register_gradient_functions=True)
+    return concrete
+
+
+def convert_structure_to_signature(structure, arg_names=None):
+    """A structure of values with specs for its tensors."""
+    def one(x):
+        if isinstance(x, (Tensor, IndexedSlices)):
+            return type_spec.type_spec_from_value(x)
+        return x
+    return nest.map_structure(one, structure)

@@ -1,0 +1,161 @@
+"""A function of the library, as eager execution and graphs call it."""
+import weakref
+
+from penstock import _core
+from penstock.framework import dtypes
+from penstock.framework import errors
+from penstock.framework import func_graph as func_graph_module
+from penstock.framework.tensor_shape import TensorShape
+from penstock.util import compat
+
+
+def _remove(name):
+    _core.eager_remove_function(name)
+
+
+class Definition:
+    """A named FunctionDef with what calls need to know of it. It is in the library of eager execution as long as this
+    object lives.
+
+    nodes: the body (ids), or None for all but the inputs; functions: what the body calls, kept with it.
+    """
+
+    def __init__(self, name, graph, inputs, outputs, nodes=None, control_outputs=(), attrs=None):
+        self.text, self.name = name, name.encode()  # programs know the name as bytes
+        core = graph._core
+        messages = {key: value.SerializeToString() for key, value in (attrs or {}).items()}
+        try:
+            self._data = core.to_function(name, nodes, [t._key for t in inputs], [t._key for t in outputs], (),
+                                          [op._node for op in control_outputs], messages)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+        body = range(core.num_nodes) if nodes is None else nodes
+        self.stateful_ops = tuple(op for op in (graph._ops[n] for n in body) if op._is_stateful
+                                  and op.type != "Placeholder")
+        self.input_types = [t.dtype._base for t in inputs]
+        self.input_shapes = [core.shape(*t._key) for t in inputs]
+        self.output_types = [t.dtype._base for t in outputs]
+        self.output_shapes = [core.shape(*t._key) for t in outputs]
+        self.output_handles = [core.handle_data(*t._key) if t._dtype._base in (20, 21) else None for t in outputs]
+        self._functions = _called(graph, body)
+        self._call = _core.EagerFunction(name)
+        self._message = None
+        for function in self._functions:
+            if not isinstance(function, Definition):
+                function.add_to_library(_core.eager_graph())
+        _core.eager_graph().add_function(self._data)
+        self._finalizer = weakref.finalize(self, _remove, name)
+        self._finalizer.atexit = False
+        self._kept = _kept(graph)
+
+    grad_func_name = None
+    python_grad_func = None
+
+    @property
+    def definition(self):
+        """The FunctionDef."""
+        if self._message is None:
+            from penstock import proto
+            self._message = proto.message("tensorflow.FunctionDef").FromString(self._data)
+        return self._message
+
+    @property
+    def signature(self):
+        """The OpDef of a call."""
+        return self.definition.signature
+
+    def add_to_graph(self, graph):
+        """Adds it, and what it calls, to a graph's library."""
+        if graph._eager or self.text in graph._functions:
+            return
+        graph._functions[self.text] = self
+        for function in self._functions:
+            function.add_to_graph(graph)
+        if not graph._core.has_function(self.text):
+            graph._core.add_function(self._data)
+
+    def run(self, inputs):
+        """Calls it with eager values."""
+        return self._call(inputs)
+
+    def call_in(self, graph, inputs, attrs=None, names=()):
+        """Adds a call to a graph and returns the operation. `names`: of the arguments, for errors."""
+        self.add_to_graph(graph)
+        known = [graph._core.shape(*t._key) for t in inputs]
+        better = False
+        for i, (mine, given) in enumerate(zip(self.input_shapes, known)):
+            if not _compatible(mine, given):
+                name = f"'{names[i]}'" if i < len(names) else f"#{i}"
+                raise ValueError(f"The argument {name} of {self.text} has shape {TensorShape._from_core(given)}, which "
+                                 f"is incompatible with {TensorShape._from_core(mine)}")
+            better = better or mine != given
+        attrs = dict(attrs or {})
+        attrs.update(Tin=self.input_types, Tout=self.output_types, f=_core.Func(self.text))
+        kind = "StatefulPartitionedCall" if self.stateful_ops else "PartitionedCall"
+        op = graph._new_op(kind, list(inputs), kind, attrs)
+        self.describe_outputs(op, 0)
+        if better and any(s is None or -1 in s for s in self.output_shapes):
+            for i, shape in enumerate(_core.eager_graph().function_shapes(self.text, known)):
+                if shape is not None and _compatible(shape, self.output_shapes[i]):
+                    graph._core.set_shape(op._node, i, shape)
+        return op
+
+    def describe_outputs(self, op, first):
+        """Gives a call's outputs, from the first-th on, the shapes that the body has."""
+        core = op.graph._core
+        for i in range(first, len(self.output_types)):
+            if self.output_shapes[i] is not None:
+                core.set_shape(op._node, i, self.output_shapes[i])
+            if self.output_handles[i]:
+                core.set_handle_data(op._node, i, self.output_handles[i])
+
+
+def _called(graph, nodes):
+    """The functions that a body names."""
+    found = {}
+    for node in nodes:
+        op = graph._ops[node]
+        names = [op.type]
+        definition = graph._core_op_def(op.type)
+        for attr in definition.attrs if definition is not None else ():
+            if attr.type == "func":
+                names.append(graph._core.attr(node, attr.name).name)
+            elif attr.type == "list(func)":
+                names.extend(f.name for f in graph._core.attr(node, attr.name))
+        found.update((name, graph._functions[name]) for name in names if name in graph._functions)
+    return list(found.values())
+
+
+def _compatible(a, b):
+    return a is None or b is None or len(a) == len(b) and all(x == y or x < 0 or y < 0 for x, y in zip(a, b))
+
+
+def _kept(graph):
+    """What a body refers to by token: Python functions."""
+    return getattr(graph, "_py_funcs_used_in_graph", None)
+
+
+def from_function_def(name):
+    """The FuncGraph of a function of the eager library."""
+    graph = func_graph_module.FuncGraph(compat.as_str(name))
+    core, args, rets, control = _core.eager_graph().instantiate(name)
+    graph._core = core
+    graph._add_new_operations(scopes=False)
+    graph.inputs = [graph._ops[n].outputs[0] for n in args]
+    graph.outputs = [graph._ops[n].inputs[0] for n in rets]
+    graph.control_outputs = [graph._ops[n] for n in control]
+    graph._results = frozenset(rets)
+    graph.structured_outputs = list(graph.outputs)
+    return graph
+
+
+def body_nodes(graph, before=None):
+    """The nodes of a FuncGraph that are neither inputs nor results."""
+    skipped = {t._op._node for t in graph.inputs} | getattr(graph, "_results", frozenset())
+    count = graph._core.num_nodes if before is None else before
+    return [n for n in range(count) if n not in skipped]
+
+
+def is_trainable(dtype):
+    """Whether gradients flow through values of this type."""
+    return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)

@@ -1,0 +1,277 @@
+"""Gradients of tf.functions: pairs of a forward function, which gives more than the results, and a backward function.
+
+The body is differentiated in place: what is added to it becomes the backward function, and what that reads of the body
+becomes a further result of the forward function. Differentiating these further results as well (for gradients of
+gradients) may ask for more of them, so there is a chain of levels; it ends when nothing new is asked for.
+"""
+import functools
+import weakref
+
+from penstock import _core
+from penstock.eager import function_definition
+from penstock.framework import gen
+from penstock.framework import indexed_slices
+from penstock.framework import ops
+from penstock.framework import registry
+from penstock.framework.graph import Graph
+from penstock.framework.tensor import Tensor
+
+
+class _Backward:
+    """The gradient of one list of results.
+
+    taken: what it is given behind the gradients, as (kind, place): a result of the forward function, an argument, or a
+    tensor captured when it was made. grads: for each argument None, an index, or the three indices of IndexedSlices.
+    """
+
+    def __init__(self, function, dys, taken, grads):
+        self.function = function
+        self.dys = dys
+        self.taken = taken
+        self.grads = grads
+
+
+class Differentiable:
+    """The levels of one function. results[k]: the tensors that level k's forward function gives."""
+
+    def __init__(self, name, graph, num_inputs, attrs):
+        self._name = name
+        self._graph = graph
+        self._inputs = list(graph.inputs[:num_inputs])
+        self._attrs = attrs
+        self._end = graph._core.num_nodes
+        self._results = [list(graph.outputs)]
+        self._forward = {}
+        self._forward_names = []
+        self._backward = []
+
+    def forward(self, level):
+        """The definition of the function that gives level's results; level 0 is the function itself."""
+        found = self._forward.get(level)
+        if found is None:
+            self._reach(level)
+            nodes = function_definition.body_nodes(self._graph, self._end)
+            attrs, name = dict(self._attrs), f"__forward_{self._name}_{ops.uid()}"
+            if level > 0:
+                name, backward = self._forward_names[level - 1], self._backward[level - 1]
+                if backward is not None:
+                    attrs["backward_function_name"] = _string(backward.function._definition.text)
+            found = self._forward[level] = function_definition.Definition(
+                name, self._graph, self._inputs, self._results[level], nodes, self._graph.control_outputs, attrs)
+        return found
+
+    def backward(self, level):
+        """The gradient of level's results, or None if nothing is differentiable."""
+        self._reach(level + 1)
+        return self._backward[level]
+
+    def last_level(self):
+        """The level whose results are all that any gradient of them needs."""
+        level = 0
+        while True:
+            self._reach(level + 1)
+            if len(self._results[level + 1]) == len(self._results[level]):
+                return level
+            level += 1
+
+    def _reach(self, level):
+        while len(self._results) <= level:
+            self._add_level(self._results[-1])
+
+    def _add_level(self, results):
+        graph, core = self._graph, self._graph._core
+        self._forward_names.append(f"__forward_{self._name}_{ops.uid()}")
+        ys = [i for i, t in enumerate(results) if t.dtype.is_floating or t.dtype.is_complex
+              or t.dtype.name == "variant"]
+        xs = [t for t in self._inputs if function_definition.is_trainable(t.dtype)]
+        if not ys or not xs:
+            self._backward.append(None)
+            self._results.append(results)
+            return
+        first = core.num_nodes
+        from penstock.framework.func_graph import _Outside
+        from penstock.ops import gradients_util
+        with graph.as_default(), _Outside(graph):
+            dys = [Graph._new_op(graph, "Placeholder", [], "grad_ys", {
+                "dtype": results[i].dtype._base, "shape": core.shape(*results[i]._key)}).outputs[0] for i in ys]
+            for i, dy in zip(ys, dys):
+                handle = core.handle_data(*results[i]._key) if results[i].dtype.name == "variant" else None
+                if handle:
+                    core.set_handle_data(*dy._key, handle)
+            found = gradients_util.compute([results[i] for i in ys], xs, dys)
+        by_input = {t._key: g for t, g in zip(xs, found)}
+        flat, grads = [], []
+        for t in self._inputs:
+            grads.append(_place(by_input.get(t._key), flat))
+        self._finish(results, first, ys, dys, flat, grads)
+
+    def _finish(self, results, first, ys, dys, flat, grads):
+        graph, core = self._graph, self._graph._core
+        inputs = {t._key: i for i, t in enumerate(graph.inputs)}
+        known = {t._key: i for i, t in reversed(list(enumerate(results)))}
+        captured = graph.internal_captures
+        outside = dict(zip((t._key for t in captured), graph.external_captures))
+        own = {dy._key[0] for dy in dys}
+        more, taken, arguments, body, constants = [], [], [], [], set()
+
+        def take(key):
+            """Makes a value of the body an argument of the backward function."""
+            if key in inputs:
+                place = inputs[key]
+                taken.append(("argument", place) if place < len(self._inputs) else ("captured", outside[key]))
+            elif key in known:
+                taken.append(("result", known[key]))
+            else:
+                known[key] = len(results) + len(more)
+                more.append(graph._tensor(key))
+                taken.append(("result", known[key]))
+            arguments.append(graph._tensor(key))
+
+        input_nodes = {key[0] for key in inputs}
+        asked = {dy._key for dy in dys}
+
+        def ask(key):
+            node = key[0]
+            if key in asked:
+                return
+            if node < first and node not in input_nodes and graph._ops[node].type == "Const":
+                constants.add(node)
+            elif node < first or node in input_nodes:
+                asked.add(key)
+                take(key)
+
+        for node in range(first, core.num_nodes):
+            if node in own or node in input_nodes:
+                continue
+            body.append(node)
+            for key in core.inputs(node):
+                ask(tuple(key))
+        for t in flat:
+            ask(t._key)
+        inside = set(body)
+        for node in body:
+            control = core.control_inputs(node)
+            if any(c not in inside for c in control):
+                core.remove_control_inputs(node)
+                for c in control:
+                    if c in inside:
+                        core.add_control_input(node, c)
+        attrs = {**self._attrs, "forward_function_name": _string(self._forward_names[-1])}
+        definition = function_definition.Definition(
+            f"__inference___backward_{self._name}_{ops.uid()}", graph, dys + arguments, flat,
+            sorted(constants) + body, (), attrs)
+        from penstock.eager.function import ConcreteFunction
+        function = ConcreteFunction.from_definition(definition)
+        self._backward.append(_Backward(function, ys, taken, grads))
+        self._results.append(results + more)
+
+
+def _string(text):
+    from penstock import proto
+    return proto.message("tensorflow.AttrValue")(s=text.encode())
+
+
+def _place(gradient, flat):
+    """Puts a gradient's tensors into `flat`; returns where."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, indexed_slices.IndexedSlices):
+        parts = []
+        for part in (gradient.values, gradient.indices, gradient.dense_shape):
+            parts.append(None if part is None else len(flat))
+            if part is not None:
+                flat.append(part)
+        return tuple(parts)
+    flat.append(gradient)
+    return len(flat) - 1
+
+
+def _dense(gradient, output):
+    if gradient is None:
+        return gen.zeros_like(output)
+    if isinstance(gradient, tuple):
+        gradient = indexed_slices.IndexedSlices(*gradient)
+    if not isinstance(gradient, Tensor):
+        gradient = ops.convert_to_tensor(gradient)
+    return gradient
+
+
+def _apply(backward, dys, results, arguments):
+    """The gradients of the arguments."""
+    inputs = [_dense(dys[i], results[i]) for i in backward.dys]
+    for kind, place in backward.taken:
+        inputs.append(results[place] if kind == "result" else arguments[place] if kind == "argument" else place)
+    flat = backward.function._call_flat_tensors(inputs)
+    found = []
+    for grad in backward.grads:
+        if grad is None:
+            found.append(None)
+        elif isinstance(grad, tuple):
+            found.append(indexed_slices.IndexedSlices(*[None if i is None else flat[i] for i in grad]))
+        else:
+            found.append(flat[grad])
+    return found
+
+
+def run_recorded(differentiable, num_results, inputs, further):
+    """Runs a function eagerly under tapes, which learn its gradient. `further`: gradients of gradients may be asked."""
+    if differentiable.backward(0) is None:
+        return differentiable.forward(0).run(inputs)[:num_results]
+    level = differentiable.last_level() if further else 0
+    outputs = differentiable.forward(level + (0 if further else 1)).run(inputs)
+    recorded = outputs if further else outputs[:num_results]
+    # The tape holds the results and the arguments; a function that held the recorded results would be a circle.
+    backward = differentiable.backward(level)
+
+    def gradient(dys):
+        from penstock.eager.graph import to_core
+        return [to_core(g) for g in _apply(backward, dys, outputs, inputs)]
+
+    _core.tape_record(inputs, recorded, gradient)
+    return outputs[:num_results]
+
+
+# In graphs
+
+
+def _graph_gradient(concrete, op, *dys):
+    """The gradient function of a call in a graph: makes the call give what the backward function needs."""
+    concrete = concrete()
+    if concrete is None:
+        raise LookupError(f"the function that {op.name} calls is gone")
+    differentiable = concrete._make_differentiable()
+    level = op.__dict__.get("_level", 0)
+    # Further results that nothing flows into do not count.
+    while level > 0 and all(dy is None for dy in dys[len(differentiable._results[level - 1]):]):
+        level -= 1
+    backward = differentiable.backward(level)
+    if backward is None:
+        return [None] * len(op.inputs)
+    if op.__dict__.get("_level", 0) < level + 1:
+        _rewrite(op, differentiable.forward(level + 1))
+        op.__dict__["_level"] = level + 1
+    return _apply(backward, dys, op.outputs, op.inputs)
+
+
+
+def _rewrite(op, definition):
+    """Makes a call one of a function with more results."""
+    graph = op.graph
+    definition.add_to_graph(graph)
+    first = len(op._outputs)
+    op._set_func_attr("f", definition.name)
+    op._set_type_list_attr("Tout", definition.output_types)
+    from penstock.framework import dtypes
+    op._outputs.extend(Tensor(op, i, dtypes.as_dtype(definition.output_types[i]))
+                       for i in range(first, len(definition.output_types)))
+    definition.describe_outputs(op, first)
+
+
+def register(concrete):
+    """Makes the gradient of a ConcreteFunction known under a name that calls in graphs carry."""
+    name = f"PartitionedCall-{ops.uid()}"
+    function = functools.partial(_graph_gradient, weakref.ref(concrete))
+    function.takes_missing = True
+    registry.gradient_registry.register(function, name)
+    weakref.finalize(concrete, registry.gradient_registry._items.pop, name, None).atexit = False
+    return name

@@ -1,0 +1,280 @@
+"""What a tf.function is called with: arguments in one order, checked against a signature; the key of a trace."""
+import functools
+import inspect
+import weakref
+
+import numpy as np
+
+from penstock.framework import conversion
+from penstock.framework import defaults
+from penstock.framework import type_spec
+from penstock.framework.tensor import Tensor
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import nest
+
+
+def is_variable(value):
+    """Whether it is a variable behind a handle."""
+    return hasattr(value, "handle") and not isinstance(value, Tensor) and hasattr(value, "read_value")
+
+
+def is_input(value):
+    """Whether a call passes it to the function's graph."""
+    return isinstance(value, Tensor) or is_variable(value)
+
+
+def _without_partial(function):
+    """(the function itself, bound arguments, bound keywords) of a functools.partial."""
+    args, kwargs = (), {}
+    while isinstance(function, functools.partial):
+        args, kwargs, function = function.args + args, {**(function.keywords or {}), **kwargs}, function.func
+    return function, args, kwargs
+
+
+class FunctionSpec:
+    """The parameters of a Python function, with an input signature or without."""
+
+    @staticmethod
+    def from_function_and_signature(python_function, input_signature, is_method=None):
+        """Of a function. What functools.partial has bound is no parameter."""
+        function, bound, include = _without_partial(python_function)
+        if is_method is None:
+            is_method = inspect.ismethod(function)
+        while hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        try:
+            spec = inspect.getfullargspec(function)
+        except TypeError:
+            spec = inspect.getfullargspec(function.__call__)
+            is_method = True
+        if not inspect.isroutine(function) and not inspect.isclass(function) and inspect.isfunction(
+                getattr(type(function), "__call__", None)):
+            spec, is_method = inspect.getfullargspec(type(function).__call__), True
+        if bound or include:
+            first = 1 if is_method else 0
+            kept = spec.args[:first] + [a for a in spec.args[first + len(bound):] if a not in include]
+            values = dict(zip(spec.args[len(spec.args) - len(spec.defaults or ()):], spec.defaults or ()))
+            spec = spec._replace(args=kept, defaults=tuple(values[a] for a in kept if a in values))
+        return FunctionSpec(spec, is_method, input_signature, frozenset(include))
+
+    def __init__(self, fullargspec, is_method, input_signature, bound=frozenset()):
+        self._fullargspec = fullargspec
+        self._is_method = is_method
+        self._bound = bound
+        args = fullargspec.args[1:] if is_method else fullargspec.args
+        self.arg_names = args
+        self.vararg_name = fullargspec.varargs
+        self._positions = {name: i for i, name in enumerate(args)}
+        values = fullargspec.defaults or ()
+        self._default_values = {len(args) - len(values) + i: v for i, v in enumerate(values)}
+        self._input_signature = self._flat_input_signature = None
+        if input_signature is not None:
+            if set(fullargspec.kwonlyargs) - set(fullargspec.kwonlydefaults or ()):
+                raise ValueError("Cannot define a TensorFlow function from a Python function with keyword-only "
+                                 "arguments when input_signature is provided.")
+            if not isinstance(input_signature, (tuple, list)):
+                raise TypeError("input_signature must be either a tuple or a list, received "
+                                f"{type(input_signature)}")
+            self._input_signature = tuple(input_signature)
+            self._flat_input_signature = tuple(nest.flatten(input_signature, expand_composites=True))
+            if any(not isinstance(s, (TensorSpec, type_spec.TypeSpec)) for s in self._flat_input_signature):
+                raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of "
+                                f"TensorSpec objects. Got {input_signature}")
+
+    fullargspec = property(lambda self: self._fullargspec)
+    is_method = property(lambda self: self._is_method)
+    input_signature = property(lambda self: self._input_signature)
+    flat_input_signature = property(lambda self: self._flat_input_signature)
+
+    def canonicalize_function_inputs(self, *args, **kwargs):
+        """(positional arguments, keyword arguments) in one form, defaults filled in, NumPy arrays as tensors.
+
+        TypeError, ValueError: they do not fit the function or its signature.
+        """
+        args, kwargs = tuple(args), dict(kwargs)
+        signature = self._input_signature
+        if signature is not None:
+            if len(args) > len(signature):
+                raise TypeError("When input_signature is provided, only pass arguments covered by it. Received "
+                                f"{len(args)} argument(s).")
+            for name in kwargs:
+                place = self._positions.get(name)
+                if place is None:
+                    raise TypeError(f"Function got an unexpected keyword argument {name}")
+                if place >= len(signature):
+                    raise TypeError("When input_signature is provided, only pass arguments covered by it. Received "
+                                    f"argument {name}.")
+        if self._fullargspec.varargs is None and len(args) > len(self.arg_names):
+            raise TypeError(f"too many positional arguments: {len(args)} were given, but the function takes "
+                            f"{len(self.arg_names)}")
+        missing = {i: v for i, v in self._default_values.items() if i >= len(args)}
+        for name in list(kwargs):
+            place = self._positions.get(name)
+            if place is None:
+                if self._fullargspec.varkw is None and name not in self._fullargspec.kwonlyargs \
+                        and name not in self._bound:
+                    raise TypeError(f"got an unexpected keyword argument '{name}'")
+                continue
+            if place < len(args):
+                raise TypeError(f"got two values for argument '{name}'")
+            missing[place] = kwargs.pop(name)
+        rest = tuple(missing[i] for i in sorted(missing))
+        if sorted(missing) != list(range(len(args), len(args) + len(rest))):
+            absent = [n for i, n in enumerate(self.arg_names) if i >= len(args) and i not in missing]
+            raise TypeError(f"missing a required argument: {absent[0]!r}")
+        if signature is None and len(args) + len(rest) < len(self.arg_names):
+            raise TypeError(f"missing a required argument: {self.arg_names[len(args) + len(rest)]!r}")
+        args = args + rest
+        if signature is None:
+            return convert_arrays(args), convert_arrays(kwargs) if kwargs else kwargs
+        return self._fit(args), {}
+
+    def _fit(self, args):
+        """The arguments as tensors of the signature."""
+        signature = self._input_signature
+        flat_specs = tuple(p for s in nest.flatten(signature) for p in _parts(s, None))
+
+        def text():
+            return ("  inputs: (\n" + "    " + ",\n    ".join(str(a) for a in args) + ")\n  input_signature: (\n    "
+                    + ",\n    ".join(str(s) for s in signature) + ")")
+
+        try:
+            flat = nest.flatten_up_to(_plain(signature), args[:len(signature)])
+            flat = [p for s, v in zip(nest.flatten(signature), flat) for p in _parts(s, v)]
+        except (ValueError, TypeError):
+            raise ValueError("Structure of Python function inputs does not match input_signature:\n"
+                             + text()) from None
+        for i, (value, spec) in enumerate(zip(flat, flat_specs)):
+            if isinstance(value, (Tensor, TensorSpec, type_spec.TypeSpec)):
+                continue
+            try:
+                flat[i] = conversion.convert_to_tensor(value, dtype_hint=spec.dtype)
+            except (ValueError, TypeError):
+                raise ValueError("When input_signature is provided, all inputs to the Python function must be "
+                                 "convertible to tensors:\n" + text()) from None
+        if any(not s.is_compatible_with(v) for s, v in zip(flat_specs, flat)):
+            raise ValueError("Python inputs incompatible with input_signature:\n" + text())
+        leaves, at = [], 0
+        for s in nest.flatten(signature):
+            if isinstance(s, type_spec.TypeSpec):
+                count = len(_parts(s, None))
+                own = flat[at:at + count]
+                leaves.append(s if any(isinstance(v, TensorSpec) for v in own) else s._from_components(own))
+                at += count
+            else:
+                leaves.append(flat[at])
+                at += 1
+        fitted = nest.pack_sequence_as(signature, leaves)
+        return tuple(fitted) + tuple(args[len(signature):])
+
+
+def _plain(signature):
+    return nest.map_structure(lambda s: s, signature)
+
+
+def _parts(spec, value):
+    """The tensors of a value that a spec describes."""
+    if isinstance(spec, type_spec.TypeSpec):
+        if value is None:
+            return list(spec._flat_tensor_specs)
+        if isinstance(value, type_spec.TypeSpec):
+            return list(value._flat_tensor_specs)
+        return list(spec._to_components(value))
+    return [spec if value is None else value]
+
+
+def convert_arrays(structure):
+    """Arrays in a structure as tensors."""
+    flat = nest.flatten(structure)
+    if not any(isinstance(x, (np.ndarray, np.generic)) or _like_array(x) for x in flat):
+        return structure
+    flat = [conversion.convert_to_tensor(x) if isinstance(x, (np.ndarray, np.generic)) else
+            conversion.convert_to_tensor(x.__array__()) if _like_array(x) else x for x in flat]
+    return nest.pack_sequence_as(structure, flat)
+
+
+def _like_array(x):
+    return hasattr(x, "__array__") and not is_input(x) and not isinstance(x, type) and not nest.is_sequence(x) \
+        and not getattr(x, "_is_composite_tensor", False) and not hasattr(x, "_should_act_as_resource_variable")
+
+
+class _Identity:
+    """Stands for an object in a key without keeping it."""
+
+    __slots__ = ("_reference", "_hash")
+
+    def __init__(self, value):
+        self._reference = weakref.ref(value)
+        self._hash = id(value)
+
+    def __hash__(self):
+        return self._hash
+
+    def __eq__(self, other):
+        return type(other) is _Identity and self._reference() is not None and self._reference() is other._reference()
+
+
+def encode(value, ranks_only=False, aliases=None):
+    """What tells one kind of argument from another: type and shape of tensors, structure, Python values."""
+    if isinstance(value, Tensor):
+        shape = value._dims if value._is_eager else value._shape_tuple()
+        return "T", value._dtype._base, None if shape is None else len(shape) if ranks_only else shape
+    kind = type(value)
+    if value is None or kind in (int, float, bool, str, bytes, complex):
+        return kind, value
+    if kind is TensorSpec:
+        shape = value._shape_tuple
+        key = "T", value.dtype._base, None if shape is None else len(shape) if ranks_only else tuple(shape)
+        return key if value.name is None else (*key, value.name)
+    if isinstance(value, (list, tuple)):
+        return (kind, *[encode(v, ranks_only, aliases) for v in value])
+    if isinstance(value, dict):
+        return (kind, *[(k, encode(value[k], ranks_only, aliases)) for k in nest._sorted(value)])
+    if is_variable(value):
+        place = aliases.setdefault(id(value), len(aliases)) if aliases is not None else 0
+        return "V", value.dtype._base, value._shape_tuple(), getattr(value, "trainable", True), place
+    if isinstance(value, type_spec.TypeSpec):
+        return "S", type(value), *[encode(s, ranks_only) for s in value._flat_tensor_specs]
+    if getattr(value, "_is_composite_tensor", False):
+        return "S", type(type_spec.type_spec_from_value(value)), \
+            *[encode(c, ranks_only) for c in value._components()]
+    if nest.is_sequence(value):
+        return (kind, *[encode(v, ranks_only, aliases) for v in nest._values(value)])
+    try:
+        hash(value)
+    except TypeError:
+        try:
+            return _Identity(value)
+        except TypeError as e:
+            raise AttributeError(f"Arguments supplied to `defun`-generated functions must be hashable: {e}") from None
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return kind, value
+
+
+class CacheKey:
+    """A trace's key; parts that are the same for all calls in one place are compared first."""
+
+    __slots__ = ("parts", "_hash")
+
+    def __init__(self, arguments, place):
+        self.parts = (place, arguments)
+        self._hash = hash(self.parts)
+
+    def __hash__(self):
+        return self._hash
+
+    def __eq__(self, other):
+        return self.parts == other.parts
+
+
+def place_of_call():
+    """What of the surroundings a trace depends on: the graph that is built, devices, the colocation stack."""
+    graph = defaults.get_default_graph()
+    devices = graph._device_function_stack
+    names = tuple(entry.name or entry.function for entry in devices) if devices else ()
+    outside = graph if graph._eager else defaults.outside_functions()
+    if outside._eager:
+        return (None, names)
+    return (weakref.ref(outside), names, tuple(op.name for op in graph._colocation_stack))

@@ -1,0 +1,293 @@
+"""tf.compat.v1.wrap_function: version-1 code as a function, with variables that live beside it."""
+import weakref
+
+from penstock.eager import function as function_lib
+from penstock.eager import function_definition
+from penstock.eager import lift_to_graph
+from penstock.framework import func_graph as func_graph_module
+from penstock.framework import importer
+from penstock.framework import ops
+from penstock.framework import tensor_spec
+from penstock.framework.operation import Operation
+from penstock.framework.tensor import Tensor
+from penstock.ops import resource_variable_ops
+from penstock.util import nest
+
+
+class VariableHolder:
+    """Makes the variables of wrapped code: each once, outside of the graph; keeps them alive."""
+
+    def __init__(self, fn=None, share_variables=False):
+        self._fn = fn
+        self._share_variables = share_variables
+        self._by_name = {}
+
+    @property
+    def variables(self):
+        """The variables by name."""
+        return self._by_name
+
+    def variable_creator_scope(self, next_creator, **kwargs):
+        """The creator: a variable of a name that there is already is that variable if variables are shared."""
+        collections = kwargs.pop("collections", None)
+        with ops.name_scope(kwargs.get("name") or None, "Variable") as scope:
+            name = ops.name_from_scope_name(scope)
+            kwargs["name"] = name
+        if self._share_variables and name in self._by_name:
+            return self._by_name[name]
+        initial_value = kwargs.get("initial_value")
+        if not callable(initial_value):
+            if isinstance(initial_value, Tensor) and not initial_value._is_eager:
+                value = initial_value
+                kwargs["initial_value"] = lambda: lift_to_graph.evaluate([value])[0]
+        keep = ("initial_value", "trainable", "validate_shape", "caching_device", "dtype", "constraint",
+                "synchronization", "aggregation", "shape")
+        with ops.init_scope(), ops.name_scope(None):
+            variable = resource_variable_ops.ResourceVariable(
+                name=name, **{k: kwargs[k] for k in keep if k in kwargs})
+        self._by_name[name] = variable
+        if collections is None:
+            collections = [ops.GraphKeys.GLOBAL_VARIABLES]
+        if variable.trainable and ops.GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = list(collections) + [ops.GraphKeys.TRAINABLE_VARIABLES]
+        ops.add_to_collections(collections, variable)
+        return variable
+
+    def __call__(self, *args, **kwargs):
+        return self.call_with_variable_creator_scope(self._fn)(*args, **kwargs)
+
+    def call_with_variable_creator_scope(self, fn):
+        """`fn` with its variables made by this."""
+        from penstock.ops import variable_scope
+
+        def wrapped(*args, **kwargs):
+            with variable_scope.variable_creator_scope(self.variable_creator_scope):
+                return fn(*args, **kwargs)
+        return wrapped
+
+
+class WrappedFunction(function_lib.ConcreteFunction):
+    """A traced function from which parts can be pruned."""
+
+    def __init__(self, fn_graph, variable_holder, attrs=None, signature=None):
+        self._variable_holder = variable_holder
+        _lift_unlifted_variables(fn_graph, variable_holder)
+        for tensor in fn_graph.inputs:
+            if not hasattr(tensor.op, "_user_name"):
+                tensor.op._user_name = tensor.op.name
+        own = {t._op._node for t in fn_graph.inputs}
+        super().__init__(fn_graph, attrs=attrs, signature=signature,  # as in a session, what gives no result does not run
+                         body=[op._node for op in lift_to_graph._ancestors(fn_graph.outputs, own)])
+        self._allow_keywords()
+
+    def __call__(self, *args, **kwargs):
+        spec = self._func_graph.structured_input_signature
+        if spec is not None and len(args) + len(kwargs) == len(spec[0]) and not kwargs:
+            flat = [a for a, s in zip(nest.flatten(list(args), expand_composites=True),
+                                      nest.flatten(list(spec[0]), expand_composites=True))
+                    if isinstance(s, tensor_spec.TensorSpec)]
+            if len(flat) == self._num_positional_args:
+                args = flat
+        return super().__call__(*args, **kwargs)
+
+    def prune(self, feeds, fetches, name=None, input_signature=None):
+        """The function from some tensors of the graph to others, with what lies between and nothing else.
+
+        fetches: tensors, and operations that run with each call; these give None.
+        """
+        name = name or "pruned"
+        flat_feeds = [self.graph.as_graph_element(t) if not isinstance(t, Tensor) else t
+                      for t in nest.flatten(feeds, expand_composites=True)]
+        captured = {t._key: outer for outer, t in self.graph.captures}
+        arguments = [t for t in flat_feeds if t._key not in captured]
+        run, give = [], []
+
+        def fetch(x):
+            x = self.graph.as_graph_element(x) if not isinstance(x, (Tensor, Operation)) else x
+            if isinstance(x, Operation):
+                run.append(x)
+                return None
+            give.append(x)
+            return x
+
+        structured = nest.map_structure(fetch, fetches, expand_composites=True)
+        nodes = {op._node for op in lift_to_graph._ancestors(
+            give + [t for op in run for t in op.inputs], {t._op._node for t in arguments})}
+        for op in run:
+            nodes.add(op._node)
+            for other in op.control_inputs:
+                nodes |= {o._node for o in _with_ancestors(other)}
+        argument_keys = {t._key for t in arguments}
+        for t in self.graph.inputs:
+            if t._op._node in nodes and t._key not in captured and t._key not in argument_keys:
+                raise lift_to_graph.UnliftableError(
+                    f"Unable to lift tensor {(give or run)[0]} because it depends transitively on placeholder "
+                    f"{t.op}")
+        taken = [(outer, t) for outer, t in self.graph.captures if t._op._node in nodes]
+        graph = _Part(self.graph, name, arguments, taken, give, structured, run)
+        body = sorted(nodes - {t._op._node for t in graph.inputs})
+        return _Pruned(graph, body, self._variable_holder, self._attrs)
+
+
+def _with_ancestors(op):
+    found, stack = {op._node: op}, [op]
+    while stack:
+        for other in [*(t.op for t in stack[-1].inputs), *stack.pop().control_inputs]:
+            if other._node not in found:
+                found[other._node] = other
+                stack.append(other)
+    return found.values()
+
+
+class _Part:
+    """A part of a FuncGraph, with inputs and outputs of its own."""
+
+    def __init__(self, graph, name, arguments, captures, outputs, structured, control_outputs):
+        self._whole = graph
+        self.name = name
+        self.captures = captures
+        self.external_captures = [outer for outer, _ in captures]
+        self.internal_captures = [inner for _, inner in captures]
+        self.inputs = arguments + self.internal_captures
+        self.outputs = outputs
+        self.structured_outputs = structured
+        self.structured_input_signature = None
+        self.control_outputs = control_outputs
+
+    @property
+    def variables(self):
+        handles = {id(t) for t in self.external_captures}
+        return [v for v in self._whole.variables if id(v.handle) in handles]
+
+    @property
+    def trainable_variables(self):
+        return tuple(v for v in self.variables if v.trainable)
+
+    def __getattr__(self, name):
+        return getattr(self._whole, name)
+
+
+class _Pruned(WrappedFunction):
+    """What `prune` gives. It is differentiated by a graph of its own."""
+
+    def __init__(self, part, body, variable_holder, attrs):
+        definition = function_definition.Definition(
+            f"__inference_{part.name}_{ops.uid()}", part._whole, part.inputs, part.outputs, body,
+            part.control_outputs, attrs)
+        self._variable_holder = variable_holder
+        self._func_graph = part
+        self._attrs = attrs
+        self._captured_inputs = part.external_captures
+        self._num_inputs, self._num_outputs = len(part.inputs), len(part.outputs)
+        self._signature = self._function_spec = None
+        self._name = part.name
+        self._definition = definition
+        self._differentiable = self._gradient_name = None
+        self._build = function_lib._builder(part.structured_outputs)
+        for tensor in part.inputs:
+            if not hasattr(tensor.op, "_user_name"):
+                tensor.op._user_name = tensor.op.name
+        self._order_of_arguments()
+        self._allow_keywords()
+
+    def _make_differentiable(self):
+        if self._differentiable is None:
+            from penstock.eager import function_gradient
+            own = function_definition.from_function_def(self._definition.text)
+            self._differentiable = function_gradient.Differentiable(self._name, own, self._num_inputs, self._attrs)
+        return self._differentiable
+
+
+def _lift_unlifted_variables(graph, variable_holder):
+    """Variables of the graph itself (imported ones) become variables outside, captured by their handles."""
+    from penstock.ops import variables as variables_module
+    with graph.as_default():
+        listed = {id(v): v for key in (ops.GraphKeys.GLOBAL_VARIABLES, ops.GraphKeys.LOCAL_VARIABLES)
+                  for v in graph.get_collection(key)}.values()
+    lifted = []
+    for old in listed:
+        if not isinstance(old, variables_module.Variable) or getattr(old, "handle", None) is None \
+                or old.handle._is_eager:
+            continue
+        if old.handle.graph is not graph:
+            continue
+        name = old.name.split(":")[0]
+        with ops.init_scope():
+            new = resource_variable_ops.UninitializedVariable(
+                trainable=old.trainable, name=name, shape=old.shape, dtype=old.dtype,
+                synchronization=old.synchronization, aggregation=old.aggregation)
+        variable_holder._by_name[name] = new
+        inner = graph.capture(new.handle)
+        for op in old.handle.consumers():
+            for i, t in enumerate(op.inputs):
+                if t is old.handle:
+                    op._update_input(i, inner)
+        lifted.append(new)
+        for key in graph.collections:
+            items = graph.get_collection_ref(key)
+            items[:] = [new if x is old else x for x in items]
+    graph.variables = list(graph.variables) + lifted
+    for variable in lifted:
+        graph._watched[id(variable)] = weakref.ref(variable)
+
+
+def wrap_function(fn, signature, name=None):
+    """A function with the graph that version-1 code `fn` builds for arguments of a signature; variables that it makes
+    live as long as the function."""
+    holder = VariableHolder(fn)
+    func_graph = func_graph_module.func_graph_from_py_func(
+        name or "wrapped_function", holder, args=None, kwargs=None, signature=tuple(signature),
+        add_control_dependencies=False, collections={})
+    return WrappedFunction(func_graph, holder, signature=[
+        s for s in nest.flatten(list(signature), expand_composites=True)
+        if isinstance(s, tensor_spec.TensorSpec)] or None)
+
+
+class WrappedGraph:
+    """Several wrapped functions over one graph, which share their variables."""
+
+    def __init__(self, variable_holder=None, **kwargs):
+        self._variable_holder = variable_holder or VariableHolder(share_variables=True)
+        name = kwargs.pop("name", "wrapped_function_graph")
+        collections = kwargs.pop("collections", {})
+        self.graph = func_graph_module.FuncGraph(name, collections=collections, **kwargs)
+        self._wrapped_function = WrappedFunction(self.graph, self._variable_holder)
+        self._functions = {}
+
+    @property
+    def functions(self):
+        """The wrapped functions by name."""
+        return self._functions
+
+    @property
+    def variables(self):
+        """The variables by name."""
+        return self._variable_holder.variables
+
+    def wrap_function(self, fn, signature, name=None):
+        """Wraps a function that builds part of the graph."""
+        made = self._wrap_function(fn, signature=signature, name=name)
+        if name is not None:
+            self._functions[name] = made
+        return made
+
+    def _wrap_function(self, fn, args=None, kwargs=None, signature=None, name=None):
+        scoped = self._variable_holder.call_with_variable_creator_scope(fn)
+        graph = func_graph_module.FuncGraph(name or "wrapped", collections=self.graph._collections)
+        func_graph_module.func_graph_from_py_func(
+            name or "wrapped", scoped, args=args, kwargs=kwargs, signature=signature, func_graph=graph,
+            add_control_dependencies=False)
+        return WrappedFunction(graph, self._variable_holder, signature=[
+            s for s in nest.flatten(list(signature or ()), expand_composites=True)
+            if isinstance(s, tensor_spec.TensorSpec)] or None)
+
+
+def function_from_graph_def(graph_def, inputs, outputs):
+    """A function of the names of a GraphDef's input and output tensors."""
+    def imports():
+        importer.import_graph_def(graph_def, name="")
+
+    wrapped = wrap_function(imports, [])
+    graph = wrapped.graph
+    return wrapped.prune(nest.map_structure(graph.as_graph_element, inputs),
+                         nest.map_structure(graph.as_graph_element, outputs))

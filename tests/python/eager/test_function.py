@@ -1,0 +1,512 @@
+"""tf.function: tracing, signatures, captures, side effects, gradients, methods, graphs."""
+import collections
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.compat import v1
+from penstock.eager import context
+from penstock.eager import function as function_lib
+from penstock.eager import lift_to_graph
+from penstock.eager import wrap_function
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_calls_trace_by_type_shape_and_python_value():
+    seen = []
+
+    @tf.function
+    def f(x, scale):
+        seen.append(x.shape.as_list())
+        return x * scale
+
+    assert float(f(tf.constant(2.0), 3.0)) == 6.0
+    assert float(f(tf.constant(5.0), 3.0)) == 15.0
+    assert float(f(tf.constant(2.0), 4.0)) == 8.0
+    assert f(tf.constant([1.0, 2.0]), 3.0).numpy().tolist() == [3.0, 6.0]
+    assert f(tf.constant([1.0, 2.0]), scale=tf.constant(3.0)).numpy().tolist() == [3.0, 6.0]
+    assert seen == [[], [], [2], [2]]
+    assert f.experimental_get_tracing_count() == 4
+
+
+def test_arrays_are_tensors():
+    @tf.function
+    def f(x):
+        assert isinstance(x, tf.Tensor)
+        return x + 1.0
+
+    assert f(np.float32([1, 2])).numpy().tolist() == [2.0, 3.0]
+    f(np.float32([5, 6]))
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_structures_go_in_and_come_out():
+    Pair = collections.namedtuple("Pair", "a b")
+
+    @tf.function
+    def f(pair, options):
+        return {"sum": pair.a + pair.b, "rest": [options["x"], None, (pair.a,)]}
+
+    result = f(Pair(tf.constant(1), tf.constant(2)), {"x": tf.constant(3)})
+    assert int(result["sum"]) == 3
+    assert int(result["rest"][0]) == 3 and result["rest"][1] is None and int(result["rest"][2][0]) == 1
+    assert tf.function(lambda: None)() is None
+
+
+def test_composite_values():
+    @tf.function
+    def f(x):
+        return tf.IndexedSlices(x.values * 2.0, x.indices), tf.SparseTensor(x.indices[:, None], x.values, [4])
+
+    slices, sparse = f(tf.IndexedSlices(tf.constant([1.0, 2.0]), tf.constant([0, 3], tf.int64)))
+    assert slices.values.numpy().tolist() == [2.0, 4.0] and slices.indices.numpy().tolist() == [0, 3]
+    assert sparse.values.numpy().tolist() == [1.0, 2.0]
+
+
+def test_signature():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def f(x):
+        return x + 1.0
+
+    assert f([1, 2]).numpy().tolist() == [2.0, 3.0]
+    assert f(tf.constant([1.0])).numpy().tolist() == [2.0]
+    assert f.experimental_get_tracing_count() == 1
+    with pytest.raises(ValueError, match="incompatible with input_signature"):
+        f(tf.constant(1.0))
+    with pytest.raises(TypeError, match=r"Received 2 argument\(s\)"):
+        f(tf.constant([1.0]), 2)
+    with pytest.raises(TypeError, match="input_signature must be"):
+        tf.function(lambda x: x, input_signature=[1])
+
+
+def test_sizes_that_differ_become_unknown():
+    sizes = []
+
+    @tf.function(reduce_retracing=True)
+    def f(x):
+        sizes.append(x.shape.as_list())
+        return x + 1.0
+
+    for n in range(1, 6):
+        assert f(tf.ones([n, 2])).shape.as_list() == [n, 2]
+    assert sizes == [[1, 2], [2, 2], [None, 2]]
+
+
+def test_wrong_arguments():
+    f = tf.function(lambda x, y=2: x + y)
+    with pytest.raises(TypeError, match="too many positional"):
+        f(1, 2, 3)
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        f(y=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        f(1, z=1)
+    with pytest.raises(TypeError, match="two values"):
+        f(1, x=1)
+
+
+def test_a_result_must_be_a_tensor():
+    with pytest.raises(TypeError, match="must return zero or more Tensors"):
+        tf.function(lambda: object())()
+
+
+def test_arguments_may_not_be_changed():
+    @tf.function
+    def f(parts):
+        parts.append(1)
+        return parts[0]
+
+    with pytest.raises(ValueError, match="should not modify"):
+        f([tf.constant(1)])
+
+
+def test_captured_values_are_those_at_the_call():
+    v = tf.Variable(1.0)
+    c = tf.constant([1.0, 2.0])
+    large = tf.ones([1000])
+
+    @tf.function
+    def f(x):
+        return v + tf.reduce_sum(c) + tf.reduce_sum(large) + x
+
+    assert float(f(0.0)) == 1004.0
+    v.assign(2.0)
+    assert float(f(0.0)) == 1005.0
+    concrete = f.get_concrete_function(0.0)
+    assert len(concrete.captured_inputs) == 3
+    assert [x is v for x in concrete.variables] == [True]
+
+
+def test_side_effects_happen_in_order_once():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        before = v.read_value()
+        v.assign_add(x)
+        middle = v.read_value()
+        v.assign(v * 2.0)
+        return before, middle, v.read_value()
+
+    assert [float(x) for x in f(tf.constant(2.0))] == [1.0, 3.0, 6.0]
+    assert float(v) == 6.0
+
+    @tf.function
+    def silent():
+        v.assign_add(1.0)
+
+    assert silent() is None
+    assert float(v) == 7.0
+
+
+def test_an_inner_call_has_its_effects_in_order():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def double():
+        v.assign(v * 2.0)
+
+    @tf.function
+    def f():
+        v.assign_add(1.0)
+        double()
+        v.assign_add(1.0)
+        return v.read_value()
+
+    assert float(f()) == 5.0
+
+
+def test_variables_are_made_on_the_first_call_only():
+    class Dense:
+        def __init__(self):
+            self.w = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.w is None:
+                self.w = tf.Variable(tf.ones([2, 3]) * 2.0)
+            return tf.matmul(x, self.w)
+
+    layer = Dense()
+    assert layer(tf.ones([1, 2])).numpy().tolist() == [[4.0, 4.0, 4.0]]
+    assert layer(tf.ones([2, 2])).shape.as_list() == [2, 3]
+
+    @tf.function
+    def bad():
+        return tf.Variable(1.0) + 1.0
+
+    with pytest.raises(ValueError, match="tried to create variables on non-first call"):
+        bad()
+
+
+def test_an_initial_value_may_depend_on_arguments():
+    made = []
+
+    @tf.function
+    def f(x):
+        if not made:
+            made.append(tf.Variable(2.0 * x))
+        return made[0] * x
+
+    assert float(f(tf.constant(3.0))) == 18.0
+    assert float(f(tf.constant(1.0))) == 6.0
+    made.clear()
+    with v1.Graph().as_default(), pytest.raises(lift_to_graph.UnliftableError, match="depends transitively"):
+        f._clone(None)(tf.constant(3.0))
+
+
+def test_methods_are_traced_for_each_object():
+    class Counter:
+        def __init__(self, start):
+            self.v = tf.Variable(start)
+
+        @tf.function
+        def add(self, n):
+            self.v.assign_add(n)
+            return self.v.read_value()
+
+    a, b = Counter(1), Counter(10)
+    assert int(a.add(1)) == 2 and int(b.add(1)) == 11 and int(a.add(1)) == 3
+    gone = weakref.ref(a)
+    del a
+    gc.collect()
+    assert gone() is None
+
+
+def test_init_scope_is_outside():
+    @tf.function
+    def f():
+        with tf.init_scope():
+            assert tf.executing_eagerly()
+            value = tf.constant(3.0)
+        assert not tf.executing_eagerly()
+        return value + 1.0
+
+    assert float(f()) == 4.0
+
+
+def test_gradients():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def f(x):
+        return v * v * x
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    dx, dv = tape.gradient(y, [x, v])
+    assert (float(y), float(dx), float(dv)) == (18.0, 9.0, 12.0)
+
+
+def test_gradient_of_what_is_captured():
+    c = tf.constant(5.0)
+    f = tf.function(lambda x: x * c)
+    with tf.GradientTape() as tape:
+        tape.watch(c)
+        y = f(tf.constant(2.0))
+    assert float(tape.gradient(y, c)) == 2.0
+
+
+def test_gradients_of_gradients():
+    f = tf.function(lambda x: tf.sin(x) * x ** 3)
+    x = tf.constant(0.7)
+    with tf.GradientTape() as third:
+        third.watch(x)
+        with tf.GradientTape() as second:
+            second.watch(x)
+            with tf.GradientTape() as first:
+                first.watch(x)
+                y = f(x)
+            dy = first.gradient(y, x)
+        d2y = second.gradient(dy, x)
+    d3y = third.gradient(d2y, x)
+    s, c, a = np.sin(0.7), np.cos(0.7), 0.7
+    np.testing.assert_allclose(dy, c * a**3 + 3 * s * a**2, rtol=1e-5)
+    np.testing.assert_allclose(d2y, -s * a**3 + 6 * c * a**2 + 6 * s * a, rtol=1e-5)
+    np.testing.assert_allclose(d3y, -c * a**3 - 9 * s * a**2 + 18 * c * a + 6 * s, rtol=1e-5)
+
+
+def test_a_persistent_tape_differentiates_again():
+    f = tf.function(lambda x: x ** 3)
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+        dy = tape.gradient(y, x)
+    assert float(dy) == 12.0
+    assert float(tape.gradient(dy, x)) == 12.0
+    assert float(tape.gradient(y, x)) == 12.0
+
+
+def test_effects_are_not_repeated_by_the_gradient():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(1.0)
+        return x * v
+
+    @tf.function
+    def outer(x):
+        return f(x) * 2.0
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = outer(x)
+    assert (float(y), float(tape.gradient(y, x)), float(v)) == (12.0, 4.0, 2.0)
+
+
+def test_a_tape_within():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def step(x):
+        before = x * x
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x * v + before
+            with tape.stop_recording():
+                apart = x * 3.0
+        grads = tape.gradient(y, [x, v, before]) + [tape.gradient(apart, x)]
+        v.assign_sub(0.5 * grads[1])
+        return [g if g is not None else "none" for g in grads]
+
+    grads = step(tf.constant(3.0))
+    assert [float(g) for g in grads[:2]] == [12.0, 9.0]
+    assert [g.numpy() for g in grads[2:]] == [b"none", b"none"]
+    assert float(v) == -2.5
+
+
+def test_rows_of_a_variable():
+    table = tf.Variable(tf.ones([4, 2]))
+    f = tf.function(lambda i: tf.reduce_sum(tf.gather(table, i) * 3.0))
+    with tf.GradientTape() as tape:
+        y = f(tf.constant([1, 1, 2]))
+    gradient = tape.gradient(y, table)
+    assert tf.convert_to_tensor(gradient).numpy()[:, 0].tolist() == [0.0, 6.0, 3.0, 0.0]
+
+
+def test_a_custom_gradient_within():
+    @tf.custom_gradient
+    def f(x):
+        return x * x, lambda dy: dy * 100.0
+
+    g = tf.function(lambda x: f(x) * 2.0)
+    x = tf.constant(5.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = g(x)
+    assert (float(y), float(tape.gradient(y, x))) == (50.0, 200.0)
+
+
+def test_in_graphs():
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [])
+        inner = tf.function(lambda x: tf.exp(x) * x)
+        f = tf.function(lambda x: inner(x) + x)
+        y = f(x)
+        assert y.shape.as_list() == []
+        dy, = v1.gradients(y, x)
+        d2y, = v1.gradients(dy, x)
+        got = session.run([y, dy, d2y], {x: 2.0})
+    e = np.exp(2.0)
+    np.testing.assert_allclose(got, [2 * e + 2, 3 * e + 1, 4 * e], rtol=1e-5)
+
+
+def test_concrete_functions():
+    @tf.function
+    def f(x, y):
+        return x + y
+
+    concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32))
+    assert concrete.output_shapes.as_list() == [None] and concrete.output_dtypes == tf.float32
+    assert concrete(tf.constant([1.0]), tf.constant(2.0)).numpy().tolist() == [3.0]
+    assert concrete(x=tf.constant([1.0]), y=tf.constant(2.0)).numpy().tolist() == [3.0]
+    with pytest.raises(TypeError, match="Missing"):
+        concrete(tf.constant([1.0]))
+    with pytest.raises(TypeError, match="unknown"):
+        concrete(tf.constant([1.0]), tf.constant(2.0), z=1)
+    with pytest.raises(ValueError, match="either zero or all names"):
+        f.get_concrete_function(tf.TensorSpec([], tf.float32, "a"), tf.TensorSpec([], tf.float32))
+
+
+def test_shapes_follow_from_those_of_the_call():
+    concrete = tf.function(lambda x: tf.transpose(x, [1, 0])).get_concrete_function(
+        tf.TensorSpec([None, None], tf.float32))
+
+    @tf.function
+    def f():
+        y = concrete(tf.ones([2, 3]))
+        assert y.shape.as_list() == [3, 2]
+        with pytest.raises(ValueError, match="incompatible"):
+            concrete(tf.ones([2]))
+        return y
+
+    assert f().shape.as_list() == [3, 2]
+
+
+def test_functions_go_with_what_called_them():
+    made = tf.function(lambda x: x + 1.0)
+    made(tf.constant(1.0))
+    name = made.get_concrete_function(tf.constant(1.0)).name
+    assert context.context().has_function(name)
+    del made
+    gc.collect()
+    assert not context.context().has_function(name)
+
+
+def test_an_error_names_the_node():
+    f = tf.function(lambda x: tf.reshape(x, [3]))
+    f.get_concrete_function(tf.TensorSpec([None], tf.float32))
+    g = tf.function(lambda x: tf.reshape(x, [3]), input_signature=[tf.TensorSpec([None], tf.float32)])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="(?s)reshape.*Reshape"):
+        g(tf.ones([2]))
+    assert g(tf.ones([3])).shape.as_list() == [3]
+
+
+def test_a_tensor_of_another_body_is_refused():
+    kept = []
+
+    @tf.function
+    def f(x):
+        kept.append(x * 2.0)
+        return x
+
+    f(tf.constant(1.0))
+    with pytest.raises(ValueError, match="defined in another function"):
+        tf.function(lambda: kept[0] + 1.0)()
+
+
+def test_defun_makes_variables_in_each_trace():
+    @function_lib.defun
+    def f(x):
+        return tf.Variable(2.0) * x
+
+    assert float(f(tf.constant(3.0))) == 6.0
+    assert float(f(tf.constant([3.0]))[0]) == 6.0
+
+
+def test_wrap_function():
+    def f(x, do_add):
+        v = tf.Variable(5.0)
+        op = v.assign_add(x) if do_add else v.assign_sub(x)
+        with tf.control_dependencies([op]):
+            return v.read_value()
+
+    add = wrap_function.wrap_function(f, [tf.TensorSpec((), tf.float32), True])
+    assert [float(add(1.0)), float(add(1.0))] == [6.0, 7.0]
+    inside = {}
+
+    def g(x):
+        inside["x"], inside["square"] = x, x * x
+        return inside["square"] + 1.0
+
+    wrapped = wrap_function.wrap_function(g, [tf.TensorSpec((), tf.float32)])
+    assert float(wrapped(tf.constant(3.0))) == 10.0
+    assert float(wrapped.prune(inside["x"], inside["square"])(tf.constant(3.0))) == 9.0
+
+
+def test_values_given_when_called():
+    value = 1.0
+    f = tf.function(lambda x: x + v1.get_default_graph().capture_call_time_value(lambda: value, tf.TensorSpec(())))
+    assert float(f(2.0)) == 3.0
+    value = 2.0
+    assert float(f(2.0)) == 4.0
+
+
+def test_run_functions_eagerly():
+    f = tf.function(lambda x: tf.constant(tf.executing_eagerly()))
+    assert not bool(f(1))
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert bool(f(1))
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_a_training_loop():
+    w, b = tf.Variable([[0.0], [0.0]]), tf.Variable([0.0])
+    x = np.random.RandomState(0).randn(64, 2).astype(np.float32)
+    y = x @ np.float32([[2.0], [-1.0]]) + 0.5
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((tf.matmul(x, w) + b - y) ** 2)
+        for v, g in zip([w, b], tape.gradient(loss, [w, b])):
+            v.assign_sub(0.3 * g)
+        return loss
+
+    losses = [float(step(x, y)) for _ in range(60)]
+    assert losses[-1] < 1e-6 < losses[0]
+    np.testing.assert_allclose(w.numpy(), [[2.0], [-1.0]], atol=1e-3)

@@ -6,22 +6,16 @@
 
 #include <new>
 
-#include "bindings.h"
-#include "penstock/runtime/tape.h"
+#include "eager.h"
 
 namespace penstock::python {
+
+PyTypeObject* g_eager_class = nullptr;
+
 namespace {
 
-struct PyEager {
-  PyObject_HEAD
-  EagerValue value;
-};
-
 PyTypeObject* g_base = nullptr;
-PyTypeObject* g_class = nullptr;  // the Python class of all eager tensors
 PyObject* g_dtypes = nullptr;     // {enum number: DType}
-
-EagerValue& ValueOf(PyObject* o) { return reinterpret_cast<PyEager*>(o)->value; }
 
 PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
   PyErr_Format(PyExc_TypeError, "%s is made by running ops", type->tp_name);
@@ -33,19 +27,6 @@ void Dealloc(PyObject* self) {
   ValueOf(self).~EagerValue();
   type->tp_free(self);
   Py_DECREF(type);
-}
-
-nb::object Make(EagerValue value) {
-  if (!g_class) throw std::runtime_error("set_eager_tensor_class was not called");
-  PyObject* made = g_class->tp_alloc(g_class, 0);
-  if (!made) throw nb::python_error();
-  new (&ValueOf(made)) EagerValue(std::move(value));
-  return nb::steal(made);
-}
-
-const EagerValue& ToValue(nb::handle h) {
-  if (!PyObject_TypeCheck(h.ptr(), g_base)) throw nb::type_error("an EagerTensor is needed");
-  return ValueOf(h.ptr());
 }
 
 PyObject* GetDtype(PyObject* self, void*) {
@@ -90,6 +71,21 @@ void MakeBase(nb::module_& m) {
   m.attr("EagerTensorBase") = nb::handle(type);
 }
 
+}  // namespace
+
+nb::object Make(EagerValue value) {
+  if (!g_eager_class) throw std::runtime_error("set_eager_tensor_class was not called");
+  PyObject* made = g_eager_class->tp_alloc(g_eager_class, 0);
+  if (!made) throw nb::python_error();
+  new (&ValueOf(made)) EagerValue(std::move(value));
+  return nb::steal(made);
+}
+
+const EagerValue& ToValue(nb::handle h) {
+  if (!PyObject_TypeCheck(h.ptr(), g_base)) throw nb::type_error("an EagerTensor is needed");
+  return ValueOf(h.ptr());
+}
+
 nb::list MakeAll(std::vector<EagerValue>& values) {
   nb::list out = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(values.size())));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -97,6 +93,8 @@ nb::list MakeAll(std::vector<EagerValue>& values) {
   }
   return out;
 }
+
+namespace {
 
 std::vector<EagerValue> Values(nb::handle list) {
   std::vector<EagerValue> values;
@@ -169,34 +167,6 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
   return MakeAll(outputs);
 }
 
-// A function of the eager library that is called again and again.
-struct PyFunction {
-  std::string name;
-  std::shared_ptr<const CompiledStep> compiled;
-};
-
-nb::list CallFunction(PyFunction& self, nb::handle inputs) {
-  std::vector<EagerValue> outputs;
-  Status status;
-  {
-    std::vector<Tensor> args;
-    args.reserve(nb::len(inputs));
-    for (nb::handle item : inputs) args.push_back(ToValue(item).tensor);
-    nb::gil_scoped_release no_gil;
-    try {
-      EagerContext& context = EagerContext::Global();
-      if (!self.compiled) self.compiled = context.PrepareFunction(self.name);
-      for (Tensor& result : context.Call(self.name, *self.compiled, args)) {
-        outputs.push_back({std::move(result), EagerValue::NewId()});
-      }
-    } catch (const Error& e) {
-      status = e.status();
-    }
-  }
-  if (!status.ok()) Raise(status);
-  return MakeAll(outputs);
-}
-
 // A Python function that a tape calls; any thread may drop the last copy.
 BackwardFunction Backward(nb::object function) {
   std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
@@ -244,7 +214,7 @@ struct TapeList {
 void BindEager(nb::module_& m) {
   MakeBase(m);
   m.def("set_eager_tensor_class", [](nb::handle cls, nb::dict dtypes) {
-    g_class = reinterpret_cast<PyTypeObject*>(nb::borrow(cls).release().ptr());
+    g_eager_class = reinterpret_cast<PyTypeObject*>(nb::borrow(cls).release().ptr());
     g_dtypes = nb::borrow(dtypes).release().ptr();
   });
   m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true,
@@ -272,9 +242,6 @@ void BindEager(nb::module_& m) {
     }
     return out;
   });
-  nb::class_<PyFunction>(m, "EagerFunction")
-      .def("__init__", [](PyFunction* self, const std::string& name) { new (self) PyFunction{name, nullptr}; })
-      .def("__call__", &CallFunction, nb::arg("inputs"));
   m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
@@ -293,6 +260,7 @@ void BindEager(nb::module_& m) {
     }
     return false;
   });
+  BindEagerCalls(m);
   nb::class_<TapeList>(m, "TapeList");
   m.def("tape_stop", [] { return TapeList{std::exchange(Tape::Active(), {})}; });
   m.def("tape_resume", [](const TapeList& tapes) { Tape::Active() = tapes.tapes; });

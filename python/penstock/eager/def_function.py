@@ -3,6 +3,7 @@ import functools
 import threading
 import weakref
 
+from penstock import _core
 from penstock.eager import function as function_lib
 from penstock.eager import lift_to_graph
 from penstock.framework import ops
@@ -101,6 +102,7 @@ class Function:
         self._implements = experimental_implements
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
+        self._traces = _core.Traces()
         self._descriptor_cache = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, python_function, updated=())
 
@@ -127,6 +129,9 @@ class Function:
     def _defun(self, creator):
         """A defun of the Python function in which variables are made by `creator`."""
         python_function = self._python_function
+        if self._autograph:
+            from penstock.autograph.impl import api
+            python_function = api.traced(python_function, self._autograph_options)
 
         def traced(*args, **kwargs):
             with ops.get_default_graph()._variable_creator_scope(creator, priority=50):
@@ -180,6 +185,33 @@ class Function:
     def __call__(self, *args, **kwargs):
         if RUN_FUNCTIONS_EAGERLY:
             return self._python_function(*args, **kwargs)
+        if not kwargs:
+            result = self._traces(args)
+            if result is not NotImplemented:
+                return result
+        made = self._traced(args, kwargs)
+        concrete, full, more = made._maybe_define_function(args, kwargs)
+        if not kwargs:
+            self._remember(args, concrete)
+        return concrete._filtered_call(full, more)
+
+    def _remember(self, args, concrete):
+        """Makes the runtime find the trace by itself."""
+        if not ops.executing_eagerly() or any(callable(x) for x in concrete._captured_inputs):
+            return
+        tensors = [x for x in args if isinstance(x, Tensor)]
+        definition = concrete._definition
+        if len(tensors) + len(concrete._captured_inputs) != len(definition.input_types) \
+                or self.input_signature is not None and len(tensors) != len(args):
+            return
+        structured = concrete.structured_outputs
+        build = None if structured is None or isinstance(structured, Tensor) else concrete._build
+        if structured is None and definition.output_types:
+            return
+        self._traces.add(args, definition._call, concrete._captured_inputs, build)
+
+    def _traced(self, args, kwargs):
+        """The defun that serves a call; the first one traces it and makes the variables."""
         with self._lock:
             if self._stateless_fn is None:
                 concrete, pending = self._initialize(args, kwargs)
@@ -187,8 +219,7 @@ class Function:
                     flat = self._function_spec.canonicalize_function_inputs(*args, **kwargs)
                     flat = [t for t in nest.flatten(flat, expand_composites=True) if isinstance(t, Tensor)]
                     self._initialize_variables(pending, flat)
-            made = self._stateless_fn if self._created_variables else self._stateful_fn
-        return made(*args, **kwargs)
+            return self._stateless_fn if self._created_variables else self._stateful_fn
 
     # Concrete functions
 

@@ -60,7 +60,8 @@ class ConcreteFunction:
         self._name = func_graph.name
         self._definition = function_definition.Definition(
             f"__inference_{_plain_name(func_graph.name)}_{ops.uid()}", func_graph, func_graph.inputs,
-            func_graph.outputs, function_definition.body_nodes(func_graph) if body is None else body, func_graph.control_outputs, self._attrs)
+            func_graph.outputs, function_definition.body_nodes(func_graph) if body is None else body,
+            func_graph.control_outputs, self._attrs)
         self._differentiable = self._gradient_name = None
         self._garbage_collector = None
         self._build = _builder(func_graph.structured_outputs)
@@ -415,10 +416,6 @@ class Function:
         if self.input_signature is not None and not args and not kwargs:
             args = None
         concrete = self._get_concrete_function_internal_garbage_collected(args, kwargs)
-        named = [s.name is not None for s in nest.flatten((args or (), kwargs or {}))
-                 if isinstance(s, type_spec.TensorSpec)]
-        if any(named) and not all(named) and self.input_signature is None:
-            raise ValueError("either zero or all names have to be specified")
         concrete._allow_keywords()
         return concrete
 
@@ -499,7 +496,7 @@ class Function:
         self._trace_count += 1
         signature = self.input_signature
         graph = func_graph_module.func_graph_from_py_func(
-            self._name, self._python_function, args, kwargs, signature, autograph=False,
+            self._name, self._python_function, args, kwargs, signature, autograph=self._autograph,
             autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
             override_flat_arg_shapes=override_flat_arg_shapes)
         return ConcreteFunction(graph, self._function_attributes, self.flat_input_signature, self._function_spec)
@@ -533,7 +530,8 @@ def class_method_to_instance_method(original, instance, strong=False):
         target = held()
         if target is None:
             raise ReferenceError("the object that this method is bound to is gone")
-        return python_function(target, *args, **kwargs)
+        from penstock.autograph.impl import api
+        return api.call_as_asked(python_function, (target, *args), kwargs)
 
     functools.update_wrapper(call, python_function)
     call.__penstock_bound__ = held

@@ -2,6 +2,7 @@
 import weakref
 
 from penstock import _core
+from penstock.eager import cancellation
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import func_graph as func_graph_module
@@ -76,7 +77,7 @@ class Definition:
 
     def run(self, inputs):
         """Calls it with eager values."""
-        return self._call(inputs)
+        return self._call(inputs, cancellation.current())
 
     def call_in(self, graph, inputs, attrs=None, names=()):
         """Adds a call to a graph and returns the operation. `names`: of the arguments, for errors."""

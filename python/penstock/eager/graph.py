@@ -94,7 +94,29 @@ class EagerGraph(Graph):
         super().__init__()
         self._core = _core.eager_graph()
 
-    # Scopes
+    # Scopes. The runtime must know of those that ops depend on.
+
+    def _tell_scopes(self):
+        fields = self.__dict__
+        _core.eager_thread_scopes(bool(fields.get("_devices")) + bool(fields.get("_overrides")))
+
+    @property
+    def _device_function_stack(self):
+        return self._devices
+
+    @_device_function_stack.setter
+    def _device_function_stack(self, devices):
+        self._devices = devices
+        self._tell_scopes()
+
+    @property
+    def _gradient_override_map(self):
+        return self._overrides
+
+    @_gradient_override_map.setter
+    def _gradient_override_map(self, overrides):
+        self._overrides = overrides
+        self._tell_scopes()
 
     def unique_name(self, name, mark_as_used=True):
         """Names need not be unique here."""
@@ -204,3 +226,6 @@ def record(op, function):
         return [to_core(g) for g in result]
 
     _core.tape_record(op.inputs, op.outputs, backward)
+
+
+_core.eager_set_classes(EagerGraph, registry.gradient_registry._items)

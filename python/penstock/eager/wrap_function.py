@@ -69,15 +69,16 @@ class VariableHolder:
 class WrappedFunction(function_lib.ConcreteFunction):
     """A traced function from which parts can be pruned."""
 
-    def __init__(self, fn_graph, variable_holder, attrs=None, signature=None):
+    def __init__(self, fn_graph, variable_holder, attrs=None, signature=None, run=()):
         self._variable_holder = variable_holder
+        fn_graph.control_outputs = list(run)
         _lift_unlifted_variables(fn_graph, variable_holder)
         for tensor in fn_graph.inputs:
             if not hasattr(tensor.op, "_user_name"):
                 tensor.op._user_name = tensor.op.name
         own = {t._op._node for t in fn_graph.inputs}
-        super().__init__(fn_graph, attrs=attrs, signature=signature,  # as in a session, what gives no result does not run
-                         body=[op._node for op in lift_to_graph._ancestors(fn_graph.outputs, own)])
+        # As in a session, what gives no result does not run.
+        super().__init__(fn_graph, attrs=attrs, signature=signature, body=_body(fn_graph.outputs, run, own))
         self._allow_keywords()
 
     def __call__(self, *args, **kwargs):
@@ -103,6 +104,8 @@ class WrappedFunction(function_lib.ConcreteFunction):
         run, give = [], []
 
         def fetch(x):
+            if hasattr(x, "SerializeToString"):  # a TensorInfo
+                x = x.name
             x = self.graph.as_graph_element(x) if not isinstance(x, (Tensor, Operation)) else x
             if isinstance(x, Operation):
                 run.append(x)
@@ -111,12 +114,7 @@ class WrappedFunction(function_lib.ConcreteFunction):
             return x
 
         structured = nest.map_structure(fetch, fetches, expand_composites=True)
-        nodes = {op._node for op in lift_to_graph._ancestors(
-            give + [t for op in run for t in op.inputs], {t._op._node for t in arguments})}
-        for op in run:
-            nodes.add(op._node)
-            for other in op.control_inputs:
-                nodes |= {o._node for o in _with_ancestors(other)}
+        nodes = set(_body(give, run, {t._op._node for t in arguments}))
         argument_keys = {t._key for t in arguments}
         for t in self.graph.inputs:
             if t._op._node in nodes and t._key not in captured and t._key not in argument_keys:
@@ -129,14 +127,29 @@ class WrappedFunction(function_lib.ConcreteFunction):
         return _Pruned(graph, body, self._variable_holder, self._attrs)
 
 
-def _with_ancestors(op):
-    found, stack = {op._node: op}, [op]
+def _body(outputs, run, stop):
+    """The nodes that some tensors and operations depend on."""
+    found, stack = set(), [t.op for t in outputs] + list(run)
     while stack:
-        for other in [*(t.op for t in stack[-1].inputs), *stack.pop().control_inputs]:
-            if other._node not in found:
-                found[other._node] = other
-                stack.append(other)
-    return found.values()
+        op = stack.pop()
+        if op._node not in found and op._node not in stop:
+            found.add(op._node)
+            stack.extend(t.op for t in op.inputs)
+            stack.extend(op.control_inputs)
+    return sorted(found)
+
+
+def _without_operations(fn):
+    """(`fn` with None for operations that it returns, the list of these)."""
+    run = []
+
+    def one(x):
+        if isinstance(x, Operation):
+            run.append(x)
+            return None
+        return x
+
+    return lambda *args, **kwargs: nest.map_structure(one, fn(*args, **kwargs)), run
 
 
 class _Part:
@@ -235,12 +248,16 @@ def wrap_function(fn, signature, name=None):
     """A function with the graph that version-1 code `fn` builds for arguments of a signature; variables that it makes
     live as long as the function."""
     holder = VariableHolder(fn)
+    filtered, run = _without_operations(holder)
     func_graph = func_graph_module.func_graph_from_py_func(
-        name or "wrapped_function", holder, args=None, kwargs=None, signature=tuple(signature),
+        name or "wrapped_function", filtered, args=None, kwargs=None, signature=tuple(signature),
         add_control_dependencies=False, collections={})
-    return WrappedFunction(func_graph, holder, signature=[
-        s for s in nest.flatten(list(signature), expand_composites=True)
-        if isinstance(s, tensor_spec.TensorSpec)] or None)
+    return WrappedFunction(func_graph, holder, signature=_tensor_specs(signature), run=run)
+
+
+def _tensor_specs(signature):
+    return [s for s in nest.flatten(list(signature or ()), expand_composites=True)
+            if isinstance(s, tensor_spec.TensorSpec)] or None
 
 
 class WrappedGraph:
@@ -272,14 +289,12 @@ class WrappedGraph:
         return made
 
     def _wrap_function(self, fn, args=None, kwargs=None, signature=None, name=None):
-        scoped = self._variable_holder.call_with_variable_creator_scope(fn)
+        scoped, run = _without_operations(self._variable_holder.call_with_variable_creator_scope(fn))
         graph = func_graph_module.FuncGraph(name or "wrapped", collections=self.graph._collections)
         func_graph_module.func_graph_from_py_func(
             name or "wrapped", scoped, args=args, kwargs=kwargs, signature=signature, func_graph=graph,
             add_control_dependencies=False)
-        return WrappedFunction(graph, self._variable_holder, signature=[
-            s for s in nest.flatten(list(signature or ()), expand_composites=True)
-            if isinstance(s, tensor_spec.TensorSpec)] or None)
+        return WrappedFunction(graph, self._variable_holder, signature=_tensor_specs(signature), run=run)
 
 
 def function_from_graph_def(graph_def, inputs, outputs):

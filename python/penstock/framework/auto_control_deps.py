@@ -93,7 +93,8 @@ class AutomaticControlDependencies:
             if op_is_stateful(op):
                 self._must_run[op._node] = op
             if op.type == "Merge":
-                self._end_conditional(op)
+                if not any(t.op.type in ("Enter", "NextIteration") for t in op.inputs):  # of a loop
+                    self._end_conditional(op)
             else:
                 self._order_one(op)
         return list(self._must_run.values())
@@ -147,13 +148,28 @@ class AutomaticControlDependencies:
             self._merges[output._key] = merge
 
     def _end_conditional(self, merge):
-        """The merge of a conditional's result waits for what must have run inside."""
-        for op in list(self._must_run.values()):
+        """The merge of a conditional's result waits for what must have run inside, and stands for it."""
+        inside = [op for op in self._must_run.values() if _in_conditional(op, merge._control_flow_context)]
+        for op in inside:
             merge._add_control_input(op)
+            del self._must_run[op._node]
             for tensor in op.inputs:
                 if tensor._key in self._writer:
                     self._writer[tensor._key] = merge
-        self._must_run = {merge._node: merge}
+        if inside:
+            self._must_run[merge._node] = merge
+
+
+def _in_conditional(op, outside):
+    """Whether an operation is in a conditional, but in no loop, that lies in a context."""
+    context = op._control_flow_context
+    if context is outside:
+        return False
+    while context is not None and context is not outside:
+        if context.IsWhileContext():
+            return False
+        context = context.outer_context
+    return context is outside
 
 
 def automatic_control_dependencies(f):

@@ -63,7 +63,7 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
         if value._is_eager and not (graph := defaults.get_default_graph())._eager:
             if not graph._building_function:
                 raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
-            value = graph.capture(value)
+            value = graph.capture(value, name)
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
                              f"{value.dtype.name}: {value!r}")

@@ -1,6 +1,7 @@
 """The stacks of default graphs and default sessions, one of each for every thread."""
 import threading
 
+from penstock import _core
 from penstock.framework.mode import mode
 
 
@@ -53,6 +54,7 @@ class _DefaultGraphStack(_DefaultStack):
 
     def __init__(self):
         super().__init__()
+        _core.eager_watch_thread(self.stack)
         self._global_default_graph = self._eager_graph = None
 
     def get_default(self):
@@ -76,7 +78,7 @@ class _DefaultGraphStack(_DefaultStack):
         return self._eager_graph
 
     def reset(self):
-        super().reset()
+        del self.stack[:]  # the list stays: the runtime looks at it
         self._global_default_graph = self._eager_graph = None
 
 

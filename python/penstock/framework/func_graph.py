@@ -220,7 +220,7 @@ class FuncGraph(Graph):
 
     def _placeholder(self, tensor, name, shape=None):
         shape = tensor.shape if shape is None else tensor_shape.as_shape(shape)
-        with self._outside():
+        with _Outside(self, keep_names=True):
             inner = super()._new_op("Placeholder", [], name or "Placeholder",
                                     {"dtype": tensor.dtype._base, "shape": shape._to_core()}).outputs[0]
         copy_handle_data(tensor, inner)
@@ -264,9 +264,13 @@ class FuncGraph(Graph):
             return super().control_dependencies(control_inputs)
         inside = []
         for value in control_inputs:
-            if isinstance(value, Tensor) and value._is_eager or _is_variable(value) and value.handle._is_eager:
-                continue  # it has run
             element = value
+            if _is_variable(value) and value.handle._is_eager:
+                element = getattr(value, "op", None)  # of an assignment in this body
+                if not isinstance(element, Operation):
+                    continue
+            elif isinstance(value, Tensor) and value._is_eager:
+                continue  # it has run
             if not isinstance(element, (Tensor, Operation)):
                 element = conversion.as_graph_element(value)
                 if element is None:
@@ -292,15 +296,18 @@ collections_ordered = collections.OrderedDict
 class _Outside:
     """Context manager under which nodes stand at the body's beginning: no control flow, no dependencies."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, keep_names=False):
         self._graph = graph
+        self._keep_names = keep_names
 
     def __enter__(self):
         graph = self._graph
         self._saved = graph._control_flow_context, graph._name_stack, graph._colocation_stack
         self._dependencies = graph.control_dependencies(None)
         self._dependencies.__enter__()
-        graph._control_flow_context, graph._name_stack, graph._colocation_stack = None, "", []
+        graph._control_flow_context, graph._colocation_stack = None, []
+        if not self._keep_names:
+            graph._name_stack = ""
 
     def __exit__(self, *exc):
         graph = self._graph
@@ -441,6 +448,10 @@ def _inputs(func_graph, args, names, shapes=None):
     made, at = [], 0
     for arg, name in zip(args, list(names) + [names[-1] if names else None] * (len(args) - len(names))):
         flat = nest.flatten(arg, expand_composites=True)
+        named = [x.name is not None for x in flat if isinstance(x, TensorSpec)]
+        if any(named) and not all(named):
+            raise ValueError("If specifying TensorSpec names for nested structures, either zero or all names have to "
+                             "be specified.")
         own = None if shapes is None else shapes[at:at + len(flat)]
         at += len(flat)
         inner = [_input(func_graph, x, name, None if own is None else own[i]) for i, x in enumerate(flat)]

@@ -1,4 +1,5 @@
 """The behaviour of the process: version 1 or version 2, each switch apart."""
+from penstock import _core
 
 
 class _Mode:
@@ -10,6 +11,16 @@ class _Mode:
         self.control_flow_v2 = False
         self.tensor_equality = False
         self.tensor_shape_v2 = False
+
+    @property
+    def eager(self):
+        """Whether ops run as they are called, outside of graphs."""
+        return self._eager
+
+    @eager.setter
+    def eager(self, eager):
+        self._eager = eager
+        _core.eager_set_mode(eager)
 
 
 mode = _Mode()

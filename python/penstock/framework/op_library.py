@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from penstock import _core
 from penstock.eager.tensor import EagerTensor
 from penstock.framework import attr_values
 from penstock.framework import conversion
@@ -500,7 +501,9 @@ def _source(info, namespace):
             parameters.append(f"{python}=_default_{python}")
         else:
             parameters.append(python)
-    lines = [f"def {_identifier(info.function)}({', '.join(parameters + ['name=None'])}):"]
+    front = _front(info, parameters, namespace)
+    head = "_general" if front else _identifier(info.function)
+    lines = [f"def {head}({', '.join(parameters + ['name=None'])}):"]
     fast = None if info.definition.deprecation else _fast_path(info)
     if fast is None:
         arguments = ", ".join(f"{n!r}: {p}" for n, p in info.parameters.items())
@@ -524,7 +527,29 @@ def _source(info, namespace):
         lines.append("    return _op._outputs[0]")
     else:
         lines.append("    return _result(_op._outputs)")
-    return "\n".join(lines)
+    return "\n".join(lines + front)
+
+
+def _front(info, parameters, namespace):
+    """Lines of a function that gives eager values to the runtime at once, and all else to `_general`; none if the op's
+    calls need more care."""
+    inputs = {a.name for a in info.inputs}
+    others = [n for n in info.parameters if n not in inputs]
+    if info.definition.deprecation or not 1 <= len(inputs) <= 4 or len(info.outputs) != 1 or _is_list(info.outputs[0]) \
+            or any(a.is_ref or _is_list(a) or a.type == dtypes.resource._type_enum for a in info.inputs) \
+            or not all(info.attrs[n].has_default for n in others):
+        return []
+    first = [info.parameters[a.name] for a in info.inputs]
+    tests = [f"_type({first[0]}) is _Eager"]
+    for name in others:
+        tests.append(f"{info.parameters[name]} is _default_{info.parameters[name]}")
+    passed = ", ".join([*first, *(f"{info.parameters[n]}={info.parameters[n]}" for n in others), "name=name"])
+    namespace["_fast_op"] = _core.fast_op
+    return [f"_fast = _fast_op({info.name!r}, {len(first)}, _general)",
+            f"def {_identifier(info.function)}({', '.join(parameters + ['name=None'])}):",
+            f"    if {' and '.join(tests)}:",
+            f"        return _fast({', '.join(first)})",
+            f"    return _general({passed})"]
 
 
 def _identifier(name):

@@ -165,3 +165,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             return function()
         with ops.control_dependencies([_assert_at_most_n_true(predicates, n=1, msg="Input error: exclusive=True")]):
             return function()
+
+
+def cond_for_tf_v2(pred, true_fn=None, false_fn=None, name=None):
+    """As cond; what is returned has the structure that the functions return."""
+    return cond(pred, true_fn=true_fn, false_fn=false_fn, strict=True, name=name)

@@ -1,4 +1,6 @@
 """Python's operators on Tensor and SparseTensor. Importing this module installs them."""
+from penstock import _core
+from penstock.eager.tensor import EagerTensor
 from penstock.framework import dtypes, gen, ops, sparse_tensor
 from penstock.ops import array_slice, math_arith, math_matmul
 
@@ -88,3 +90,24 @@ for _operator, _name in (("__neg__", "neg"), ("__invert__", "logical_not"), ("__
     _direct(_operator, _name)
 ops.Tensor._override_operator("__abs__", math_arith.abs)
 ops.Tensor._override_operator("__getitem__", array_slice._slice_helper)
+
+
+def _install_short_roads():
+    """Eager values and Python numbers go to the runtime at once."""
+    def add(operator, op, arity=2, reflected=False, **limits):
+        setattr(EagerTensor, operator, _core.fast_op(op, arity, getattr(ops.Tensor, operator), reflected=reflected,
+                                                     **limits))
+
+    for name, op in (("add", "AddV2"), ("sub", "Sub"), ("mul", "Mul"), ("mod", "FloorMod"), ("floordiv", "FloorDiv"),
+                     ("pow", "Pow")):
+        add(f"__{name}__", op, numbers=True)
+        add(f"__r{name}__", op, reflected=True, numbers=True)
+    add("__truediv__", "RealDiv", numbers=True, floating=True)
+    add("__rtruediv__", "RealDiv", reflected=True, numbers=True, floating=True)
+    for name, op in (("lt", "Less"), ("le", "LessEqual"), ("gt", "Greater"), ("ge", "GreaterEqual")):
+        add(f"__{name}__", op, numbers=True)
+    add("__matmul__", "MatMul", rank=2)
+    add("__neg__", "Neg", arity=1)
+
+
+_install_short_roads()

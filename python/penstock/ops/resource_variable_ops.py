@@ -191,10 +191,10 @@ class BaseResourceVariable(variables.VariableV1):
         return ops.control_dependencies([] if self._cached_value is None else [self._cached_value])
 
     def _lazy_read(self, op):
-        if not self._in_graph_mode:
+        if ops.executing_eagerly():
             return self
         return _UnreadVariable(handle=self._handle, dtype=self.dtype, shape=self._shape, in_graph_mode=True,
-                               deleter=None, parent_op=op, unique_id=self._unique_id)
+                               deleter=None, parent_op=op, unique_id=self._unique_id, variable=self)
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Sets the variable; what is returned reads it afterwards, or is the operation if not `read_value`."""
@@ -476,14 +476,16 @@ class UninitializedVariable(BaseResourceVariable):
 class _UnreadVariable(BaseResourceVariable):
     """The variable as it is after an assignment: whoever reads it waits for the assignment."""
 
-    def __init__(self, handle, dtype, shape, in_graph_mode, deleter, parent_op, unique_id):
+    def __init__(self, handle, dtype, shape, in_graph_mode, deleter, parent_op, unique_id, variable=None):
         self._parent_op = parent_op
+        self._variable = variable  # which lives as long as what reads it
         graph_element = None
         if not ops.get_default_graph().building_function:
             with ops.control_dependencies([parent_op]):
                 graph_element = gen.read_variable_op(handle, dtype)
-        super().__init__(handle=handle, shape=shape, handle_name=handle.name, unique_id=unique_id, dtype=dtype,
-                         graph_element=graph_element)
+        name = handle.op.name if not handle._is_eager else parent_op.name
+        super().__init__(handle=handle, shape=shape, handle_name=name, unique_id=unique_id, dtype=dtype,
+                         graph_element=graph_element, trainable=variable is None or variable.trainable)
 
     @property
     def name(self):
@@ -500,6 +502,8 @@ class _UnreadVariable(BaseResourceVariable):
         return self._read_variable_op()
 
     def _read_variable_op(self):
+        if self._variable is not None:
+            self._variable._watch()
         with ops.control_dependencies([self._parent_op]):
             return gen.read_variable_op(self._handle, self._dtype)
 

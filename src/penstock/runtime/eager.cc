@@ -165,25 +165,7 @@ std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::s
   return ops_.try_emplace(std::move(key), std::move(made)).first->second;
 }
 
-std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor> inputs) {
-  constexpr size_t kFew = 8;
-  std::array<Value, kFew> few_values;
-  std::array<KernelContext::Input, kFew> few_inputs;
-  std::vector<Value> many_values;
-  std::vector<KernelContext::Input> many_inputs;
-  Value* values = few_values.data();
-  KernelContext::Input* in = few_inputs.data();
-  const size_t num_outputs = op.node_->num_outputs(), total = inputs.size() + num_outputs;
-  if (total > kFew) {
-    many_values.resize(total);
-    many_inputs.resize(inputs.size());
-    values = many_values.data();
-    in = many_inputs.data();
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    values[i].tensor = inputs[i];
-    in[i] = {&values[i], false};
-  }
+void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> inputs, std::span<Value> outputs) {
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
   step.cancellation = &cancellation_;
@@ -196,8 +178,7 @@ std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor>
     step.rendezvous = rendezvous.get();
     step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
   }
-  const std::span<Value> outputs(values + inputs.size(), num_outputs);
-  KernelContext context(*op.view_, {in, inputs.size()}, outputs, step, *op.view_->device());
+  KernelContext context(*op.view_, inputs, outputs, step, *op.view_->device());
   try {
     op.kernel_->Run(context);
   } catch (...) {
@@ -205,17 +186,42 @@ std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor>
     const std::string tag = StrCat(" [Op:", op.op().name, "]");
     throw Error(status.message().ends_with(tag) ? status : Status(status.code(), status.message() + tag, status.node()));
   }
+}
+
+std::vector<Tensor> EagerContext::Run(const EagerOp& op, std::span<const Tensor> inputs) {
+  const size_t num_outputs = static_cast<size_t>(op.node_->num_outputs());
+  std::vector<Value> values(inputs.size() + num_outputs);
+  std::vector<KernelContext::Input> in(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[i].tensor = inputs[i];
+    in[i] = {&values[i], false};
+  }
+  const std::span<Value> outputs(values.data() + inputs.size(), num_outputs);
+  RunKernel(op, in, outputs);
   std::vector<Tensor> results;
   results.reserve(num_outputs);
   for (Value& output : outputs) results.push_back(std::move(output.tensor));
   return results;
 }
 
+void EagerContext::Run(const EagerOp& op, std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
+  std::array<Value, kFew> values;
+  std::array<KernelContext::Input, kFew> in;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[i].tensor = *inputs[i];
+    in[i] = {&values[i], false};
+  }
+  const std::span<Value> results(values.data() + inputs.size(), outputs.size());
+  RunKernel(op, {in.data(), inputs.size()}, results);
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = std::move(results[i].tensor);
+}
+
 std::shared_ptr<const CompiledStep> EagerContext::PrepareFunction(const std::string& name) {
   return runtime_->Find({name, {}});
 }
 
-std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args) {
+std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args,
+                                       CancellationManager* cancellation) {
   const std::vector<DataType>& types = function.arg_types;
   if (args.size() != types.size()) {
     throw InvalidArgument("Function ", name, " expects ", types.size(), " arguments, but got ", args.size());
@@ -226,10 +232,14 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
                           ToString(types[i]), " tensor but is a ", ToString(args[i].dtype()), " tensor [Op:", name, "]");
   }
   ResourceManager step_resources;
-  CancellationManager cancellation;  // of this call: one that fails cancels what else it started
+  CancellationManager own;  // of this call: one that fails cancels what else it started
+  CancellationManager::Token token = 0;
+  if (cancellation && !cancellation->Register([&own] { own.Cancel(); }, &token)) {
+    throw Cancelled("Function ", name, " was cancelled before it began");
+  }
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = &cancellation;
+  step.cancellation = &own;
   step.functions = runtime_.get();
   step.step_resources = &step_resources;
   step.intra_op = &intra_op_;
@@ -242,8 +252,10 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
   std::vector<Tensor> results(function.ret_types.size());
   try {
     RunStep(function, {args.data(), results.data(), &step, nullptr}, environment_);
+    if (cancellation) cancellation->Deregister(token);
   } catch (...) {
     const Status status = CurrentStatus();
+    if (cancellation) cancellation->Deregister(token);
     throw Error(Status(status.code(), StrCat(status.message(), " [Op:", name, "]"), status.node()));
   }
   return results;
@@ -261,6 +273,7 @@ void EagerContext::RemoveFunction(const std::string& name) {
 
 void EagerContext::ClearCaches() {
   std::lock_guard lock(mutex_);
+  generation_.fetch_add(1, std::memory_order_relaxed);
   ops_.clear();
   function_kernels_.clear();
 }

@@ -55,15 +55,22 @@ class EagerContext {
                                          int device = 0);
   // The op's error, with "[Op:NAME]" behind its message.
   std::vector<Tensor> Run(const EagerOp& op, std::span<const Tensor> inputs);
+  // Few inputs and outputs: without a list of either. `outputs` has as many as the op.
+  void Run(const EagerOp& op, std::span<const Tensor* const> inputs, std::span<Tensor> outputs);
+  static constexpr size_t kFew = 8;  // inputs and outputs together
 
   // A function of `functions()`, compiled. NotFound, InvalidArgument: it cannot be made.
   std::shared_ptr<const CompiledStep> PrepareFunction(const std::string& name);
   // InvalidArgument: wrong number or types of arguments; otherwise the function's error.
-  std::vector<Tensor> Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args);
+  // Cancelled: `cancellation` is one that others may cancel, and they did.
+  std::vector<Tensor> Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args,
+                           CancellationManager* cancellation = nullptr);
   void RemoveFunction(const std::string& name);
 
   // Forgets all kernels, and with them the state of random ones.
   void ClearCaches();
+  // Changes with ClearCaches: whoever keeps an EagerOp asks for it anew.
+  int64_t generation() const { return generation_.load(std::memory_order_relaxed); }
   // Holds the functions that ops may call.
   const std::shared_ptr<Graph>& functions() const { return functions_graph_; }
   // The host is divided into so many devices. They only grow: false if there are more already.
@@ -76,6 +83,7 @@ class EagerContext {
   EagerContext();
   std::shared_ptr<const EagerOp> Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,
                                       const std::string& name, int device);
+  void RunKernel(const EagerOp& op, std::span<KernelContext::Input> inputs, std::span<Value> outputs);
   std::shared_ptr<Kernel> MakeKernel(const Node& node, const NodeView& view);
 
   SessionOptions options_;
@@ -89,7 +97,7 @@ class EagerContext {
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const EagerOp>> ops_;
   std::map<std::string, std::shared_ptr<Kernel>> function_kernels_;
-  std::atomic<int64_t> next_name_{0}, next_step_{1};
+  std::atomic<int64_t> next_name_{0}, next_step_{1}, generation_{0};
 };
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 #include "penstock/runtime/tape.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <unordered_map>
 
@@ -171,12 +172,22 @@ std::vector<EagerGrad> Tape::Gradient(const std::vector<EagerValue>& targets, co
 }
 
 std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std::span<const EagerValue> inputs, bool record) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(inputs.size());
-  for (const EagerValue& input : inputs) tensors.push_back(input.tensor);
+  const size_t num_outputs = static_cast<size_t>(op->node().num_outputs());
   std::vector<EagerValue> outputs;
-  for (Tensor& output : EagerContext::Global().Run(*op, tensors)) {
-    outputs.push_back({std::move(output), EagerValue::NewId(), op->device()});
+  outputs.reserve(num_outputs);
+  if (inputs.size() + num_outputs <= EagerContext::kFew) {
+    std::array<const Tensor*, EagerContext::kFew> in;
+    std::array<Tensor, EagerContext::kFew> out;
+    for (size_t i = 0; i < inputs.size(); ++i) in[i] = &inputs[i].tensor;
+    EagerContext::Global().Run(*op, {in.data(), inputs.size()}, {out.data(), num_outputs});
+    for (size_t i = 0; i < num_outputs; ++i) outputs.push_back({std::move(out[i]), EagerValue::NewId(), op->device()});
+  } else {
+    std::vector<Tensor> tensors;
+    tensors.reserve(inputs.size());
+    for (const EagerValue& input : inputs) tensors.push_back(input.tensor);
+    for (Tensor& output : EagerContext::Global().Run(*op, tensors)) {
+      outputs.push_back({std::move(output), EagerValue::NewId(), op->device()});
+    }
   }
   if (record && op->op().traits.differentiable) {
     for (const auto& tape : Tape::Active()) tape->Record(op, inputs, outputs);

@@ -397,7 +397,7 @@ def test_concrete_functions():
     with pytest.raises(TypeError, match="unknown"):
         concrete(tf.constant([1.0]), tf.constant(2.0), z=1)
     with pytest.raises(ValueError, match="either zero or all names"):
-        f.get_concrete_function(tf.TensorSpec([], tf.float32, "a"), tf.TensorSpec([], tf.float32))
+        f.get_concrete_function([tf.TensorSpec([], tf.float32, "a"), tf.TensorSpec([], tf.float32)], 1)
 
 
 def test_shapes_follow_from_those_of_the_call():

@@ -31,6 +31,7 @@ FROM = {
     "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
     "eager.backprop": "GradientTape",
     "eager.def_function": "function",
+    "module.module": "Module",
 }
 NAMES = {
     "compat": "compat:",

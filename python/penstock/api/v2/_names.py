@@ -11,11 +11,12 @@ FROM = {
         int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",
     "framework.gen": """
         acos acosh add as_string asin asinh atan atan2 atanh bitcast broadcast_to cos cosh dynamic_partition
-        dynamic_stitch exp extract_volume_patches floor greater greater_equal guarantee_const identity_n less
-        less_equal logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
+        dynamic_stitch exp extract_volume_patches floor greater greater_equal guarantee_const identity_n less less_equal
+        linspace=lin_space logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
         reverse=reverse_v2 scatter_nd sin sinh space_to_batch_nd stop_gradient tan
-        tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_sub=tensor_scatter_sub tile timestamp
-        truncatediv=truncate_div truncatemod=truncate_mod unravel_index""",
+        tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_sub=tensor_scatter_sub
+        tensor_scatter_nd_update=tensor_scatter_update tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
+        unravel_index""",
     "framework.graph": "Graph",
     "framework.importer": "import_graph_def",
     "framework.indexed_slices": "IndexedSlices",
@@ -30,18 +31,19 @@ FROM = {
     "framework.tensor_spec": "TensorSpec",
     "framework.tensor_util": "get_static_value is_tensor make_ndarray=MakeNdarray make_tensor_proto",
     "framework.type_spec": "IndexedSlicesSpec SparseTensorSpec TypeSpec",
+    "module.module": "Module",
     "ops.array_ops": """
         batch_to_space=batch_to_space_v2 boolean_mask=boolean_mask_v2 broadcast_dynamic_shape broadcast_static_shape
         concat edit_distance expand_dims=expand_dims_v2 fill fingerprint gather=gather_v2 gather_nd=gather_nd_v2
         identity meshgrid one_hot ones ones_like=ones_like_v2 pad=pad_v2 parallel_stack rank repeat
         required_space_to_batch_paddings reshape reverse_sequence=reverse_sequence_v2 searchsorted sequence_mask
         shape=shape_v2 shape_n size=size_v2 slice space_to_batch=space_to_batch_v2 split squeeze=squeeze_v2 stack
-        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where""",
+        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where zeros""",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2
         assert_rank=assert_rank_v2 ensure_shape""",
     "ops.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
-    "ops.cond": "case",
+    "ops.cond": "case cond=cond_for_tf_v2",
     "ops.control_flow_ops": "Assert group",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "ops.gradients_impl": "gradients=gradients_v2",
@@ -54,17 +56,21 @@ FROM = {
     "ops.logging_ops": "print=print_v2",
     "ops.manip_ops": "roll",
     "ops.math_ops": """
-        abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative
-        not_equal pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
-        reduce_sum round saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
+        abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
+        pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round
+        saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
     "ops.script_ops": "numpy_function",
     "ops.sort_ops": "argsort sort",
     "ops.special_math_ops": "einsum",
+    "ops.tensor_array_ops": "TensorArray",
     "ops.unconnected_gradients": "UnconnectedGradients",
+    "ops.variable_scope": "variable_creator_scope=variable_creator_scope_v1",
+    "ops.while_loop": "while_loop=while_loop_v2",
     "ops.variables": "Variable VariableAggregation=VariableAggregationV2 VariableSynchronization",
 }
 NAMES = {
     "compat": "compat:",
     "errors": "framework.errors:",
     "nest": "util.nest:",
+    "raw_ops": "framework.raw_ops:",
 }

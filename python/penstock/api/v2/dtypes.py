@@ -1,5 +1,5 @@
 """tf.dtypes, version 2."""
 FROM = {
-    "framework.dtypes": "as_dtype",
+    "framework.dtypes": "DType as_dtype",
     "ops.math_ops": "cast complex saturate_cast",
 }

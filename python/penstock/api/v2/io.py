@@ -1,8 +1,8 @@
 """tf.io, version 2."""
 FROM = {
     "framework.gen": """
-        decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg decode_png
-        decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto extract_jpeg_shape matching_files
+        decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg decode_json_example
+        decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto extract_jpeg_shape matching_files
         parse_tensor read_file serialize_tensor write_file""",
     "ops.sparse_ops": """
         deserialize_many_sparse serialize_many_sparse=serialize_many_sparse_v2 serialize_sparse=serialize_sparse_v2""",

@@ -1,12 +1,14 @@
 """tf.nn, version 2."""
 FROM = {
-    "framework.gen": "elu l2_loss relu selu softplus softsign",
+    "framework.gen": """
+        depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
+        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input elu l2_loss
+        local_response_normalization=lrn lrn relu selu softplus softsign""",
     "ops.array_ops": """
         depth_to_space=depth_to_space_v2 space_to_batch=space_to_batch_v2 space_to_depth=space_to_depth_v2""",
     "ops.candidate_sampling_ops": """
-        all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
-        learned_unigram_candidate_sampler""",
-    "ops.ctc_ops": "ctc_beam_search_decoder=ctc_beam_search_decoder_v2",
+        all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler learned_unigram_candidate_sampler""",
+    "ops.ctc_ops": "ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder",
     "ops.embedding_ops": "embedding_lookup=embedding_lookup_v2",
     "ops.math_ops": "sigmoid tanh",
     "ops.nn_impl": """
@@ -15,17 +17,15 @@ FROM = {
         normalize_moments sampled_softmax_loss=sampled_softmax_loss_v2 separable_conv2d=separable_conv2d_v2
         sigmoid_cross_entropy_with_logits=sigmoid_cross_entropy_with_logits_v2 silu=swish
         sufficient_statistics=sufficient_statistics_v2 swish
-        weighted_cross_entropy_with_logits=weighted_cross_entropy_with_logits_v2
-        weighted_moments=weighted_moments_v2 zero_fraction""",
+        weighted_cross_entropy_with_logits=weighted_cross_entropy_with_logits_v2 weighted_moments=weighted_moments_v2
+        zero_fraction""",
     "ops.nn_ops": """
-        atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d=avg_pool_v2 avg_pool3d
-        bias_add conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2 conv2d_transpose=conv2d_transpose_v2
-        conv3d=conv3d_v2 conv3d_transpose=conv3d_transpose_v2 conv_transpose convolution=convolution_v2
-        crelu=crelu_v2 dilation2d=dilation2d_v2 dropout=dropout_v2 erosion2d=erosion2d_v2
-        fractional_avg_pool=fractional_avg_pool_v2 fractional_max_pool=fractional_max_pool_v2 in_top_k=in_top_k_v2
-        leaky_relu log_softmax=log_softmax_v2 max_pool=max_pool_v2 max_pool1d max_pool2d max_pool3d
-        max_pool_with_argmax=max_pool_with_argmax_v2 pool=pool_v2 relu6 softmax=softmax_v2
-        softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits_v2
-        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2 top_k
-        with_space_to_batch""",
+        atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d=avg_pool_v2 avg_pool3d bias_add
+        conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2 conv2d_transpose=conv2d_transpose_v2 conv3d=conv3d_v2
+        conv3d_transpose=conv3d_transpose_v2 conv_transpose convolution=convolution_v2 crelu=crelu_v2
+        dilation2d=dilation2d_v2 dropout=dropout_v2 erosion2d=erosion2d_v2 fractional_avg_pool=fractional_avg_pool_v2
+        fractional_max_pool=fractional_max_pool_v2 in_top_k=in_top_k_v2 leaky_relu log_softmax=log_softmax_v2
+        max_pool=max_pool_v2 max_pool1d max_pool2d max_pool3d max_pool_with_argmax=max_pool_with_argmax_v2 pool=pool_v2
+        relu6 softmax=softmax_v2 softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits_v2
+        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2 top_k with_space_to_batch""",
 }

@@ -7,5 +7,7 @@ FROM = {
     "ops.random_ops": """
         categorical gamma=random_gamma normal=random_normal poisson=random_poisson_v2 shuffle=random_shuffle
         truncated_normal uniform=random_uniform""",
-    "ops.stateless_random_ops": "stateless_categorical",
+    "ops.stateless_random_ops": """
+        stateless_categorical stateless_normal=stateless_random_normal stateless_truncated_normal
+        stateless_uniform=stateless_random_uniform""",
 }

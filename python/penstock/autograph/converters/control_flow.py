@@ -100,6 +100,30 @@ class ControlFlow:
     def _symbols(names):
         return "(" + "".join(f"{n!r}, " for n in names) + ")"
 
+    @staticmethod
+    def _take_options(node):
+        """What set_loop_options says in a loop's body, as keywords of a dict; the call goes away."""
+        for i, statement in enumerate(node.body):
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            name = activity.qualified(call.func) if isinstance(call, ast.Call) else None
+            if name is None or name.split(".")[-1] != "set_loop_options":
+                continue
+            node.body[i] = code.at(ast.Pass(), statement)
+            for keyword in call.keywords:
+                if keyword.arg == "shape_invariants" and isinstance(keyword.value, (ast.List, ast.Tuple)):
+                    for pair in keyword.value.elts:  # by name: the variables have other values by then
+                        if isinstance(pair, (ast.Tuple, ast.List)) and activity.qualified(pair.elts[0]):
+                            pair.elts[0] = code.at(ast.Constant(activity.qualified(pair.elts[0])), pair)
+            return call.keywords
+        return []
+
+    def _options(self, options, old, iterates=None):
+        keywords = list(options)
+        if iterates is not None:
+            keywords.append(code.at(ast.keyword("iterate_names", ast.Constant(iterates)), old))
+        keys = [code.at(ast.Constant(k.arg), old) for k in keywords]
+        return code.at(ast.Dict(keys, [k.value for k in keywords]), old)
+
     # Statements
 
     def _if(self, node):
@@ -121,6 +145,7 @@ class ControlFlow:
         after, head = self._liveness.after[node], self._liveness.entering[node]
         behind, inside = self._split(self._changed(node.body), after, head)
         names = behind + inside
+        options = self._take_options(node)
         body = self.block(node.body)
         result, get, put = self._state_functions(names, node)
         test, loop = self._namer.new("loop_test"), self._namer.new("loop_body")
@@ -130,9 +155,9 @@ class ControlFlow:
                 *[code.expression(f"not {name}", node) for name in node.stops], condition]), node)
         result.append(self._function(test, (), [code.at(ast.Return(condition), node)], (), node))
         result.append(self._function(loop, (), body, names, node))
-        result.append(code.statement(
-            f"ag__.while_stmt({test}, {loop}, {get}, {put}, {self._symbols(names)}, {{}})", node))
-        return result
+        call = code.statement(f"ag__.while_stmt({test}, {loop}, {get}, {put}, {self._symbols(names)}, _)", node)
+        call.value.args[5] = self._options(options, node)
+        return result + [call]
 
     def _for(self, node):
         after, head = self._liveness.after[node], self._liveness.entering[node]
@@ -141,6 +166,7 @@ class ControlFlow:
         inner_live = self._liveness.block(node.body, after | head) | head
         behind, inside = self._split(self._changed([first], node.body), after, inner_live - set(targets.written) | head)
         names = behind + inside
+        options = self._take_options(node)
         body = self.block(node.body)
         result, get, put = self._state_functions(names, node)
         loop = self._namer.new("loop_body")
@@ -152,8 +178,7 @@ class ControlFlow:
             extra = self._namer.new("extra_test")
             test = code.expression(" and ".join(f"not {name}" for name in node.stops), node)
             result.append(self._function(extra, (), [code.at(ast.Return(test), node)], (), node))
-        call = code.statement(
-            f"ag__.for_stmt(_, {extra}, {loop}, {get}, {put}, {self._symbols(names)}, "
-            f"{{'iterate_names': {code.text_of(node.target)!r}}})", node)
+        call = code.statement(f"ag__.for_stmt(_, {extra}, {loop}, {get}, {put}, {self._symbols(names)}, _)", node)
         call.value.args[0] = node.iter
+        call.value.args[6] = self._options(options, node, code.text_of(node.target))
         return result + [call]

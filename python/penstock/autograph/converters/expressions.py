@@ -122,13 +122,33 @@ class Expressions(ast.NodeTransformer):
             return node
         return self.visit(code.at(ast.Assign([node.target], node.value), node)) if node.simple else node
 
+
+class Elements(ast.NodeTransformer):
+    """x[i] = y and del x of a local variable as assignments to x. Comes before the control flow, whose state x then
+    is."""
+
+    def __init__(self, local):
+        self._local = local
+
     def visit_Assign(self, node):
-        node = self.generic_visit(node)
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript) \
-                and isinstance(node.targets[0].value, ast.Name) and not isinstance(node.targets[0].slice, ast.Slice) \
-                and not any(isinstance(x, ast.Slice) for x in ast.walk(node.targets[0].slice)):
-            target = node.targets[0]
-            name = target.value.id
-            call = self._call("set_item", [code.expression(name, node), target.slice, node.value], node)
-            return code.at(ast.Assign([code.at(ast.Name(name, ast.Store()), node)], call), node)
-        return node
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Subscript):
+            return node
+        target = node.targets[0]
+        if not isinstance(target.value, ast.Name) or target.value.id not in self._local \
+                or any(isinstance(part, (ast.Slice, ast.Starred)) for part in ast.walk(target.slice)):
+            return node
+        name = target.value.id
+        call = code.at(ast.Call(code.expression("ag__.set_item", node), [
+            code.expression(name, node), target.slice, node.value], []), node)
+        return code.at(ast.Assign([code.at(ast.Name(name, ast.Store()), node)], call), node)
+
+    def visit_Delete(self, node):
+        names = [t for t in node.targets if isinstance(t, ast.Name) and t.id in self._local]
+        rest = [t for t in node.targets if t not in names]
+        made = [code.statement(f"{t.id} = ag__.Undefined({t.id!r})", node) for t in names]
+        return made + ([code.at(ast.Delete(rest), node)] if rest else [])
+
+    def visit_FunctionDef(self, node):
+        return node  # has its own
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef

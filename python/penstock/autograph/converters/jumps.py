@@ -122,6 +122,13 @@ class _Loops:
         if isinstance(node, (ast.For, ast.While)):
             self._loop(node, result)
         elif isinstance(node, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
+            if isinstance(node, ast.Try) and node.orelse:
+                left = self._jumps_of(code.at(ast.With([], node.body), node))
+                if left:  # it belongs to the body's end
+                    if self._returns is not None and self._returns.flag in left:
+                        self._returns.flag_is_read = True
+                    test = code.expression(" and ".join(f"not {name}" for name in left), node)
+                    node.orelse = [code.at(ast.If(test, node.orelse, []), node)]
             for field in ("body", "orelse", "finalbody"):
                 if getattr(node, field, None):
                     setattr(node, field, self.block(getattr(node, field)) or [code.at(ast.Pass(), node)])

@@ -121,6 +121,13 @@ def converted_call(function, args, kwargs=None):
     return function(*args, **kwargs)
 
 
+def call_as_asked(function, args, kwargs):
+    """Calls a function; its converted twin if calls are converted here."""
+    if ag_ctx.control_status_ctx().status == ag_ctx.Status.ENABLED:
+        return converted_call(function, args, kwargs)
+    return function(*args, **kwargs)
+
+
 def traced(function, options=None):
     """A function that a tf.function traces: runs the converted twin, and converts what that calls."""
     def call(*args, **kwargs):

@@ -81,6 +81,9 @@ def _convert_body(node, namer):
         documentation, body = body[:1], body[1:]
     if not body:
         return
+    names = activity.Names(body)
+    local = (set(names.written) | set(_parameters(node))) - names.declared
+    body = expressions.Elements(local).visit(ast.Module(body, [])).body
     body = jumps.lower(body, namer)
     flow = control_flow.ControlFlow(body, namer, _own_globals(body))
     first = body[0]

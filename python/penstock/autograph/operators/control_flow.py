@@ -4,6 +4,7 @@ State: the variables that a statement changes, as functions that read and set th
 """
 from penstock.autograph.operators import variables
 from penstock.framework import conversion
+from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
 from penstock.util import nest
 
@@ -78,8 +79,8 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
                 from None
     for a, b, x, y in zip(mine, other, raw, raw_other):
         if (a is None) != (b is None) or a is None and x is not y and x != y:
-            raise TypeError(f"{', '.join(symbol_names)}: one branch gives {x!r}, the other {y!r}; both must give tensors "
-                            "or the same value")
+            raise TypeError(f"{', '.join(symbol_names)}: one branch gives {x!r}, the other {y!r}; both must give "
+                            "tensors or the same value")
     flat, at = [], 0
     for value, leaf in zip(mine, raw):
         if value is None:
@@ -131,15 +132,21 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
     def loop_body(*state):
         set_state(state)
         body()
-        return _checked_end(tuple(get_state()), state, symbol_names)
+        return _checked_end(tuple(get_state()), state, symbol_names, invariants)
 
     options = {k: v for k, v in (opts or {}).items() if k in ("parallel_iterations", "maximum_iterations",
-                                                             "shape_invariants", "swap_memory", "back_prop")}
+                                                             "swap_memory", "back_prop") and v is not None}
+    invariants = dict((opts or {}).get("shape_invariants") or ())
     if not start:  # a loop must carry something
         result = while_loop.while_loop(lambda _: loop_test(), lambda i: (loop_body(), i)[1:], [
             conversion.convert_to_tensor(0)], **options)
         del result
         return
+    if invariants:
+        options["shape_invariants"] = tuple(
+            tensor_shape.as_shape(invariants[name]) if name in invariants else
+            nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else tensor_shape.TensorShape(None), value)
+            for name, value in zip(symbol_names, start))
     results = while_loop.while_loop(loop_test, loop_body, start, return_same_structure=True, **options)
     set_state(tuple(results))
 
@@ -163,7 +170,7 @@ def _as_loop_value(x):
     return conversion.convert_to_tensor(x)
 
 
-def _checked_end(state, start, names):
+def _checked_end(state, start, names, invariants):
     made = []
     for name, value, before in zip(names, state, start):
         if value is None or variables.is_undefined(value):
@@ -173,12 +180,12 @@ def _checked_end(state, start, names):
             nest.assert_same_structure(before, value, expand_composites=False)
         except (TypeError, ValueError) as e:
             raise TypeError(f"{name!r} does not have the same nested structure after one iteration.\n\n{e}") from None
-        after = nest.map_structure(lambda v, b: _like_before(name, v, b), value, before)
+        after = nest.map_structure(lambda v, b: _like_before(name, v, b, name in invariants), value, before)
         made.append(after)
     return tuple(made)
 
 
-def _like_before(name, value, before):
+def _like_before(name, value, before, shape_may_change):
     if not isinstance(before, Tensor):
         return value
     if not isinstance(value, Tensor):
@@ -186,6 +193,8 @@ def _like_before(name, value, before):
     if value.dtype.base_dtype != before.dtype.base_dtype:
         raise TypeError(f"{name!r} has dtype {before.dtype.name} before the loop, but dtype {value.dtype.name} after "
                         "one iteration. TensorFlow control flow requires it stays the same.")
+    if shape_may_change:
+        return value
     if not before.shape.is_compatible_with(value.shape) or before.shape.rank is not None and (
             value.shape.rank is None or any(a is not None and b is None for a, b in zip(
                 before.shape.as_list(), value.shape.as_list()))):
@@ -240,8 +249,8 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
     else:
         if values.shape.rank == 0:
             raise ValueError(f"Cannot iterate over a scalar tensor: {values}")
-        limit = array_ops.shape(values)[0] if values.shape.rank is None or values.shape[0].value is None else \
-            conversion.convert_to_tensor(values.shape[0].value)
+        rows = None if values.shape.rank is None else values.shape.as_list()[0]
+        limit = array_ops.shape(values)[0] if rows is None else conversion.convert_to_tensor(rows)
         delta = conversion.convert_to_tensor(1)
         index = [conversion.convert_to_tensor(0)]
 

@@ -34,8 +34,8 @@ def len_(s):
         return len(s)
     if s.shape.rank == 0:
         raise ValueError("len requires a non-scalar tensor, got one of shape {}".format(s.shape))
-    if s.shape.rank is not None and s.shape[0].value is not None:
-        return s.shape[0].value
+    if s.shape.rank is not None and s.shape.as_list()[0] is not None:
+        return s.shape.as_list()[0]
     from penstock.ops import array_ops
     return array_ops.shape(s)[0]
 

@@ -1,0 +1,6 @@
+"""tf.autograph.experimental."""
+FROM = {
+    "autograph.core.converter": "Feature",
+    "autograph.impl.api": "do_not_convert",
+    "autograph.lang.directives": "set_loop_options",
+}

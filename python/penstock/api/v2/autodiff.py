@@ -1,0 +1,4 @@
+"""tf.autodiff."""
+FROM = {
+    "eager.backprop": "GradientTape",
+}

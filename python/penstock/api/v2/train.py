@@ -1,0 +1,10 @@
+"""tf.train."""
+FROM = {
+    "proto": """
+        BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef
+        SequenceExample ServerDef""",
+    "training.checkpoint_management": "CheckpointManager get_checkpoint_state latest_checkpoint",
+    "training.coordinator": "Coordinator",
+    "training.moving_averages": "ExponentialMovingAverage",
+    "training.server_lib": "ClusterSpec",
+}

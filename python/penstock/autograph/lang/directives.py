@@ -1,0 +1,9 @@
+"""Calls in a program that say something to the conversion and do nothing when they run."""
+
+
+def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None):
+    """Options of the loop in whose body it stands first; shape_invariants: pairs of a variable and its shape."""
+
+
+def set_element_type(entity, dtype, shape=None):
+    """The type of the elements of a list."""

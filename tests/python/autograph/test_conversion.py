@@ -1,0 +1,403 @@
+"""The conversion keeps Python's meaning, and makes control flow over tensors the graph's."""
+import functools
+import itertools
+import traceback
+
+import pytest
+
+import penstock as tf
+from penstock.autograph.impl import api
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+# Python's meaning
+
+
+def loops(n, limit):
+    total, seen = 0, []
+    for i in range(n):
+        if i % 2 == 0:
+            continue
+        for j in range(i):
+            if j > limit:
+                break
+            total += j
+        else:
+            seen.append(i)
+        if total > 40:
+            break
+    else:
+        total = -total
+    while total > 100:
+        total -= 7
+        if total == 50:
+            return "fifty"
+    return total, seen
+
+
+def branches(a, b):
+    if a > 3:
+        if b:
+            return "both"
+        x = 1
+    elif a < -3:
+        x = 2
+    else:
+        for k in range(a + 4):
+            if k == b:
+                return k
+        x = 3
+    y = "odd" if x % 2 and not (a == 5) else "even"
+    return x, y, a or b, a and b, 0 < a < 3 != b
+
+
+def tries(a):
+    out = []
+    try:
+        with open("/dev/null") as f:
+            out.append(f.read())
+            if a == 0:
+                return out
+            1 // (a - 1)
+    except ZeroDivisionError as e:
+        out.append(type(e).__name__)
+    else:
+        out.append("else")
+    finally:
+        out.append("finally")
+    del a
+    return out
+
+
+def closures(n):
+    made = [lambda x, i=i: x + i for i in range(n)]
+
+    def inner(x):
+        nonlocal n
+        n += 1
+        while x > 0:
+            x -= n
+            if x == 3:
+                return None
+        return [f(x) for f in made if x]
+
+    return inner(10), n, {k: v for k, v in zip("abc", made[0:1])} and 1
+
+
+@pytest.mark.parametrize("function, arguments", [
+    (loops, list(itertools.product(range(0, 14, 3), (-1, 2, 50)))),
+    (branches, list(itertools.product(range(-5, 7), (0, 1, 2)))),
+    (tries, [(0,), (1,), (2,)]),
+    (closures, [(1,), (2,), (3,)]),
+])
+def test_the_twin_gives_the_same(function, arguments):
+    twin = api.to_graph(function)
+    for args in arguments:
+        assert twin(*args) == function(*args), args
+
+
+def test_defaults_keywords_and_documents():
+    def f(a, b=2, *args, c=3, **kwargs):
+        """Adds."""
+        return a + b + sum(args) + c + sum(kwargs.values())
+
+    twin = api.to_graph(f)
+    assert twin.__doc__ == "Adds."
+    assert twin(1) == 6 and twin(1, 1, 1, c=0, d=5) == 8
+
+
+def test_methods_and_super():
+    class A:
+        def f(self, x):
+            return x + 1
+
+    class B(A):
+        __secret = 10
+
+        def f(self, x):
+            if x > 0:
+                return super().f(x) + self.__secret
+            return 0
+
+    assert api.to_graph(B().f)(3) == 14
+
+
+def test_a_name_without_value_is_refused():
+    def f(x):
+        if x:
+            y = 1
+        return y
+
+    assert api.to_graph(f)(True) == 1
+    with pytest.raises(UnboundLocalError):
+        api.to_graph(f)(False) + 1
+
+
+def test_generators_stay_as_they_are():
+    def numbers(n):
+        for i in range(n):
+            yield i
+
+    with pytest.raises(api.ConversionError, match="generators"):
+        api.to_graph(numbers)
+
+    @tf.function
+    def f(x):
+        return x + sum(numbers(4))
+
+    assert int(f(tf.constant(1))) == 7
+
+
+def test_an_error_stands_at_its_line():
+    def f(x):
+        if x > 0:
+            raise KeyError("here")
+        return x
+
+    with pytest.raises(KeyError) as caught:
+        api.to_graph(f)(1)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert last.filename == __file__ and last.line == 'raise KeyError("here")'
+
+
+# Tensors
+
+
+def test_if():
+    @tf.function
+    def f(x):
+        if tf.reduce_sum(x) > 0:
+            y = x * 2.0
+        else:
+            y = -x
+        return y
+
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
+    assert f(tf.constant([-1.0, -2.0])).numpy().tolist() == [1.0, 2.0]
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_return_in_branches():
+    @tf.function
+    def f(x):
+        if x > 0:
+            return "positive", x
+        elif x < 0:
+            return "negative", -x
+        return "zero", x
+
+    for value, text in ((3, b"positive"), (-3, b"negative"), (0, b"zero")):
+        name, size = f(tf.constant(value))
+        assert name.numpy() == text and int(size) == abs(value)
+
+
+def test_while_with_break_and_continue():
+    @tf.function
+    def f(n):
+        total = i = 0
+        while i < n:
+            i += 1
+            if i % 2 == 0:
+                continue
+            if i > 10:
+                break
+            total += i
+        return total, i
+
+    assert [int(x) for x in f(tf.constant(5))] == [9, 5]
+    assert [int(x) for x in f(tf.constant(100))] == [25, 11]
+
+
+def test_for_over_a_tensor():
+    @tf.function
+    def f(x):
+        total = 0.0
+        for v in x:
+            if v < 0.0:
+                break
+            total += v
+        return total
+
+    assert float(f(tf.constant([1.0, 2.0, -1.0, 5.0]))) == 3.0
+    assert float(f(tf.constant([1.0, 2.0, 4.0]))) == 7.0
+
+
+@pytest.mark.parametrize("arguments", [(5,), (2, 7), (10, 0, -3), (0, 10, 4), (3, 3)])
+def test_for_over_a_range(arguments):
+    @tf.function
+    def f():
+        total = 0
+        for i in tf.range(*arguments):
+            total = total * 10 + i
+        return total
+
+    assert int(f()) == functools.reduce(lambda total, i: total * 10 + i, range(*arguments), 0)
+
+
+def test_nested():
+    @tf.function
+    def f(n):
+        primes = 0
+        for i in tf.range(2, n):
+            prime = True
+            j = 2
+            while j * j <= i:
+                if i % j == 0:
+                    prime = False
+                    break
+                j += 1
+            if prime:
+                primes += 1
+        return primes
+
+    assert int(f(tf.constant(30))) == 10
+
+
+def test_logic_ternaries_and_comparisons():
+    @tf.function
+    def f(x, y):
+        a = 1 if x > 0 and y > 0 else 2
+        b = 10 if x > 0 or y > 0 else 20
+        c = 100 if not x == y else 200
+        d = 1000 if 0 < x < 5 else 2000
+        return a + b + c + d
+
+    for x, y in itertools.product((-1, 2, 7), repeat=2):
+        expected = (1 if x > 0 and y > 0 else 2) + (10 if x > 0 or y > 0 else 20) + (100 if x != y else 200) + (
+            1000 if 0 < x < 5 else 2000)
+        assert int(f(tf.constant(x), tf.constant(y))) == expected
+
+
+def test_what_is_called_is_converted_too():
+    def helper(a):
+        if a > 2:
+            return a * 10
+        return a
+
+    class Model:
+        def __call__(self, a):
+            return helper(a) if a > 0 else self.negative(a)
+
+        def negative(self, a):
+            while a < 0:
+                a += 5
+            return a
+
+    @tf.function
+    def f(x):
+        return Model()(x) + functools.partial(helper)(x) + (lambda q: q if q > 0 else -q)(x)
+
+    assert int(f(tf.constant(3))) == 63
+    assert int(f(tf.constant(-7))) == 3 - 7 + 7
+
+
+def test_what_is_not_to_be_converted():
+    @tf.autograph.experimental.do_not_convert
+    def f(x):
+        return 1 if isinstance(x, tf.Tensor) else 2
+
+    @tf.function(autograph=False)
+    def g(x):
+        if x > 0:
+            return x
+        return -x
+
+    assert int(tf.function(lambda x: f(x) + x)(tf.constant(1))) == 2
+    with pytest.raises(TypeError, match="not allowed in Graph execution"):
+        g(tf.constant(1))
+
+
+def test_assert():
+    @tf.function
+    def f(x):
+        assert x < 10, "too large"
+        return x
+
+    assert int(f(tf.constant(5))) == 5
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+        f(tf.constant(11))
+
+
+def test_elements_are_set():
+    @tf.function
+    def f(x):
+        for i in tf.range(3):
+            x[i] = x[i] * 10
+        return x
+
+    assert f(tf.constant([1, 2, 3])).numpy().tolist() == [10, 20, 30]
+
+
+def test_attributes_are_state():
+    class Box:
+        pass
+
+    box = Box()
+
+    @tf.function
+    def f(x):
+        box.value = x
+        if x > 0:
+            box.value = x * 2
+        return box.value
+
+    assert int(f(tf.constant(3))) == 6 and int(f(tf.constant(-3))) == -3
+
+
+def test_loop_options():
+    @tf.function
+    def f(n):
+        x = tf.zeros([1])
+        for _ in tf.range(n):
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            x = tf.concat([x, [1.0]], 0)
+        return x
+
+    assert f(tf.constant(3)).numpy().tolist() == [0.0, 1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("message, kind", [
+    ("'z' must also be initialized in the else branch", ValueError),
+    ("'i' has dtype int32 before the loop, but dtype float32 after one iteration", TypeError),
+    ("'x' has shape .* before the loop, but shape .* after one iteration", ValueError),
+    ("'q' must be defined before the loop", ValueError),
+])
+def test_refused(message, kind):
+    def one_branch(x):
+        if x > 0:
+            z = 1
+        return z
+
+    def another_type(x):
+        i = 0
+        while i < x:
+            i = 1.5
+        return i
+
+    def another_shape(n):
+        x = tf.zeros([1])
+        while tf.size(x) < n:
+            x = tf.concat([x, x], 0)
+        return x
+
+    def undefined(n):
+        i = 0
+        while i < n:
+            q = i
+            i += 1
+        return q
+
+    function = {"'z'": one_branch, "'i'": another_type, "'x'": another_shape, "'q'": undefined}[message.split()[0]]
+    with pytest.raises(kind, match=message):
+        tf.function(function)(tf.constant(5))
+
+
+def test_a_lambda_of_several_in_a_line():
+    f, g = (tf.function(lambda x: x if x > 0 else -x), tf.function(lambda x: x * 2 if x > 0 else x))
+    assert int(f(tf.constant(-3))) == 3 and int(g(tf.constant(4))) == 8

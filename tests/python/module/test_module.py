@@ -1,0 +1,68 @@
+"""tf.Module finds variables and modules, and names them."""
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+from penstock.framework import ops
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+class Nested(tf.Module):
+    def __init__(self, depth, trainable=True):
+        super().__init__(name="badger")
+        with self.name_scope:
+            self.child = Nested(depth - 1, trainable) if depth > 1 else None
+            self.w = tf.Variable(1.0, trainable=trainable, name="mushroom")
+
+
+def test_variables_and_modules():
+    m = Nested(3)
+    assert [v is w for v, w in zip(m.variables, (m.w, m.child.w, m.child.child.w))] == [True] * 3
+    assert m.submodules == (m.child, m.child.child)
+    assert m.w.name == "badger/mushroom:0" and m.child.child.w.name == "badger/badger/badger/mushroom:0"
+    assert Nested(2, trainable=False).trainable_variables == ()
+    assert len(Nested(2, trainable=False).non_trainable_variables) == 2
+
+
+def test_variables_in_containers_are_found_once():
+    m = tf.Module()
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    m.b = {"x": [v], "y": (w, v)}
+    m.a = w
+    assert [x is y for x, y in zip(m.variables, (w, v))] == [True, True] and len(m.variables) == 2
+
+
+def test_names():
+    class HTMLParser2D(tf.Module):
+        pass
+
+    assert HTMLParser2D().name == "html_parser2_d"
+    with ops.name_scope("foo"):
+        m = tf.Module(name="bar")
+    assert (m.name, m.name_scope.name) == ("bar", "foo/bar/")
+    with pytest.raises(ValueError, match="not a valid module name"):
+        tf.Module(name="$x")
+
+
+def test_methods_run_in_the_scope():
+    class M(tf.Module):
+        @tf.Module.with_name_scope
+        def __call__(self, depth):
+            with ops.name_scope("x") as scope:
+                return [scope, *(self(depth - 1) if depth else [])]
+
+    assert M()(1) == ["m/x/", "m/x/"]
+
+    class Traced(tf.Module):
+        @tf.Module.with_name_scope
+        @tf.function
+        def f(self):
+            with ops.name_scope("x") as scope:
+                return scope
+
+    assert Traced().f().numpy() == b"traced/x/"

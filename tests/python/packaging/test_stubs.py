@@ -1,0 +1,98 @@
+"""The .pyi files that tools/stubs.py makes for the installed package: complete, and right for a type checker."""
+import ast
+import importlib.util
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.api import lazy
+from penstock.framework import gen
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The package as a wheel has it: sources with the stubs laid over them."""
+    folder = tmp_path_factory.mktemp("site") / "penstock"
+    shutil.copytree(ROOT / "python" / "penstock", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    stubs = folder.parent / "stubs"
+    subprocess.run([sys.executable, ROOT / "tools" / "stubs.py", stubs], check=True,
+                   env=dict(os.environ, PYTHONPATH=str(ROOT / "python")))
+    shutil.copytree(stubs, folder, dirs_exist_ok=True)
+    return folder
+
+
+def names(stub):
+    found = set()
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            found.update(a.asname for a in node.names)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            found.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            found.add(node.targets[0].id)
+    return found
+
+
+@pytest.mark.parametrize("version, root", [("v1", "v1"), ("v2", ".")])
+def test_every_public_name_has_a_line(package, version, root):
+    rows = {}
+    for table in lazy._children(version):
+        if table.startswith("_") and table != "__init__":
+            rows.update(lazy.read_table(importlib.import_module(f"penstock.api.{version}.{table}")))
+    assert len(rows) > 200 and set(rows) <= names(package / root / "__init__.pyi")
+    assert {"AdamOptimizer", "Saver"} <= names(package / "v1" / "train" / "__init__.pyi")
+
+
+def test_signatures_of_ops(package):
+    functions = {n.name: n for n in ast.parse((package / "framework" / "gen.pyi").read_text()).body
+                 if isinstance(n, ast.FunctionDef)}
+    for name in ("conv2d", "unique", "concat_v2", "no_op", "mat_mul"):
+        node, real = functions[name], inspect.signature(getattr(gen, name))
+        assert [a.arg for a in node.args.args] == list(real.parameters)
+        assert len(node.args.defaults) == sum(p.default is not p.empty for p in real.parameters.values())
+    assert ast.unparse(functions["mat_mul"].returns) == "Tensor" and ast.unparse(functions["unique"].returns) == "Unique"
+
+
+def test_the_package_finds_its_modules_beside_the_stubs(package):
+    program = "import penstock, penstock.v1 as tf; print(tf.__file__ if hasattr(tf, '__file__') else tf.constant(1))"
+    run = subprocess.run([sys.executable, "-c", program + "; print(penstock.nn.relu.__name__)"], capture_output=True,
+                         text=True, env=dict(os.environ, PYTHONPATH=str(package.parent)), cwd=package.parent)
+    assert run.returncode == 0 and run.stdout.split()[-1] == "relu", run.stderr
+
+
+WRONG = """
+import penstock.v1 as tf
+x = tf.raw_ops.MatMul(a=1, b=2)
+(x + 1) * x
+tf.raw_ops.Unique(x=x).idx
+tf.nonsense
+tf.train.NoOptimizer
+tf.matmul()
+tf.raw_ops.MatMul(a=x)
+tf.Variable(1.0, nonsense=1)
+x.nonsense()
+"""
+
+
+def test_a_type_checker_agrees(package, tmp_path):
+    pytest.importorskip("mypy")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(WRONG)
+    programs = sorted(map(str, (ROOT / "examples").rglob("*.py")))
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs",
+         "--disable-error-code=var-annotated", "--disable-error-code=misc",
+         "--cache-dir", str(tmp_path / "cache"), str(wrong), *programs], capture_output=True, text=True, cwd=tmp_path,
+        env={**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, "MYPYPATH": str(package.parent)})
+    complaints = [line for line in run.stdout.splitlines() if ": error:" in line]
+    assert {line.split(":")[1] for line in complaints} == {"6", "7", "8", "9", "10", "11"}, run.stdout
+    assert all(line.startswith("wrong.py") for line in complaints), run.stdout

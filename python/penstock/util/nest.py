@@ -29,6 +29,15 @@ def _is_composite(value):
     return getattr(value, "_is_composite_tensor", False)
 
 
+def _is_spec(value):
+    """Whether it is the spec of a composite value."""
+    return getattr(value, "_is_composite_spec", False)
+
+
+def _spec_of(value):
+    return value if _is_spec(value) else value._type_spec
+
+
 def _sorted(keys):
     try:
         return sorted(keys)
@@ -50,8 +59,8 @@ is_nested = is_sequence
 
 
 def is_sequence_or_composite(seq):
-    """Whether it is a structure or a value made of tensors."""
-    return is_sequence(seq) or _is_composite(seq)
+    """Whether it is a structure, a value made of tensors, or the spec of one."""
+    return is_sequence(seq) or _is_composite(seq) or _is_spec(seq)
 
 
 def _test(expand_composites):
@@ -67,7 +76,10 @@ def _items(structure):
     if _is_namedtuple(structure):
         return list(zip(structure._fields, structure))
     if _is_composite(structure):
-        return list(enumerate(structure._components()))
+        spec = structure._type_spec
+        return [(spec.value_type.__name__, spec._to_components(structure))]
+    if _is_spec(structure):
+        return [(structure.value_type.__name__, structure._component_specs)]
     return list(enumerate(structure))
 
 
@@ -89,8 +101,9 @@ def _sequence_like(instance, args):
         return list(args)
     if _is_namedtuple(instance) or _is_attrs(instance):
         return kind(*args)
-    if _is_composite(instance):
-        return instance._with_components(list(args))
+    if _is_composite(instance) or _is_spec(instance):
+        components, = args
+        return _spec_of(instance)._from_components(components)
     return kind(args)
 
 
@@ -138,6 +151,16 @@ def _assert_same(a, b, check_types, test):
 
 
 def _assert_same_types(a, b):
+    if (_is_composite(a) or _is_spec(a)) and (_is_composite(b) or _is_spec(b)):
+        first, second = _spec_of(a), _spec_of(b)
+        if type(first) is not type(second):
+            raise TypeError(f"The two structures don't have the same sequence type. First structure has type {type(a)}, "
+                            f"while second structure has type {type(b)}")
+        try:
+            first.most_specific_compatible_type(second)
+        except (TypeError, ValueError) as e:
+            raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {first} vs. {second} -- {e}") from None
+        return
     if _is_namedtuple(a) and _is_namedtuple(b):
         if not _same_namedtuples(a, b):
             raise TypeError("The two namedtuples don't have the same sequence type. First structure "

@@ -1,2 +1,9 @@
-"""contextmanager, under the name at which programs look for it."""
-from contextlib import contextmanager  # noqa: F401
+"""contextmanager, whose functions keep the arguments of what they decorate."""
+import contextlib
+
+from penstock.util import tf_decorator
+
+
+def contextmanager(target):
+    """contextlib.contextmanager as a TFDecorator."""
+    return tf_decorator.make_decorator(target, contextlib.contextmanager(target), "contextmanager")

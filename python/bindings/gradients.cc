@@ -32,7 +32,7 @@ GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
 
 nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
                    const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
-                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map) {
+                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits) {
   GradientOptions options;
   options.name_scope = name_scope;
   options.zero_unconnected = zero_unconnected;
@@ -45,6 +45,7 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
   std::map<std::string, std::string> overrides;
   for (auto [key, value] : override_map) overrides[nb::cast<std::string>(key)] = nb::cast<std::string>(value);
   options.has_override = [&](const Node& node) {
+    if (!visits.is_none()) visits.attr("append")(nb::make_tuple(self.graph->num_ids(), node.id()));
     if (node.attrs().Find("_gradient_op_type")) return true;
     return overrides.contains(node.op_name()) || ops.contains(node.op_name());
   };
@@ -80,7 +81,8 @@ void BindGradients(nb::class_<PyGraph>& graph) {
   graph.def("gradients", &Gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("grad_ys"), nb::kw_only(),
             nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/", nb::arg("zero_unconnected") = false,
             nb::arg("colocate") = false, nb::arg("gate") = 0, nb::arg("aggregation") = 0,
-            nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(), nb::arg("override_map") = nb::dict());
+            nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(), nb::arg("override_map") = nb::dict(),
+            nb::arg("visits").none() = nb::none());
 }
 
 }  // namespace penstock::python

@@ -133,10 +133,11 @@ class Graph:
     def gradients(self, ys: Sequence[TensorId], xs: Sequence[TensorId], grad_ys: Sequence[Any], *, stop_gradients: Sequence[TensorId] = (),
                   name_scope: str = "gradients/", zero_unconnected: bool = False, colocate: bool = False, gate: int = 0, aggregation: int = 0,
                   python_gradient: Optional[Callable[[int, list], Optional[list]]] = None, python_ops: Sequence[str] = (),
-                  override_map: dict[str, str] = {}) -> list[Any]:
+                  override_map: dict[str, str] = {}, visits: Optional[list[tuple[int, int]]] = None) -> list[Any]:
         """Adds the derivative of sum(ys) with respect to each x. A gradient is None, a TensorId, or (values, indices, dense_shape
         or None) for IndexedSlices. Nodes whose op type (or `_gradient_op_type`) is in `python_ops` are differentiated by
-        python_gradient(node, output gradients) -> input gradients. LookupError: an op on the way has no gradient."""
+        python_gradient(node, output gradients) -> input gradients. For each node that is differentiated `visits` gets
+        (number of the next node, node). LookupError: an op on the way has no gradient."""
 
 class DeviceInfo:
     name: str

@@ -68,26 +68,6 @@ def _call_eagerly(f, args, kwargs):
     return nest.pack_sequence_as(result, flat) if nest.is_sequence(result) else flat[0]
 
 
-def _walk_back(outputs, inputs):
-    """The operations between some tensors and others, both ends included."""
-    stop = {id(t) for t in inputs}
-    seen, pending = set(), [t for t in outputs if id(t) not in stop]
-    while pending:
-        op = pending.pop().op
-        if op not in seen:
-            seen.add(op)
-            pending += [t for t in op.inputs if id(t) not in stop]
-    return seen
-
-
-def _variables_between(outputs, inputs):
-    """The trainable variables that outputs depend on other than through inputs."""
-    names = {op.name for op in _walk_back(outputs, inputs) if op.type in _VARIABLE_OPS}
-    found = [v for v in ops.get_default_graph().get_collection(ops.GraphKeys.GLOBAL_VARIABLES)
-             if v.op.name in names and v.trainable]
-    return sorted(found, key=lambda v: v.op._id)
-
-
 def _call(f, args):
     name = f"CustomGradient-{ops.uid()}"
     structure, args = list(args), [ops.convert_to_tensor(x) for x in nest.flatten(list(args))]
@@ -104,7 +84,7 @@ def _call(f, args):
         of_args = {id(v.handle) for v in nest.flatten(structure) if hasattr(v, "handle")}
         variables = [v for v in read if v is not None and v.trainable and id(v.handle) not in of_args]
     else:
-        variables = _variables_between([gen.identity(x) for x in flat], args)
+        variables = sorted(get_dependent_variables(args, flat), key=lambda v: v.op._id)
     if any(not hasattr(v, "handle") for v in variables):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
                         "Ensure "
@@ -179,23 +159,29 @@ def recompute_grad(f):
 
 
 def get_dependent_variables(input_ops, output_ops):
-    """The variables that the outputs depend on, by ways that can be differentiated and do not go through the inputs."""
-    known = {variable.op.name: variable for variable in
-             ops.get_collection(ops.GraphKeys.GLOBAL_VARIABLES) + ops.get_collection(ops.GraphKeys.LOCAL_VARIABLES)}
-    seen, found = {x.op for x in nest.flatten(input_ops)}, {}
-    stack = [x.op for x in nest.flatten(output_ops)]
-    while stack:
-        op = stack.pop()
-        if op in seen:
+    """The trainable variables that the outputs depend on, by ways that can be differentiated and do not go through the
+    inputs."""
+    known = {v.op.name: v for v in ops.get_collection(ops.GraphKeys.GLOBAL_VARIABLES)}
+    stop = {id(x) for x in nest.flatten(input_ops)}
+    # An output that is an input too depends on no variable; the copies have a way of their own.
+    pending = [gen.identity(x) for x in nest.flatten(output_ops)]
+    seen, found = set(), []
+    while pending:
+        op = pending.pop().op
+        if op in seen or not _is_differentiable(op):
             continue
         seen.add(op)
         if op.type in _VARIABLE_OPS:
-            if op.name in known:
-                found[op.name] = known[op.name]
-            continue
-        definition = _core.op_def(op.type)
-        if definition is not None and not definition.has_gradient and "_gradient_op_type" not in op.node_def.attr \
-                and op.type not in registry.gradient_registry.list():
-            continue
-        stack.extend(x.op for x in op.inputs)
-    return list(found.values())
+            variable = known.get(op.name)
+            if variable is not None and variable.trainable:
+                found.append(variable)
+        else:
+            pending += [x for x in op.inputs if id(x) not in stop]
+    return found
+
+
+def _is_differentiable(op):
+    if op.type in _VARIABLE_OPS or op.type in registry.gradient_registry.list():
+        return True
+    definition = _core.op_def(op.type)
+    return definition is None or definition.has_gradient or "_gradient_op_type" in op.node_def.attr

@@ -82,6 +82,8 @@ def _grad_ys(grad_ys, ys):
     for y, grad in zip(ys, grad_ys):
         if grad is not None:
             _check_grad_y(y, grad)
+        elif y.dtype.base_dtype in (dtypes.string, dtypes.bool):
+            raise TypeError(f"Expected {y.dtype.base_dtype.name}, got 1 of type 'int' instead.")
         elif y.dtype.is_complex:
             raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
     return grad_ys
@@ -121,7 +123,7 @@ class _Caller:
         graph = self._graph
         graph._add_new_operations()
         op = graph._ops[node]
-        function = registry.get_gradient_function(op)
+        function = _python_gradient(graph, op)
         if function is None:
             return None
         with graph.as_default(), ops.name_scope(op.name + "_grad"), graph._original_op(op):
@@ -149,6 +151,27 @@ class _Caller:
                              f"{x.name}.  Original input shape: {x.get_shape()}.  Calculated input gradient shape: "
                              f"{gradient.get_shape()}")
         return gradient
+
+
+def _python_gradient(graph, op):
+    """The gradient function of an operation that was written in Python, or None."""
+    called = graph._get_function(op.type)
+    return registry.get_gradient_function(op) if called is None else called.python_grad_func
+
+
+def _functions_with_gradients(graph):
+    return [name for name, function in graph._functions.items() if getattr(function, "python_grad_func", None)]
+
+
+def _note_origins(graph, scope, visits):
+    """Tells the operations made for a gradient which operation they are the gradient of."""
+    ends = [begin for begin, _ in visits[1:]] + [len(graph._ops)]
+    for (begin, forward), end in zip(visits, ends):
+        forward = graph._ops[forward]
+        inside = f"{scope}{forward.name}_grad/"
+        for op in graph._ops[begin:end]:
+            if op._original_op is None and op.name.startswith(inside):  # sums between two visits belong to none
+                op._original_op = forward
 
 
 def _zeros_like(output):
@@ -193,13 +216,16 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
         grad_ys = _grad_ys(grad_ys, ys)
         caller = _Caller(graph)
         graph._check_not_finalized()
+        visits = []
         results = graph._core.gradients(
             [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
             stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
             zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
             gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
-            python_ops=registry.gradient_registry.list(), override_map={})
+            python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
+            visits=visits)
         graph._add_new_operations()
+        _note_origins(graph, scope, visits)
         return [caller.gradient(ids) for ids in results]
 
 

@@ -86,19 +86,20 @@ class Differentiator {
     FindPaths(ys, xs);
     for (size_t i = 0; i < ys.size(); ++i) {
       const GradEndpoint given = i < grad_ys.size() ? grad_ys[i] : GradEndpoint();
-      if (!Trainable(ys[i].type())) continue;
-      Receive(ys[i], given.none() ? Grad(OnesLike(scope_.From(ys[i]))) : FromGraph(given));
+      Receive(ys[i], given.none() ? OnesFor(scope_.From(ys[i])) : FromGraph(given));
     }
-    // Nodes whose output gradients are complete, latest first.
-    std::priority_queue<int> ready;
-    for (const int id : between_) {
-      if (pending_[id] == 0) ready.push(id);
+    // Nodes whose output gradients are complete, in the order in which they became so: the order of summands and the numbers
+    // in names follow it.
+    std::queue<int> ready;
+    std::set<int> ends;
+    for (const Endpoint& y : ys) {
+      const int id = y.node->id();
+      if (between_.contains(id) && pending_[id] == 0 && ends.insert(id).second) ready.push(id);
     }
     while (!ready.empty()) {
-      Node* node = graph_.node(ready.top());
+      Node* node = graph_.node(ready.front());
       ready.pop();
       Visit(node);
-      std::set<int> inputs;
       for (const Endpoint& input : node->inputs()) {
         if (between_.contains(input.node->id()) && Flows(input) && --pending_[input.node->id()] == 0) ready.push(input.node->id());
       }
@@ -106,7 +107,8 @@ class Differentiator {
     scope_.set_prefix(options_.name_scope);
     std::vector<GradEndpoint> result;
     for (const Endpoint& x : xs) {
-      Grad grad = AggregateGrads(grads_[{x.node->id(), x.index}]);
+      scope_.set_colocate(options_.colocate ? x.node : nullptr);
+      Grad grad = Aggregate(grads_[{x.node->id(), x.index}]);
       if (grad.none() && options_.zero_unconnected) grad = ZeroOf(x);
       grads_[{x.node->id(), x.index}] = {grad};
       result.push_back(ToGraph(grad));
@@ -171,6 +173,32 @@ class Differentiator {
     }
   }
 
+  // Made from the shape, so that it needs no value of y.
+  Grad OnesFor(Out y) {
+    const DataType type = y.type();
+    if (type == DT_RESOURCE || type == DT_VARIANT) return OnesLike(y);
+    return Call("Fill", {ShapeOf(y), scope_.ScalarOf(type, 1)});
+  }
+
+  // AggregateGrads, with partial sums of what lies on one device: each is added up where its first summand is.
+  Grad Aggregate(std::vector<Grad> grads) {
+    std::erase_if(grads, [](const Grad& g) { return g.none(); });
+    if (grads.size() < 2 || std::ranges::all_of(grads, [](const Grad& g) { return g.sparse(); })) return AggregateGrads(std::move(grads));
+    std::map<std::string, Outs> on_device;
+    for (const Grad& g : grads) {
+      const Out dense = DenseGrad(g);
+      on_device[scope_.At(dense).node->device()].push_back(dense);
+    }
+    const Node* const outer = scope_.colocate();
+    Outs sums;
+    for (const auto& [device, summands] : on_device) {
+      scope_.set_colocate(scope_.At(summands[0]).node);
+      sums.push_back(summands.size() == 1 ? summands[0] : CallOp("AddN", summands)[0]);
+    }
+    scope_.set_colocate(outer);
+    return sums.size() == 1 ? sums[0] : CallOp("AddN", sums)[0];
+  }
+
   void Receive(Endpoint value, Grad grad) { grads_[{value.node->id(), value.index}].push_back(std::move(grad)); }
 
   Grad FromGraph(const GradEndpoint& g) {
@@ -184,13 +212,13 @@ class Differentiator {
   void Visit(Node* node) {
     // Nothing behind an x matters unless another x lies there.
     scope_.set_prefix(options_.name_scope);
-    scope_.set_colocate(options_.colocate ? node->name() : "");
+    scope_.set_colocate(options_.colocate ? node : nullptr);
     std::vector<Grad> dys(node->num_outputs());
     bool any = false;
     for (int i = 0; i < node->num_outputs(); ++i) {
       const auto it = grads_.find({node->id(), i});
-      if (it == grads_.end()) continue;
-      dys[i] = AggregateGrads(it->second);
+      if (it == grads_.end() || !Trainable(node->output_type(i))) continue;
+      dys[i] = Aggregate(it->second);
       it->second = {dys[i]};
       any |= !dys[i].none();
     }
@@ -211,7 +239,7 @@ class Differentiator {
         Receive(node->input(i), dxs[i]);
       }
     }
-    scope_.set_colocate("");
+    scope_.set_colocate(nullptr);
   }
 
   void CheckShape(const Node* node, int i, const Grad& grad) {

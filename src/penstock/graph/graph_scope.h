@@ -18,12 +18,15 @@ class GraphScope final : public Scope {
   Out From(Endpoint e) { return e ? Out{this, e.node->id(), e.index} : Out(); }
   Endpoint At(Out value) const { return value ? Endpoint{graph_->node(static_cast<int>(value.id)), value.index} : Endpoint(); }
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
-  void set_colocate(std::string node) { colocate_ = std::move(node); }  // "": free
+  // New nodes go where `node` goes, as its group and its device say; null: anywhere.
+  void set_colocate(const Node* node) { colocate_ = node; }
+  const Node* colocate() const { return colocate_; }
   Graph& graph() { return *graph_; }
 
  private:
   Graph* graph_;
-  std::string prefix_, colocate_;
+  std::string prefix_;
+  const Node* colocate_ = nullptr;
 };
 
 }  // namespace penstock

@@ -28,7 +28,11 @@ Outs GraphScope::Call(std::string_view op, std::span<const Out> inputs, AttrMap 
     spec.inputs.push_back(At(input));
   }
   for (const Out& control : controls) spec.control_inputs.push_back(At(control).node);
-  if (!colocate_.empty()) attrs.Set("_class", std::vector<std::string>{"loc:@" + colocate_});
+  if (colocate_) {
+    const AttrValue* groups = colocate_->attrs().Find("_class");
+    attrs.Set("_class", groups ? *groups : AttrValue(std::vector<std::string>{"loc:@" + colocate_->name()}));
+    spec.device = colocate_->device();
+  }
   spec.attrs = std::move(attrs);
   Node* node = graph_->AddNode(std::move(spec));
   Outs outs;

@@ -12,15 +12,18 @@ namespace penstock {
 
 class Server {
  public:
-  // One task of a job; `options` say how many devices it has.
+  // One task of a job; `options` say how many devices it has, and what sessions get that do not say it themselves: a
+  // timeout, a log of the placement.
   Server(const std::string& job, int task, const SessionOptions& options);
   ~Server();
   const std::vector<std::shared_ptr<Device>>& devices() const { return devices_; }
+  const SessionOptions& options() const { return options_; }
   // Clears containers (all if empty).
   void Clear(const std::vector<std::string>& containers);
 
  private:
   std::vector<std::shared_ptr<Device>> devices_;
+  SessionOptions options_;
 };
 
 // The devices that a process with these options has; `prefix` names its job, replica and task.

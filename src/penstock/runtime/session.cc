@@ -62,6 +62,10 @@ std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& opti
 Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server)
     : graph_(std::move(graph)), options_(std::move(options)), server_(std::move(server)) {
   if (server_ && !options_.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
+  if (server_) {
+    if (options_.operation_timeout_ms == 0) options_.operation_timeout_ms = server_->options().operation_timeout_ms;
+    options_.log_device_placement |= server_->options().log_device_placement;
+  }
   devices_ = server_ ? server_->devices() : MakeLocalDevices(options_);
   MakePools(options_, &inter_op_, &intra_op_);
   for (const auto& device : devices_) environment_.devices.push_back(device.get());

@@ -135,3 +135,58 @@ def test_second_gradient_of_a_cross_entropy(session):
     p = session.run(tf.nn.softmax(logits))
     np.testing.assert_allclose(second, p[:, :1] * (np.array([[1.0, 0, 0]]) - p), rtol=1e-6)
     assert "BatchMatMulV2" in [op.type for op in session.graph.get_operations()]
+
+
+def test_an_integer_has_a_gradient_by_itself_only(session):
+    x = tf.constant(3)
+    assert session.run(tf.gradients(x, x)) == [1] and tf.gradients(x * 2, x) == [None]
+    for value, name in (("a", "string"), (True, "bool")):
+        with pytest.raises(TypeError, match=f"Expected {name}, got 1 of type 'int' instead"):
+            tf.gradients(tf.constant(value), x)
+
+
+def test_operations_know_what_they_are_the_gradient_of(session):
+    w = tf.constant([[1.0]], name="w")
+    y = tf.nn.bias_add(tf.matmul(tf.constant([[2.0]]), w, name="xw"), tf.constant([1.0]))
+    gradient = tf.gradients(y, w)[0]
+    assert gradient.op.type == "MatMul" and gradient.op._original_op.name == "xw"
+    assert gradient.op.inputs[1].op._original_op is None or gradient.op.inputs[1].op._original_op is y.op
+
+
+def test_the_first_gradient_needs_no_value(session):
+    x = tf.placeholder(tf.float32, [2])
+    f = tf.constant([3.0, 4.0])
+    np.testing.assert_array_equal(session.run(tf.gradients(x * f, x)[0]), [3, 4])  # nothing is fed
+
+
+def test_sums_lie_with_their_first_summand(session):
+    with tf.device("/device:CPU:1"):
+        w = tf.constant([[1.0]], name="w")
+    a, b = tf.matmul(w, [[1.0]], name="a"), tf.matmul(w, [[2.0]], name="b")
+    with_ops = tf.gradients(a + b, w, colocate_gradients_with_ops=True)[0]
+    assert with_ops.op.type == "AddN" and with_ops.op.colocation_groups() == [b"loc:@a"]
+    free = tf.gradients(a + b, w)[0]
+    first = free.op.inputs[0].op
+    assert first._original_op is a.op and free.op.colocation_groups() == first.colocation_groups() != [b"loc:@a"]
+
+
+def test_a_function_with_a_gradient_in_python(session):
+    from penstock.framework.function import Defun
+
+    @Defun(tf.float32, python_grad_func=lambda op, dy: [3 * dy * op.inputs[0]])
+    def square(x):
+        return x * x
+
+    x = tf.constant(2.0)
+    assert session.run(tf.gradients(square(x), x)) == [6.0]
+
+
+def test_dependent_variables():
+    from penstock.ops.custom_gradient import get_dependent_variables
+    with tf.Graph().as_default():
+        used, fixed, other = tf.Variable(1.0), tf.Variable(1.0, trainable=False), tf.Variable(1.0)
+        x = other * 2.0
+        y = used + fixed + x
+        assert get_dependent_variables([x], [y]) == [used]
+        assert get_dependent_variables([], {"y": [y]}) == [other, used] and get_dependent_variables([x], [x]) == []
+        assert get_dependent_variables([], tf.cast(tf.cast(y, tf.int32) > 1, tf.int32)) == []

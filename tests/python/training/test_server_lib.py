@@ -54,6 +54,13 @@ def test_sessions_share_a_server():
             later.run(r)
 
 
+def test_a_server_has_a_timeout_for_its_sessions():
+    server = tf.train.Server.create_local_server(config=tf.ConfigProto(operation_timeout_in_ms=100))
+    value = tf.FIFOQueue(1, tf.float32).dequeue()
+    with tf.Session(server.target) as sess, pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(value)
+
+
 def test_a_reset_is_for_one_server():
     one, two = tf.train.Server.create_local_server(), tf.train.Server.create_local_server()
     x = tf.constant(1)

@@ -147,7 +147,15 @@ def shared_name(name=None):
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
-    """Makes ops of the whole process run as they are called. ValueError once a graph has been built."""
+    """Makes ops of the whole process run as they are called. TypeError, ValueError: bad arguments; ValueError once a
+    graph has been built."""
+    if config is not None and getattr(getattr(config, "DESCRIPTOR", None), "full_name", "") != "tensorflow.ConfigProto":
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in (None, DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT,
+                             DEVICE_PLACEMENT_SILENT_FOR_INT32):
+        raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
+    if execution_mode not in (None, SYNC, ASYNC):
+        raise ValueError("execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC")
     if mode.eager:
         return
     stack = defaults._default_graph_stack

@@ -16,6 +16,7 @@ from penstock.framework import type_spec
 from penstock.framework.indexed_slices import IndexedSlices
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_shape import TensorShape
+from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import compat
 from penstock.util import nest
 
@@ -236,7 +237,7 @@ class ConcreteFunction:
             return None
         if len(flat) != len(specs):
             return None
-        kept = [v for v, s in zip(flat, specs) if isinstance(s, type_spec.TensorSpec) or function_spec.is_variable(s)]
+        kept = [v for v, s in zip(flat, specs) if isinstance(s, TensorSpec) or function_spec.is_variable(s)]
         return kept if len(kept) == self._num_positional_args else None
 
     def _filtered_call(self, args, kwargs):
@@ -320,7 +321,7 @@ class ConcreteFunction:
         names = self._function_spec.arg_names if self._function_spec else []
         shown = [f"{names[i] if i < len(names) else f'arg{i}'}: {_spec_text(a)}" for i, a in enumerate(args)]
         shown += [f"{k}: {_spec_text(v)}" for k, v in kwargs.items()]
-        result = nest.map_structure(lambda t: None if t is None else type_spec.TensorSpec(t.shape, t.dtype),
+        result = nest.map_structure(lambda t: None if t is None else TensorSpec(t.shape, t.dtype),
                                     _expanded(self.structured_outputs))
         head = f"({', '.join(shown)}) -> {result}"
         return head if not verbose else f"Input Parameters:\n  " + "\n  ".join(shown) + f"\nOutput Type:\n  {result}"
@@ -468,14 +469,14 @@ class Function:
 
     def _relaxation_key(self, args, kwargs):
         def spec(x):
-            return "T" if isinstance(x, (Tensor, type_spec.TensorSpec)) else x
+            return "T" if isinstance(x, (Tensor, TensorSpec)) else x
         return function_spec.encode([spec(x) for x in nest.flatten((args, kwargs), expand_composites=True)])
 
     def _relaxed(self, args, kwargs):
         """A trace with unknown sizes where calls differ."""
         cache, key = self._function_cache, self._key(args, kwargs, ranks_only=True)
         flat = nest.flatten((args, kwargs), expand_composites=True)
-        shapes = [x.shape if isinstance(x, (Tensor, type_spec.TensorSpec)) else None for x in flat]
+        shapes = [x.shape if isinstance(x, (Tensor, TensorSpec)) else None for x in flat]
         known = cache.arg_relaxed_shapes.get(key)
         if known is None:  # the next call that differs shows what may be unknown
             merged = shapes
@@ -549,7 +550,7 @@ def _bound_function(original, call):
 
 def validate_signature(signature):
     """TypeError unless all parts of a signature are specs."""
-    if any(not isinstance(s, (type_spec.TensorSpec, type_spec.TypeSpec))
+    if any(not isinstance(s, type_spec.TypeSpec)
            for s in nest.flatten(signature, expand_composites=True)):
         raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of TensorSpec "
                         "objects.")

@@ -77,7 +77,7 @@ class FunctionSpec:
                                 f"{type(input_signature)}")
             self._input_signature = tuple(input_signature)
             self._flat_input_signature = tuple(nest.flatten(input_signature, expand_composites=True))
-            if any(not isinstance(s, (TensorSpec, type_spec.TypeSpec)) for s in self._flat_input_signature):
+            if any(not isinstance(s, type_spec.TypeSpec) for s in self._flat_input_signature):
                 raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of "
                                 f"TensorSpec objects. Got {input_signature}")
 
@@ -145,7 +145,7 @@ class FunctionSpec:
             raise ValueError("Structure of Python function inputs does not match input_signature:\n"
                              + text()) from None
         for i, (value, spec) in enumerate(zip(flat, flat_specs)):
-            if isinstance(value, (Tensor, TensorSpec, type_spec.TypeSpec)):
+            if isinstance(value, (Tensor, type_spec.TypeSpec)):
                 continue
             try:
                 flat[i] = conversion.convert_to_tensor(value, dtype_hint=spec.dtype)
@@ -156,7 +156,7 @@ class FunctionSpec:
             raise ValueError("Python inputs incompatible with input_signature:\n" + text())
         leaves, at = [], 0
         for s in nest.flatten(signature):
-            if isinstance(s, type_spec.TypeSpec):
+            if type_spec.is_composite_spec(s):
                 count = len(_parts(s, None))
                 own = flat[at:at + count]
                 leaves.append(s if any(isinstance(v, TensorSpec) for v in own) else s._from_components(own))
@@ -174,10 +174,10 @@ def _plain(signature):
 
 def _parts(spec, value):
     """The tensors of a value that a spec describes."""
-    if isinstance(spec, type_spec.TypeSpec):
+    if type_spec.is_composite_spec(spec):
         if value is None:
             return list(spec._flat_tensor_specs)
-        if isinstance(value, type_spec.TypeSpec):
+        if type_spec.is_composite_spec(value):
             return list(value._flat_tensor_specs)
         return list(spec._to_components(value))
     return [spec if value is None else value]
@@ -233,11 +233,11 @@ def encode(value, ranks_only=False, aliases=None):
     if is_variable(value):
         place = aliases.setdefault(id(value), len(aliases)) if aliases is not None else 0
         return "V", value.dtype._base, value._shape_tuple(), getattr(value, "trainable", True), place
-    if isinstance(value, type_spec.TypeSpec):
+    if type_spec.is_composite_spec(value):
         return "S", type(value), *[encode(s, ranks_only) for s in value._flat_tensor_specs]
     if getattr(value, "_is_composite_tensor", False):
         return "S", type(type_spec.type_spec_from_value(value)), \
-            *[encode(c, ranks_only) for c in value._components()]
+            *[encode(c, ranks_only) for c in nest.flatten(value, expand_composites=True)]
     if nest.is_sequence(value):
         return (kind, *[encode(v, ranks_only, aliases) for v in nest._values(value)])
     try:
@@ -277,4 +277,4 @@ def place_of_call():
     outside = graph if graph._eager else defaults.outside_functions()
     if outside._eager:
         return (None, names)
-    return (weakref.ref(outside), names, tuple(op.name for op in graph._colocation_stack))
+    return (weakref.ref(outside), names, tuple(entry.obj.name for entry in graph._colocation_stack))

@@ -124,11 +124,12 @@ class EagerGraph(Graph):
 
     def control_dependencies(self, control_inputs):
         """Does nothing: what was called has run."""
-        if callable(control_inputs):
-            control_inputs()
+        for control in control_inputs or ():
+            if callable(control):
+                control()
         return contextlib.nullcontext()
 
-    def colocate_with(self, op, ignore_existing=False):
+    def _colocation_scope(self, op, ignore_existing, depth):
         """Does nothing: there is one device."""
         return contextlib.nullcontext()
 

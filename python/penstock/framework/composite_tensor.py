@@ -6,15 +6,36 @@ class CompositeTensor:
 
     _is_composite_tensor = True
 
-    def _components(self):
-        """The tensors that it is made of, without those that are None."""
-        raise NotImplementedError
+    @property
+    def _type_spec(self):
+        """The TypeSpec, which knows of what parts it is made."""
+        raise NotImplementedError(f"{type(self).__name__}._type_spec()")
 
-    def _with_components(self, components):
-        """The same made of other tensors."""
-        raise NotImplementedError
+    def _shape_invariant_to_type_spec(self, shape):
+        raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
+
+    @property
+    def _is_graph_tensor(self):
+        from penstock.util import nest
+        return any(hasattr(t, "graph") for t in nest.flatten(self, expand_composites=True))
+
+    def _consumers(self):
+        from penstock.util import nest
+        parts = nest.flatten(self, expand_composites=True)
+        return list(dict.fromkeys(op for t in parts if hasattr(t, "graph") for op in t.consumers()))
 
 
 def is_composite_or_composite_value(value):
-    """Whether it is a composite tensor."""
-    return isinstance(value, CompositeTensor)
+    """Whether it is a composite tensor, or the value of one."""
+    from penstock.framework import type_spec
+    return isinstance(value, CompositeTensor) or type_spec.has_converter(value)
+
+
+def replace_composites_with_components(structure):
+    """The structure with the tensors, in tuples or lists, in place of what is made of them."""
+    from penstock.util import nest
+    if isinstance(structure, CompositeTensor):
+        return replace_composites_with_components(structure._type_spec._to_components(structure))
+    if not nest.is_sequence(structure):
+        return structure
+    return nest._sequence_like(structure, [replace_composites_with_components(x) for x in nest._values(structure)])

@@ -51,6 +51,44 @@ def set_inter_op_parallelism_threads(num_threads):
     _written().inter_op_parallelism_threads = num_threads
 
 
+_SWITCHES = frozenset("""
+    layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization dependency_optimization
+    loop_optimization function_optimization debug_stripper scoped_allocator_optimization pin_to_host_optimization
+    implementation_selector auto_mixed_precision""".split())
+_VALUES = ("disable_model_pruning", "disable_meta_optimizer", "min_graph_nodes")
+
+
+def get_optimizer_experimental_options():
+    """The graph passes that were switched, and the other settings of graph optimisation: name -> value."""
+    rewriter = _written().graph_options.rewrite_options
+    options = {name: getattr(rewriter, name) == rewriter.ON for name in sorted(_SWITCHES) if getattr(rewriter, name)}
+    return {**options, **{name: getattr(rewriter, name) for name in _VALUES if getattr(rewriter, name)}}
+
+
+def set_optimizer_experimental_options(options):
+    """Switches graph passes and changes other settings of graph optimisation. KeyError for a name that is none."""
+    rewriter = _written().graph_options.rewrite_options
+    for name, value in options.items():
+        if name in _SWITCHES:
+            setattr(rewriter, name, rewriter.ON if value else rewriter.OFF)
+        elif name in _VALUES:
+            setattr(rewriter, name, value)
+        else:
+            raise KeyError(name)
+
+
+def get_optimizer_jit():
+    """Whether graphs are compiled by XLA: a setting that is kept and has no effect."""
+    options = _written().graph_options.optimizer_options
+    return options.global_jit_level == options.ON_1
+
+
+def set_optimizer_jit(enabled):
+    """Says whether graphs are to be compiled by XLA: kept, without effect."""
+    options = _written().graph_options.optimizer_options
+    options.global_jit_level = options.ON_1 if enabled else options.OFF
+
+
 def list_physical_devices(device_type=None):
     """The machine's devices, or those of one type ("CPU")."""
     from penstock.client import device_lib

@@ -7,6 +7,7 @@ from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_values
+from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
 
 
@@ -130,7 +131,13 @@ def _dimension_tensor_conversion_function(d, dtype=None, name=None, as_ref=False
     return constant(d.value, dtype=_index_type(dtype, False, d), name=name or "shape_as_tensor")
 
 
+def _operation_conversion_error(op, dtype=None, name=None, as_ref=False):
+    raise TypeError(f"Can't convert Operation '{op.name}' to Tensor (target dtype={dtype!r}, name={name!r}, "
+                    f"as_ref={as_ref!r})")
+
+
 conversion.register_tensor_conversion_function((list, tuple), _constant_tensor_conversion_function, 100)
+conversion.register_tensor_conversion_function(Operation, _operation_conversion_error, 100)
 
 _PLAIN_TYPES = {*np.sctypeDict.values(), int, float, complex, bool, bytes, str, memoryview, np.ndarray}
 

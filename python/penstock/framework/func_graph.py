@@ -16,7 +16,7 @@ from penstock.framework.graph import Graph
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import TypeSpec
+from penstock.framework.type_spec import is_composite_spec
 from penstock.util import nest
 
 _EAGER_CONST_THRESHOLD = 128  # values of at most so many elements help shape inference inside of the body
@@ -472,9 +472,9 @@ def _keyword_inputs(func_graph, kwargs, shapes):
 
 def _pack(structure, flat):
     """pack_sequence_as, where a spec of a composite value stands for one."""
-    if isinstance(structure, TypeSpec):
+    if is_composite_spec(structure):
         return structure._from_components(flat)
-    if not nest.is_sequence(structure) or not any(isinstance(x, TypeSpec) for x in nest.flatten(structure)):
+    if not nest.is_sequence(structure) or not any(is_composite_spec(x) for x in nest.flatten(structure)):
         return nest.pack_sequence_as(structure, flat, expand_composites=True)
     leaves, at = [], 0
     for leaf in nest.flatten(structure):
@@ -487,7 +487,7 @@ def _pack(structure, flat):
 def _flat_specs(structure):
     flat = []
     for spec in nest.flatten(structure):
-        flat.extend(spec._flat_tensor_specs if isinstance(spec, TypeSpec) else [spec])
+        flat.extend(spec._flat_tensor_specs if is_composite_spec(spec) else [spec])
     for spec in flat:
         if not isinstance(spec, TensorSpec):
             raise TypeError(f"A TensorSpec object or a collection of them is expected, got: {spec!r}")

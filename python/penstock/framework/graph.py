@@ -168,20 +168,22 @@ class Graph(ScopesMixin):
                 scope = self._name_stack
                 name = core.unique_name(f"{scope}/{name}" if scope else name)
             control = ()
-            if self._control_dependencies_stack:
+            stacks = self._stacks
+            devices = stacks.devices
+            if stacks.control_dependencies:
                 control = [op._node for op in self._control_dependencies_for_inputs({t._op for t in inputs})]
             if self._op_to_kernel_label_map or self._gradient_override_map or self._container:
                 self._add_scoped_attrs(op_type, attrs)
             device = ""
             ask = False
-            if compute_device and self._device_function_stack:
-                device = self._device_function_stack.plain
+            if compute_device and devices:
+                device = devices.plain
                 if device is None:
                     device, ask = "", True
-            if self._colocation_stack:
+            if stacks.colocation:
                 groups = set()
-                for other in reversed(self._colocation_stack):
-                    groups.update(other.colocation_groups())
+                for other in reversed(stacks.colocation):
+                    groups.update(other.obj.colocation_groups())
                 attrs["_class"] = sorted(groups)
             for tensor in inputs:
                 if tensor._op._graph is not self:
@@ -193,9 +195,11 @@ class Graph(ScopesMixin):
             op = Operation(self, node, name, op_type, stack.capture(2))
             op._inputs_val = tuple(inputs)
             self._ops.append(op)
-            if compute_device and self._device_function_stack:
-                op._device_stack = self._device_function_stack
-            if ask or self._colocation_stack or self._attr_scope_map or self._control_dependencies_stack:
+            if compute_device and devices:
+                op._device_stack = devices
+            if stacks.colocation:
+                op._colocation_places = stacks.colocation
+            if ask or stacks.colocation or self._attr_scope_map or stacks.control_dependencies:
                 self._apply_scopes(op, ask)
             if self._control_flow_context is not None:
                 op._control_flow_post_processing()
@@ -230,8 +234,8 @@ class Graph(ScopesMixin):
         if ask_devices:
             self._apply_device_functions(op)
         for other in reversed(self._colocation_stack):
-            if other.device:
-                op._set_device(other.device)
+            if other.obj.device:
+                op._set_device(other.obj.device)
 
     def _add_new_operations(self, compute_devices=True, scopes=True, control_flow=True):
         """Operations for the nodes that the runtime has added by itself (import, gradients); returns them."""
@@ -263,7 +267,7 @@ class Graph(ScopesMixin):
         attrs = {}
         self._add_scoped_attrs(op.type, attrs)
         if self._colocation_stack:
-            groups = {g for other in self._colocation_stack for g in other.colocation_groups()}
+            groups = {g for other in self._colocation_stack for g in other.obj.colocation_groups()}
             from penstock import proto
             op._set_attr("_class", op._set_attr_value(
                 list=proto.message("tensorflow.AttrValue.ListValue")(s=sorted(groups))))

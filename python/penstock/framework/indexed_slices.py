@@ -78,18 +78,12 @@ class IndexedSlices(CompositeTensor):
 
     def consumers(self):
         """The operations that take one of its tensors."""
-        return [op for t in self._components() for op in t.consumers()]
+        return self._consumers()
 
     @property
     def _type_spec(self):
         from penstock.framework import type_spec
         return type_spec.type_spec_from_value(self)
-
-    def _components(self):
-        return [t for t in (self._values, self._indices, self._dense_shape) if t is not None]
-
-    def _with_components(self, components):
-        return IndexedSlices(*components)
 
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])

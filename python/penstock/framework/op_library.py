@@ -589,6 +589,7 @@ def function(op_name):
     """The function of an op. RuntimeError if there is no such op."""
     found = _functions.get(op_name)
     if found is None:
+        from penstock.framework import constant_op  # noqa: F401  (what is no tensor yet is converted by it)
         info = op_info(op_name)
         namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,

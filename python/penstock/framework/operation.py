@@ -14,6 +14,7 @@ class Operation:
     """A node. Made by Graph only; the runtime's graph holds its definition, this object what is Python's alone."""
 
     _device_stack = ()  # the device scopes under which it was built
+    _colocation_places = ()  # and the colocation scopes
 
     def __init__(self, graph, node, name, op_type, traceback):
         self._graph = graph
@@ -104,6 +105,10 @@ class Operation:
     @property
     def _device_assignments(self):
         return [TraceableObject(entry.display_name, entry.frame) for entry in reversed(self._device_stack)]
+
+    @property
+    def _colocation_dict(self):
+        return {entry.obj.name: entry.copy_metadata() for entry in self._colocation_places}
 
     def values(self):
         """The outputs as a tuple."""

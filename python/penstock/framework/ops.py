@@ -99,14 +99,24 @@ class name_scope:  # noqa: N801
 
 
 class name_scope_v2(name_scope):  # noqa: N801
-    """Version 2's name_scope: a name and nothing else."""
+    """Version 2's name_scope: a name and nothing else. May be entered again while it is open."""
 
-    __slots__ = ()
+    __slots__ = ("_open",)
 
     def __init__(self, name):
         if name is None or not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         super().__init__(name)
+        self._open = []
+
+    def __enter__(self):
+        scope = get_default_graph().name_scope(self._name)
+        name = scope.__enter__()
+        self._open.append(scope)
+        return name
+
+    def __exit__(self, *exc):
+        return self._open.pop().__exit__(*exc)
 
 
 @contextlib.contextmanager
@@ -155,7 +165,7 @@ def control_dependencies(control_inputs):
 
 def colocate_with(op, ignore_existing=False):
     """Graph.colocate_with of the default graph."""
-    return get_default_graph().colocate_with(op, ignore_existing)
+    return get_default_graph()._colocation_scope(op, ignore_existing, 2)
 
 
 def _colocate_with_for_gradient(op, gradient_uid, ignore_existing=False):

@@ -3,6 +3,7 @@ Graph."""
 import contextlib
 import re
 import sys
+import threading
 
 from penstock.framework import device as pydev
 from penstock.framework import stack
@@ -32,7 +33,7 @@ class _NameScope:
         graph, name = self._graph, self._name
         self._old = old = graph._name_stack
         if not name:
-            new = ""
+            new = None
         else:
             if isinstance(name, bytes):
                 name = name.decode()
@@ -42,7 +43,7 @@ class _NameScope:
                 raise ValueError(f"'{name}' is not a valid scope name")
             new = name[:-1] if name[-1] == "/" else graph.unique_name(name)
         graph._name_stack = new
-        return new + "/" if new else ""
+        return "" if new is None else new + "/"
 
     def __exit__(self, *exc):
         self._graph._name_stack = self._old
@@ -142,6 +143,29 @@ class _DeviceScope:
         return False
 
 
+class _ColocationScope:
+    """Context manager of Graph.colocate_with. `entry` is the operation with its place in the program, or None."""
+
+    __slots__ = ("_graph", "_entry", "_ignore_existing", "_old")
+
+    def __init__(self, graph, entry, ignore_existing):
+        self._graph = graph
+        self._entry = entry
+        self._ignore_existing = ignore_existing
+
+    def __enter__(self):
+        stacks = self._graph._stacks
+        self._old = stacks.devices, stacks.colocation
+        stacks.devices = _DeviceStack()
+        stacks.colocation = ([] if self._ignore_existing else stacks.colocation) + \
+            ([] if self._entry is None else [self._entry])
+
+    def __exit__(self, *exc):
+        stacks = self._graph._stacks
+        stacks.devices, stacks.colocation = self._old
+        return False
+
+
 class _ControlDependencies:
     """Context manager of Graph.control_dependencies. Knows the operations that were built under it, which need no edge
     of their own from its control inputs when they feed one another."""
@@ -179,13 +203,38 @@ class _ControlDependencies:
         return op in self._seen
 
 
+class _Stacks:
+    """The scopes that threads may have apart."""
+
+    __slots__ = ("devices", "control_dependencies", "colocation")
+
+    def __init__(self):
+        self.devices, self.control_dependencies, self.colocation = _DeviceStack(), [], []
+
+
+class _ThreadStacks(threading.local):
+    """The same for each thread: it begins with what all had in common."""
+
+    def __init__(self, common):
+        super().__init__()
+        self.devices = common.devices
+        self.control_dependencies, self.colocation = common.control_dependencies[:], common.colocation[:]
+
+
+def _stack(name):
+    return property(lambda self: getattr(self._stacks, name), lambda self, value: setattr(self._stacks, name, value))
+
+
 class ScopesMixin:
     """The scopes of a graph."""
 
+    _device_function_stack = _stack("devices")
+    _control_dependencies_stack = _stack("control_dependencies")
+    _colocation_stack = _stack("colocation")
+
     def _init_scopes(self):
+        self._stacks = _Stacks()
         self._device_function_stack = _DeviceStack()
-        self._control_dependencies_stack = []
-        self._colocation_stack = []
         self._control_flow_context = None
         self._loops_without_gradient = set()  # frames of loops with back_prop=False
         self._default_original_op = None
@@ -287,22 +336,16 @@ class ScopesMixin:
 
     # Colocation
 
-    @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):
         """Context manager under which operations share the device of `op`; device scopes outside of it do not count.
         None, with `ignore_existing`, forgets colocation."""
+        return self._colocation_scope(op, ignore_existing, 2)
+
+    def _colocation_scope(self, op, ignore_existing, depth):
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         op = self._op_to_colocate_with(op)
-        devices, colocated = self._device_function_stack, self._colocation_stack
-        self._device_function_stack = _DeviceStack()
-        self._colocation_stack = [] if ignore_existing else list(colocated)
-        if op is not None:
-            self._colocation_stack.append(op)
-        try:
-            yield
-        finally:
-            self._device_function_stack, self._colocation_stack = devices, colocated
+        return _ColocationScope(self, None if op is None else TraceableObject(op, _frame_above(depth)), ignore_existing)
 
     @contextlib.contextmanager
     def _colocate_with_for_gradient(self, op, gradient_uid, ignore_existing=False):
@@ -382,7 +425,9 @@ class ScopesMixin:
             setattr(self, field, original)
 
     def switch_to_thread_local(self):
-        """Kept for programs that call it: scopes other than names are the graph's."""
+        """From now on threads see only their own scopes: devices, control dependencies, colocation. Names are always so."""
+        if not isinstance(self._stacks, _ThreadStacks):
+            self._stacks = _ThreadStacks(self._stacks)
 
     @contextlib.contextmanager
     def _variable_creator_scope(self, creator, priority=100):

@@ -24,3 +24,9 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
         return true_fn() if known else false_fn()
     from penstock.ops import control_flow_ops
     return control_flow_ops.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+
+
+def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+    """As tf.case; predicates may be bools, and those whose values are known leave no conditional in the graph."""
+    from penstock.ops import cond
+    return cond._case_helper(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)

@@ -84,18 +84,12 @@ class SparseTensor(CompositeTensor):
 
     def consumers(self):
         """The operations that take one of its tensors."""
-        return [op for t in self._components() for op in t.consumers()]
+        return self._consumers()
 
     @property
     def _type_spec(self):
         from penstock.framework import type_spec
         return type_spec.type_spec_from_value(self)
-
-    def _components(self):
-        return [self._indices, self._values, self._dense_shape]
-
-    def _with_components(self, components):
-        return SparseTensor(*components)
 
     def __str__(self):
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"

@@ -4,12 +4,14 @@ import numpy as np
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
+from penstock.framework.type_spec import BatchableTypeSpec
 
 
-class TensorSpec:
+class TensorSpec(BatchableTypeSpec):
     """Type, shape and name of a tensor."""
 
     __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name")
+    _is_composite_spec = False  # a leaf
 
     def __init__(self, shape, dtype=dtypes.float32, name=None):
         self._shape = tensor_shape.TensorShape(shape)
@@ -55,6 +57,47 @@ class TensorSpec:
         return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
 
     value_type = property(lambda self: Tensor, doc="Tensor.")
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._name
+
+    @property
+    def _component_specs(self):
+        return self
+
+    @property
+    def _flat_tensor_specs(self):
+        return [self]
+
+    def _to_components(self, value):
+        from penstock.framework import ops
+        try:
+            value = ops.convert_to_tensor(value, self._dtype)
+        except (TypeError, ValueError):
+            raise ValueError(f"Value {value} is not convertible to a tensor with dtype {self._dtype} and shape "
+                             f"{self._shape}.") from None
+        if not value.shape.is_compatible_with(self._shape):
+            raise ValueError(f"Value {value} is not convertible to a tensor with dtype {self._dtype} and shape "
+                             f"{self._shape}.")
+        return value
+
+    def _from_components(self, components):
+        return components
+
+    def _to_tensor_list(self, value):
+        return [self._to_components(value)]
+
+    def _from_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        return tensor
+
+    def _batch(self, batch_size):
+        return TensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return TensorSpec(self._shape[1:], self._dtype)
 
     def __hash__(self):
         return hash((self._shape_tuple, self.dtype))

@@ -1,18 +1,17 @@
-"""What is known of a value before it is there: TypeSpec, and the specs of values made of several tensors."""
+"""What is known of a value before it is there: TypeSpec, and how it is found for a value."""
 import numpy as np
 
+from penstock.framework import composite_tensor
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
-from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
-from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
 
 
 class TypeSpec:
     """Base class: the kind of a value (`value_type`), of which parts it is made, and what is known of them."""
 
     __slots__ = ()
+    _is_composite_spec = True
 
     value_type = property(lambda self: None, doc="The class of the values.")
 
@@ -48,14 +47,13 @@ class TypeSpec:
     def is_compatible_with(self, spec_or_value):
         """Whether a value, or the values of a spec, may have this spec."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
-        return type(self) is type(other) and all(
-            _compatible(a, b) for a, b in zip(self._serialize(), other._serialize()))
+        return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
 
     def most_specific_compatible_type(self, other):
         """The most specific spec of which both are cases. ValueError if there is none."""
         if type(self) is not type(other):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return self._deserialize([_merged(a, b) for a, b in zip(self._serialize(), other._serialize())])
+        return self._deserialize(_merged(self._serialize(), other._serialize()))
 
     def __eq__(self, other):
         return type(other) is type(self) and _key(self._serialize()) == _key(other._serialize())
@@ -74,101 +72,92 @@ class TypeSpec:
 
 
 def _compatible(a, b):
-    if isinstance(a, (tensor_shape.TensorShape, dtypes.DType)) and type(a) is type(b):
+    if isinstance(a, TypeSpec):
         return a.is_compatible_with(b)
-    return type(a) is type(b) and a == b
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_compatible, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(_compatible(a[key], b[key]) for key in a)
+    if isinstance(a, (tensor_shape.TensorShape, dtypes.DType)):
+        return a.is_compatible_with(b)
+    return _key(a) == _key(b)
 
 
 def _merged(a, b):
-    if isinstance(a, tensor_shape.TensorShape):
-        return a.most_specific_compatible_shape(b)
-    if a != b:
-        raise ValueError(f"Types are not compatible: {a!r} vs {b!r}")
-    return a
+    if type(a) is type(b):
+        if isinstance(a, (list, tuple)) and len(a) == len(b):
+            return tuple(map(_merged, a, b)) if isinstance(a, tuple) else list(map(_merged, a, b))
+        if isinstance(a, dict) and list(a) == list(b):
+            return type(a)((key, _merged(a[key], b[key])) for key in a)
+        if isinstance(a, tensor_shape.TensorShape):
+            return a.most_specific_compatible_shape(b)
+        if isinstance(a, TypeSpec):
+            return a.most_specific_compatible_type(b)
+        if _key(a) == _key(b):
+            return a
+    raise ValueError(f"Types are not compatible: {a!r} vs {b!r}")
 
 
-def _key(items):
-    return tuple(x._values if isinstance(x, tensor_shape.TensorShape) else x for x in items)
+def _key(value):
+    """What compares and hashes as the value: lists, dicts and arrays do not hash."""
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(map(_key, value))
+    if isinstance(value, dict):
+        return type(value), tuple((key, _key(item)) for key, item in value.items())
+    if isinstance(value, tensor_shape.TensorShape):
+        return tensor_shape.TensorShape, value._values
+    if isinstance(value, np.ndarray):
+        return np.ndarray, value.shape, _key(value.tolist())
+    return value
 
 
-def _all_arrays(components):
-    return all(isinstance(c, np.ndarray) for c in components)
+class BatchableTypeSpec(TypeSpec):
+    """A spec whose values can be put together in batches, and taken apart."""
+
+    __slots__ = ()
+
+    def _batch(self, batch_size):
+        raise NotImplementedError(f"{type(self).__name__}._batch")
+
+    def _unbatch(self):
+        raise NotImplementedError(f"{type(self).__name__}._unbatch")
 
 
-class IndexedSlicesSpec(TypeSpec):
-    """Of IndexedSlices."""
-
-    __slots__ = ("_shape", "_values_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
-    value_type = property(lambda self: IndexedSlices, doc="IndexedSlices.")
-
-    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None,
-                 indices_shape=None):
-        self._shape = tensor_shape.as_shape(shape)
-        self._values_dtype = dtypes.as_dtype(dtype)
-        self._indices_dtype = dtypes.as_dtype(indices_dtype)
-        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
-        self._indices_shape = tensor_shape.as_shape(indices_shape).with_rank(1)
-
-    def _serialize(self):
-        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
-
-    @property
-    def _component_specs(self):
-        specs = [TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
-                 TensorSpec(self._indices_shape, self._indices_dtype)]
-        if self._dense_shape_dtype is not None:
-            specs.append(TensorSpec([self._shape.ndims], self._dense_shape_dtype))
-        return tuple(specs)
-
-    def _to_components(self, value):
-        return tuple(c for c in (value.values, value.indices, value.dense_shape) if c is not None)
-
-    def _from_components(self, components):
-        if _all_arrays(components):
-            return IndexedSlicesValue(*components, *[None] * (3 - len(components)))
-        return IndexedSlices(*components)
+def is_composite_spec(value):
+    """Whether it is the spec of a value made of several tensors."""
+    return getattr(value, "_is_composite_spec", False)
 
 
-class SparseTensorSpec(TypeSpec):
-    """Of SparseTensor."""
+_converters = []  # (type, function, whether for its subclasses too), latest last
 
-    __slots__ = ("_shape", "_dtype")
-    value_type = property(lambda self: SparseTensor, doc="SparseTensor.")
 
-    def __init__(self, shape=None, dtype=dtypes.float32):
-        self._shape = tensor_shape.as_shape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+def register_type_spec_from_value_converter(type_object, converter_fn, allow_subclass=False):
+    """Makes `converter_fn(value)` give the spec of values of this type, and of its subclasses if that is allowed."""
+    _converters.append((type_object, converter_fn, allow_subclass))
 
-    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
-    shape = property(lambda self: self._shape, doc="The shape of the whole tensor.")
 
-    def _serialize(self):
-        return self._shape, self._dtype
-
-    @property
-    def _component_specs(self):
-        rank = self._shape.rank
-        count = None if rank is None or any(d != 1 for d in self._shape._values) else 1
-        return [TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype),
-                TensorSpec([rank], dtypes.int64)]
-
-    def _to_components(self, value):
-        return value.indices, value.values, value.dense_shape
-
-    def _from_components(self, components):
-        kind = SparseTensorValue if _all_arrays(components) else SparseTensor
-        return kind(*components)
+def has_converter(value):
+    """Whether a function was registered for values of this type."""
+    from penstock.framework import composite_spec  # noqa: F401  (registers its kinds)
+    return any(type(value) is kind or allow and isinstance(value, kind) for kind, _, allow in _converters)
 
 
 def type_spec_from_value(value):
     """The spec of a tensor, a composite tensor, a variable, or a value that becomes a tensor. TypeError if it has
     none."""
+    from penstock.framework import composite_spec  # noqa: F401  (registers its kinds)
+    from penstock.framework.tensor_spec import TensorSpec
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
-    if isinstance(value, (IndexedSlices, SparseTensor, SparseTensorValue)):
-        return _composite_spec(value)
+    for kind, converter, allow_subclass in reversed(_converters):
+        if type(value) is kind or allow_subclass and isinstance(value, kind):
+            return converter(value)
+    if isinstance(value, composite_tensor.CompositeTensor):
+        return value._type_spec
     if isinstance(value, (np.ndarray, np.generic)):
         return TensorSpec(value.shape, dtypes.as_dtype(value.dtype))
     if isinstance(value, (bool, int, float, complex, bytes, str, list, tuple)):
@@ -181,15 +170,3 @@ def type_spec_from_value(value):
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return TensorSpec(value.shape, value.dtype)
     raise TypeError(f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}")
-
-
-def _composite_spec(value):
-    if isinstance(value, SparseTensor):
-        return SparseTensorSpec(value.shape, value.dtype)
-    if isinstance(value, SparseTensorValue):
-        return SparseTensorSpec([int(d) for d in value.dense_shape], np.asarray(value.values).dtype)
-    inner = value.values.shape[1:]
-    rows = value.dense_shape[:1] if isinstance(value.dense_shape, np.ndarray) else value.shape[:1]
-    return IndexedSlicesSpec(
-        tensor_shape.as_shape(rows if rows else [None]).concatenate(inner), value.values.dtype, value.indices.dtype,
-        None if value.dense_shape is None else value.dense_shape.dtype, value.indices.shape)

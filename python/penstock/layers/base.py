@@ -257,7 +257,7 @@ class Layer(object):
                 self.add_loss(functools.partial(self._regularization, name, part, regularizer))
         # A getter of the program may have made it not trainable.
         known = tf_variables.trainable_variables()
-        frozen = trainable and not any(variable is v or parts[0] is v for v in known)
+        frozen = trainable and not ops.executing_eagerly() and not any(variable is v or parts[0] is v for v in known)
         (self._trainable_weights if trainable and not frozen else self._non_trainable_weights).append(variable)
 
     @staticmethod

@@ -113,22 +113,16 @@ def constant_value(pred):
 
 
 def get_reachable_from_inputs(inputs, targets=None):
-    """The tensors and operations that are computed from `inputs`, up to those of `targets`."""
-    reached = set(inputs)
-    wanted = set(targets) if targets is not None else None
+    """The set of tensors that are computed from `inputs` (tensors or variables), these included; at least up to those of
+    `targets`."""
+    reached, wanted = set(inputs), set(targets or ())
     queue = list(inputs)
     while queue:
         x = queue.pop(0)
-        if isinstance(x, ops.Operation):
-            following = list(x.outputs) + list(getattr(x, "_control_outputs", []))
-        elif isinstance(x, ops.Tensor):
-            following = x.consumers()
-        else:
-            raise TypeError("Expected Operation, Variable, or Tensor, got " + str(x))
-        for y in following:
-            if y not in reached:
-                reached.add(y)
-                queue.append(y)
-        if wanted is not None and wanted <= reached:
+        for op in x.consumers() if hasattr(x, "consumers") else [x.op]:
+            fresh = [y for y in op.outputs if y not in reached]
+            reached.update(fresh)
+            queue += fresh
+        if wanted and wanted <= reached:
             break
     return reached

@@ -113,7 +113,7 @@ def _assert_at_most_n_true(predicates, n, msg):
     return control_flow_ops.Assert(condition, data=data, summarize=len(predicates))
 
 
-def _checked_pairs(pred_fn_pairs, exclusive, name):
+def _checked_pairs(pred_fn_pairs, exclusive, name, allow_python_preds=False):
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError("fns must be a list, tuple, or dict")
     if isinstance(pred_fn_pairs, collections.OrderedDict):
@@ -127,11 +127,16 @@ def _checked_pairs(pred_fn_pairs, exclusive, name):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not isinstance(pred, ops.Tensor):
+        if isinstance(pred, ops.Tensor):
+            shown = pred.numpy() if pred._is_eager else pred.name
+            if pred.dtype != dtypes.bool:
+                raise TypeError("pred must be Tensor of type bool: %s" % shown)
+        elif not allow_python_preds:
             raise TypeError("pred must be a Tensor, got: %s" % pred)
-        shown = pred.numpy() if pred._is_eager else pred.name
-        if pred.dtype != dtypes.bool:
-            raise TypeError("pred must be Tensor of type bool: %s" % shown)
+        elif not isinstance(pred, bool):
+            raise TypeError("pred must be a Tensor or bool, got: %s" % pred)
+        else:
+            shown = pred
         if not callable(function):
             raise TypeError("fn for pred %s must be callable." % shown)
     return zip(*pred_fn_pairs)
@@ -154,13 +159,18 @@ def _last_as_default(predicates, actions):
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """The function of the first predicate that holds, else `default`; `exclusive` demands that at most one holds."""
-    predicates, actions = _checked_pairs(pred_fn_pairs, exclusive, name)
+    return _case_helper(functools.partial(cond, strict=strict), pred_fn_pairs, default, exclusive, name)
+
+
+def _case_helper(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds=False):
+    """`case` made of `cond_fn(predicate, true_fn, false_fn)`."""
+    predicates, actions = _checked_pairs(pred_fn_pairs, exclusive, name, allow_python_preds)
     with ops.name_scope(name, "case", [predicates]):
         if default is None:
             default, predicates, actions = _last_as_default(predicates, actions)
         function = default
         for predicate, action in reversed(list(zip(predicates, actions))):
-            function = functools.partial(cond, predicate, true_fn=action, false_fn=function, strict=strict)
+            function = functools.partial(cond_fn, predicate, true_fn=action, false_fn=function)
         if not exclusive:
             return function()
         with ops.control_dependencies([_assert_at_most_n_true(predicates, n=1, msg="Input error: exclusive=True")]):

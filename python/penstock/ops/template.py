@@ -9,18 +9,23 @@ from penstock.platform import tf_logging as logging
 
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
     """`func_` with `kwargs` bound, in a variable scope of its own that its first call (or this one) opens."""
-    if kwargs:
-        func_ = functools.wraps(func_, updated=())(functools.partial(func_, **kwargs))
-    return Template(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_,
-                    custom_getter=custom_getter_)
+    return make_template_internal(name_, func_, create_scope_now_, unique_name_, custom_getter_, False, **kwargs)
 
 
 def make_template_internal(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None,
                            create_graph_function_=False, **kwargs):
-    return make_template(name_, func_, create_scope_now_, unique_name_, custom_getter_, **kwargs)
+    if kwargs:
+        func_ = functools.wraps(func_, updated=())(functools.partial(func_, **kwargs))
+    if ops.executing_eagerly():
+        if unique_name_ is not None:
+            raise ValueError("unique_name_ cannot be used when eager exeuction is enabled.")
+        return EagerTemplate(name_, func_, create_scope_now=create_scope_now_, custom_getter=custom_getter_,
+                             create_graph_function=create_graph_function_)
+    return Template(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_,
+                    custom_getter=custom_getter_, create_graph_function=create_graph_function_)
 
 
-def _without_common_part(trace, base):
+def _skip_common_stack_elements(trace, base):
     for i, (a, b) in enumerate(zip(trace, base)):
         if a != b:
             return trace[i:]
@@ -72,15 +77,19 @@ class Template(object):
             return result
         except Exception as e:
             # Where the template was made is not in the traceback of where it is called.
-            made = "".join(_without_common_part(self._stacktrace, traceback.format_stack()))
+            made = "".join(_skip_common_stack_elements(self._stacktrace, traceback.format_stack()))
             e.args = ("%s\n\noriginally defined at:\n%s" % (e.args[0] if e.args else "", made),) + e.args[1:]
             raise
 
+    def _made(self):
+        """(all variables, trainable ones) that there are now."""
+        return (ops.get_collection(ops.GraphKeys.GLOBAL_VARIABLES),
+                ops.get_collection(ops.GraphKeys.TRAINABLE_VARIABLES))
+
     def _later_call(self, args, kwargs):
-        everything = ops.get_collection_ref(ops.GraphKeys.GLOBAL_VARIABLES)
-        trainable = ops.get_collection_ref(ops.GraphKeys.TRAINABLE_VARIABLES)
-        before, trainable_before = len(everything), len(trainable)
+        before, trainable_before = map(len, self._made())
         result = self._func(*args, **kwargs)
+        everything, trainable = self._made()
         complaint = ("created when calling a template after the first time, perhaps you used tf.Variable when you "
                      "meant tf.get_variable: %s")
         if len(trainable) != trainable_before:
@@ -132,9 +141,60 @@ class Template(object):
 
     @property
     def non_trainable_variables(self):
-        trainable = set(self.trainable_variables)
-        return [v for v in self.global_variables if v not in trainable]
+        trainable = {id(v) for v in self.trainable_variables}
+        return [v for v in self.global_variables if id(v) not in trainable]
 
-    weights = variables
-    trainable_weights = trainable_variables
-    non_trainable_weights = non_trainable_variables
+    @property
+    def weights(self):
+        return self.variables
+
+    @property
+    def trainable_weights(self):
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self):
+        return self.non_trainable_variables
+
+
+class EagerTemplate(Template):
+    """A template that holds its variables itself, for eager execution."""
+
+    def __init__(self, name, func, create_scope_now=False, custom_getter=None, create_graph_function=False):
+        if not ops.executing_eagerly():
+            raise RuntimeError("%s objects can only be used when eager execution is enabled, use tf.Template for graph "
+                               "construction" % type(self))
+        super().__init__(name, func, create_scope_now, None, custom_getter, create_graph_function)
+        # A template that is made inside another keeps its variables with that one's.
+        around = variable_scope._get_default_variable_store()
+        self._store = variable_scope.EagerVariableStore(around if around._store_eager_variables else None)
+
+    def __call__(self, *args, **kwargs):
+        if self._variable_scope:
+            scope = variable_scope.variable_scope(self._variable_scope, reuse=variable_scope.AUTO_REUSE)
+        else:
+            scope = variable_scope.variable_scope(None, self._name, custom_getter=self._custom_getter)
+        # The store is opened inside: templates that are nested side by side get different names.
+        with scope as self._variable_scope, self._store.as_default():
+            return self._call_func(args, kwargs)
+
+    def _made(self):
+        return self._in_scope(self._store.variables()), self._in_scope(self._store.trainable_variables())
+
+    def _in_scope(self, variables):
+        if not self._variables_created:
+            return []
+        prefix = self._variable_scope.name + "/"
+        return [v for v in variables if v.name.startswith(prefix)]
+
+    @property
+    def global_variables(self):
+        return self._in_scope(self._store.variables())
+
+    @property
+    def local_variables(self):
+        return []
+
+    @property
+    def trainable_variables(self):
+        return self._in_scope(self._store.trainable_variables())

@@ -44,6 +44,10 @@ class VariableScope(object):
         self._dtype = dtype
         self._use_resource = use_resource
         self._constraint = constraint
+        if ops.executing_eagerly():
+            if caching_device is not None:
+                raise NotImplementedError("Caching devices is not yet supported when eager execution is enabled.")
+            self._reuse, self._use_resource = AUTO_REUSE, True
 
     @property
     def name(self):
@@ -101,12 +105,16 @@ class VariableScope(object):
         self._dtype = dtype
 
     def set_use_resource(self, use_resource):
+        if ops.executing_eagerly() and not use_resource:
+            raise ValueError("When eager execution is enabled, use_resource cannot be set to false.")
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer):
         self._regularizer = regularizer
 
     def set_caching_device(self, caching_device):
+        if ops.executing_eagerly():
+            raise NotImplementedError("Caching devices are not yet supported when eager execution is enabled.")
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner):
@@ -141,6 +149,8 @@ class VariableScope(object):
             partitioner = self._partitioner
         if custom_getter is None:
             custom_getter = self._custom_getter
+        if ops.executing_eagerly():  # a variable store that holds eager variables reuses them by itself
+            reuse, use_resource = False, True
         if reuse is None:
             reuse = self._reuse
         if use_resource is None:

@@ -150,6 +150,8 @@ class _VariableStore(object):
                 raise RuntimeError("When eager execution is enabled variable reuse is only supported when an "
                                    "EagerVariableStore is active. See the documentation on EagerVariableStore for "
                                    "example usage.")
+            if self._store_eager_variables:
+                reuse = AUTO_REUSE
             use_resource = True
         # A reference type stands for the type of its values.
         dtype = getattr(dtype, "base_dtype", dtype)
@@ -234,7 +236,8 @@ class _VariableStore(object):
             part._set_save_slice_info(variables.Variable.SaveSliceInfo(name, shape.as_list(), offset, part_shape))
             slices.append(part)
         whole = PartitionedVariable(name=name, shape=shape, dtype=dtype, variable_list=slices, partitions=partitions)
-        self._partitioned_vars[name] = whole
+        if not ops.executing_eagerly() or self._store_eager_variables:
+            self._partitioned_vars[name] = whole
         return whole
 
     def _found_partitioned(self, name, shape, dtype, partitions, reuse):
@@ -301,11 +304,16 @@ class _VariableStore(object):
             use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
         if not ops.executing_eagerly() or self._store_eager_variables:
             self._vars[name] = v
+        if ops.executing_eagerly() and self._store_eager_variables:
+            # Collections would keep other eager variables alive.
+            ops.add_to_collections(collections or [ops.GraphKeys.GLOBAL_VARIABLES], v)
+            if trainable:
+                ops.add_to_collection(ops.GraphKeys.TRAINABLE_VARIABLES, v)
         if regularizer:
             with ops.colocate_with(v), ops.name_scope(name + "/Regularizer/"), ops.init_scope():
                 loss = regularizer(v)
             if loss is not None:
-                logging.vlog(1, "Applied regularizer to %s and added %s to REGULARIZATION_LOSSES.", v.name, loss.name)
+                logging.vlog(1, "Applied regularizer to %s and added %s to REGULARIZATION_LOSSES.", v.name, loss)
                 ops.add_to_collection(ops.GraphKeys.REGULARIZATION_LOSSES, loss)
         return v
 
@@ -382,3 +390,11 @@ class EagerVariableStore(object):
 
     def non_trainable_variables(self):
         return [v for v in self.variables() if not v.trainable]
+
+    def copy(self):
+        """A store with variables of its own, of the same names and values."""
+        made = EagerVariableStore()
+        for name, v in self._store._vars.items():
+            made._store._vars[name] = resource_variable_ops.ResourceVariable(
+                v.read_value(), name=v.name.partition(":")[0], trainable=v.trainable)
+        return made

@@ -4,6 +4,7 @@ from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
+from penstock.framework import composite_spec
 from penstock.framework import type_spec
 from penstock.ops import control_flow_ops
 from penstock.ops import control_flow_util as util
@@ -71,10 +72,10 @@ def shape_invariant(var, shape=None):
 
 def _composite_invariant(var, shape):
     if isinstance(var, indexed_slices.IndexedSlices):
-        return type_spec.IndexedSlicesSpec(
+        return composite_spec.IndexedSlicesSpec(
             shape, var.dtype, var.indices.dtype, None if var.dense_shape is None else var.dense_shape.dtype,
             shape[:1] if shape.ndims is not None else None)
-    return type_spec.SparseTensorSpec(shape, var.dtype)
+    return composite_spec.SparseTensorSpec(shape, var.dtype)
 
 
 def _set_shape_invariants(inputs, enters, shapes):

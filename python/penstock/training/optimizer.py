@@ -85,7 +85,12 @@ class _TensorProcessor(_VariableProcessor):
 
 
 def _get_processor(v):
-    if v.op.type == "VarHandleOp":
+    if resource_variable_ops.is_resource_variable(v):
+        return _DenseResourceVariableProcessor(v)
+    if ops.executing_eagerly():
+        if isinstance(v, ops.Tensor):
+            return _TensorProcessor(v)
+    elif v.op.type == "VarHandleOp":
         return _DenseResourceVariableProcessor(v)
     if isinstance(v, variables.Variable):
         return _RefVariableProcessor(v)
@@ -151,6 +156,11 @@ class Optimizer(object):
 
         `loss` may be a function of nothing; then, without `var_list`, only the variables it depends on are listed.
         """
+        if callable(loss) and ops.executing_eagerly():
+            return self._recorded_gradients(loss, var_list, grad_loss)
+        if ops.executing_eagerly():
+            raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution "
+                               "is enabled.")
         if callable(loss):
             pairs = self.compute_gradients(loss(), var_list, gate_gradients, aggregation_method,
                                            colocate_gradients_with_ops, grad_loss)
@@ -180,6 +190,16 @@ class Optimizer(object):
         self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None and v.dtype != dtypes.resource])
         return grads_and_vars
 
+    @staticmethod
+    def _recorded_gradients(loss, var_list, grad_loss):
+        from penstock.eager import backprop
+        with backprop.GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = loss()
+        var_list = tape.watched_variables() if var_list is None else nest.flatten(var_list)
+        return list(zip(tape.gradient(value, var_list, grad_loss), var_list))
+
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that applies what compute_gradients returned; `global_step`, if given, then grows by one."""
         name = self.get_name() if name is None else name
@@ -197,13 +217,16 @@ class Optimizer(object):
             update_ops = []
             for grad, var, processor in updates:
                 if grad is not None:
-                    with ops.name_scope("update_" + var.op.name), ops.colocate_with(var):
+                    scope_name = "" if ops.executing_eagerly() else var.op.name
+                    with ops.name_scope("update_" + scope_name), ops.colocate_with(var):
                         update_ops.append(processor.update_op(self, grad))
             if global_step is None:
                 apply_updates = self._finish(update_ops, scope)
             else:
                 with ops.control_dependencies([self._finish(update_ops, "update")]), ops.colocate_with(global_step):
                     apply_updates = _incremented(global_step, scope)
+            if ops.executing_eagerly():
+                return apply_updates
             if isinstance(apply_updates, ops.Tensor):
                 apply_updates = apply_updates.op
             train_ops = ops.get_collection_ref(ops.GraphKeys.TRAIN_OP)
@@ -226,10 +249,12 @@ class Optimizer(object):
         made = list(self._non_slot_variables())
         for slots in self._slots.values():
             made.extend(slots.values())
-        return sorted((v for v in made if v.op.graph is graph), key=lambda v: v.name)
+        if not ops.executing_eagerly():
+            made = [v for v in made if v.graph is graph]
+        return sorted(made, key=lambda v: v.name)
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        key = (name, colocate_with.graph)
+        key = (name, None if ops.executing_eagerly() else colocate_with.graph)
         if key not in self._non_slot_dict:
             with ops.colocate_with(colocate_with):
                 self._non_slot_dict[key] = variable_scope.variable(
@@ -238,7 +263,7 @@ class Optimizer(object):
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name, graph=None):
-        return self._non_slot_dict.get((name, graph))
+        return self._non_slot_dict.get((name, None if graph is not None and graph._eager else graph))
 
     def _non_slot_variables(self):
         return self._non_slot_dict.values()

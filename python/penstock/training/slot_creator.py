@@ -9,6 +9,10 @@ from penstock.ops import variable_scope
 from penstock.ops import variables
 
 
+def _name_of(primary):
+    return primary._shared_name if ops.executing_eagerly() else primary.op.name
+
+
 def _create_slot_var(primary, val, scope, validate_shape, shape, dtype):
     # A slot is as large as its variable, which may be a slice already: partitioners must not cut it again.
     current = variable_scope.get_variable_scope()
@@ -26,7 +30,7 @@ def _create_slot_var(primary, val, scope, validate_shape, shape, dtype):
         current.set_partitioner(partitioner)
     if isinstance(primary, variables.Variable) and primary._save_slice_info:
         # The slot of a slice is saved as the same slice of a slot of the whole.
-        name = slot.name[len(primary.op.name + "/"):-len(":0")]
+        name = slot.name[len(_name_of(primary) + "/"):-len(":0")]
         info = primary._save_slice_info
         slot._set_save_slice_info(variables.Variable.SaveSliceInfo(
             info.full_name + "/" + name, info.full_shape[:], info.var_offset[:], info.var_shape[:]))
@@ -35,7 +39,7 @@ def _create_slot_var(primary, val, scope, validate_shape, shape, dtype):
 
 def _made(primary, val, name, shape, dtype, validate_shape, colocate_with_primary):
     where = ops.colocate_with(primary) if colocate_with_primary else contextlib.nullcontext()
-    with variable_scope.variable_scope(None, primary.op.name + "/" + name), where:
+    with variable_scope.variable_scope(None, _name_of(primary) + "/" + name), where:
         return _create_slot_var(primary, val, "", validate_shape, shape, dtype)
 
 

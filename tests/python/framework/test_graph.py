@@ -246,3 +246,73 @@ def test_conversion_functions(graph):
         ops.convert_to_tensor(constant(1.0), dtype=dtypes.int32)
     assert ops.convert_to_tensor(1, preferred_dtype=dtypes.float32).dtype is dtypes.float32
     assert ops.convert_to_tensor(1.5, preferred_dtype=dtypes.int32).dtype is dtypes.float32
+
+
+def test_a_colocation_is_remembered_with_its_place():
+    with ops.Graph().as_default():
+        two = constant(2.0, name="two")
+        with ops.colocate_with(two.op):
+            three = constant(3.0)
+        place, = three.op._colocation_dict.items()
+        assert place[0] == "two" and place[1].obj is None and place[1].filename == __file__ and place[1].lineno > 0
+        assert two.op._colocation_dict == {}
+
+
+def test_threads_may_have_scopes_of_their_own():
+    import threading
+    graph = ops.Graph()
+    with graph.as_default():
+        target = constant(1.0, name="target")
+
+    def devices():
+        found = []
+
+        def build(i, entered, go):
+            with graph.device(f"/job:w/task:{i}"), graph.colocate_with(target.op) if i == 2 else graph.name_scope("x"):
+                entered.set()
+                go.wait(10)
+                found.append(graph.create_op("NoOp", [], []))
+        threads = []
+        for i in range(3):
+            entered, go = threading.Event(), threading.Event()
+            threads.append((threading.Thread(target=build, args=(i, entered, go)), go))
+            threads[-1][0].start()
+            entered.wait(10)
+        for thread, go in threads:
+            go.set()
+            thread.join(10)
+        return [op.device for op in found], found
+
+    with graph.device("/cpu:1"):
+        graph.switch_to_thread_local()
+        names, made = devices()
+    assert names == ["/job:w/task:0/device:CPU:1", "/job:w/task:1/device:CPU:1", ""]
+    assert made[2].colocation_groups() == [b"loc:@target"] and made[1].colocation_groups() != [b"loc:@target"]
+
+
+def test_scopes_of_odd_names():
+    with ops.Graph().as_default():
+        with ops.name_scope("foo"):
+            for name, full in (("/", "/"), ("//", "//"), ("a//b", "foo/a//b/"), ("", "")):
+                with ops.name_scope(name) as scope:
+                    assert scope == full
+        scope = ops.name_scope_v2("bar")
+        with scope as outer, scope as inner:
+            assert (outer, inner) == ("bar/", "bar/bar/")
+        with pytest.raises(TypeError, match="Can't convert Operation 'op' to Tensor"):
+            ops.convert_to_tensor(gen.no_op(name="op"))
+
+
+def test_resources_are_found_in_collections():
+    from penstock.client.session import Session
+    from penstock.ops import resources
+    with ops.Graph().as_default():
+        ready, made = constant(False), gen.no_op(name="make")
+        resources.register_resource(constant(1, name="handle"), made, ready)
+        resources.register_resource(constant(2), made, constant(True), is_shared=False)
+        assert [len(resources.shared_resources()), len(resources.local_resources())] == [1, 1]
+        report = resources.report_uninitialized_resources()
+        assert resources.initialize_resources(resources.shared_resources()).control_inputs == [made]
+        with Session() as sess:
+            assert sess.run(report).tolist() == [b"handle:0"]
+            assert sess.run(resources.report_uninitialized_resources([])).tolist() == []

@@ -1,5 +1,6 @@
 """tf: graphs, tensors, types, sessions."""
 FROM = {
+    "framework.load_library": "load_file_system_library load_library load_op_library",
     "framework.ops": """
         Graph GraphKeys IndexedSlices NotDifferentiable NoGradient Operation RegisterGradient Tensor add_to_collection
         add_to_collections colocate_with container control_dependencies convert_to_tensor
@@ -18,7 +19,8 @@ FROM = {
     "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value make_tensor_proto is_tensor",
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
-    "framework.type_spec": "IndexedSlicesSpec SparseTensorSpec TypeSpec",
+    "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
+    "framework.type_spec": "TypeSpec",
     "framework.versions": """
         COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
         GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __compiler_version__ __cxx11_abi_flag__ __git_version__

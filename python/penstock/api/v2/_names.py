@@ -30,7 +30,8 @@ FROM = {
     "framework.tensor_shape": "TensorShape",
     "framework.tensor_spec": "TensorSpec",
     "framework.tensor_util": "get_static_value is_tensor make_ndarray=MakeNdarray make_tensor_proto",
-    "framework.type_spec": "IndexedSlicesSpec SparseTensorSpec TypeSpec",
+    "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
+    "framework.type_spec": "TypeSpec",
     "module.module": "Module",
     "ops.array_ops": """
         batch_to_space=batch_to_space_v2 boolean_mask=boolean_mask_v2 broadcast_dynamic_shape broadcast_static_shape

@@ -1,0 +1,102 @@
+"""The specs of values made of several tensors: IndexedSlicesSpec, SparseTensorSpec."""
+import numpy as np
+
+from penstock.framework import dtypes
+from penstock.framework import tensor_shape
+from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
+from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.framework.type_spec import BatchableTypeSpec, TypeSpec, register_type_spec_from_value_converter
+
+
+def _all_arrays(components):
+    return all(isinstance(c, np.ndarray) for c in components)
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """Of IndexedSlices."""
+
+    __slots__ = ("_shape", "_values_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
+    value_type = property(lambda self: IndexedSlices, doc="IndexedSlices.")
+
+    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None,
+                 indices_shape=None):
+        self._shape = tensor_shape.as_shape(shape)
+        self._values_dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = tensor_shape.as_shape(indices_shape).with_rank(1)
+
+    def _serialize(self):
+        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    @property
+    def _component_specs(self):
+        specs = [TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
+                 TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.ndims], self._dense_shape_dtype))
+        return tuple(specs)
+
+    def _to_components(self, value):
+        return tuple(c for c in (value.values, value.indices, value.dense_shape) if c is not None)
+
+    def _from_components(self, components):
+        if _all_arrays(components):
+            return IndexedSlicesValue(*components, *[None] * (3 - len(components)))
+        return IndexedSlices(*components)
+
+
+class SparseTensorSpec(BatchableTypeSpec):
+    """Of SparseTensor."""
+
+    __slots__ = ("_shape", "_dtype")
+    value_type = property(lambda self: SparseTensor, doc="SparseTensor.")
+
+    def __init__(self, shape=None, dtype=dtypes.float32):
+        self._shape = tensor_shape.as_shape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    shape = property(lambda self: self._shape, doc="The shape of the whole tensor.")
+
+    def _serialize(self):
+        return self._shape, self._dtype
+
+    @property
+    def _component_specs(self):
+        rank = self._shape.rank
+        count = None if rank is None or any(d != 1 for d in self._shape._values) else 1
+        return [TensorSpec([count, rank], dtypes.int64), TensorSpec([count], self._dtype),
+                TensorSpec([rank], dtypes.int64)]
+
+    def _to_components(self, value):
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components):
+        kind = SparseTensorValue if _all_arrays(components) else SparseTensor
+        return kind(*components)
+
+    def _batch(self, batch_size):
+        return SparseTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
+
+def _composite_spec(value):
+    if isinstance(value, SparseTensor):
+        return SparseTensorSpec(value.shape, value.dtype)
+    if isinstance(value, SparseTensorValue):
+        return SparseTensorSpec([int(d) for d in value.dense_shape], np.asarray(value.values).dtype)
+    inner = value.values.shape[1:]
+    rows = value.dense_shape[:1] if isinstance(value.dense_shape, np.ndarray) else value.shape[:1]
+    return IndexedSlicesSpec(
+        tensor_shape.as_shape(rows if rows else [None]).concatenate(inner), value.values.dtype, value.indices.dtype,
+        None if value.dense_shape is None else value.dense_shape.dtype, value.indices.shape)
+
+
+for _kind in (IndexedSlices, SparseTensor, SparseTensorValue):
+    register_type_spec_from_value_converter(_kind, _composite_spec, allow_subclass=True)

@@ -1,0 +1,92 @@
+"""Variables, templates and optimizers of version 1 where ops run as they are called."""
+import pytest
+
+import penstock.v1 as tf
+from penstock.eager import context
+from penstock.ops import template, variable_scope
+
+
+@pytest.fixture(autouse=True)
+def eagerly():
+    with context.eager_mode():
+        yield
+
+
+def test_initial_values_may_be_eager():
+    assert tf.Variable(tf.constant(3.0)).numpy() == 3.0
+    assert tf.get_variable("v", initializer=tf.constant(4.0)).numpy() == 4.0
+
+
+def test_a_variable_store_keeps_variables():
+    store = variable_scope.EagerVariableStore()
+    with store.as_default():
+        v, w = tf.get_variable("v", []), tf.get_variable("w", [], trainable=False)
+        assert tf.global_variables() == [v, w] and tf.trainable_variables() == [v]
+        with tf.variable_scope("", reuse=True):
+            assert tf.get_variable("v", []) is v
+    assert store.variables() == [v, w] and store.trainable_variables() == [v]
+    other = store.copy()
+    v.assign(1.0)
+    copy = other.variables()[0]
+    copy.assign(2.0)
+    assert (copy.name, v.numpy(), copy.numpy()) == (v.name, 1.0, 2.0) and other.non_trainable_variables()[0] is not w
+    tf.get_variable("v", [])  # outside of a store nothing is kept
+    assert tf.get_variable("v", []) is not tf.get_variable("v", [])
+
+
+def inside(name):
+    with tf.variable_scope(name):
+        return tf.get_variable("dummy", [1])
+
+
+def test_templates_hold_their_variables():
+    one, two = tf.make_template("s", inside, name="in"), tf.make_template("s", inside, name="in")
+    assert one.variables == [] and one.variable_scope_name is None
+    assert one() is one() and two() is not one()
+    assert [v.name for v in one.variables + two.variables] == ["s/in/dummy:0", "s_1/in/dummy:0"]
+    assert one.trainable_variables == one.weights == one.global_variables and one.local_variables == []
+
+    def nested():
+        first, second = template.make_template("n", inside, name="a"), template.make_template("n", inside, name="a")
+        return first(), second()
+    around = tf.make_template("outer", nested)
+    made = around()
+    assert [v.name for v in made] == ["outer/n/a/dummy:0", "outer/n_1/a/dummy:0"] and around() == made
+    assert around.variables == list(made)
+    with pytest.raises(ValueError, match="unique_name_ cannot be used"):
+        tf.make_template("s", inside, unique_name_="x", name="in")
+    late = tf.make_template("late", lambda: tf.get_variable("v%d" % len(late.variables), []))
+    late()
+    with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first time"):
+        late()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tf.train.GradientDescentOptimizer(0.1), lambda: tf.train.MomentumOptimizer(0.1, 0.5),
+    lambda: tf.train.AdamOptimizer(0.1), lambda: tf.train.AdagradOptimizer(0.1), lambda: tf.train.RMSPropOptimizer(0.1)])
+def test_optimizers_take_the_steps_of_graphs(make):
+    v, optimizer, step = tf.Variable(2.0), make(), tf.Variable(0)
+    for _ in range(3):
+        optimizer.minimize(lambda: v * v, global_step=step)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.Variable(2.0, use_resource=True)
+        train = make().minimize(x * x)
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            sess.run(train)
+        expected = sess.run(x)
+    assert v.numpy() == pytest.approx(expected, rel=1e-6) and step.numpy() == 3
+    assert len(optimizer.variables()) == len({id(s) for s in optimizer.variables()})
+    with pytest.raises(RuntimeError, match="should be a function when eager execution is enabled"):
+        optimizer.minimize(v * v)
+
+
+def test_switching_eager_execution_on_checks_its_arguments():
+    for arguments, kind, message in (((1,), TypeError, "config must be a tf.ConfigProto"),
+                                     ((None, 7), ValueError, "device_policy must be one of"),
+                                     ((None, None, 7), ValueError, "execution_mode must be one of")):
+        with pytest.raises(kind, match=message):
+            tf.enable_eager_execution(*arguments)
+    calls = []
+    with tf.control_dependencies([lambda: calls.append(1)]):
+        assert calls == [1]

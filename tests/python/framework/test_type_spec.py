@@ -1,0 +1,106 @@
+"""TypeSpec, the specs of composite values, and nest with them. The expected values are those of TensorFlow 1.15.5."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock.framework import composite_tensor, type_spec
+from penstock.util import nest
+
+
+class Pair:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+class PairSpec(type_spec.TypeSpec):
+    value_type = property(lambda self: Pair)
+
+    def __init__(self, x, y, color="red"):
+        self.x, self.y, self.color = x, y, color
+
+    def _serialize(self):
+        return self.x, self.y, self.color
+
+    _component_specs = property(lambda self: (self.x, self.y))
+
+    def _to_components(self, value):
+        return value.x, value.y
+
+    def _from_components(self, components):
+        return Pair(*components)
+
+
+class Box(composite_tensor.CompositeTensor):
+    def __init__(self, parts):
+        self.parts = parts
+
+    @property
+    def _type_spec(self):
+        return BoxSpec(nest.map_structure(type_spec.type_spec_from_value, self.parts))
+
+
+class BoxSpec(type_spec.TypeSpec):
+    value_type = property(lambda self: Box)
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def _serialize(self):
+        return self.parts,
+
+    _component_specs = property(lambda self: self.parts)
+
+    def _to_components(self, value):
+        return value.parts
+
+    def _from_components(self, components):
+        return Box(components)
+
+
+def spec(x, y, **more):
+    return PairSpec(tf.TensorSpec(x), tf.TensorSpec(y), **more)
+
+
+def test_specs_compare_by_what_they_say():
+    array = {"color": np.array([[1, 2], [3, 4]])}
+    assert spec([2], None) == spec([2], None) and hash(spec([2], [1], **array)) == hash(spec([2], [1], **array))
+    assert spec([2], None) != spec([3], None) and spec([2], [1], **array) != spec([2], [1], color=np.array([1]))
+    assert spec([None], None).is_compatible_with(spec([2], [1])) and not spec([2], [1]).is_compatible_with(spec([3], [1]))
+    assert not spec([2], [1]).is_compatible_with(spec([2], [1], color="blue"))
+    assert spec([2], [1]).most_specific_compatible_type(spec([3], [1])) == spec([None], [1])
+    with pytest.raises(ValueError):
+        spec([2], [1]).most_specific_compatible_type(spec([2], [1], color="blue"))
+
+
+def test_a_registered_type_has_a_spec():
+    with pytest.raises(TypeError, match="Could not build a TypeSpec"):
+        type_spec.type_spec_from_value(Pair(1, 2))
+    type_spec.register_type_spec_from_value_converter(Pair, lambda p: spec(np.shape(p.x), np.shape(p.y)))
+    try:
+        assert type_spec.type_spec_from_value(Pair([1.0], 2.0)) == spec([1], [])
+    finally:
+        type_spec._converters.pop()
+
+
+def test_nest_goes_into_composites():
+    box = Box({"b": 1, "a": [2, Box(3)]})
+    assert nest.flatten(box) == [box] and nest.flatten(box, expand_composites=True) == [2, 3, 1]
+    assert [p for p, _ in nest.flatten_with_tuple_paths(box, expand_composites=True)] == [
+        ("Box", "a", 0), ("Box", "a", 1, "Box"), ("Box", "b")]
+    doubled = nest.map_structure(lambda x: 2 * x, box, expand_composites=True)
+    assert isinstance(doubled, Box) and doubled.parts["a"][1].parts == 6
+    nest.assert_same_structure(box, box._type_spec, expand_composites=True)
+    with pytest.raises(ValueError, match="Incompatible CompositeTensor TypeSpecs"):
+        nest.assert_same_structure(Box([1, 2]), Box([1]), expand_composites=True)
+    assert composite_tensor.replace_composites_with_components([box, 5]) == [{"b": 1, "a": [2, 3]}, 5]
+
+
+def test_sparse_tensors():
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[0, 1]], [1.0], [2, 2])
+        assert sparse._type_spec == tf.SparseTensorSpec([2, 2]) == tf.SparseTensorSpec([4, 2, 2])._unbatch()
+        assert tf.SparseTensorSpec([2, 2])._batch(None) == tf.SparseTensorSpec([None, 2, 2])
+        dense = tf.sparse.to_dense(sparse)
+        assert sparse.consumers() == [dense.op]
+        again = nest.pack_sequence_as(sparse, nest.flatten(sparse, expand_composites=True), expand_composites=True)
+        assert isinstance(again, tf.SparseTensor) and again.values is sparse.values

@@ -21,6 +21,13 @@ struct RunArgs {
 // Runs a straight-line program on this thread. Throws the failing kernel's Error, with the node named.
 void RunStraightLine(const Program& program, const RunArgs& run);
 
+// Runs a loop to its end: its inputs are what the Enters get, its outputs what the Exits give. `frame_iter`: which round of
+// which loop around it this is.
+void RunLoop(const Loop& loop, std::span<KernelContext::Input> inputs, std::span<Value> outputs, const RunArgs& run,
+             int64_t frame_iter);
+// Tells a frame from all others: by its name and where it was entered, so that all devices that run parts of it agree.
+uint64_t FrameKey(int64_t outer, std::string_view name);
+
 // Runs any program; `done` is called once, from any thread, after every kernel has finished. Frees nothing before.
 void RunDataflow(const Program& program, const RunArgs& run, std::function<void(Status)> done);
 

@@ -204,8 +204,12 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     k.is_dead = task.dead;
     try {
       const int64_t start = run_.recorder ? NowNanos() : 0;
-      instruction.kernel->Run(k);
-      if (run_.recorder) run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
+      if (instruction.loop) {
+        RunLoop(*instruction.loop, inputs, values, run_, k.frame_iter);
+      } else {
+        instruction.kernel->Run(k);
+      }
+      if (run_.recorder && instruction.kernel) run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
     } catch (...) {
       Fail(AtNode(CurrentStatus(), *instruction.node));
       ClearInputs(instruction, entries);
@@ -316,13 +320,6 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     return static_cast<int64_t>(frame.key + static_cast<uint64_t>(iteration));
   }
 
-  // The executors of a loop that is cut over several devices must name its frames alike: by where they were entered.
-  static uint64_t FrameKey(const Frame& parent, int64_t iteration, std::string_view name) {
-    uint64_t hash = 0xCBF29CE484222325u ^ static_cast<uint64_t>(FrameIter(parent, iteration)) * 0x9E3779B97F4A7C15u;
-    for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001B3u;
-    return (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u | 1u << 31;
-  }
-
   // Hands the outputs on, and ends iterations, frames and the whole run when nothing is left in them. Always true.
   bool Finish(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh, bool propagate) {
     bool over = false;
@@ -399,7 +396,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       child->id = id;
       child->parent = frame;
       child->parent_iteration = iteration;
-      child->key = FrameKey(*frame, iteration, program_.frames[id].name);
+      child->key = FrameKey(FrameIter(*frame, iteration), program_.frames[id].name);
       child->pending_enters = program_.frames[id].num_enters;
       child->iterations[0] = NewIteration(*child);
       ++frame->iterations[iteration]->outstanding_frames;

@@ -28,32 +28,55 @@ void Dereference(const Program::Deref& deref, std::vector<Value>& slots) {
   slots[deref.to].tensor = variable.value;
 }
 
-}  // namespace
+// Whether the instruction is on the side of a Switch that is not taken. A Merge runs with any one of its inputs.
+bool IsDead(const Program& program, const Instruction& instruction, const Program::Workspace& workspace) {
+  int missing = 0;
+  for (int i = 0; i < instruction.num_checks; ++i) {
+    const Value& value = workspace.slots[program.checks[instruction.first_check + i]];
+    missing += !value.tensor.initialized() && !value.ref;
+  }
+  if (instruction.flow == Flow::kMerge ? missing == instruction.num_inputs : missing > 0) return true;
+  if (instruction.control_trigger) return false;
+  for (int i = 0; i < instruction.num_guards; ++i) {
+    if (workspace.dead[program.guards[instruction.first_guard + i]]) return true;
+  }
+  return false;
+}
 
-void RunStraightLine(const Program& program, const RunArgs& run) {
+// Runs some of the program's instructions, one after the other. If one fails, the workspace holds half a step's values and
+// must be thrown away.
+void RunInstructions(const Program& program, size_t first, size_t last, Program::Workspace& workspace, const RunArgs& run,
+                     int64_t frame_iter) {
   StepServices& step = *run.step;
-  std::unique_ptr<Program::Workspace> workspace = program.BorrowWorkspace();
-  std::vector<Value>& slots = workspace->slots;
-  for (const auto& arg : program.args) slots[arg.slot].tensor = run.args[arg.index];
+  std::vector<Value>& slots = workspace.slots;
   const Instruction* current = nullptr;
   try {
-    for (const Instruction& instruction : program.instructions) {
+    for (size_t at = first; at < last; ++at) {
+      const Instruction& instruction = program.instructions[at];
       current = &instruction;
-      for (int i = 0; i < instruction.num_derefs; ++i) Dereference(program.derefs[instruction.first_deref + i], slots);
-      if (instruction.kernel) {
-        if ((step.cancellation && step.cancellation->cancelled()) ||
-            (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen)) [[unlikely]] {
-          throw Cancelled("Step was cancelled.");
-        }
+      bool dead = false;
+      if (instruction.maybe_dead) [[unlikely]] workspace.dead[at] = dead = IsDead(program, instruction, workspace);
+      if (!dead) {
+        for (int i = 0; i < instruction.num_derefs; ++i) Dereference(program.derefs[instruction.first_deref + i], slots);
+        const std::span<KernelContext::Input> inputs(workspace.inputs.data() + instruction.first_input,
+                                                     static_cast<size_t>(instruction.num_inputs));
         const std::span<Value> outputs(slots.data() + instruction.first_output, instruction.num_outputs);
-        KernelContext k(instruction.view, {workspace->inputs.data() + instruction.first_input, size_t(instruction.num_inputs)},
-                        outputs, step, *program.device);
-        if (run.recorder) [[unlikely]] {
-          const int64_t start = NowNanos();
-          instruction.kernel->Run(k);
-          run.recorder->Ran(instruction, *program.device, start, NowNanos(), outputs);
-        } else {
-          instruction.kernel->Run(k);
+        if (instruction.kernel) {
+          if ((step.cancellation && step.cancellation->cancelled()) ||
+              (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen)) [[unlikely]] {
+            throw Cancelled("Step was cancelled.");
+          }
+          KernelContext k(instruction.view, inputs, outputs, step, *program.device);
+          k.frame_iter = frame_iter;
+          if (run.recorder) [[unlikely]] {
+            const int64_t start = NowNanos();
+            instruction.kernel->Run(k);
+            run.recorder->Ran(instruction, *program.device, start, NowNanos(), outputs);
+          } else {
+            instruction.kernel->Run(k);
+          }
+        } else if (instruction.loop) {
+          RunLoop(*instruction.loop, inputs, outputs, run, frame_iter);
         }
       }
       for (int i = 0; i < instruction.num_clears; ++i) {
@@ -63,11 +86,66 @@ void RunStraightLine(const Program& program, const RunArgs& run) {
       }
     }
   } catch (...) {
-    // The workspace holds half a step's values: it is thrown away, not reused.
     throw Error(AtNode(CurrentStatus(), *current->node));
   }
-  for (const auto& ret : program.rets) run.rets[ret.index] = slots[ret.slot].tensor;
+}
+
+}  // namespace
+
+void RunStraightLine(const Program& program, const RunArgs& run) {
+  std::unique_ptr<Program::Workspace> workspace = program.BorrowWorkspace();
+  std::vector<Value>& slots = workspace->slots;
+  for (const auto& arg : program.args) slots[arg.slot].tensor = run.args[arg.index];
+  RunInstructions(program, 0, program.instructions.size(), *workspace, run, 0);
+  for (const auto& ret : program.rets) {
+    const Tensor& value = slots[ret.slot].tensor;
+    if (!value.initialized()) [[unlikely]] {
+      throw Error(AtNode(Status(Code::kInvalidArgument, StrCat("Retval[", ret.index, "] does not have value")),
+                         *program.instructions[ret.instruction].node->input(0).node));
+    }
+    run.rets[ret.index] = value;
+  }
   for (const auto& ret : program.rets) slots[ret.slot] = Value();
+  program.ReturnWorkspace(std::move(workspace));
+}
+
+uint64_t FrameKey(int64_t outer, std::string_view name) {
+  uint64_t hash = 0xCBF29CE484222325u ^ static_cast<uint64_t>(outer) * 0x9E3779B97F4A7C15u;
+  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001B3u;
+  return (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u | 1u << 31;
+}
+
+void RunLoop(const Loop& loop, std::span<KernelContext::Input> inputs, std::span<Value> outputs, const RunArgs& run,
+             int64_t frame_iter) {
+  const Program& program = loop.program;
+  std::unique_ptr<Program::Workspace> workspace = program.BorrowWorkspace();
+  std::vector<Value>& slots = workspace->slots;
+  for (const Loop::Constant& constant : loop.constants) slots[constant.slot] = *inputs[constant.input].value;
+  for (const Loop::Variable& variable : loop.variables) {
+    KernelContext::Input& input = inputs[variable.input];
+    slots[variable.merge] = input.last_use ? std::move(*input.value) : *input.value;
+  }
+  int64_t round = static_cast<int64_t>(FrameKey(frame_iter, loop.name));
+  const size_t head = static_cast<size_t>(loop.first_round), body = static_cast<size_t>(loop.first_body);
+  const size_t end = program.instructions.size();
+  RunInstructions(program, 0, head, *workspace, run, round);
+  for (;; ++round) {
+    RunInstructions(program, head, body, *workspace, run, round);
+    if (!*slots[loop.condition].tensor.data<bool>()) break;
+    for (const Loop::Variable& variable : loop.variables) {
+      Value& value = slots[variable.merge];
+      slots[variable.taken] = variable.merge_is_read ? value : std::move(value);
+    }
+    RunInstructions(program, body, end, *workspace, run, round);
+    for (const Loop::Variable& variable : loop.variables) {
+      Value& next = slots[variable.next];
+      slots[variable.merge] = variable.next_is_kept ? next : std::move(next);
+    }
+  }
+  for (const Loop::Variable& variable : loop.variables) {
+    for (const int exit : variable.exits) outputs[exit] = slots[variable.merge];
+  }
+  for (Value& slot : slots) slot = Value();
   program.ReturnWorkspace(std::move(workspace));
 }
 

@@ -11,10 +11,13 @@
 
 namespace penstock {
 
-// A node, ready to run. Indices point into the program's arrays.
+struct Loop;
+
+// A node, or a whole loop, ready to run. Indices point into the program's arrays.
 struct Instruction {
-  const Node* node = nullptr;
-  std::shared_ptr<Kernel> kernel;  // shared with the session when it has state
+  const Node* node = nullptr;        // of a loop: its first Enter
+  std::shared_ptr<Kernel> kernel;    // shared with the session when it has state
+  std::shared_ptr<const Loop> loop;  // instead of a kernel
   NodeView view;
   Flow flow = Flow::kNone;
   bool async = false;
@@ -27,6 +30,9 @@ struct Instruction {
   // Straight line: what to do around the kernel.
   int first_deref = 0, num_derefs = 0;    // Program::derefs: before it
   int first_clear = 0, num_clears = 0;    // Program::clears: slots that nobody reads after it
+  bool maybe_dead = false;                // on one side of a Switch: the next two say when it does not run
+  int first_check = 0, num_checks = 0;    // Program::checks: slots that are empty if an input is dead
+  int first_guard = 0, num_guards = 0;    // Program::guards: instructions that it waits for and that may be dead
   // Dataflow: who waits for it.
   int first_edge = 0, num_edges = 0;      // Program::edges
   int frame = 0;                          // static frame
@@ -71,6 +77,7 @@ class Program {
   };
   std::vector<Deref> derefs;
   std::vector<int> clears;
+  std::vector<int> checks, guards;
   std::vector<Edge> edges;
   std::vector<StaticFrame> frames;
   int num_slots = 0;
@@ -88,6 +95,7 @@ class Program {
   struct Workspace {
     std::vector<Value> slots;
     std::vector<KernelContext::Input> inputs;
+    std::vector<char> dead;  // by instruction, of those that may be
   };
   std::unique_ptr<Workspace> BorrowWorkspace() const;
   void ReturnWorkspace(std::unique_ptr<Workspace> workspace) const;
@@ -97,12 +105,38 @@ class Program {
   mutable std::atomic<Workspace*> spare_{nullptr};
 };
 
+// A well-formed loop (loop_shape.h) inside one program, its own straight line that is run again and again.
+struct Loop {
+  std::string name;  // of its frame
+  Program program;
+  // Instructions before `first_round` are constants and run once; those before `first_body` run in each round before the
+  // condition is looked at, in the last one too.
+  int first_round = 0, first_body = 0;
+  int condition = 0;   // slot
+  struct Variable {
+    int input;            // of the loop
+    int merge;            // slot: its value at the beginning of a round
+    int taken;            // slot: the same for the body
+    int next;             // slot: its value for the next round
+    bool merge_is_read;   // by the body, beside `taken`
+    bool next_is_kept;    // the slot's value is needed again
+    std::vector<int> exits;  // outputs of the loop
+  };
+  std::vector<Variable> variables;
+  struct Constant {
+    int input, slot;
+  };
+  std::vector<Constant> constants;
+  std::vector<DataType> input_types, output_types;
+};
+
 // Makes the kernel of a node, or finds the one that a session keeps for it.
 using KernelMaker = std::function<std::shared_ptr<Kernel>(const Node& node, const NodeView& view)>;
 
 // `graph` holds exactly the nodes of one device, placed; _Arg and _Retval nodes bind the step's arguments and results.
+// `nest_loops`: well-formed loops become straight lines of their own; else the dataflow executor's frames run them.
 // InvalidArgument: no kernel, a cycle outside loops, inputs from different frames.
 std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device, const KernelMaker& make_kernel,
-                                        int inter_op_threads);
+                                        int inter_op_threads, bool nest_loops = true);
 
 }  // namespace penstock

@@ -1,66 +1,10 @@
 // Both executors on the same graphs.
-#include "penstock/runtime/executor.h"
-
-#include <gtest/gtest.h>
-
-#include <condition_variable>
 #include <random>
 
-#include "penstock/engine/engine.h"
-#include "penstock/graph/graph_scope.h"
-#include "penstock/runtime/rendezvous.h"
-#include "penstock/runtime/step.h"
+#include "runner.h"
 
 namespace penstock {
 namespace {
-
-class Runner {
- public:
-  Runner() { Initialize(); }
-
-  std::vector<Tensor> Run(std::shared_ptr<Graph> graph, std::vector<Tensor> args, size_t rets, bool dataflow, int threads = 2) {
-    ThreadPool pool(threads, "test");
-    const auto make = [&](const Node&, const NodeView& view) -> std::shared_ptr<Kernel> {
-      return KernelRegistry::Global().Make("CPU", view);
-    };
-    const auto program = CompileProgram(std::move(graph), &device_, make, 1);
-    CancellationManager cancellation;
-    Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
-    StepServices step;
-    step.cancellation = &cancellation;
-    step.rendezvous = rendezvous.get();
-    step.schedule = [&](std::function<void()> task) { pool.Schedule(std::move(task)); };
-    std::vector<Tensor> results(rets);
-    const RunArgs run{args.data(), results.data(), &step, nullptr};
-    if (!dataflow) {
-      EXPECT_TRUE(program->straight_line());
-      RunStraightLine(*program, run);
-      return results;
-    }
-    std::mutex mutex;
-    std::condition_variable done;
-    std::optional<Status> status;
-    RunDataflow(*program, run, [&](Status s) {
-      std::lock_guard lock(mutex);
-      status = std::move(s);
-      done.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return status.has_value(); });
-    ThrowIfError(*status);
-    return results;
-  }
-
- private:
-  Device device_{"/job:localhost/replica:0/task:0/device:CPU:0", "CPU", CpuAllocator()};
-};
-
-Node* Add(Graph& graph, const std::string& op, std::vector<Endpoint> inputs, AttrMap attrs = {}) {
-  return graph.AddNode({.op = op, .name = graph.UniqueName(op), .inputs = std::move(inputs), .control_inputs = {},
-                        .attrs = std::move(attrs), .device = ""});
-}
-Node* Arg(Graph& graph, int index, DataType type) { return Add(graph, "_Arg", {}, {{"T", type}, {"index", index}}); }
-void Ret(Graph& graph, Endpoint value, int index) { Add(graph, "_Retval", {value}, {{"index", index}}); }
 
 // Random arithmetic on two arguments; every value is also a result.
 std::shared_ptr<Graph> RandomGraph(int seed, int nodes, int* results) {

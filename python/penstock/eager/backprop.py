@@ -356,13 +356,13 @@ def implicit_grad(f):
 
 def aggregate_indexed_slices_gradients(grads):
     """The sum of gradients of which some are IndexedSlices; None counts as nothing, and alone gives None."""
-    from penstock.ops import gradients_util, math_ops
+    from penstock.ops import math_ops, math_slices
     from penstock.ops import array_ops
     grads = [g for g in grads if g is not None]
     if len(grads) < 2:
         return grads[0] if grads else None
     if any(isinstance(g, Tensor) for g in grads):
         return math_ops.add_n([conversion.convert_to_tensor(g) for g in grads])
-    grads = gradients_util.as_indexed_slices_list(grads)
+    grads = math_slices._as_indexed_slices_list(grads)
     return indexed_slices.IndexedSlices(array_ops.concat([g.values for g in grads], axis=0),
                                         array_ops.concat([g.indices for g in grads], axis=0), grads[0].dense_shape)

@@ -74,9 +74,9 @@ class FuncGraph(Graph):
         elif not outer._eager:
             for key in WHITELIST_COLLECTIONS:
                 self._collections[key] = outer.get_collection_ref(key)
-        for key in (("__variable_store",), "__varscope"):
-            if not outer._eager and key in outer._collections:
-                self._collections[key] = outer._collections[key]
+            for key in (("__variable_store",), ("__varscope",)):
+                if key in outer._collections:
+                    self._collections[key] = outer._collections[key]
         self._core.use_functions_of(outer._core)
         self._functions.update(outer._functions)
 

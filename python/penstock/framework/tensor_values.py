@@ -192,10 +192,20 @@ def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast
     return array, found, shape
 
 
+class UnsupportedValue(TypeError):
+    """A value that no tensor can hold; `value` is the leaf that is to blame."""
+
+    def __init__(self, message, value):
+        super().__init__(message)
+        self.value = value
+
+
 def _check_strings(array, values):
-    if array.dtype.kind == "O" and not all(isinstance(x, (str, bytes, bytearray)) for x in array.ravel()):
-        raise TypeError(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. Consider "
-                        "casting elements to a supported type.")
+    if array.dtype.kind == "O":
+        for x in array.ravel():
+            if not isinstance(x, (str, bytes, bytearray)):
+                raise UnsupportedValue(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. "
+                                       "Consider casting elements to a supported type.", x)
 
 
 def filled(array, shape):

@@ -80,8 +80,8 @@ def merge(inputs, name=None):
             op = gen.ref_merge if all(value.dtype._is_ref_dtype for value in inputs) else gen.merge
             return op(inputs, name=name)
         if all(isinstance(value, (ops.Tensor, indexed_slices.IndexedSlices)) for value in inputs):
-            from penstock.ops.gradients_util import as_indexed_slices_list  # built on this module
-            inputs = as_indexed_slices_list(inputs, optimize=False)
+            from penstock.ops.math_slices import _as_indexed_slices_list  # built on this module
+            inputs = _as_indexed_slices_list(inputs, optimize=False)
         parts, rebuilders = zip(*[_parts(value) for value in inputs])
         merged = [gen.merge(list(same)) for same in zip(*parts)]
         return rebuilders[0]([value for value, _ in merged]), merged[0][1]

@@ -143,6 +143,8 @@ def recompute_grad(f):
             result = f(*inputs, **kwargs)
 
             def grad(*dys, variables=None):
+                if ops.executing_eagerly():
+                    return _recorded_again(f, inputs, kwargs, dys, variables)
                 with ops.control_dependencies(dys):
                     copies = [gen.identity(x) for x in inputs]
                     again = nest.flatten(f(*copies, **kwargs))
@@ -156,6 +158,18 @@ def recompute_grad(f):
         return custom_gradient(run)(*args)
 
     return decorated
+
+
+def _recorded_again(f, inputs, kwargs, dys, variables):
+    """The gradients of a call that is made anew under a tape."""
+    from penstock.eager import backprop
+    inputs = nest.map_structure(gen.identity, list(inputs))
+    with backprop.GradientTape() as tape:
+        tape.watch(nest.flatten(inputs) + list(variables or []))
+        again = nest.flatten(f(*inputs, **kwargs))
+    grads = tape.gradient(again, nest.flatten(inputs) + list(variables or []), list(dys))
+    count = len(grads) - len(variables or [])
+    return grads[:count] if variables is None else (grads[:count], grads[count:])
 
 
 def get_dependent_variables(input_ops, output_ops):

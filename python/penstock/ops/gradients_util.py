@@ -1,6 +1,6 @@
 """What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
 from penstock.framework import dtypes, gen, indexed_slices, ops, registry
-from penstock.ops import array_ops, math_ops
+from penstock.ops import array_ops, math_ops, outer_gradients
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 
 _TRAINABLE = frozenset([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
@@ -30,28 +30,6 @@ def is_trainable(tensor_or_dtype):
 
 
 IsTrainable = is_trainable
-
-
-def as_indexed_slices(x, optimize=True):
-    """A tensor as IndexedSlices of all its rows."""
-    if isinstance(x, indexed_slices.IndexedSlices):
-        return x
-    if not isinstance(x, ops.Tensor):
-        raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
-    shape = array_ops.shape_internal(x, optimize=optimize)
-    return indexed_slices.IndexedSlices(x, math_ops.range(0, shape[0]), shape)
-
-
-def as_indexed_slices_list(inputs, optimize=True):
-    """`as_indexed_slices` of each, with indices of one type."""
-    if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
-    slices = [as_indexed_slices(x, optimize=optimize) for x in inputs]
-    narrow = [s for s in slices if s.indices.dtype == dtypes.int32]
-    if not narrow or len(narrow) == len(slices):
-        return slices
-    return [indexed_slices.IndexedSlices(s.values, math_ops.cast(s.indices, dtypes.int64), s.dense_shape)
-            if s.indices.dtype == dtypes.int32 else s for s in slices]
 
 
 def _check_grad_y(y, grad):
@@ -182,6 +160,20 @@ def _zeros_like(output):
     return array_ops.zeros_like(output, optimize=False)
 
 
+def _graph_around(graph, ys):
+    """The graph that all ys lie in, if it is not `graph`, the function's body, but one around it."""
+    graphs = {None if y._is_eager else y.graph for y in map(_dense, ys)}
+    return graphs.pop() if len(graphs) == 1 and graph not in graphs and None not in graphs else None
+
+
+def _captured(graph, value):
+    """What stands in a function's body for a tensor from outside."""
+    if isinstance(value, indexed_slices.IndexedSlices):
+        return indexed_slices.IndexedSlices(*(_captured(graph, t) for t in (value.values, value.indices,
+                                                                            value.dense_shape)))
+    return value if value is None or not value._is_eager and value.graph is graph else graph.capture(value)
+
+
 def _as_differentiable(xs):
     """What is differentiated by: the handle of a resource variable, the reference of another."""
     return [x.handle if hasattr(x, "handle") and hasattr(x, "read_value") else x for x in xs]
@@ -214,19 +206,42 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
         xs = ops.internal_convert_n_to_tensor_or_indexed_slices(_as_differentiable(xs), name="x", as_ref=True)
         stops = ops.internal_convert_n_to_tensor_or_indexed_slices(_as_differentiable(stops), as_ref=True)
         grad_ys = _grad_ys(grad_ys, ys)
-        caller = _Caller(graph)
+        if graph.building_function:
+            outer = _graph_around(graph, ys)
+            if outer is not None:  # the derivatives lie where the ys do, and are captured
+                with outer.as_default():
+                    return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
+                                   stops, unconnected)
         graph._check_not_finalized()
-        visits = []
-        results = graph._core.gradients(
-            [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
-            stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
-            zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
-            gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
-            python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
-            visits=visits)
-        graph._add_new_operations()
-        _note_origins(graph, scope, visits)
-        return [caller.gradient(ids) for ids in results]
+
+        def run(ys, xs, grad_ys):
+            caller, visits = _Caller(graph), []
+            results = graph._core.gradients(
+                [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
+                stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
+                zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
+                gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
+                python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
+                visits=visits)
+            graph._add_new_operations()
+            _note_origins(graph, scope, visits)
+            return [caller.gradient(ids) for ids in results]
+
+        if not graph.building_function:
+            return run(ys, xs, grad_ys)
+        outside = [x for x in map(_dense, xs) if not x._is_eager and x.graph is not graph]
+        ys, xs, stops, grad_ys = [[_captured(graph, t) for t in group] for group in (ys, xs, stops, grad_ys)]
+        around = outer_gradients.Around(graph, outside) if outside else None
+        pairs = around.dependent_captures() if outside else []
+        results = run(ys, xs + [inner for _, inner in pairs], grad_ys)
+        results, into = results[:len(xs)], results[len(xs):]
+        through = [(around.copied(outer), g) for (outer, _), g in zip(pairs, into) if g is not None]
+        if through:
+            more = run([y for y, _ in through], xs, [g for _, g in through])
+            results = [b if a is None else a if b is None else math_ops.add_n([ops.convert_to_tensor(a),
+                                                                               ops.convert_to_tensor(b)])
+                       for a, b in zip(results, more)]
+        return results
 
 
 def _dense(x):

@@ -6,6 +6,7 @@ from penstock.ops.math_matmul import *  # noqa: F401,F403
 from penstock.ops.math_reduce import *  # noqa: F401,F403
 from penstock.ops.math_unary import *  # noqa: F401,F403
 from penstock.ops.math_reduce import _ReductionDims  # noqa: F401
+from penstock.ops.math_slices import _as_indexed_slices, _as_indexed_slices_list  # noqa: F401
 
 _NAMES = {  # names in `math_ops` of ops that have another name
     "mod": "floor_mod", "floormod": "floor_mod", "realdiv": "real_div",

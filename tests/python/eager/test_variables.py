@@ -90,3 +90,18 @@ def test_switching_eager_execution_on_checks_its_arguments():
     calls = []
     with tf.control_dependencies([lambda: calls.append(1)]):
         assert calls == [1]
+
+
+def test_what_no_tensor_holds_is_named():
+    for value, leaf in (({}, r"\{\}"), ([{1: 2}], r"\{1: 2\}")):
+        with pytest.raises(ValueError, match=rf"Attempt to convert a value \({leaf}\) with an unsupported type \(<class 'dict'>\)"):
+            tf.convert_to_tensor(value)
+
+
+def test_a_function_computed_again_has_the_gradient_of_the_first():
+    v = tf.Variable(3.0)
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.recompute_grad(lambda t: t * t * v)(x)
+    assert [g.numpy() for g in tape.gradient(y, [x, v])] == [12.0, 4.0]

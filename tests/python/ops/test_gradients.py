@@ -190,3 +190,41 @@ def test_dependent_variables():
         assert get_dependent_variables([x], [y]) == [used]
         assert get_dependent_variables([], {"y": [y]}) == [other, used] and get_dependent_variables([x], [x]) == []
         assert get_dependent_variables([], tf.cast(tf.cast(y, tf.int32) > 1, tf.int32)) == []
+
+
+def test_gradients_inside_of_functions(session):
+    from penstock.eager import function
+    from penstock.framework.function import Defun
+    x1, x2 = tf.constant(1.0), tf.constant(2.0)
+    x3 = x1 * x2
+
+    @function.defun
+    def wrt_captured():
+        return tf.gradients(x1 * x1 * 5.0, x1)[0], tf.gradients(x3 * x3, [x1, x2])
+
+    first, (second, third) = wrt_captured()
+    assert session.run([first, second, third]) == [10.0, 8.0, 4.0]  # x3 is captured and depends on both
+
+    @function.defun
+    def outer():
+        middle = x1 * 3.0
+
+        @function.defun
+        def inner():
+            return tf.gradients([middle * x3, x1], [x1, x2])
+        return inner()
+    assert session.run(outer()) == [13.0, 3.0]
+
+    y = x1 * 7.0
+
+    @Defun()
+    def around():
+        return tf.gradients(y, x1)[0]  # all of it lies outside
+    assert session.run(around()) == 7.0
+
+    noisy = tf.random_uniform([]) * 0.0 + x1
+
+    @function.defun
+    def through_randomness():
+        return tf.gradients(noisy * 2.0, x1)[0]
+    assert session.run(through_randomness()) == 2.0  # what does not depend on x1 is captured as it is

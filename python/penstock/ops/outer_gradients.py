@@ -1,0 +1,72 @@
+"""Derivatives inside of a function's body by what lies around it, through values that the body captures."""
+
+
+def captures(graph):
+    """[(tensor outside, placeholder)] of a function's body."""
+    found = getattr(graph, "captures", None)
+    return list(graph._captured.values()) if found is None else list(found)
+
+
+class Around:
+    """The part of the graphs around a function's body that lies between some tensors `xs` and what the body captures."""
+
+    def __init__(self, graph, xs):
+        self._graph = graph
+        self._xs = {id(x) for x in xs}
+        self._depends = {}
+        self._copies = {}
+        self._sources = {}  # placeholder -> what it stands for, of all bodies around
+        around = graph
+        while around is not None and around.building_function:
+            self._sources.update((id(inner), outer) for outer, inner in captures(around))
+            around = getattr(around, "_outer_graph", None)
+
+    def _inputs(self, tensor):
+        source = self._sources.get(id(tensor))
+        return [source] if source is not None else [] if tensor._is_eager else list(tensor.op.inputs)
+
+    def depends(self, tensor):
+        """Whether it is computed from one of the xs."""
+        stack = [tensor]
+        while stack:
+            t = stack[-1]
+            if id(t) in self._depends:
+                stack.pop()
+                continue
+            inputs = self._inputs(t)
+            missing = [] if id(t) in self._xs else [i for i in inputs if id(i) not in self._depends]
+            if missing:
+                stack += missing
+            else:
+                self._depends[id(t)] = id(t) in self._xs or any(self._depends[id(i)] for i in inputs)
+        return self._depends[id(tensor)]
+
+    def copied(self, tensor):
+        """The tensor computed anew in the body, from the xs as the body captures them."""
+        found = self._copies.get(id(tensor))
+        if found is not None:
+            return found
+        source = self._sources.get(id(tensor))
+        if id(tensor) in self._xs or not self.depends(tensor):
+            found = tensor if tensor.graph is self._graph else self._graph.capture(tensor)
+        elif source is not None:
+            found = self.copied(source)
+        else:
+            op = tensor.op
+            if op.op_def.is_stateful or op._get_control_flow_context() is not None:
+                raise NotImplementedError(f"tf.gradients inside of a function, through {op.name} ({op.type}) outside of it")
+            inputs = [self.copied(x) for x in op.inputs]
+            with self._graph.as_default():
+                copy = self._graph.create_op(op.type, inputs, [x.dtype for x in op.outputs], name=op.name.split("/")[-1],
+                                             attrs=op.node_def.attr)
+            for x, y in zip(op.outputs, copy.outputs):
+                self._copies[id(x)] = y
+            return self._copies[id(tensor)]
+        self._copies[id(tensor)] = found
+        return found
+
+
+    def dependent_captures(self):
+        """[(tensor outside, placeholder)] of what the body captures and is computed from the xs."""
+        return [(outer, inner) for outer, inner in captures(self._graph)
+                if not outer._is_eager and id(outer) not in self._xs and self.depends(outer)]

@@ -58,6 +58,8 @@ inline nb::tuple ToTuple(Endpoint e) { return nb::make_tuple(e.node->id(), e.ind
 void BindSession(nb::module_& m);
 // --- eager.cc
 void BindEager(nb::module_& m);
+// --- files.cc
+void BindFiles(nb::module_& m);
 // --- py_function.cc
 void BindPyFunction(nb::module_& m);
 

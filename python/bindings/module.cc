@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
   penstock::python::BindSession(m);
   penstock::python::BindPyFunction(m);
   penstock::python::BindEager(m);
+  penstock::python::BindFiles(m);
 }

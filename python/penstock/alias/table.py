@@ -10,6 +10,8 @@ PACKAGES = {
     "python.ops": "ops",
     "python.ops.losses": "ops.losses",
     "python.platform": "platform",
+    "python.summary": "summary",
+    "python.summary.writer": "summary.writer",
     "python.training": "training",
     "python.training.saving": "training.saving",
     "python.util": "util",

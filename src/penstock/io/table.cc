@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "penstock/base/crc32c.h"
+#include "penstock/io/snappy.h"
 
 namespace penstock {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr size_t kBlockSize = 262144;
 constexpr size_t kTrailerSize = 5;  // kind of compression, checksum
 constexpr size_t kFooterSize = 48;
+constexpr size_t kLargestBlock = size_t{1} << 31;
+constexpr char kUncompressed = 0, kSnappy = 1;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
 
 // The shortest key that is >= start and < limit, as far as cutting and raising one byte goes.
@@ -61,8 +64,14 @@ std::string ReadBlock(const InputFile& file, Handle handle) {
   if (Crc32c(std::string_view(bytes).substr(0, handle.size + 1)) != stored) {
     throw Damaged(file.path(), "block checksum mismatch");
   }
-  if (bytes[handle.size] != 0) throw Unimplemented("compressed blocks in ", file.path());
+  const char kind = bytes[handle.size];
   bytes.resize(handle.size);
+  if (kind == kSnappy) {
+    std::string whole;
+    if (!SnappyUncompress(bytes, kLargestBlock, &whole)) throw Damaged(file.path(), "bad compressed block");
+    return whole;
+  }
+  if (kind != kUncompressed) throw Unimplemented("blocks compressed in way ", static_cast<int>(kind), " in ", file.path());
   return bytes;
 }
 
@@ -147,8 +156,7 @@ std::string TableWriter::WriteBlock(const std::string& contents) {
   std::string handle;
   AppendVarint(&handle, file_->size());
   AppendVarint(&handle, contents.size());
-  const char uncompressed = 0;
-  std::string trailer(1, uncompressed);
+  std::string trailer(1, kUncompressed);
   AppendFixed32(&trailer, MaskCrc32c(ExtendCrc32c(Crc32c(contents), trailer)));
   file_->Append(contents);
   file_->Append(trailer);

@@ -1,11 +1,12 @@
 #include "penstock/io/tensor_bundle.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include "penstock/base/crc32c.h"
 #include "penstock/io/messages.h"
+#include "penstock/io/slice_key.h"
 #include "penstock/io/table.h"
 #include "tensorflow/core/protobuf/tensor_bundle.pb.h"
 
@@ -13,53 +14,6 @@ namespace penstock {
 namespace {
 
 constexpr int kBundleVersion = 1;
-
-// --- keys that sort like the tuples they encode (numbers, strings), for parts of tensors
-
-void AppendOrdered(std::string* out, uint64_t v) {
-  char bytes[9];
-  int n = 0;
-  for (; v > 0; v >>= 8) bytes[8 - n++] = static_cast<char>(v);
-  bytes[8 - n] = static_cast<char>(n);
-  out->append(bytes + 8 - n, n + 1);
-}
-
-void AppendOrdered(std::string* out, std::string_view text) {
-  for (const char c : text) {
-    out->push_back(c);
-    if (c == '\x00') out->push_back('\xff');
-    if (c == '\xff') out->push_back('\x00');
-  }
-  out->append(std::string_view("\x00\x01", 2));
-}
-
-// As many leading ones as bytes, and the two's complement of the number in the bits that are left.
-void AppendOrderedSigned(std::string* out, int64_t v) {
-  const uint64_t magnitude = static_cast<uint64_t>(v < 0 ? ~v : v);
-  const int length = std::bit_width(magnitude) / 7 + 1;
-  char bytes[10];
-  bytes[0] = bytes[1] = v < 0 ? '\xff' : '\0';
-  for (int i = 0; i < 8; ++i) bytes[2 + i] = static_cast<char>(static_cast<uint64_t>(v) >> (56 - 8 * i));
-  char* begin = bytes + 10 - length;
-  const uint32_t ones = 0xffffu << (16 - length) & 0xffffu;
-  begin[0] ^= static_cast<char>(ones >> 8);
-  if (length > 1) begin[1] ^= static_cast<char>(ones);
-  out->append(begin, length);
-}
-
-std::string SliceKey(std::string_view name, const TensorSlice& slice) {
-  std::string key;
-  AppendOrdered(&key, uint64_t{0});
-  AppendOrdered(&key, name);
-  AppendOrdered(&key, static_cast<uint64_t>(slice.rank()));
-  for (int d = 0; d < slice.rank(); ++d) {
-    AppendOrderedSigned(&key, slice.start[d]);
-    AppendOrderedSigned(&key, slice.length[d]);
-  }
-  return key;
-}
-
-// --- entries
 
 std::string Encode(const BundleEntry& entry) {
   tensorflow::BundleEntryProto proto;
@@ -69,15 +23,7 @@ std::string Encode(const BundleEntry& entry) {
   proto.set_offset(static_cast<int64_t>(entry.offset));
   proto.set_size(static_cast<int64_t>(entry.size));
   proto.set_crc32c(entry.crc32c);
-  for (const TensorSlice& slice : entry.slices) {
-    auto* message = proto.add_slices();
-    for (int d = 0; d < slice.rank(); ++d) {
-      auto* extent = message->add_extent();
-      if (slice.length[d] == TensorSlice::kFull) continue;
-      extent->set_start(slice.start[d]);
-      extent->set_length(slice.length[d]);
-    }
-  }
+  for (const TensorSlice& slice : entry.slices) ToProto(slice, proto.add_slices());
   return SerializeMessage(proto);
 }
 
@@ -93,11 +39,7 @@ BundleEntry Decode(std::string_view bytes) {
   entry.size = static_cast<uint64_t>(proto.size());
   entry.crc32c = proto.crc32c();
   for (const auto& message : proto.slices()) {
-    TensorSlice slice;
-    for (const auto& extent : message.extent()) {
-      slice.start.push_back(extent.start());
-      slice.length.push_back(extent.has_length() ? extent.length() : TensorSlice::kFull);
-    }
+    TensorSlice slice = FromProto(message);
     slice.Apply(entry.shape);  // checks
     entry.slices.push_back(std::move(slice));
   }
@@ -164,6 +106,32 @@ bool DecodeStrings(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
   return bytes.empty();
 }
 
+// How many shards the bundle at `prefix` says to have; 0 if there is none that can be read.
+int ShardsOf(const std::string& prefix) {
+  const std::string path = BundleIndexPath(prefix);
+  if (!FileExists(path)) return 0;
+  try {
+    const auto table = ReadTable(path);
+    tensorflow::BundleHeaderProto header;
+    if (!table.empty() && table[0].first.empty()) ParseMessage(table[0].second, &header);
+    return header.num_shards();
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// The number of shards that a bundle of `shards` files gets in its names, such that no file of the present bundle
+// (which says to have `present`) is replaced: then the index's renaming alone makes the new bundle, and until then the
+// old one is whole. A shard without tensors may be missing.
+int FreshShards(int shards, int present) { return present == shards ? shards + 1 : shards; }
+
+void RemoveShards(const std::string& prefix, int shards) {
+  for (int i = 0; i < std::min(shards, 100000); ++i) {
+    const std::string path = BundleDataPath(prefix, i, shards);
+    if (FileExists(path)) RemoveFile(path);
+  }
+}
+
 const std::string& WithDirectory(const std::string& prefix) {
   const std::string_view directory = DirectoryOf(prefix);
   if (!directory.empty()) MakeDirectories(std::string(directory));
@@ -181,7 +149,10 @@ std::string BundleDataPath(std::string_view prefix, int shard, int num_shards) {
 }
 
 BundleWriter::BundleWriter(std::string prefix)
-    : prefix_(std::move(prefix)), data_(BundleDataPath(WithDirectory(prefix_), 0, 1)) {}
+    : prefix_(std::move(prefix)),
+      present_(ShardsOf(WithDirectory(prefix_))),
+      shards_(FreshShards(1, present_)),
+      data_(BundleDataPath(prefix_, 0, shards_)) {}
 
 BundleEntry BundleWriter::Write(const Tensor& tensor) {
   BundleEntry entry;
@@ -232,7 +203,8 @@ void BundleWriter::AddSlice(std::string_view name, const Shape& full, const Tens
 
 void BundleWriter::Finish() {
   data_.Commit();
-  WriteIndex(prefix_, 1, entries_);
+  WriteIndex(prefix_, shards_, entries_);
+  if (present_ != shards_) RemoveShards(prefix_, present_);
 }
 
 BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
@@ -312,7 +284,7 @@ Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) 
   }
   const InputFile& file = *shards_[entry.shard];
   if (entry.size > file.size() || entry.offset > file.size() - entry.size) {
-    throw OutOfRange("Read beyond the end of ", file.path(), " for '", name, "': the file is cut off");
+    throw DataLoss("tensor '", name, "' ends behind the end of ", file.path(), ": the file is cut off");
   }
   if (entry.dtype != DT_STRING && !IsPod(entry.dtype)) {
     throw Unimplemented("tensor '", name, "' of type ", entry.dtype, " in a checkpoint");
@@ -362,11 +334,12 @@ void MergeBundles(const std::vector<std::string>& prefixes, const std::string& m
   }
   if (data_files.empty()) throw InvalidArgument("no checkpoints to merge into ", merged);
   WithDirectory(merged);
-  const int total = static_cast<int>(data_files.size());
-  for (int i = 0; i < total; ++i) {
-    if (FileExists(data_files[i])) RenameFile(data_files[i], BundleDataPath(merged, i, total));
+  const int present = ShardsOf(merged), total = FreshShards(static_cast<int>(data_files.size()), present);
+  for (size_t i = 0; i < data_files.size(); ++i) {
+    if (FileExists(data_files[i])) RenameFile(data_files[i], BundleDataPath(merged, static_cast<int>(i), total));
   }
   WriteIndex(merged, total, all);
+  if (present != total) RemoveShards(merged, present);
   for (const std::string& prefix : prefixes) {
     if (prefix != merged && FileExists(BundleIndexPath(prefix))) RemoveFile(BundleIndexPath(prefix));
   }

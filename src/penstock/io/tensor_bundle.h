@@ -25,7 +25,8 @@ struct BundleEntry {
 std::string BundleIndexPath(std::string_view prefix);
 std::string BundleDataPath(std::string_view prefix, int shard, int num_shards);
 
-// Writes one bundle of one shard. Files appear when Finish returns; without it, nothing remains.
+// Writes one bundle of one file of elements. It appears when Finish returns, in the place of one that was there;
+// without Finish, nothing remains.
 class BundleWriter {
  public:
   explicit BundleWriter(std::string prefix);  // makes its directory
@@ -37,6 +38,7 @@ class BundleWriter {
  private:
   BundleEntry Write(const Tensor& tensor);
   const std::string prefix_;
+  const int present_, shards_;  // numbers in file names: of the bundle that is replaced (0: none), of this one
   OutputFile data_;
   std::map<std::string, BundleEntry> entries_;
 };

@@ -58,6 +58,7 @@ void RegisterSparseOps(OpRegistry& ops);
 void RegisterStackOps(OpRegistry& ops);
 void RegisterStateOps(OpRegistry& ops);
 void RegisterStatelessRandomOps(OpRegistry& ops);
+void RegisterSummaryOps(OpRegistry& ops);
 void RegisterTensorArrayOps(OpRegistry& ops);
 void RegisterTopKOps(OpRegistry& ops);
 void RegisterTrainingOps(OpRegistry& ops);
@@ -118,6 +119,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterStackOps(ops);
   RegisterStateOps(ops);
   RegisterStatelessRandomOps(ops);
+  RegisterSummaryOps(ops);
   RegisterTensorArrayOps(ops);
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);

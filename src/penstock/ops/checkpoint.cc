@@ -17,24 +17,33 @@ void SaveShape(ShapeContext& c) {
   CheckNames(c, c.num_inputs() - 3);
 }
 
-// The shape of a part is in its specification, if that is known.
+void SaveOneShape(ShapeContext& c, int first) {
+  c.WithRank(0, 0);
+  const PartialShape names = c.WithRank(1, 1);
+  if (names.known_rank()) ShapeContext::MergeDim(names[0], c.num_inputs() - first);
+  if (first > 2) c.WithRank(2, 1);
+}
+
+// The shape of a part is in its specification.
+PartialShape ShapeOfPart(std::string_view spec) {
+  const auto parts = StrSplit(spec, ' ');
+  if (parts.size() < 2) return PartialShape();
+  std::vector<int64_t> dims(parts.size() - 1, -1);
+  const auto extents = StrSplit(parts.back(), ':');
+  if (extents.size() != dims.size()) throw InvalidArgument("bad shape_and_slice: ", spec);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const auto range = StrSplit(extents[d], ',');
+    if (!ParseInt64(range.size() == 2 ? range[1] : parts[d], &dims[d])) dims[d] = -1;
+  }
+  return PartialShape(dims);
+}
+
 void RestoreShape(ShapeContext& c) {
   c.WithRank(0, 0);
   CheckNames(c, c.num_outputs());
   const Tensor* specs = c.in_value(2);
   if (!specs || specs->num_elements() != c.num_outputs()) return;
-  for (int i = 0; i < c.num_outputs(); ++i) {
-    const auto parts = StrSplit(specs->data<TString>()[i].view(), ' ');
-    if (parts.size() < 2) continue;
-    std::vector<int64_t> dims(parts.size() - 1, -1);
-    const auto extents = StrSplit(parts.back(), ':');
-    if (extents.size() != dims.size()) throw InvalidArgument("bad shape_and_slice: ", specs->data<TString>()[i].view());
-    for (size_t d = 0; d < dims.size(); ++d) {
-      const auto range = StrSplit(extents[d], ',');
-      if (!ParseInt64(range.size() == 2 ? range[1] : parts[d], &dims[d])) dims[d] = -1;
-    }
-    c.out(i, PartialShape(dims));
-  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.out(i, ShapeOfPart(specs->data<TString>()[i].view()));
 }
 
 void ScalarInputs(ShapeContext& c) {
@@ -53,6 +62,29 @@ void RegisterCheckpointOps(OpRegistry& ops) {
       .Input("prefix: string").Input("tensor_names: string").Input("shape_and_slices: string")
       .Output("tensors: dtypes").Attr("dtypes: list(type) >= 1").Stateful().Shape(RestoreShape)
       .Doc("Reads tensors, or parts of them, from a checkpoint of version 2.");
+  ops.Add("Save")
+      .Input("filename: string").Input("tensor_names: string").Input("data: T").Attr("T: list(type) >= 1").Stateful()
+      .Shape([](ShapeContext& c) { SaveOneShape(c, 2); }).Doc("Writes tensors as a checkpoint of version 1.");
+  ops.Add("SaveSlices")
+      .Input("filename: string").Input("tensor_names: string").Input("shapes_and_slices: string").Input("data: T")
+      .Attr("T: list(type) >= 1").Stateful().Shape([](ShapeContext& c) { SaveOneShape(c, 3); })
+      .Doc("Writes tensors, or parts of them, as a checkpoint of version 1.");
+  ops.Add("Restore")
+      .Input("file_pattern: string").Input("tensor_name: string").Output("tensor: dt").Attr("dt: type")
+      .Attr("preferred_shard: int = -1").Stateful()
+      .Shape([](ShapeContext& c) {
+        for (int i = 0; i < 2; ++i) c.WithRank(i, 0);
+      })
+      .Doc("Reads a tensor from a checkpoint of either version.");
+  ops.Add("RestoreSlice")
+      .Input("file_pattern: string").Input("tensor_name: string").Input("shape_and_slice: string").Output("tensor: dt")
+      .Attr("dt: type").Attr("preferred_shard: int = -1").Stateful()
+      .Shape([](ShapeContext& c) {
+        for (int i = 0; i < 3; ++i) c.WithRank(i, 0);
+        const Tensor* spec = c.in_value(2);
+        if (spec) c.out(0, ShapeOfPart(spec->data<TString>()[0].view()));
+      })
+      .Doc("Reads a part of a tensor from a checkpoint of either version.");
   ops.Add("MergeV2Checkpoints")
       .Input("checkpoint_prefixes: string").Input("destination_prefix: string").Attr("delete_old_dirs: bool = true")
       .Attr("allow_missing_files: bool = false").Stateful()

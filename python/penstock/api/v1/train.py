@@ -4,6 +4,11 @@ FROM = {
     "training.adagrad": "AdagradOptimizer",
     "training.adagrad_da": "AdagradDAOptimizer",
     "training.adam": "AdamOptimizer",
+    "training.basic_loops": "basic_train_loop",
+    "training.basic_session_run_hooks": """
+        CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook
+        NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer StepCounterHook StopAtStepHook
+        SummarySaverHook""",
     "training.checkpoint_management": """
         CheckpointManager checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
         latest_checkpoint remove_checkpoint update_checkpoint_state""",
@@ -14,6 +19,9 @@ FROM = {
         cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay natural_exp_decay
         noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay polynomial_decay""",
     "training.momentum": "MomentumOptimizer",
+    "training.monitored_session": """
+        ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionCreator SingularMonitoredSession
+        WorkerSessionCreator""",
     "training.moving_averages": "ExponentialMovingAverage",
     "training.optimizer": "Optimizer",
     "training.proximal_adagrad": "ProximalAdagradOptimizer",
@@ -22,6 +30,10 @@ FROM = {
     "training.rmsprop": "RMSPropOptimizer",
     "training.server_lib": "ClusterSpec Server",
     "training.saver": "Saver export_meta_graph import_meta_graph",
+    "summary.summary_iterator": "summary_iterator",
+    "training.session_manager": "SessionManager",
+    "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+    "training.supervisor": "Supervisor",
     "training.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
     "proto": """

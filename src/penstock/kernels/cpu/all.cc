@@ -54,6 +54,7 @@ void RegisterSparseMathKernels(KernelRegistry& kernels);
 void RegisterStackKernels(KernelRegistry& kernels);
 void RegisterStateKernels(KernelRegistry& kernels);
 void RegisterStatelessRandomKernels(KernelRegistry& kernels);
+void RegisterSummaryKernels(KernelRegistry& kernels);
 void RegisterTensorArrayKernels(KernelRegistry& kernels);
 void RegisterTopKKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
@@ -112,6 +113,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterStackKernels(kernels);
   RegisterStateKernels(kernels);
   RegisterStatelessRandomKernels(kernels);
+  RegisterSummaryKernels(kernels);
   RegisterTensorArrayKernels(kernels);
   RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);

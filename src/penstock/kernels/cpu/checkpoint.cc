@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <set>
 
-#include "penstock/io/tensor_bundle.h"
+#include "penstock/io/checkpoint_reader.h"
 #include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
@@ -46,28 +46,83 @@ struct Save {
   }
 };
 
+// Reads what `spec` says (everything if it is empty) of a tensor that must be of type `wanted`.
+Tensor ReadPart(KernelContext& k, const CheckpointReader& reader, const TString& name, const TString& spec,
+                DataType wanted) {
+  const CheckpointReader::Info info = reader.Get(name);
+  k.Require(info.dtype == wanted, "tensor_name = ", name.view(), "; expected dtype ", wanted,
+            " does not equal original dtype ", info.dtype);
+  if (spec.empty()) return reader.Read(name);
+  Shape full;
+  TensorSlice slice;
+  ParseShapeAndSlice(spec, &full, &slice);
+  k.Require(full == info.shape, "tensor_name = ", name.view(), "; shape in shape_and_slice spec ", full,
+            " does not match the shape stored in checkpoint: ", info.shape);
+  return reader.ReadSlice(name, slice);
+}
+
 struct Restore {
   void operator()(KernelContext& k) const {
     const int count = k.num_outputs();
     RequireNames(k, count);
-    const BundleReader reader(Text(k, 0, "prefix"));
+    const CheckpointReader reader(Text(k, 0, "prefix"));
     for (int i = 0; i < count; ++i) {
-      const TString &name = k.input(1).data<TString>()[i], &spec = k.input(2).data<TString>()[i];
-      const BundleEntry& entry = reader.Get(name);
-      const DataType wanted = BaseType(k.node().output_type(i));
-      k.Require(entry.dtype == wanted, "tensor_name = ", name.view(), "; expected dtype ", wanted,
-                " does not equal original dtype ", entry.dtype);
-      if (spec.empty()) {
-        k.SetOutput(i, reader.Read(name));
-        continue;
-      }
-      Shape full;
-      TensorSlice slice;
-      ParseShapeAndSlice(spec, &full, &slice);
-      k.Require(full == entry.shape, "tensor_name = ", name.view(), "; shape in shape_and_slice spec ", full,
-                " does not match the shape stored in checkpoint: ", entry.shape);
-      k.SetOutput(i, reader.ReadSlice(name, slice));
+      k.SetOutput(i, ReadPart(k, reader, k.input(1).data<TString>()[i], k.input(2).data<TString>()[i],
+                              BaseType(k.node().output_type(i))));
     }
+  }
+};
+
+// Save and SaveSlices: a checkpoint of version 1.
+struct SaveOne {
+  bool sliced;
+  explicit SaveOne(const NodeView& node) : sliced(node.op().name == "SaveSlices") {}
+  void operator()(KernelContext& k) const {
+    const int first = sliced ? 3 : 2;
+    k.Require(k.input(0).num_elements() == 1, "Input 0 (filename) must be a string scalar; got a tensor of ",
+              k.input(0).num_elements(), "elements");
+    const int64_t count = k.input(1).num_elements();
+    k.Require(!sliced || k.input(2).num_elements() == count, "Expected ", count,
+              " elements for the tensor shapes and slices but got ", k.input(first - 1).num_elements());
+    k.Require(k.num_inputs() == count + first, "Expected totally ", count + first,
+              " inputs as input #1 (which is a string tensor of saved names) contains ", count, " names, but received ",
+              k.num_inputs(), " inputs");
+    SliceTableWriter writer(Text(k, 0, "filename"));
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+      const TString& name = k.input(1).data<TString>()[i];
+      const Tensor& tensor = k.input(first + i);
+      Shape full = tensor.shape();
+      TensorSlice slice = TensorSlice::All(full.rank());
+      if (sliced && !k.input(2).data<TString>()[i].empty()) {
+        const TString& spec = k.input(2).data<TString>()[i];
+        ParseShapeAndSlice(spec, &full, &slice);
+        k.Require(slice.Apply(full) == tensor.shape(),
+                  "Slice in shape_and_slice specification does not match the shape of the tensor to  save: ",
+                  spec.view(), ", tensor: ", tensor.shape());
+      }
+      writer.Add(name, full, slice, tensor);
+    }
+    writer.Finish();
+  }
+};
+
+// Restore and RestoreSlice.
+struct RestoreOne {
+  void operator()(KernelContext& k) const {
+    k.Require(k.input(0).num_elements() == 1, "Input 0 (file_pattern) must be a string scalar; got a tensor of ",
+              k.input(0).num_elements(), " elements");
+    k.Require(k.input(1).num_elements() >= 1, "Input 1 (tensor_name) must have at least 1 elements");
+    const TString& name = k.input(1).data<TString>()[0];
+    const std::string pattern = Text(k, 0, "file_pattern");
+    const CheckpointReader reader(pattern);
+    if (!reader.Find(name)) {
+      throw NotFound("Tensor name \"", name.view(), "\" not found in checkpoint files ", pattern);
+    }
+    k.Require(k.num_inputs() < 3 || k.input(2).num_elements() >= 1, "shape_and_slice must be a single string");
+    const DataType wanted = BaseType(k.node().output_type(0)), stored = reader.Get(name).dtype;
+    k.Require(stored == wanted, "Expected to restore a tensor of type ", wanted, ", got a tensor of type ", stored,
+              " instead: tensor_name = ", name.view());
+    k.SetOutput(0, ReadPart(k, reader, name, k.num_inputs() > 2 ? k.input(2).data<TString>()[0] : TString(), wanted));
   }
 };
 
@@ -140,6 +195,10 @@ struct MatchingFiles {
 void RegisterCheckpointKernels(KernelRegistry& kernels) {
   kernels.Add<Save>("SaveV2");
   kernels.Add<Restore>("RestoreV2");
+  kernels.Add<SaveOne>("Save");
+  kernels.Add<SaveOne>("SaveSlices");
+  kernels.Add<RestoreOne>("Restore");
+  kernels.Add<RestoreOne>("RestoreSlice");
   kernels.Add<Merge>("MergeV2Checkpoints");
   kernels.Add<ShardedFilename>("ShardedFilename");
   kernels.Add<ShardedFilespec>("ShardedFilespec");

@@ -1,0 +1,71 @@
+// Checkpoints, event files and records.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "penstock/io/checkpoint_reader.h"
+#include "penstock/io/event_writer.h"
+#include "penstock/io/records.h"
+
+namespace penstock::python {
+namespace {
+
+std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
+
+// Runs `f`, which may wait, without the GIL.
+template <class F>
+auto Waiting(F&& f) {
+  return Guard([&] {
+    nb::gil_scoped_release release;
+    return f();
+  });
+}
+
+nb::object Next(RecordReader& reader) {
+  std::string record;
+  return Guard([&] { return reader.Next(&record); }) ? nb::object(ToBytes(record)) : nb::none();
+}
+
+}  // namespace
+
+void BindFiles(nb::module_& m) {
+  nb::class_<EventWriter>(m, "EventWriter")
+      .def("__init__",
+           [](EventWriter* self, const std::string& prefix, const std::string& suffix) {
+             new (self) EventWriter(prefix, suffix);
+           },
+           nb::arg("prefix"), nb::arg("suffix") = "")
+      .def("open", [](EventWriter& w) { Waiting([&] { w.Open(); }); })
+      .def("write", [](EventWriter& w, const nb::bytes& event) { Waiting([&, v = View(event)] { w.Write(v); }); })
+      .def("flush", [](EventWriter& w) { Waiting([&] { w.Flush(); }); })
+      .def("close", [](EventWriter& w) { Waiting([&] { w.Close(); }); })
+      .def("path", &EventWriter::path);
+
+  nb::class_<CheckpointReader>(m, "CheckpointReader")
+      .def("__init__",
+           [](CheckpointReader* self, const std::string& prefix) {
+             Guard([&] { new (self) CheckpointReader(prefix); });
+           })
+      .def("version", &CheckpointReader::version)
+      .def("names", &CheckpointReader::Names)
+      .def("has", [](const CheckpointReader& r, const std::string& name) { return r.Find(name).has_value(); })
+      .def("dtype",
+           [](const CheckpointReader& r, const std::string& name) {
+             return Guard([&] { return static_cast<int>(r.Get(name).dtype); });
+           })
+      .def("shape",
+           [](const CheckpointReader& r, const std::string& name) {
+             return Guard([&] { return ShapeToPython(PartialShape(r.Get(name).shape)); });
+           })
+      .def("read", [](const CheckpointReader& r, const std::string& name) {
+        return ToNumpy(Waiting([&] { return r.Read(name); }));
+      });
+
+  nb::class_<RecordReader>(m, "RecordReader")
+      .def("__init__",
+           [](RecordReader* self, const std::string& path) { Guard([&] { new (self) RecordReader(path); }); })
+      .def("next", &Next)
+      .def("offset", &RecordReader::offset);
+}
+
+}  // namespace penstock::python

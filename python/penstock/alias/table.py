@@ -14,10 +14,12 @@ PACKAGES = {
     "python.summary.writer": "summary.writer",
     "python.training": "training",
     "python.training.saving": "training.saving",
+    "python.training.tracking": "training.tracking",
     "python.util": "util",
 }
 
 MODULES = {
+    "python.checkpoint.checkpoint": "training.tracking.util",
     "python.checkpoint.checkpoint_management": "training.checkpoint_management",
     "python.eager.context": "framework.context",
     "python.framework.errors_impl": "framework.errors",
@@ -33,6 +35,10 @@ MODULES = {
     "python.ops.while_loop": "ops.control_flow_ops",
     "python.platform.flags": "platform.flags",
     "python.platform.logging": "platform.tf_logging",
+    "python.pywrap_tensorflow": "training.py_checkpoint_reader",
+    "python.trackable.autotrackable": "training.tracking.tracking",
+    "python.trackable.base": "training.tracking.base",
+    "python.trackable.data_structures": "training.tracking.data_structures",
     "python.training.queue_runner_impl": "training.queue_runner",
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
     "contrib.framework.python.ops.variables": "contrib.framework.variables",

@@ -17,6 +17,7 @@ from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import state_ops
+from penstock.training.tracking import base as trackable
 
 
 class VariableSynchronization(enum.Enum):
@@ -128,7 +129,7 @@ class VariableMetaclass(type):
         return super().__call__(*args, **kwargs)
 
 
-class Variable(metaclass=VariableMetaclass):
+class Variable(trackable.Trackable, metaclass=VariableMetaclass):
     """A tensor that keeps its value between steps. See RefVariable and ResourceVariable for the two kinds."""
 
     __array_priority__ = 100
@@ -331,7 +332,7 @@ class Variable(metaclass=VariableMetaclass):
         return self._save_slice_info
 
     def _gather_saveables_for_checkpoint(self):
-        return {"VARIABLE_VALUE": self}
+        return {trackable.VARIABLE_VALUE_KEY: self}
 
     def experimental_ref(self):
         """A hashable stand-in for the variable."""

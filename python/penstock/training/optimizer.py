@@ -1,5 +1,6 @@
 """Optimizer: what all optimizers of version 1 share, from the gradients of a loss to the operation that applies
 them."""
+from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
@@ -12,6 +13,7 @@ from penstock.ops import state_ops
 from penstock.ops import variable_scope
 from penstock.ops import variables
 from penstock.training import slot_creator
+from penstock.training.tracking import base as trackable
 from penstock.util import nest
 
 
@@ -25,6 +27,11 @@ def _deduplicate_indexed_slices(values, indices):
 def _var_key(var):
     """What slots of `var` are found by: the same for every Python object that stands for the variable."""
     return (var.op.graph, var.op.name) if hasattr(var, "op") else var._unique_id
+
+
+def _current_graph():
+    """What the optimizer's own variables are kept by: the graph, or None in eager mode."""
+    return None if context.executing_eagerly() else ops.get_default_graph()
 
 
 class _VariableProcessor(object):
@@ -111,7 +118,7 @@ def _checked_gradient(g):
     return g
 
 
-class Optimizer(object):
+class Optimizer(trackable.Trackable):
     """Base of the optimizers.
 
     `minimize` is `compute_gradients` followed by `apply_gradients`; between the two a program may change the gradients.
@@ -131,6 +138,7 @@ class Optimizer(object):
         self._name = name
         self._slots = {}         # slot name -> {key of variable: slot}
         self._non_slot_dict = {}  # (name, graph) -> variable
+        self._deferred_slot_restorations = {}  # slot name -> {key of variable: positions in checkpoints}
 
     def get_name(self):
         return self._name
@@ -257,9 +265,11 @@ class Optimizer(object):
         key = (name, None if ops.executing_eagerly() else colocate_with.graph)
         if key not in self._non_slot_dict:
             with ops.colocate_with(colocate_with):
-                self._non_slot_dict[key] = variable_scope.variable(
+                made = variable_scope.variable(
                     initial_value, name=name, trainable=False,
                     use_resource=resource_variable_ops.is_resource_variable(colocate_with))
+            self._handle_deferred_dependencies(name=name, trackable=made)
+            self._non_slot_dict[key] = made
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name, graph=None):
@@ -271,23 +281,52 @@ class Optimizer(object):
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var, val, slot_name, op_name):
+    def _slot(self, var, slot_name, make):
+        """The slot of a variable, made if it is missing, and restored if a checkpoint waits for it."""
         slots = self._slot_dict(slot_name)
-        if _var_key(var) not in slots:
-            slots[_var_key(var)] = slot_creator.create_slot(var, val, op_name)
-        return slots[_var_key(var)]
+        key = _var_key(var)
+        if key not in slots:
+            made = make()
+            waiting = self._deferred_slot_restorations.get(slot_name, {}).pop(key, [])
+            for position in sorted(waiting, key=lambda p: p.restore_uid, reverse=True):
+                position.restore(made)
+            slots[key] = made
+        return slots[key]
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        return self._slot(var, slot_name, lambda: slot_creator.create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
-        slots = self._slot_dict(slot_name)
-        if _var_key(var) not in slots:
-            slots[_var_key(var)] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
-        return slots[_var_key(var)]
+        return self._slot(var, slot_name, lambda: slot_creator.create_slot_with_initializer(
+            var, initializer, shape, dtype, op_name))
 
     def _zeros_slot(self, var, slot_name, op_name):
-        slots = self._slot_dict(slot_name)
-        if _var_key(var) not in slots:
-            slots[_var_key(var)] = slot_creator.create_zeros_slot(var, op_name)
-        return slots[_var_key(var)]
+        return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
+
+    # In checkpoints
+
+    @property
+    def _checkpoint_dependencies(self):
+        """The variables of this graph that belong to no variable."""
+        graph = _current_graph()
+        own = [trackable.TrackableReference(name=name, ref=variable)
+               for (name, key), variable in sorted(self._non_slot_dict.items(), key=lambda item: item[0][0])
+               if key is graph]
+        return super()._checkpoint_dependencies + own
+
+    def _lookup_dependency(self, name):
+        found = super()._lookup_dependency(name)
+        return self._get_non_slot_variable(name, graph=_current_graph()) if found is None else found
+
+    def _create_or_restore_slot_variable(self, slot_variable_position, slot_name, variable):
+        """Restores a slot now, or when it is made."""
+        key = _var_key(variable)
+        slot = self._slot_dict(slot_name).get(key)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+        else:
+            self._deferred_slot_restorations.setdefault(slot_name, {}).setdefault(key, []).append(
+                slot_variable_position)
 
     # For subclasses
 

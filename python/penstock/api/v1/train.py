@@ -26,6 +26,7 @@ FROM = {
     "training.optimizer": "Optimizer",
     "training.proximal_adagrad": "ProximalAdagradOptimizer",
     "training.proximal_gradient_descent": "ProximalGradientDescentOptimizer",
+    "training.py_checkpoint_reader": "NewCheckpointReader",
     "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "training.rmsprop": "RMSPropOptimizer",
     "training.server_lib": "ClusterSpec Server",
@@ -34,6 +35,7 @@ FROM = {
     "training.session_manager": "SessionManager",
     "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "training.supervisor": "Supervisor",
+    "training.tracking.util": "Checkpoint",
     "training.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
     "proto": """

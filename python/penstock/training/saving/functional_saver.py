@@ -1,0 +1,48 @@
+"""Saves and restores saveable objects under a prefix that is a tensor."""
+from penstock.framework import constant_op
+from penstock.framework import dtypes
+from penstock.framework import gen
+from penstock.framework import ops
+from penstock.ops import array_ops
+from penstock.training.saving import saveable_object_util
+
+
+class MultiDeviceSaver:
+    """Writes one file, whatever the devices of the tensors are."""
+
+    def __init__(self, saveable_objects):
+        self._saveables = list(saveable_objects)
+
+    def save(self, file_prefix):
+        """An operation that writes the checkpoint."""
+        names, slices, tensors = [], [], []
+        for saveable in self._saveables:
+            for spec in saveable.specs:
+                tensor = spec.tensor
+                if tensor is None:
+                    continue  # nothing to be saved at this moment
+                names.append(spec.name)
+                slices.append(spec.slice_spec)
+                tensors.append(tensor)
+        with ops.device("cpu:0"):
+            return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
+                               constant_op.constant(slices, dtypes.string), tensors)
+
+    def restore(self, file_prefix):
+        """{name of a saveable: operation that restores it}; restored at once when executing eagerly."""
+        restored = {}
+        for saveable in self._saveables:
+            device = saveable_object_util.set_cpu0(saveable.device) if saveable.device else "cpu:0"
+            with ops.device(device):
+                specs = saveable.specs
+                tensors = gen.restore_v2(file_prefix, constant_op.constant([s.name for s in specs], dtypes.string),
+                                         constant_op.constant([s.slice_spec for s in specs], dtypes.string),
+                                         dtypes=[dtypes.as_dtype(s.dtype).base_dtype for s in specs])
+                tensors = [array_ops.identity(t) for t in tensors]
+            restored[saveable.name] = saveable.restore(tensors, restored_shapes=None)
+        return restored
+
+
+def restore_from_saveable_objects(file_prefix, saveable_objects):
+    """What MultiDeviceSaver(saveable_objects).restore(file_prefix) gives."""
+    return MultiDeviceSaver(saveable_objects).restore(file_prefix)

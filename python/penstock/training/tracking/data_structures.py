@@ -1,0 +1,483 @@
+"""Lists, tuples and dictionaries as trackable objects."""
+import collections
+import copy
+
+from penstock.ops import variables
+from penstock.training.tracking import base
+
+
+class NoDependency:
+    """Marks a value that is assigned to an attribute as no part of the object."""
+
+    __slots__ = ["value"]
+
+    def __init__(self, value):
+        self.value = value
+
+
+def wrap_or_unwrap(value):
+    """The value of a NoDependency; a list or dictionary wrapped; anything else as it is."""
+    if isinstance(value, NoDependency):
+        return value.value
+    if isinstance(value, base.Trackable):
+        return value
+    if isinstance(value, collections.OrderedDict):
+        return _OrderedDictWrapper(value)
+    if type(value) is dict:
+        return _DictWrapper(value)
+    if type(value) is list:
+        return ListWrapper(value)
+    return value
+
+
+def sticky_attribute_assignment(trackable, name, value):
+    """What to store for an attribute; if it is trackable, it becomes a part of that name."""
+    add_dependency = not isinstance(value, NoDependency)
+    value = wrap_or_unwrap(value)
+    if not add_dependency:
+        from penstock.training.tracking import tracking
+        if hasattr(trackable, "_self_unconditional_dependency_names"):
+            tracking.delete_tracking(trackable, name)
+        return value
+    if isinstance(value, base.Trackable):
+        trackable._track_trackable(value, name=name, overwrite=True)
+    return value
+
+
+class _UntrackableError(ValueError):
+
+    def __init__(self, value):
+        super().__init__()
+        self._value = value
+
+    def __str__(self):
+        return "Only trackable objects (such as Layers or Optimizers) may be stored in a List object. Got %s, which " \
+               "does not inherit from Trackable." % (self._value,)
+
+
+class TrackableDataStructure(base.Trackable):
+    """What lists and dictionaries have in common with a layer: weights, losses, whether they are trained."""
+
+    def __init__(self):
+        self.trainable = True
+        self._extra_variables = []
+
+    def __setattr__(self, name, value):
+        # Attributes of the wrapper itself are no elements.
+        object.__setattr__(self, name, value)
+
+    def _track_value(self, value, name):
+        """An element, wrapped; it becomes a part. ValueError if it cannot."""
+        value = sticky_attribute_assignment(trackable=self, value=value, name=name)
+        if isinstance(value, variables.Variable):
+            self._extra_variables.append(value)
+        if not isinstance(value, base.Trackable):
+            raise _UntrackableError(value)
+        return value
+
+    @property
+    def _values(self):
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def _layers(self):
+        """The layers among the elements, and inside lists among them."""
+        found = []
+        for value in self._values:
+            if isinstance(value, TrackableDataStructure):
+                found.extend(value._layers)
+            elif hasattr(value, "weights") and hasattr(value, "call"):
+                found.append(value)
+        return found
+
+    layers = _layers
+
+    @property
+    def trainable_weights(self):
+        """Weights of the layers, and variables, that are trained."""
+        return self._weights(True)
+
+    @property
+    def non_trainable_weights(self):
+        """The others."""
+        return self._weights(False)
+
+    def _weights(self, trainable):
+        found = []
+        for layer in self._layers:
+            if trainable and self.trainable:
+                found += layer.trainable_weights
+            elif not trainable:
+                found += layer.non_trainable_weights if self.trainable else layer.weights
+        for value in self._values:
+            if isinstance(value, variables.Variable) and (value.trainable and self.trainable) == trainable:
+                found.append(value)
+        return found
+
+    @property
+    def weights(self):
+        """All of them."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    variables = weights
+    trainable_variables = trainable_weights
+    non_trainable_variables = non_trainable_weights
+
+    @property
+    def updates(self):
+        """Updates of the layers."""
+        return [update for layer in self._layers for update in getattr(layer, "updates", ())]
+
+    @property
+    def losses(self):
+        """Losses of the layers."""
+        return [loss for layer in self._layers for loss in getattr(layer, "losses", ())]
+
+    def __hash__(self):
+        return id(self)
+
+
+class List(TrackableDataStructure, collections.abc.Sequence):
+    """A list that one can append to: its elements are parts named 0, 1, ...
+
+        self.layers = List([layer]); self.layers.append(another)
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        self._storage = list(*args, **kwargs)
+        for index, element in enumerate(self._storage):
+            self._storage[index] = self._track_value(element, name=self._name_element(index))
+
+    def _name_element(self, index):
+        return "%d" % (index,)
+
+    @property
+    def _values(self):
+        return self
+
+    def append(self, value):
+        """Adds an element."""
+        self._storage.append(self._track_value(value, self._name_element(len(self._storage))))
+
+    def extend(self, values):
+        """Adds several."""
+        for value in values:
+            self.append(value)
+
+    def __iadd__(self, values):
+        self.extend(values)
+        return self
+
+    def __add__(self, other):
+        return self._storage + (other._storage if isinstance(other, List) else list(other))
+
+    def __radd__(self, other):
+        return self + other if isinstance(other, List) else list(other) + self._storage
+
+    def __getitem__(self, key):
+        return self._storage[key]
+
+    def __getslice__(self, i, j):
+        return self._storage[slice(i, j)]
+
+    def __len__(self):
+        return len(self._storage)
+
+    def __eq__(self, other):
+        return self is other or list(self) == other
+
+    def __repr__(self):
+        return "List(%s)" % (repr(self._storage),)
+
+    __hash__ = TrackableDataStructure.__hash__
+
+
+class ListWrapper(TrackableDataStructure, list):
+    """A list that was assigned to an attribute. It can be saved unless it was changed other than by appending."""
+
+    def __init__(self, wrapped_list):
+        list.__init__(self, wrapped_list)
+        TrackableDataStructure.__init__(self)
+        self._storage = wrapped_list
+        self._non_append_mutation = False
+        self._external_modification = False
+        self._last_wrapped_list_snapshot = list(wrapped_list)
+        for index, element in enumerate(self):
+            list.__setitem__(self, index, self._track_element(element, index))
+            self._storage[index] = list.__getitem__(self, index)
+        self._last_wrapped_list_snapshot = list(self._storage)
+
+    def _track_element(self, value, index):
+        try:
+            return self._track_value(value, name="%d" % index)
+        except ValueError:
+            # No trackable: the list is saved without it.
+            return sticky_attribute_assignment(trackable=self, value=value, name="%d" % index)
+
+    @property
+    def _values(self):
+        return list(self)
+
+    def _check_external_modification(self):
+        if self._storage != self._last_wrapped_list_snapshot:
+            self._external_modification = True
+            self._last_wrapped_list_snapshot = None
+
+    @property
+    def _checkpoint_dependencies(self):
+        self._check_external_modification()
+        if self._non_append_mutation:
+            raise ValueError("Unable to save the object %s (a list wrapper constructed to track trackable TensorFlow "
+                             "objects). A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
+                             "__delslice__), or moved (sort). In order to support restoration on object creation, "
+                             "tracking is exclusively for append-only data structures.\n\nIf you don't need this list "
+                             "checkpointed, wrap it in a tf.contrib.checkpoint.NoDependency object; it will be "
+                             "automatically un-wrapped and subsequently ignored." % (self,))
+        if self._external_modification:
+            raise ValueError("Unable to save the object %s (a list wrapper constructed to track trackable TensorFlow "
+                             "objects). The wrapped list was modified outside the wrapper (its final value was %s, its "
+                             "value when a checkpoint dependency was added was %s), which breaks restoration on object "
+                             "creation.\n\nIf you don't need this list checkpointed, wrap it in a "
+                             "tf.contrib.checkpoint.NoDependency object; it will be automatically un-wrapped and "
+                             "subsequently ignored." % (self, self._storage, self._last_wrapped_list_snapshot))
+        return super()._checkpoint_dependencies
+
+    def _appended(self, value):
+        self._check_external_modification()
+        value = self._track_element(value, len(self))
+        list.append(self, value)
+        self._storage.append(value)
+        if self._last_wrapped_list_snapshot is not None:
+            self._last_wrapped_list_snapshot.append(value)
+
+    def append(self, value):
+        self._appended(value)
+
+    def extend(self, values):
+        for value in values:
+            self._appended(value)
+
+    def __iadd__(self, values):
+        self.extend(values)
+        return self
+
+    def __imul__(self, y):
+        if y <= 0:
+            self._mutate(list.clear)
+        else:
+            for _ in range(y - 1):
+                self.extend(list(self._last_wrapped_list_snapshot or self))
+        return self
+
+    def _mutate(self, change, *args, **kwargs):
+        """Changes the list other than by appending, if it has parts: then it cannot be saved any more."""
+        self._check_external_modification()
+        self._maybe_initialize_trackable()
+        if self._self_unconditional_checkpoint_dependencies:
+            self._non_append_mutation = True
+        result = change(self, *args, **kwargs)
+        self._storage[:] = list(self)
+        self._last_wrapped_list_snapshot = list(self._storage)
+        return result
+
+    def __setitem__(self, key, value):
+        self._maybe_initialize_trackable()
+        if isinstance(key, slice):
+            return self._mutate(list.__setitem__, key, [wrap_or_unwrap(v) for v in value])
+        index = key if key >= 0 else key + len(self)
+        replaced = isinstance(list.__getitem__(self, key), base.Trackable)
+        value = wrap_or_unwrap(value)
+        if replaced or isinstance(value, base.Trackable):
+            return self._mutate(list.__setitem__, index, value)
+        self._check_external_modification()
+        list.__setitem__(self, index, value)
+        self._storage[index] = value
+        self._last_wrapped_list_snapshot = list(self._storage)
+        return None
+
+    def __delitem__(self, key):
+        self._mutate(list.__delitem__, key)
+
+    def insert(self, index, value):
+        self._mutate(list.insert, index, wrap_or_unwrap(value))
+
+    def sort(self, *args, **kwargs):
+        self._mutate(list.sort, *args, **kwargs)
+
+    def reverse(self):
+        self._mutate(list.reverse)
+
+    def pop(self, *args):
+        return self._mutate(list.pop, *args)
+
+    def remove(self, value):
+        self._mutate(list.remove, value)
+
+    def clear(self):
+        self._mutate(list.clear)
+
+    def __copy__(self):
+        copied = type(self)(copy.copy(list(self)))
+        copied._non_append_mutation = self._non_append_mutation
+        copied._external_modification = self._external_modification
+        return copied
+
+    def copy(self):
+        return copy.copy(self)
+
+    def __deepcopy__(self, memo):
+        copied = type(self)(copy.deepcopy(list(self), memo))
+        copied._non_append_mutation = self._non_append_mutation
+        copied._external_modification = self._external_modification
+        return copied
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (list(self),)
+
+    def __repr__(self):
+        return "ListWrapper(%s)" % (list.__repr__(self),)
+
+    __hash__ = TrackableDataStructure.__hash__
+
+
+_ListWrapper = ListWrapper
+
+
+class Mapping(TrackableDataStructure, collections.abc.Mapping):
+    """A dictionary that one can add to: its values are parts named by their keys, which are strings."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        self._storage = dict(*args, **kwargs)
+        self._storage.update({key: self._track_value(value, name=self._name_element(key))
+                              for key, value in self._storage.items()})
+
+    def _name_element(self, key):
+        if not isinstance(key, str):
+            raise TypeError("Mapping accepts only string keys, but got a key %s." % repr(key))
+        return str(key)
+
+    @property
+    def _values(self):
+        return [value for _, value in sorted(self.items(), key=lambda item: item[0])]
+
+    def __setitem__(self, key, value):
+        current = self._storage.setdefault(key, value)
+        if current is not value:
+            raise ValueError("Mappings are an append-only data structure. Tried to overwrite the key '%s' with value %s, "
+                             "but it already contains %s" % (key, value, current))
+        self._storage[key] = self._track_value(value, name=self._name_element(key))
+
+    def update(self, *args, **kwargs):
+        """Adds several."""
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __getitem__(self, key):
+        return self._storage[key]
+
+    def __len__(self):
+        return len(self._storage)
+
+    def __iter__(self):
+        return iter(self._storage)
+
+    def __repr__(self):
+        return "Mapping(%s)" % (repr(self._storage),)
+
+    __hash__ = TrackableDataStructure.__hash__
+
+
+class _DictBase(TrackableDataStructure):
+    """A dictionary that was assigned to an attribute; values under string keys are parts."""
+
+    _kind = dict
+
+    def __init__(self, wrapped_dict=None):
+        self._kind.__init__(self)
+        TrackableDataStructure.__init__(self)
+        self._non_string_key = False
+        self._replaced = False
+        for key, value in (wrapped_dict or {}).items():
+            self[key] = value
+
+    @property
+    def _values(self):
+        return [value for key, value in sorted(((k, v) for k, v in self.items() if isinstance(k, str)),
+                                               key=lambda item: item[0])]
+
+    @property
+    def _checkpoint_dependencies(self):
+        if self._non_string_key or self._replaced:
+            raise ValueError("Unable to save the object %s (a dictionary wrapper constructed automatically on attribute "
+                             "assignment). The wrapped dictionary was modified in a way that the checkpoint cannot hold: "
+                             "a trackable value stands under a key that is no string, or was replaced or deleted.\n\nIf "
+                             "you don't need this dictionary checkpointed, wrap it in a "
+                             "tf.contrib.checkpoint.NoDependency object; it will be automatically un-wrapped and "
+                             "subsequently ignored." % (self,))
+        return super()._checkpoint_dependencies
+
+    def __setitem__(self, key, value):
+        self._maybe_initialize_trackable()
+        no_dependency = isinstance(value, NoDependency)
+        value = wrap_or_unwrap(value)
+        old = self.get(key) if key in self else None
+        if isinstance(old, base.Trackable) and old is not value and self._lookup_dependency(key) is old:
+            self._replaced = True
+        elif isinstance(value, base.Trackable) and not no_dependency:
+            if isinstance(key, str):
+                value = self._track_trackable(value, name=key, overwrite=True)
+            else:
+                self._non_string_key = True
+        self._kind.__setitem__(self, key, value)
+
+    def __delitem__(self, key):
+        self._maybe_initialize_trackable()
+        if isinstance(self[key], base.Trackable):
+            self._replaced = True
+        self._kind.__delitem__(self, key)
+
+    def pop(self, key, *default):
+        if key in self:
+            value = self[key]
+            del self[key]
+            return value
+        return self._kind.pop(self, key, *default)
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, *args, **kwargs):
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __copy__(self):
+        return type(self)(self._kind(self))
+
+    def copy(self):
+        return copy.copy(self)
+
+    def __deepcopy__(self, memo):
+        return type(self)(self._kind((key, copy.deepcopy(value, memo)) for key, value in self.items()))
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self._kind(self),)
+
+    def __repr__(self):
+        return "DictWrapper(%s)" % (dict(self),)
+
+
+class _DictWrapper(_DictBase, dict):
+    """dict"""
+
+    __hash__ = TrackableDataStructure.__hash__
+
+
+class _OrderedDictWrapper(_DictBase, collections.OrderedDict):
+    """collections.OrderedDict"""
+
+    _kind = collections.OrderedDict
+    __hash__ = TrackableDataStructure.__hash__

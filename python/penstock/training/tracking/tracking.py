@@ -1,0 +1,150 @@
+"""AutoTrackable: what is assigned to its attributes becomes a part."""
+import contextlib
+import functools
+import weakref
+
+from penstock.framework import dtypes
+from penstock.framework import ops
+from penstock.training.tracking import base
+from penstock.training.tracking import data_structures
+
+_resource_trackers = []
+
+
+class NotTrackable:
+    """Base of what cannot be saved in object-based checkpoints."""
+
+    _not_trackable = True
+
+
+class AutoTrackable(base.Trackable):
+    """A Trackable whose attributes are its parts, if they are trackable; lists and dictionaries are wrapped."""
+
+    def __setattr__(self, name, value):
+        try:
+            if getattr(self, name) is value:
+                # Also `self.l += [...]`, which has changed the list itself.
+                return
+        except AttributeError:
+            pass
+        if getattr(self, "_self_setattr_tracking", True):
+            value = data_structures.sticky_attribute_assignment(trackable=self, value=value, name=name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        self._maybe_initialize_trackable()
+        delete_tracking(self, name)
+        super().__delattr__(name)
+
+    def _no_dependency(self, value):
+        return data_structures.NoDependency(value)
+
+    def _list_functions_for_serialization(self, serialization_cache):
+        functions = {}
+        for name in dir(self):
+            try:
+                value = getattr(self, name, None)
+            except Exception:
+                continue  # a property that cannot be computed now
+            if getattr(value, "_is_traceable_function", False):
+                functions[name] = value
+        return functions
+
+
+def delete_tracking(obj, name):
+    """Forgets the part of that name."""
+    obj._maybe_initialize_trackable()
+    if obj._unconditional_dependency_names.pop(name, None) is not None:
+        parts = obj._unconditional_checkpoint_dependencies
+        parts[:] = [part for part in parts if part.name != name]
+
+
+class ResourceTracker:
+    """Collects the resources that are made inside `resource_tracker_scope`."""
+
+    def __init__(self):
+        self._resources = []
+
+    @property
+    def resources(self):
+        """The resources."""
+        return self._resources
+
+    def add_resource(self, resource):
+        """Adds one."""
+        self._resources.append(resource)
+
+
+@contextlib.contextmanager
+def resource_tracker_scope(resource_tracker):
+    """Inside, new TrackableResources are told to a tracker."""
+    _resource_trackers.append(resource_tracker)
+    try:
+        yield
+    finally:
+        _resource_trackers.remove(resource_tracker)
+
+
+class CapturableResource(base.Trackable):
+    """A stateful object, such as a table, whose handle is made when first asked for."""
+
+    def __init__(self, device="", deleter=None):
+        self._resource_handle = None
+        self._resource_device = device
+        self._resource_deleter = deleter
+
+    def _create_resource(self):
+        """The handle."""
+        raise NotImplementedError("TrackableResource._create_resource not implemented.")
+
+    def _initialize(self):
+        """Fills the object."""
+
+    @property
+    def resource_handle(self):
+        """The handle."""
+        if self._resource_handle is None:
+            with ops.device(self._resource_device):
+                self._resource_handle = self._create_resource()
+        return self._resource_handle
+
+
+class TrackableResource(CapturableResource):
+    """A CapturableResource that trackers of resources are told of."""
+
+    def __init__(self, device="", deleter=None):
+        for tracker in _resource_trackers:
+            tracker.add_resource(self)
+        super().__init__(device=device, deleter=deleter)
+
+
+class TrackableAsset(base.Trackable):
+    """A file that a SavedModel takes with it."""
+
+    def __init__(self, path):
+        with ops.init_scope(), ops.device("CPU"):
+            self._path = ops.convert_to_tensor(path, dtype=dtypes.string, name="asset_path")
+
+    @property
+    def asset_path(self):
+        """Its path, as a tensor."""
+        return self._path
+
+
+def cached_per_instance(f):
+    """A decorator of functions of one object: each object's value is computed once, and not kept alive by it."""
+    cache = weakref.WeakKeyDictionary()
+
+    @functools.wraps(f)
+    def wrapped(item):
+        output = cache.get(item)
+        if output is None:
+            cache[item] = output = f(item)
+        return output
+
+    wrapped.cache = cache
+    return wrapped
+
+
+ops.register_tensor_conversion_function(
+    TrackableAsset, lambda asset, dtype=None, name=None, as_ref=False: ops.convert_to_tensor(asset.asset_path, dtype))

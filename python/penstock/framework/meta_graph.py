@@ -113,7 +113,12 @@ def add_collection_def(meta_graph_def, key, graph=None, export_scope=None, exclu
                      if not export_scope or x.name.startswith(export_scope)]
         elif kind == "bytes_list":
             items = [compat.as_bytes(x) for x in items]
-        getattr(collection, kind).value.extend(items)
+        values = getattr(collection, kind).value
+        if kind == "any_list":
+            for x in items:  # which may be of a class of another descriptor pool
+                values.add().MergeFromString(x.SerializeToString())
+        else:
+            values.extend(items)
     except Exception as e:
         logging.warning("Collection %s is not written, since its items are of no kind that a CollectionDef holds: %s",
                         key, e)

@@ -4,16 +4,21 @@ import time
 
 import numpy as np
 
+from penstock.eager import context
 from penstock.framework import errors
 from penstock.framework import ops
 from penstock.ops import variables
 from penstock.platform import tf_logging as logging
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saver_pb2
+from penstock.proto import trackable_object_graph_pb2
 from penstock.training import checkpoint_management
+from penstock.training import py_checkpoint_reader
 from penstock.training import training_util
 from penstock.training.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+from penstock.training.saving import functional_saver
 from penstock.training.saving import saveable_object_util
+from penstock.training.tracking import base as trackable
 from penstock.util import compat
 
 checkpoint_exists = checkpoint_management.checkpoint_exists
@@ -59,6 +64,13 @@ class Saver(object):
         if defer_build and var_list:
             raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
                              "var_list=None.")
+        if context.executing_eagerly():
+            logging.warning("Saver is deprecated, please switch to tf.train.Checkpoint or tf.keras.Model.save_weights "
+                            "for training checkpoints. When executing eagerly variables do not necessarily have unique "
+                            "names, and so the variable.name-based lookups Saver performs are error-prone.")
+            if var_list is None:
+                raise RuntimeError("When eager execution is enabled, `var_list` must specify a list or dict of "
+                                   "variables to save")
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
@@ -77,7 +89,10 @@ class Saver(object):
         self._filename = filename
         self._last_checkpoints = []           # (path, time), oldest first
         self._checkpoints_to_be_deleted = []
-        if not defer_build:
+        self._object_restore_saver = None     # for checkpoints of tf.train.Checkpoint
+        if context.executing_eagerly():
+            self._next_checkpoint_time = time.time() + keep_checkpoint_every_n_hours * 3600
+        elif not defer_build:
             self.build()
         if self.saver_def:
             self._check_saver_def()
@@ -85,6 +100,8 @@ class Saver(object):
 
     def build(self):
         """Adds the nodes, once."""
+        if context.executing_eagerly():
+            raise RuntimeError("Use save/restore instead of build in eager mode.")
         if self._is_built:
             return
         self._is_built = True
@@ -109,6 +126,25 @@ class Saver(object):
                 setattr(self.saver_def, field, ops.prepend_name_scope(getattr(self.saver_def, field), self._name))
         self._check_saver_def()
         self._next_checkpoint_time = time.time() + self.saver_def.keep_checkpoint_every_n_hours * 3600
+
+    def _eager_saver(self):
+        """What saves and restores when there is no graph."""
+        saveables = saveable_object_util.validate_and_slice_inputs(self._var_list)
+        if not saveables and not self._allow_empty:
+            raise ValueError("No variables to save")
+        self._is_empty = not saveables
+        self.saver_def = saver_pb2.SaverDef(
+            max_to_keep=self._max_to_keep or 0, sharded=self._sharded, version=self._write_version,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours)
+        return functional_saver.MultiDeviceSaver(saveables)
+
+    def _write(self, sess, checkpoint_file):
+        """Writes the values under that name; gives the path."""
+        if context.executing_eagerly():
+            self._eager_saver().save(checkpoint_file)
+            return checkpoint_file
+        return compat.as_str(sess.run(self.saver_def.save_tensor_name,
+                                      {self.saver_def.filename_tensor_name: checkpoint_file}))
 
     def _check_saver_def(self):
         if not isinstance(self.saver_def, saver_pb2.SaverDef):
@@ -208,18 +244,17 @@ class Saver(object):
           save_path: The path's beginning; "-STEP" is added if `global_step` (a number, tensor or variable) is given.
           latest_filename: Name of the file that lists the checkpoints, "checkpoint" by default.
         """
-        if not self._is_built:
+        if not self._is_built and not context.executing_eagerly():
             raise RuntimeError("`build()` should be called before save if defer_build==True")
         latest_filename = latest_filename or "checkpoint"
         checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
-        if not hasattr(sess, "run") or not hasattr(sess, "graph"):
+        if not context.executing_eagerly() and not (hasattr(sess, "run") and hasattr(sess, "graph")):
             raise TypeError("'sess' must be a Session; %s" % sess)
         directory = os.path.dirname(save_path)
         path = None
         if not self._is_empty:
             try:
-                path = compat.as_str(sess.run(self.saver_def.save_tensor_name,
-                                              {self.saver_def.filename_tensor_name: checkpoint_file}))
+                path = self._write(sess, checkpoint_file)
                 if write_state:
                     self._record(path)
                     checkpoint_management.update_checkpoint_state_internal(
@@ -231,7 +266,7 @@ class Saver(object):
                 if not os.path.isdir(directory or "."):
                     raise ValueError("Parent directory of {} doesn't exist, can't save.".format(save_path)) from e
                 raise
-        if write_meta_graph:
+        if write_meta_graph and not context.executing_eagerly():
             meta_file = checkpoint_management.meta_graph_filename(checkpoint_file,
                                                                   meta_graph_suffix=meta_graph_suffix)
             with sess.graph.as_default():
@@ -251,7 +286,7 @@ class Saver(object):
 
     def restore(self, sess, save_path):
         """Reads the checkpoint at `save_path` into the variables, which need not have been initialized."""
-        if self._is_empty:
+        if self._is_empty and not context.executing_eagerly():
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
@@ -260,11 +295,30 @@ class Saver(object):
             raise ValueError("The passed save_path is not a valid checkpoint: " + prefix)
         logging.info("Restoring parameters from %s", prefix)
         try:
-            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: save_path})
+            if context.executing_eagerly():
+                self._eager_saver().restore(prefix)
+            else:
+                sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: save_path})
         except errors.NotFoundError as e:
-            raise _wrap_restore_error_with_msg(e, "a Variable name or other graph key that is missing") from e
+            self._restore_by_objects(sess, prefix, e)
         except errors.InvalidArgumentError as e:
             raise _wrap_restore_error_with_msg(e, "a mismatch between the current graph and the graph") from e
+
+    def _restore_by_objects(self, sess, prefix, error):
+        """From a checkpoint of a tf.train.Checkpoint: its values know the names that a Saver would give them."""
+        try:
+            names_to_keys = object_graph_key_mapping(prefix)
+        except errors.NotFoundError:
+            names_to_keys = None
+        if names_to_keys is None:
+            raise _wrap_restore_error_with_msg(error, "a Variable name or other graph key that is missing") from error
+        logging.warning("Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and "
+                        "will re-build the Saver. Instead, consider loading object-based checkpoints using "
+                        "tf.train.Checkpoint().")
+        if self._object_restore_saver is None:
+            self._object_restore_saver = saver_from_object_based_checkpoint(prefix, self._var_list, self._builder,
+                                                                            names_to_keys)
+        self._object_restore_saver.restore(sess=sess, save_path=prefix)
 
     @staticmethod
     def _add_collection_def(meta_graph_def, key, export_scope=None):
@@ -332,3 +386,44 @@ def _register():
 
 
 _register()
+
+
+def object_graph_key_mapping(checkpoint_path):
+    """{name that a Saver gives: key} of a checkpoint of tf.train.Checkpoint. NotFoundError if it is none."""
+    reader = py_checkpoint_reader.NewCheckpointReader(checkpoint_path)
+    serialized = reader.get_tensor(trackable.OBJECT_GRAPH_PROTO_KEY)
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
+    return {attribute.full_name: attribute.checkpoint_key for node in graph.nodes for attribute in node.attributes}
+
+
+def saver_from_object_based_checkpoint(checkpoint_path, var_list=None, builder=None, names_to_keys=None,
+                                       cached_saver=None):
+    """A Saver that reads a checkpoint of tf.train.Checkpoint. ValueError if the names do not match."""
+    if names_to_keys is None:
+        try:
+            names_to_keys = object_graph_key_mapping(checkpoint_path)
+        except errors.NotFoundError:
+            raise ValueError("Checkpoint in %s not an object-based checkpoint." % checkpoint_path) from None
+    if var_list is None:
+        var_list = variables._all_saveable_objects()
+    saveables = saveable_object_util.validate_and_slice_inputs(var_list)
+    current = {spec.name for saveable in saveables for spec in saveable.specs}
+    known = set(names_to_keys)
+    missing = current - known
+    if missing:
+        extra = known - current
+        # Shortened: a network has thousands.
+        raise errors.NotFoundError(
+            None, None, message="Existing variables not in the checkpoint: %s\n\nVariables names when this checkpoint "
+            "was written which don't exist now: %s\n\n(%d variable name(s) did match)\n\nCould not find some variables "
+            "in the checkpoint (see names above). Saver was attempting to load an object-based checkpoint (saved using "
+            "tf.train.Checkpoint or tf.keras.Model.save_weights) using variable names. If the checkpoint was written "
+            "with eager execution enabled, it's possible that variable names have changed (for example missing a '_1' "
+            "suffix). It's also possible that there are new variables which did not exist when the checkpoint was "
+            "written. You can construct a Saver(var_list=...) with only the variables which previously existed, and if "
+            "variable names have changed you may need to make this a dictionary with the old names as keys." %
+            (", ".join(sorted(missing)), ", ".join(sorted(extra)), len(current & known)))
+    for saveable in saveables:
+        for spec in saveable.specs:
+            spec.name = names_to_keys[spec.name]
+    return cached_saver or Saver(saveables, builder=builder)

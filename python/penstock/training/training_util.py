@@ -1,4 +1,5 @@
 """The global step: the variable that counts training steps."""
+from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import graph_io
 from penstock.framework import ops
@@ -15,7 +16,9 @@ write_graph = graph_io.write_graph
 
 def global_step(sess, global_step_tensor):
     """The value of the global step in `sess`, as an int."""
-    return int(sess.run(global_step_tensor))
+    if context.executing_eagerly():
+        return int(global_step_tensor.numpy())
+    return int(sess.run(global_step_tensor).item())
 
 
 def get_global_step(graph=None):

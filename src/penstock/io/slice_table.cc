@@ -157,7 +157,7 @@ Tensor SliceTableReader::Read(std::string_view name) const {
 
 Tensor SliceTableReader::ReadSlice(std::string_view name, const TensorSlice& slice) const {
   const Entry* entry = Find(name);
-  if (!entry) throw NotFound("Tensor name \"", name, "\" not found in checkpoint files");
+  if (!entry) throw NotFound(name, " not found in checkpoint file");
   const Shape shape = slice.Apply(entry->shape);
   if (entry->dtype != DT_STRING && !IsPod(entry->dtype)) {
     throw Unimplemented("tensor '", name, "' of type ", entry->dtype, " in a checkpoint");

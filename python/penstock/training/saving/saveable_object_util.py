@@ -1,4 +1,5 @@
 """Turns what a program passes to a Saver into saveable objects, in the order in which they are saved."""
+from penstock.eager import context
 from penstock.framework import device as pydev
 from penstock.framework import ops
 from penstock.ops import array_ops
@@ -36,7 +37,8 @@ class ResourceVariableSaveable(saveable_object.SaveableObject):
     """A resource variable, or a tensor read from one."""
 
     def __init__(self, var, slice_spec, name):
-        self._var_device = var.device
+        # A variable of eager mode has its device from its handle, and is read on the CPU either way.
+        self._var_device = var.device or ""
         self._var_shape = var.shape
         if isinstance(var, ops.Tensor):
             self.handle_op = var.op.inputs[0]
@@ -46,7 +48,7 @@ class ResourceVariableSaveable(saveable_object.SaveableObject):
             tensor = _reader(var)
         else:
             raise ValueError("Saveable is neither a resource variable nor a read operation. Got: %s" % repr(var))
-        spec = saveable_object.SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)
+        spec = saveable_object.SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=self._var_device)
         super().__init__(var, [spec], name)
 
     def restore(self, restored_tensors, restored_shapes):
@@ -101,7 +103,7 @@ def saveable_objects_for_op(op, name):
             slice_name = info.full_name
             yield _saveable_class(variable.op)(variable, info.spec, name)
     elif isinstance(op, resource_variable_ops.BaseResourceVariable):
-        yield ResourceVariableSaveable(op._graph_element, "", name)
+        yield ResourceVariableSaveable(op if op._graph_element is None else op._graph_element, "", name)
     elif hasattr(op, "_gather_saveables_for_checkpoint") and not isinstance(op, variables.Variable):
         for attribute, factory in op._gather_saveables_for_checkpoint().items():
             full_name = name if attribute == "VARIABLE_VALUE" else name + "_" + attribute
@@ -137,6 +139,11 @@ def op_list_to_dict(op_list, convert_variable_to_tensor=True):
             if not isinstance(slices, list):
                 raise ValueError("Mixing slices and non-slices with the same name: %s" % var._save_slice_info.full_name)
             slices.append(var)
+        elif context.executing_eagerly() and isinstance(var, variables.Variable):
+            if found.setdefault(var._shared_name, var) is not var:
+                raise ValueError("Two different ResourceVariable objects with the same shared_name '%s' were passed to "
+                                 "the Saver. This likely means that they were created in different Graphs or isolation "
+                                 "contexts, and may not be checkpointed together." % (var._shared_name,))
         elif (hasattr(var, "_gather_saveables_for_checkpoint") and
               not isinstance(var, (resource_variable_ops.BaseResourceVariable, ref_variable.RefVariable))):
             made = [f() if callable(f) else f for f in var._gather_saveables_for_checkpoint().values()]

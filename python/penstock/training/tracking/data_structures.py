@@ -394,13 +394,12 @@ class _DictBase(TrackableDataStructure):
 
     _kind = dict
 
-    def __init__(self, wrapped_dict=None):
+    def __init__(self, *args, **kwargs):
         self._kind.__init__(self)
         TrackableDataStructure.__init__(self)
         self._non_string_key = False
         self._replaced = False
-        for key, value in (wrapped_dict or {}).items():
-            self[key] = value
+        self.update(*args, **kwargs)
 
     @property
     def _values(self):
@@ -451,7 +450,7 @@ class _DictBase(TrackableDataStructure):
         return self[key]
 
     def update(self, *args, **kwargs):
-        for key, value in dict(*args, **kwargs).items():
+        for key, value in self._kind(*args, **kwargs).items():
             self[key] = value
 
     def __copy__(self):

@@ -89,10 +89,11 @@ struct Assign {
     VariableSlot& slot = k.ref(0);
     const Tensor& value = k.input(1);
     std::lock_guard lock(slot.mutex);
-    if (validate_shape && slot.value.initialized()) {
-      k.Require(slot.value.shape() == value.shape(),
-                "Assign requires shapes of both tensors to match. lhs shape= ", slot.value.shape(),
-                " rhs shape= ", value.shape());
+    if (validate_shape) {
+      const PartialShape expected = slot.value.initialized() ? PartialShape(slot.value.shape()) : slot.shape;
+      k.Require(expected.IsCompatibleWith(value.shape()),
+                "Assign requires shapes of both tensors to match. lhs shape= ", expected, " rhs shape= ",
+                value.shape());
     }
     StoreValue(k, slot, 1);
     k.SetRef(0, k.ref_ptr(0));

@@ -1,0 +1,1 @@
+"""Files and directories by function, as TensorFlow's own modules use them."""

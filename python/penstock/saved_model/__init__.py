@@ -1,0 +1,1 @@
+"""tf.saved_model: models with their variables, files and signatures, for serving."""

@@ -1,0 +1,6 @@
+"""Tags that tell the graphs of a SavedModel apart."""
+SERVING = "serve"
+TRAINING = "train"
+EVAL = "eval"
+GPU = "gpu"
+TPU = "tpu"

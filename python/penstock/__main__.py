@@ -8,6 +8,7 @@ import types
 _USAGE = """\
 usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock doctor
+       python -m penstock inspect FILE
        python -m penstock serve [OPTION...]
        python -m penstock --version
 
@@ -188,6 +189,9 @@ def main(arguments):
     if version is None and arguments[0] == "doctor":
         doctor()
         return 0
+    if version is None and arguments[0] == "inspect" and len(arguments) == 2:
+        from penstock.tools import inspect
+        return inspect.inspect(arguments[1], sys.stdout)
     if version is None and arguments[0] == "serve":
         print("penstock: serving is not part of this version", file=sys.stderr)
         return 2

@@ -13,6 +13,7 @@ PACKAGES = {
     "python.saved_model": "saved_model",
     "python.summary": "summary",
     "python.summary.writer": "summary.writer",
+    "python.tools": "tools",
     "python.training": "training",
     "python.training.saving": "training.saving",
     "python.training.tracking": "training.tracking",

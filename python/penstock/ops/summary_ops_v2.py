@@ -359,9 +359,10 @@ def summary_writer_function(name, tensor, function, family=None):
         around += "/"
 
     def record():
-        with ops.name_scope(around or None), summary_op_util.summary_scope(name, family, values=[tensor]) as (tag, scope):
-            with ops.control_dependencies([function(tag, scope)]):
-                return constant_op.constant(True)
+        with ops.name_scope(around or None):
+            with summary_op_util.summary_scope(name, family, values=[tensor]) as (tag, scope):
+                with ops.control_dependencies([function(tag, scope)]):
+                    return constant_op.constant(True)
 
     if _state.writer is None:
         return control_flow_ops.no_op()

@@ -30,8 +30,8 @@ class _SavedModelBuilder:
         self._export_dir = export_dir
         if file_io.file_exists(export_dir):
             if file_io.list_directory(export_dir):
-                raise AssertionError("Export directory already exists, and isn't empty. Please choose a different export "
-                                     "directory, or delete all the contents of the specified directory: %s" %
+                raise AssertionError("Export directory already exists, and isn't empty. Please choose a different "
+                                     "export directory, or delete all the contents of the specified directory: %s" %
                                      export_dir)
         else:
             file_io.recursive_create_dir(self._export_dir)
@@ -65,8 +65,8 @@ class _SavedModelBuilder:
                                  "set.")
         encoding = tensor_info.WhichOneof("encoding")
         if encoding is None:
-            raise AssertionError("All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields "
-                                 "(e.g., name or coo_sparse) set: %s" % tensor_info)
+            raise AssertionError("All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' "
+                                 "fields (e.g., name or coo_sparse) set: %s" % tensor_info)
         if encoding == "composite_tensor":
             for component in tensor_info.composite_tensor.components:
                 self._validate_tensor_info(component)

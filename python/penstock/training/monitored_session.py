@@ -303,8 +303,8 @@ class _WrappedSession:
         try:
             self._sess.close()
         except _PREEMPTION_ERRORS as e:
-            logging.warning("An error occurred when attempting to close the session. This may be due to a preemption in "
-                            "a connected worker or parameter server. Error: %s", e)
+            logging.warning("An error occurred when attempting to close the session. This may be due to a preemption "
+                            "in a connected worker or parameter server. Error: %s", e)
         finally:
             self._sess = None
 

@@ -312,8 +312,8 @@ class Saver(object):
             names_to_keys = None
         if names_to_keys is None:
             raise _wrap_restore_error_with_msg(error, "a Variable name or other graph key that is missing") from error
-        logging.warning("Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and "
-                        "will re-build the Saver. Instead, consider loading object-based checkpoints using "
+        logging.warning("Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, "
+                        "and will re-build the Saver. Instead, consider loading object-based checkpoints using "
                         "tf.train.Checkpoint().")
         if self._object_restore_saver is None:
             self._object_restore_saver = saver_from_object_based_checkpoint(prefix, self._var_list, self._builder,

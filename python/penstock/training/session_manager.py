@@ -84,8 +84,8 @@ class SessionManager:
                                "error: %s" % (_name_of(init_op), init_fn, why))
         ready, why = self._model_ready(sess)
         if not ready:
-            raise RuntimeError("Init operations did not make model ready.  Init op: %s, init fn: %s, local_init_op: %s, "
-                               "error: %s" % (_name_of(init_op), init_fn, self._local_init_op, why))
+            raise RuntimeError("Init operations did not make model ready.  Init op: %s, init fn: %s, local_init_op: "
+                               "%s, error: %s" % (_name_of(init_op), init_fn, self._local_init_op, why))
         return sess
 
     def recover_session(self, master, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,

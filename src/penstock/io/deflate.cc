@@ -68,7 +68,8 @@ void PutMatch(BitWriter& out, size_t length, size_t distance) {
 }
 
 uint32_t HashAt(const char* p) {
-  const uint32_t three = static_cast<uint8_t>(p[0]) | static_cast<uint8_t>(p[1]) << 8 | static_cast<uint8_t>(p[2]) << 16;
+  uint32_t three = 0;
+  for (int i = 0; i < 3; ++i) three |= uint32_t{static_cast<uint8_t>(p[i])} << (8 * i);
   return three * 0x9e3779b1u >> (32 - kHashBits);
 }
 

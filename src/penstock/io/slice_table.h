@@ -1,5 +1,5 @@
-// TensorFlow's checkpoint files of version 1: a table with what there is under the key "", and a record for each part of
-// a tensor.
+// TensorFlow's checkpoint files of version 1: a table with what there is under the key "", and a record for each part
+// of a tensor.
 #pragma once
 
 #include <map>

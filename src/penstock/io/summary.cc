@@ -88,7 +88,8 @@ bool AllFinite(const float* pixel, int64_t channels) {
 }
 
 // Values around zero are centred on 128; others reach from 0 to 255.
-std::vector<uint8_t> ImageOfFloats(std::span<const float> values, int64_t channels, std::span<const uint8_t> bad_color) {
+std::vector<uint8_t> ImageOfFloats(std::span<const float> values, int64_t channels,
+                                   std::span<const uint8_t> bad_color) {
   float low = std::numeric_limits<float>::infinity(), high = -low;
   for (size_t i = 0; i < values.size(); i += channels) {
     if (!AllFinite(&values[i], channels)) continue;

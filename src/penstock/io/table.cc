@@ -71,7 +71,9 @@ std::string ReadBlock(const InputFile& file, Handle handle) {
     if (!SnappyUncompress(bytes, kLargestBlock, &whole)) throw Damaged(file.path(), "bad compressed block");
     return whole;
   }
-  if (kind != kUncompressed) throw Unimplemented("blocks compressed in way ", static_cast<int>(kind), " in ", file.path());
+  if (kind != kUncompressed) {
+    throw Unimplemented("blocks compressed in way ", static_cast<int>(kind), " in ", file.path());
+  }
   return bytes;
 }
 

@@ -16,8 +16,12 @@ void AppendLittle(std::string* out, int64_t v, int bytes) {
 
 std::string EncodeWav(std::span<const float> samples, int64_t sample_rate, int64_t channels, int64_t frames) {
   constexpr int64_t kBytes = 2, kHeader = 44;
-  if (sample_rate <= 0 || sample_rate > UINT32_MAX) throw InvalidArgument("sample_rate must be in (0, 2^32), got: ", sample_rate);
-  if (channels <= 0 || channels > UINT16_MAX) throw InvalidArgument("num_channels must be in (0, 2^16), got: ", channels);
+  if (sample_rate <= 0 || sample_rate > UINT32_MAX) {
+    throw InvalidArgument("sample_rate must be in (0, 2^32), got: ", sample_rate);
+  }
+  if (channels <= 0 || channels > UINT16_MAX) {
+    throw InvalidArgument("num_channels must be in (0, 2^16), got: ", channels);
+  }
   if (frames < 0 || channels * frames != static_cast<int64_t>(samples.size())) {
     throw InvalidArgument("sound of ", frames, " frames and ", channels, " channels has ", samples.size(), " samples");
   }

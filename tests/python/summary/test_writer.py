@@ -12,7 +12,7 @@ from penstock import _core
 
 
 def events(directory):
-    paths = sorted(glob.glob(str(directory) + "/events*"), key=os.path.getmtime)
+    paths = sorted(glob.glob(str(directory) + "/events*"))
     return [event for path in paths for event in tf.train.summary_iterator(path)]
 
 

@@ -12,9 +12,16 @@ FROM = {
     "training.checkpoint_management": """
         CheckpointManager checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
         latest_checkpoint remove_checkpoint update_checkpoint_state""",
+    "training.checkpoint_utils": """
+        checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable""",
     "training.coordinator": "Coordinator LooperThread",
+    "training.device_setter": "replica_device_setter",
     "training.ftrl": "FtrlOptimizer",
     "training.gradient_descent": "GradientDescentOptimizer",
+    "training.input": """
+        batch batch_join input_producer limit_epochs match_filenames_once maybe_batch maybe_batch_join
+        maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer shuffle_batch shuffle_batch_join
+        slice_input_producer string_input_producer""",
     "training.learning_rate_decay": """
         cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay natural_exp_decay
         noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay polynomial_decay""",
@@ -36,6 +43,7 @@ FROM = {
     "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "training.supervisor": "Supervisor",
     "training.tracking.util": "Checkpoint",
+    "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
     "training.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
     "proto": """

@@ -324,8 +324,9 @@ class Trackable:
             self._handle_deferred_dependencies(name=name, trackable=trackable)
         elif current is not trackable:
             if not overwrite:
-                raise ValueError("Called Trackable._track_trackable() with name='%s', but a Trackable with this name is "
-                                 "already declared as a dependency. Names must be unique (or overwrite=True)." % (name,))
+                raise ValueError("Called Trackable._track_trackable() with name='%s', but a Trackable with this name "
+                                 "is already declared as a dependency. Names must be unique (or overwrite=True)." %
+                                 (name,))
             parts = self._self_unconditional_checkpoint_dependencies
             parts[:] = [reference if part.name == name else part for part in parts]
         self._self_unconditional_dependency_names[name] = trackable

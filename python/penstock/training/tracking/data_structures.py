@@ -365,8 +365,8 @@ class Mapping(TrackableDataStructure, collections.abc.Mapping):
     def __setitem__(self, key, value):
         current = self._storage.setdefault(key, value)
         if current is not value:
-            raise ValueError("Mappings are an append-only data structure. Tried to overwrite the key '%s' with value %s, "
-                             "but it already contains %s" % (key, value, current))
+            raise ValueError("Mappings are an append-only data structure. Tried to overwrite the key '%s' with value "
+                             "%s, but it already contains %s" % (key, value, current))
         self._storage[key] = self._track_value(value, name=self._name_element(key))
 
     def update(self, *args, **kwargs):
@@ -409,10 +409,10 @@ class _DictBase(TrackableDataStructure):
     @property
     def _checkpoint_dependencies(self):
         if self._non_string_key or self._replaced:
-            raise ValueError("Unable to save the object %s (a dictionary wrapper constructed automatically on attribute "
-                             "assignment). The wrapped dictionary was modified in a way that the checkpoint cannot hold: "
-                             "a trackable value stands under a key that is no string, or was replaced or deleted.\n\nIf "
-                             "you don't need this dictionary checkpointed, wrap it in a "
+            raise ValueError("Unable to save the object %s (a dictionary wrapper constructed automatically on "
+                             "attribute assignment). The wrapped dictionary was modified in a way that the checkpoint "
+                             "cannot hold: a trackable value stands under a key that is no string, or was replaced or "
+                             "deleted.\n\nIf you don't need this dictionary checkpointed, wrap it in a "
                              "tf.contrib.checkpoint.NoDependency object; it will be automatically un-wrapped and "
                              "subsequently ignored." % (self,))
         return super()._checkpoint_dependencies

@@ -40,10 +40,11 @@ def _warn_of_the_rest(object_graph_proto, matched, unused, expectation):
     for line in lines:
         logging.warning(line)
     if lines:
-        logging.warning("A checkpoint was restored (e.g. tf.train.Checkpoint.restore or tf.keras.Model.load_weights) but "
-                        "not all checkpointed values were used. See above for specific issues. Use expect_partial() on "
-                        "the load status object, e.g. tf.train.Checkpoint.restore(...).expect_partial(), to silence "
-                        "these warnings, or use assert_consumed() to make the check explicit.")
+        logging.warning("A checkpoint was restored (e.g. tf.train.Checkpoint.restore or tf.keras.Model.load_weights) "
+                        "but not all checkpointed values were used. See above for specific issues. Use "
+                        "expect_partial() on the load status object, e.g. "
+                        "tf.train.Checkpoint.restore(...).expect_partial(), to silence these warnings, or use "
+                        "assert_consumed() to make the check explicit.")
 
 
 class CheckpointRestoreCoordinator:

@@ -51,7 +51,8 @@ struct HistogramSummary {
 struct ImageSummary {
   int64_t max_images;
   Tensor bad_color;
-  explicit ImageSummary(const NodeView& node) : max_images(node.attr<int64_t>("max_images")), bad_color(BadColor(node)) {
+  explicit ImageSummary(const NodeView& node)
+      : max_images(node.attr<int64_t>("max_images")), bad_color(BadColor(node)) {
     if (max_images >= int64_t{1} << 31) throw InvalidArgument("max_images must be < 2^31");
   }
   void operator()(KernelContext& k) const {

@@ -1,0 +1,202 @@
+"""penstock inspect FILE: what is in a checkpoint, graph, SavedModel, event or record file, in a table."""
+import os
+
+from penstock import _core
+from penstock.framework import dtypes
+from penstock.framework import errors
+
+
+def _table(rows, out):
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), file=out)
+
+
+def _dtype(number):
+    try:
+        return dtypes.as_dtype(number).name
+    except TypeError:
+        return "type %d" % number
+
+
+def _bytes(dtype, shape):
+    size = 0 if dtype == "string" else dtypes.as_dtype(dtype).size
+    for dim in shape:
+        size *= dim
+    return size
+
+
+def _shape_text(shape):
+    if shape.unknown_rank:
+        return "?"
+    return "[%s]" % ", ".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim)
+
+
+def checkpoint(prefix, out):
+    """Names, types, shapes and sizes of tensors."""
+    reader = _core.CheckpointReader(prefix)
+    rows, total = [], 0
+    for name in reader.names():
+        dtype, shape = _dtype(reader.dtype(name)), list(reader.shape(name))
+        size = _bytes(dtype, shape)
+        total += size
+        rows.append([name, dtype, shape, size or ""])
+    print("checkpoint of version %d: %d tensors, %d bytes" % (reader.version(), len(rows), total), file=out)
+    _table([["name", "type", "shape", "bytes"]] + rows, out)
+
+
+def graph(graph_def, out):
+    """How many nodes of each op, and the placeholders."""
+    counts = {}
+    for node in graph_def.node:
+        counts[node.op] = counts.get(node.op, 0) + 1
+    print("graph: %d nodes, %d functions, version %d" % (len(graph_def.node), len(graph_def.library.function),
+                                                         graph_def.versions.producer), file=out)
+    _table([["op", "nodes"]] + sorted(counts.items(), key=lambda item: (-item[1], item[0])), out)
+    inputs = [n for n in graph_def.node if n.op in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")]
+    if inputs:
+        print(file=out)
+        _table([["input", "type", "shape"]] +
+               [[n.name, _dtype(n.attr["dtype"].type), _shape_text(n.attr["shape"].shape)] for n in inputs], out)
+
+
+def _signatures(meta_graph, out):
+    for key, signature in sorted(meta_graph.signature_def.items()):
+        print("signature %s (%s)" % (key, signature.method_name or "no method"), file=out)
+        rows = [["", kind, name, _dtype(info.dtype), _shape_text(info.tensor_shape), info.name]
+                for kind, infos in (("input", signature.inputs), ("output", signature.outputs))
+                for name, info in sorted(infos.items())]
+        _table(rows, out)
+
+
+def saved_model(directory, out):
+    """Graphs by tags, their signatures, and the variables."""
+    from penstock.saved_model import loader_impl
+    from penstock.saved_model import utils_impl
+    message = loader_impl.parse_saved_model(directory)
+    for meta_graph in message.meta_graphs:
+        print("SavedModel with tags: %s" % ", ".join(meta_graph.meta_info_def.tags), file=out)
+        _signatures(meta_graph, out)
+        graph(meta_graph.graph_def, out)
+        print(file=out)
+    prefix = utils_impl.get_variables_path(directory)
+    if os.path.exists(prefix + ".index"):
+        checkpoint(prefix, out)
+
+
+def meta_graph(message, out):
+    """Collections and the graph."""
+    print("MetaGraph written by %s" % (message.meta_info_def.tensorflow_version or "an unknown version"), file=out)
+    rows = [[key, kind or "empty", len(getattr(c, kind).value) if kind else 0]
+            for key, c in sorted(message.collection_def.items()) for kind in [c.WhichOneof("kind")]]
+    if rows:
+        _table([["collection", "kind", "items"]] + rows, out)
+    graph(message.graph_def, out)
+
+
+def _event_row(event):
+    kind = event.WhichOneof("what") or "nothing"
+    detail = ""
+    if kind == "summary":
+        detail = ", ".join("%s=%g" % (v.tag, v.simple_value) if v.WhichOneof("value") == "simple_value" else
+                           "%s (%s)" % (v.tag or v.node_name, v.WhichOneof("value")) for v in event.summary.value)
+    elif kind in ("graph_def", "meta_graph_def"):
+        detail = "%d bytes" % len(getattr(event, kind))
+    elif kind == "file_version":
+        detail = event.file_version
+    return [event.step, "%.3f" % event.wall_time, kind, detail]
+
+
+def records(path, out, most=1000):
+    """Events if it is an event file; sizes, and features of the first Example, otherwise."""
+    from penstock.proto import event_pb2, example_pb2
+    from google.protobuf.message import DecodeError
+    reader = _core.RecordReader(path)
+    rows, sizes, first, problem = [], [], None, None
+    is_events = "tfevents" in os.path.basename(path)
+    try:
+        while True:
+            record = reader.next()
+            if record is None:
+                break
+            first = record if first is None else first
+            sizes.append(len(record))
+            if is_events and len(rows) < most:
+                rows.append(_event_row(event_pb2.Event.FromString(record)))
+    except (errors.OpError, DecodeError) as e:
+        problem = "after %d records, at byte %d: %s" % (len(sizes), reader.offset(), e)
+    print("%d %s, %d bytes" % (len(sizes), "events" if is_events else "records", sum(sizes)), file=out)
+    if is_events:
+        _table([["step", "time", "kind", "what"]] + rows, out)
+    elif first is not None:
+        try:
+            features = example_pb2.Example.FromString(first).features.feature
+            _table([["feature of the first", "kind", "values"]] + [
+                [name, f.WhichOneof("kind"), len(getattr(f, f.WhichOneof("kind")).value) if f.WhichOneof("kind") else 0]
+                for name, f in sorted(features.items())], out)
+        except DecodeError:
+            print("the first is no Example", file=out)
+    if problem:
+        print("damaged %s" % problem, file=out)
+        return 1
+    return 0
+
+
+def _is_records(path):
+    try:
+        _core.RecordReader(path).next()
+    except errors.OpError:
+        return False
+    return os.path.getsize(path) > 0
+
+
+def inspect(path, out):
+    """Prints what a file or directory holds; the exit status."""
+    from google.protobuf import text_format
+    from google.protobuf.message import DecodeError
+    from penstock.proto import graph_pb2, meta_graph_pb2
+    from penstock.saved_model import loader_impl
+    from penstock.training import checkpoint_management
+    if os.path.isdir(path):
+        if loader_impl.maybe_saved_model_directory(path):
+            saved_model(path, out)
+            return 0
+        latest = checkpoint_management.latest_checkpoint(path)
+        if latest is None:
+            print("%s: neither a SavedModel nor a directory of checkpoints" % path, file=out)
+            return 1
+        print(latest, file=out)
+        checkpoint(latest, out)
+        return 0
+    prefix = path[:-len(".index")] if path.endswith(".index") else path.partition(".data-0")[0]
+    if os.path.exists(prefix + ".index"):
+        checkpoint(prefix, out)
+        return 0
+    if not os.path.exists(path):
+        print("%s: no such file" % path, file=out)
+        return 1
+    name = os.path.basename(path)
+    if name in ("saved_model.pb", "saved_model.pbtxt"):
+        saved_model(os.path.dirname(path) or ".", out)
+        return 0
+    if "tfevents" in name or _is_records(path):
+        return records(path, out)
+    try:
+        checkpoint(path, out)
+        return 0
+    except errors.OpError:
+        pass  # no table
+    with open(path, "rb") as f:
+        contents = f.read()
+    for kind, show in ((meta_graph_pb2.MetaGraphDef, meta_graph), (graph_pb2.GraphDef, graph)):
+        for parse in (kind.FromString, lambda b, k=kind: text_format.Parse(b.decode(), k())):
+            try:
+                message = parse(contents)
+            except (DecodeError, text_format.ParseError, UnicodeDecodeError):
+                continue
+            if getattr(message, "graph_def", message).node:
+                show(message, out)
+                return 0
+    print("%s: no checkpoint, graph, SavedModel, event or record file" % path, file=out)
+    return 1

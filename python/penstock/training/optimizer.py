@@ -1,6 +1,5 @@
 """Optimizer: what all optimizers of version 1 share, from the gradients of a loss to the operation that applies
 them."""
-from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
@@ -31,7 +30,7 @@ def _var_key(var):
 
 def _current_graph():
     """What the optimizer's own variables are kept by: the graph, or None in eager mode."""
-    return None if context.executing_eagerly() else ops.get_default_graph()
+    return None if ops.executing_eagerly() else ops.get_default_graph()
 
 
 class _VariableProcessor(object):

@@ -6,6 +6,7 @@ namespace penstock {
 namespace {
 
 constexpr int kLargestToImprove = 256;  // pieces; beyond that the first schedule has to do
+constexpr int kLargestToPair = 24;      // pieces; beyond that only single ones are moved
 
 // What a schedule needs to know of the pieces: an order, and how much time lies between each one's start and the end of all.
 class Schedule {
@@ -110,20 +111,34 @@ std::vector<int> Balance(const std::vector<Work>& work, int devices) {
     if (n > 4 * kLargestToImprove) break;
   }
   if (n > kLargestToImprove) return best;
+  // Keeps a change of the assignment that ends earlier.
+  const auto better_with = [&](auto change) {
+    std::vector<int> changed = best;
+    if (!change(changed)) return false;
+    const int64_t end = BestOf(schedule, changed);
+    if (end >= best_end) return false;
+    best = std::move(changed), best_end = end;
+    return true;
+  };
+  const auto move = [&](std::vector<int>& at, int i, int d) {
+    if (work[i].device >= 0 || at[i] == d) return false;
+    at[i] = d;
+    return true;
+  };
   for (int round = 0; round < 4; ++round) {
     bool better = false;
     for (int i = 0; i < n; ++i) {
-      if (work[i].device >= 0) continue;
       for (int d = 0; d < devices; ++d) {
-        if (d == best[i]) continue;
-        const int before = best[i];
-        best[i] = d;
-        const int64_t end = BestOf(schedule, best);
-        if (end < best_end) {
-          best_end = end;
-          better = true;
-        } else {
-          best[i] = before;
+        better |= better_with([&](std::vector<int>& at) { return move(at, i, d); });
+      }
+    }
+    if (!better && n <= kLargestToPair) {
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < i; ++j) {
+          for (int d = 0; d < devices * devices; ++d) {
+            better |= better_with(
+                [&](std::vector<int>& at) { return move(at, i, d / devices) && move(at, j, d % devices); });
+          }
         }
       }
     }

@@ -15,8 +15,8 @@ struct Work {
 };
 
 // A device (0 .. devices-1) for each piece, so that all is done early: the best of several list schedules (by remaining
-// critical path, earliest finish first), improved by moving single pieces while that helps. Results do not depend on chance.
-// The inputs may contain cycles (loops), whose closing edges are ignored.
+// critical path, earliest finish first), improved by moving pieces, and pairs if there are few, while that helps.
+// Results do not depend on chance. The inputs may contain cycles (loops), whose closing edges are ignored.
 std::vector<int> Balance(const std::vector<Work>& work, int devices);
 
 // When the last piece ends, if every device runs its pieces in the order of the schedule that Balance uses.

@@ -1,17 +1,34 @@
-// Runs single kernels, without a graph or a session around them.
+// Runs single kernels on given tensors, without a graph or a session around them.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "penstock/device/device.h"
 #include "penstock/kernel/kernel_context.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/op/op_registry.h"
+#include "penstock/kernels/cpu/all.h"
+#include "penstock/ops/all.h"
 
-namespace penstock {
+namespace penstock::testing {
+
+inline const OpRegistry& TestOps() {
+  static const OpRegistry* const ops = [] {
+    auto* registry = new OpRegistry;
+    RegisterAllOps(*registry);
+    return registry;
+  }();
+  return *ops;
+}
+inline const KernelRegistry& TestKernels() {
+  static const KernelRegistry* const kernels = [] {
+    auto* registry = new KernelRegistry;
+    RegisterAllCpuKernels(*registry);
+    return registry;
+  }();
+  return *kernels;
+}
 
 // What the kernels of one test share: a device with its resources, and a step.
 struct TestStep {
@@ -27,11 +44,12 @@ struct TestStep {
   StepServices services;
 };
 
-// One kernel; keeps its state from run to run. Types are those of the definition with the given attributes.
+// One kernel; keeps its state from run to run. Types are those of the definition with the given attributes; defaults
+// are filled in. Throws Error.
 class KernelRunner {
  public:
-  KernelRunner(TestStep* step, std::string op, AttrMap attrs, std::string name = "node")
-      : step_(step), op_(OpRegistry::Global().Find(op)), attrs_(std::move(attrs)), name_(std::move(name)) {
+  KernelRunner(TestStep* step, const std::string& op, AttrMap attrs)
+      : step_(step), op_(TestOps().Find(op)), attrs_(std::move(attrs)) {
     if (!op_) throw NotFound("no op ", op);
     for (const AttrDef& attr : op_->attrs) {
       if (!attrs_.Find(attr.name) && attr.has_default()) attrs_.Set(attr.name, attr.default_value);
@@ -39,25 +57,21 @@ class KernelRunner {
     in_types_ = Types(op_->inputs);
     out_types_ = Types(op_->outputs);
     node_ = std::make_unique<NodeView>(name_, *op_, attrs_, in_types_, out_types_, &step_->device);
-    kernel_ = KernelRegistry::Global().Make("CPU", *node_);
+    kernel_ = TestKernels().Make("CPU", *node_);
   }
 
-  std::vector<Value> Run(std::vector<Value> inputs) {
+  std::vector<Tensor> Run(std::vector<Tensor> inputs) {
+    std::vector<Value> in(inputs.size()), out(out_types_.size());
+    std::vector<KernelContext::Input> slots(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      // As the executor does where a value is wanted.
-      if (inputs[i].ref && !IsRef(in_types_[i])) inputs[i] = Value{inputs[i].ref->value, {}};
+      in[i].tensor = inputs[i];  // the caller's vector holds it too, so that no kernel takes the buffer over
+      slots[i] = {&in[i], false};
     }
-    std::vector<KernelContext::Input> slots;
-    for (Value& value : inputs) slots.push_back({&value, false});
-    std::vector<Value> outputs(out_types_.size());
-    KernelContext k(*node_, slots, outputs, step_->services, step_->device);
+    KernelContext k(*node_, slots, out, step_->services, step_->device);
     kernel_->Run(k);
-    return outputs;
-  }
-  Tensor Run1(std::vector<Tensor> inputs) {
-    std::vector<Value> values;
-    for (Tensor& t : inputs) values.push_back(Value{std::move(t), {}});
-    return Run(std::move(values))[0].tensor;
+    std::vector<Tensor> results;
+    for (Value& value : out) results.push_back(std::move(value.tensor));
+    return results;
   }
 
  private:
@@ -71,7 +85,7 @@ class KernelRunner {
       }
       const DataType type = arg.type_attr.empty() ? arg.type : *attrs_.Find(arg.type_attr)->If<DataType>();
       const int64_t count = arg.number_attr.empty() ? 1 : *attrs_.Find(arg.number_attr)->If<int64_t>();
-      types.insert(types.end(), count, arg.is_ref ? RefType(type) : type);
+      types.insert(types.end(), count, type);
     }
     return types;
   }
@@ -79,10 +93,48 @@ class KernelRunner {
   TestStep* step_;
   const OpDef* op_;
   AttrMap attrs_;
-  const std::string name_;
+  const std::string name_ = "node";
   std::vector<DataType> in_types_, out_types_;
   std::unique_ptr<NodeView> node_;
   std::unique_ptr<Kernel> kernel_;
 };
 
-}  // namespace penstock
+// The outputs of `op`, called once; type and number attributes follow from the inputs.
+inline std::vector<Tensor> RunOp(const std::string& op, std::vector<Tensor> inputs, AttrMap attrs = {},
+                                 int threads = 2) {
+  const OpDef* def = TestOps().Find(op);
+  if (!def) throw NotFound("no op ", op);
+  size_t at = 0;
+  for (const ArgDef& arg : def->inputs) {
+    const size_t count = arg.number_attr.empty() ? 1 : inputs.size() - (def->inputs.size() - 1);
+    if (!arg.number_attr.empty()) attrs.Set(arg.number_attr, static_cast<int64_t>(count));
+    if (!arg.type_attr.empty()) attrs.Set(arg.type_attr, inputs[at].dtype());
+    at += count;
+  }
+  TestStep step(threads);
+  return KernelRunner(&step, op, std::move(attrs)).Run(std::move(inputs));
+}
+
+template <class T>
+Tensor Make(const Shape& shape, const std::vector<T>& values) {
+  Tensor t(kTypeOf<T>, shape);
+  for (size_t i = 0; i < values.size(); ++i) t.mutable_data<T>()[i] = values[i];
+  return t;
+}
+template <class T>
+std::vector<T> Values(const Tensor& t) {
+  const auto flat = t.flat<T>();
+  return std::vector<T>(flat.begin(), flat.end());
+}
+// Numbers that look random and are the same everywhere, in [-1, 1).
+inline Tensor Noise(const Shape& shape, uint32_t seed = 1) {
+  Tensor t(DT_FLOAT, shape);
+  uint32_t state = seed * 2654435761u + 1;
+  for (float& x : t.mutable_flat<float>()) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f;
+  }
+  return t;
+}
+
+}  // namespace penstock::testing

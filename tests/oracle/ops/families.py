@@ -18,6 +18,9 @@ NAMES = [
     "sparse",
     "nn_grad",
     "counting",
+    "strings",
+    "linalg",
+    "image",
 ]
 
 

@@ -34,6 +34,7 @@ OTHERWISE = {
         Conv3DBackpropInput Conv3DBackpropFilter BatchMatrixDiag BatchMatrixDiagPart
         BatchMatrixSetDiag BatchMatrixBandPart QuantizeAndDequantize RandomPoisson
         """,
+    "is not in TensorFlow 2.21: tests/python/ops": "CompareAndBitpack",
     "has no kernel on TensorFlow's CPU": """
         SegmentSumV2 SegmentProdV2 SegmentMaxV2 SegmentMinV2
         """,

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "tests/cc/kernels/cpu/run_op.h"
+#include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {

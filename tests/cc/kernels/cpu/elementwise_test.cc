@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/cc/kernels/cpu/run_op.h"
+#include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {
@@ -91,6 +91,7 @@ struct FunctionCase {
   const char* op;
   double (*exact)(double);
   double limit;  // ulp
+  bool flushes = false;  // results below the normal numbers may be 0
 };
 
 TEST(Elementwise, TranscendentalsAreAccurate) {
@@ -98,7 +99,7 @@ TEST(Elementwise, TranscendentalsAreAccurate) {
       {"Exp", [](double x) { return std::exp(x); }, 1.5},
       {"Log", [](double x) { return std::log(x); }, 1.5},
       {"Tanh", [](double x) { return std::tanh(x); }, 3},
-      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 3},
+      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 3, true},
       {"Sin", [](double x) { return std::sin(x); }, 0},
       {"Cos", [](double x) { return std::cos(x); }, 0},
       {"Log1p", [](double x) { return std::log1p(x); }, 3},
@@ -119,6 +120,7 @@ TEST(Elementwise, TranscendentalsAreAccurate) {
     for (size_t i = 0; i < x.size(); ++i) {
       const double exact = c.exact(x[i]);
       double error = Ulps(out.data<float>()[i], exact);
+      if (c.flushes && std::fabs(exact) < 0x1p-126 && out.data<float>()[i] == 0) error = 0;
       // Near a zero of sine and cosine what counts is the distance itself.
       if (c.limit == 0) error = std::isnan(exact) && error == 0 ? 0 : std::isnan(exact) ? 1e9 : std::fabs(out.data<float>()[i] - exact) * 0x1p23 / 4;
       if (error > worst) worst = error, where = x[i];

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/cc/kernels/cpu/run_op.h"
+#include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {

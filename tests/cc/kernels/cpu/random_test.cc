@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "penstock/engine/engine.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {
+
+using testing::KernelRunner;
+using testing::TestStep;
 
 struct Golden {
   const char* op;
@@ -37,13 +39,12 @@ uint64_t BitsAt(const Tensor& t, int64_t i) {
 Tensor ShapeOf(int32_t n) { return Tensor::Vector<int32_t>({n}); }
 
 TEST(Random, SameNumbersAsTensorFlow) {
-  Initialize();
   for (const Golden& golden : kGolden) {
     TestStep step;
     KernelRunner op(&step, golden.op,
                     {{"dtype", golden.dtype}, {"T", DT_INT32}, {"seed", golden.seed}, {"seed2", golden.seed2}});
     for (int run = 0; run < 2; ++run) {
-      const Tensor numbers = op.Run1({ShapeOf(5)});
+      const Tensor numbers = op.Run({ShapeOf(5)})[0];
       for (int i = 0; i < 5; ++i) EXPECT_EQ(golden.bits[run * 5 + i], BitsAt(numbers, i)) << golden.op << " " << i;
     }
   }
@@ -51,13 +52,12 @@ TEST(Random, SameNumbersAsTensorFlow) {
 
 // However the work is split, and wherever a piece begins, the numbers are those of one thread.
 TEST(Random, ThreadsDoNotShow) {
-  Initialize();
   for (const char* name : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"}) {
     Tensor results[2];
     for (int i = 0; i < 2; ++i) {
       TestStep step(1 + 3 * i);
       KernelRunner op(&step, name, {{"dtype", DT_FLOAT}, {"T", DT_INT32}, {"seed", int64_t{3}}, {"seed2", int64_t{4}}});
-      results[i] = op.Run1({ShapeOf(100003)});
+      results[i] = op.Run({ShapeOf(100003)})[0];
     }
     EXPECT_EQ(0, std::memcmp(results[0].raw(), results[1].raw(), results[0].bytes())) << name;
   }
@@ -97,13 +97,12 @@ TEST(Random, NormalPairsAreTheLibrarys) {
 }
 
 TEST(Random, BadArguments) {
-  Initialize();
   TestStep step;
   KernelRunner op(&step, "RandomUniformInt",
                   {{"Tout", DT_INT32}, {"T", DT_INT32}, {"seed", int64_t{1}}, {"seed2", int64_t{1}}});
-  EXPECT_THROW(op.Run1({ShapeOf(3), Tensor(int32_t{5}), Tensor(int32_t{5})}), Error);
-  EXPECT_THROW(op.Run1({ShapeOf(-3), Tensor(int32_t{0}), Tensor(int32_t{5})}), Error);
-  EXPECT_EQ(0, op.Run1({ShapeOf(0), Tensor(int32_t{5}), Tensor(int32_t{5})}).num_elements());
+  EXPECT_THROW(op.Run({ShapeOf(3), Tensor(int32_t{5}), Tensor(int32_t{5})}), Error);
+  EXPECT_THROW(op.Run({ShapeOf(-3), Tensor(int32_t{0}), Tensor(int32_t{5})}), Error);
+  EXPECT_EQ(0, op.Run({ShapeOf(0), Tensor(int32_t{5}), Tensor(int32_t{5})})[0].num_elements());
 }
 
 }  // namespace

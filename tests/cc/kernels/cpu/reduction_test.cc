@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/cc/kernels/cpu/run_op.h"
+#include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {

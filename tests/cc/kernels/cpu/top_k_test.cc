@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/cc/kernels/cpu/run_op.h"
+#include "tests/cc/kernels/kernel_runner.h"
 
 namespace penstock {
 namespace {

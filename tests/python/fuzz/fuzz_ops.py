@@ -1,17 +1,11 @@
 """Calls ops with random arguments: python fuzz_ops.py SEED SECONDS OP...
 
-The calls of an op are made in a process forked for them, so that a crash, a hang or a huge allocation is found and
-named with its seed. Prints what went wrong and ends with status 3 if a call did any of these, or raised anything but
-TensorFlow's errors, TypeError and ValueError."""
+Ends with status 3 if a call crashed, hung, or raised anything but TensorFlow's errors, TypeError and ValueError."""
 
-import os
 import random
-import resource
-import select
-import signal
 import sys
-import time
 
+import forked
 import mutations
 import numpy as np
 
@@ -38,11 +32,6 @@ _NAMES = (
 )
 _SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
 _INTS, _FLOATS = mutations.INTS, mutations.FLOATS
-_DONE = 7  # a child's exit status, unlike that of an op that ends the process
-_ROUND = 20  # calls in one process
-_PATIENCE = 20  # seconds until a call counts as hung
-# Bytes of address space; a sanitizer needs more than there is.
-_MEMORY = 0 if "asan" in os.environ.get("LD_PRELOAD", "") else 4 << 30
 _ALLOWED = (tf.errors.OpError, TypeError, ValueError, NotImplementedError)
 
 
@@ -204,8 +193,8 @@ def call(name, seed):
                 mutations.run(tf, chance, name)
             else:
                 Call(chance, _core.op_def(name)).run()
-        except _ALLOWED:
-            pass
+        except _ALLOWED as error:
+            return forked.confused(error)
         except LookupError as error:
             if "radient" not in str(error):  # no gradient
                 return f"{type(error).__name__}: {error}"
@@ -214,76 +203,5 @@ def call(name, seed):
     return None
 
 
-def child(name, seed, count, pipe):
-    """Makes calls in this process, telling of each before it is made."""
-    with open(os.devnull, "w") as quiet:
-        os.dup2(quiet.fileno(), 1)
-    if _MEMORY:
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for i in range(count):
-        os.write(pipe, f"{seed + i}\n".encode())
-        line = call(name, seed + i)
-        if line:
-            os.write(pipe, f"! {line}".replace("\n", " ")[:500].encode() + b"\n")
-
-
-def fuzz(name, seed, count):
-    """Lines about calls that crashed, hung or confused the op: each op has a process of its own."""
-    found = []
-    while count > 0:
-        into, pipe = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(into)
-            status = 1
-            try:
-                child(name, seed, count, pipe)
-                status = _DONE
-            finally:
-                os._exit(status)
-        os.close(pipe)
-        text, hung = b"", False
-        while True:
-            if not select.select([into], [], [], _PATIENCE)[0]:
-                hung = True
-                os.kill(pid, signal.SIGKILL)
-                break
-            read = os.read(into, 4096)
-            if not read:
-                break
-            text += read
-        os.close(into)
-        status = os.waitpid(pid, 0)[1]
-        lines = text.decode(errors="replace").splitlines()
-        at = seed
-        for line in lines:
-            if line.startswith("!"):
-                found.append(f"{name} {at}: {line[2:]}")
-            else:
-                at = int(line)
-        if not hung and os.WIFEXITED(status) and os.WEXITSTATUS(status) == _DONE:
-            break
-        found.append(f"{name} {at}: {'no answer' if hung else 'ended with status ' + str(status)}")
-        if len(found) > 5:
-            break
-        count -= at + 1 - seed
-        seed = at + 1
-    return found
-
-
-def main(seed, seconds, names):
-    end, failures = time.time() + seconds, []
-    for name in names:
-        failures += fuzz(name, seed, 1)
-    while time.time() < end:
-        seed += _ROUND
-        for name in names:
-            if time.time() < end:
-                failures += fuzz(name, seed, _ROUND)
-    print("\n".join(failures))
-    return 3 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]))
+    sys.exit(forked.main(call, int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]))

@@ -2,11 +2,16 @@
 
 import copy
 import functools
+import sys
+from pathlib import Path
 
 import numpy as np
-import ops_oracle
-import runner
-import spec
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
+
+import ops_oracle  # noqa: E402
+import runner  # noqa: E402
+import spec  # noqa: E402
 
 INTS = (0, 1, 2, 3, -1, -2, 5, 100, -100, 2**31 - 1, -(2**31), 2**31, 2**62, -(2**63), 2**63 - 1)
 FLOATS = (0.0, 1.0, -1.0, 0.5, 1e30, -1e30, float("nan"), float("inf"), -float("inf"), 2.0, 7.25)

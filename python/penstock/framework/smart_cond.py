@@ -9,6 +9,9 @@ def smart_constant_value(pred):
         return bool(pred)
     if isinstance(pred, Tensor):
         value = tensor_util.constant_value(pred)
+        if value is None and not pred._is_eager:  # what the runtime can tell counts too
+            known = pred.graph._core.constant_value(*pred._key)
+            value = None if known is None else known.numpy()
         return None if value is None else bool(value)
     raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
 

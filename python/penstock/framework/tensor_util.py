@@ -117,6 +117,26 @@ def is_tensor(x):
     return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
+# The ops through which constant_value sees: those of version 1, so that programs that ask it build version 1's graphs. The
+# runtime's own inference sees further.
+_ENDS = frozenset(["Const", "Shape", "Size", "Rank"])
+_SEEN_THROUGH = frozenset(["Range", "Cast", "Concat", "ConcatV2", "Pack", "Fill", "Equal", "NotEqual"])
+
+_SEEN_AS_SHAPES = frozenset(["Placeholder", "StridedSlice"])
+
+
+def _is_followed(op):
+    """Whether only such ops lie between constants, or static shapes, and the operation."""
+    stack = [op]
+    while stack:
+        op = stack.pop()
+        if op.type in _SEEN_THROUGH:
+            stack += [x.op for x in (op.inputs[1:] if op.type == "Fill" else op.inputs)]  # a shape is known by itself
+        elif op.type not in _ENDS:
+            return False
+    return True
+
+
 def constant_value(tensor, partial=False):
     """The value of a tensor if it follows from constants, else None; what is no tensor is returned as it is.
 
@@ -133,7 +153,7 @@ def constant_value(tensor, partial=False):
     kind = tensor.op.type
     if kind == "Pack" and tensor.op.get_attr("axis") != 0:
         return None
-    known = graph._core.constant_value(*tensor._key)
+    known = graph._core.constant_value(*tensor._key) if _is_followed(tensor.op) else None
     if known is not None:
         graph.prevent_feeding(tensor)
         value = known.numpy()
@@ -163,13 +183,16 @@ def constant_value_as_shape(tensor):
                              "value '-1' to describe an unknown shape.")
         return tensor_shape.unknown_shape()
     shape = shape.with_rank(1)
-    known = tensor_shape.TensorShape._from_core(tensor.graph._core.constant_value_as_shape(*tensor._key))
-    if known.rank is None:
-        known = tensor_shape.unknown_shape(shape._values[0])
-    if known.is_fully_defined():
-        return known
+    if shape._values == (0,):
+        return tensor_shape.TensorShape([])
     parts = _shape_parts(tensor.op)
-    return known if parts is None else known.merge_with(parts)
+    if parts is not None:
+        return parts
+    known = tensor_shape.unknown_shape(shape._values[0])
+    if tensor.op.type in _SEEN_AS_SHAPES or _is_followed(tensor.op):
+        found = tensor_shape.TensorShape._from_core(tensor.graph._core.constant_value_as_shape(*tensor._key))
+        known = known if found.rank is None else known.merge_with(found)
+    return known
 
 
 def _shape_parts(op):

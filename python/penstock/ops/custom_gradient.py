@@ -5,6 +5,7 @@ import logging
 
 from penstock import _core
 from penstock.framework import gen, ops, registry
+from penstock.framework.func_graph import copy_handle_data  # noqa: F401  (one of this module's names)
 from penstock.util import nest
 
 __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]

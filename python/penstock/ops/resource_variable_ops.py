@@ -1,5 +1,6 @@
 """ResourceVariable: a variable behind a handle; reads and writes are nodes of their own, ordered by control edges."""
 import contextlib
+import functools
 
 import numpy as np
 
@@ -74,6 +75,11 @@ class BaseResourceVariable(variables.VariableV1):
                                   constraint=self._constraint, dtype=self._dtype, name=self._handle_name[:-2])
         memo[id(self)] = copied
         return copied
+
+    def __reduce__(self):
+        """A pickle holds the value; eager mode only."""
+        return functools.partial(ResourceVariable, initial_value=self.numpy(), trainable=self.trainable,
+                                 name=self._shared_name, dtype=self.dtype, constraint=self.constraint), ()
 
     def __bool__(self):
         return bool(self.read_value())
@@ -516,6 +522,15 @@ def variable_shape(handle, out_type=dtypes.int32):
         if not shape.unknown_rank and all(d.size != -1 for d in shape.dim):
             return constant_op.constant([d.size for d in shape.dim], dtype=out_type)
     return gen.variable_shape(handle, out_type=out_type)
+
+
+def variable_shape(handle, out_type=dtypes.int32):
+    """The shape of the variable behind a handle, as a constant if it is known."""
+    data = ops.get_resource_handle_data(handle)
+    shape = tensor_shape.as_shape(data[0][1]) if data else tensor_shape.unknown_shape()
+    if not shape.is_fully_defined():
+        return gen.variable_shape(handle, out_type=out_type)
+    return constant_op.constant(shape.as_list(), dtype=out_type)
 
 
 def is_resource_variable(var):

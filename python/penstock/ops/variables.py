@@ -188,7 +188,10 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
             return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def load(self, value, session=None):
-        """Sets the value in `session` (the default session if None) without adding to the graph."""
+        """Sets the value in `session` (the default session if None) without adding to the graph; at once in eager mode."""
+        if ops.executing_eagerly():
+            self.assign(value)
+            return
         session = session or ops.get_default_session()
         if session is None:
             raise ValueError("Either session argument should be provided or default session should be established")
@@ -557,3 +560,4 @@ def __getattr__(name):
 
 
 ops.register_tensor_conversion_function(Variable, Variable._TensorConversionFunction)
+ops.register_dense_tensor_like_type(Variable)

@@ -157,3 +157,25 @@ def test_improper_nesting():
                 inner.__exit__(None, None, None)
         inner.__exit__(None, None, None)
         assert tf.get_variable_scope().name == "a"
+
+
+def test_both_kinds_of_variables_behave_like_tensors():
+    from penstock.framework import tensor_util
+    from penstock.ops import resource_variable_ops
+    with tf.Graph().as_default():
+        for use_resource in (False, True):
+            v = tf.Variable([1.0, 2.0], use_resource=use_resource)
+            assert tf.is_tensor(v) and tensor_util.constant_value(v) is None
+        assert tensor_util.constant_value(resource_variable_ops.variable_shape(v.handle)).tolist() == [2]
+
+
+def test_constant_value_sees_as_far_as_version_1():
+    from penstock.framework import tensor_util
+    with tf.Graph().as_default():
+        two = tf.constant([2, 3])
+        assert tensor_util.constant_value(tf.cast(tf.concat([two, [1]], 0), tf.int64)).tolist() == [2, 3, 1]
+        assert tensor_util.constant_value(tf.fill([2], 7)).tolist() == [7, 7]
+        assert tensor_util.constant_value(two + 1) is None and tensor_util.constant_value(tf.identity(two)) is None
+        shape = tf.stack([tf.reduce_prod(two), 4])
+        assert tensor_util.constant_value_as_shape(shape).as_list() == [None, 4]
+        assert tensor_util.constant_value_as_shape(tf.concat([shape, two], 0)[1:3]).as_list() == [4, 2]

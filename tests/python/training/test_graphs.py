@@ -22,7 +22,6 @@ PROGRAMS = programs()
 ABSENT = {
     "math.products": "linear algebra",
     "nn.convolutions": "Dilation2D",
-    "nn.embeddings": "the shape of SparseReshape",
     "others.strings_and_sparse": "string and set ops",
     "training.clipped_and_gated": "tf.summary",
     "training.constrained": "a constraint reads the variable once more, behind the update",

@@ -58,8 +58,8 @@ Tensor ReadValue(KernelContext& k, DataType dtype) {
   Ref<VariableSlot> slot = VariableInput(k, 0);
   std::lock_guard lock(slot->mutex);
   if (!slot->value.initialized()) throw UninitializedResource(k.handle(0));
-  k.Require(dtype == slot->value.dtype(), "Trying to read variable ", slot->name, " with wrong dtype. Expected ",
-            slot->value.dtype(), " got ", dtype);
+  k.Require(dtype == slot->value.dtype(), "Trying to read variable with wrong dtype. Expected ", dtype, " got ",
+            slot->value.dtype());
   return slot->value;
 }
 

@@ -132,6 +132,8 @@ class VariableMetaclass(type):
 class Variable(trackable.Trackable, metaclass=VariableMetaclass):
     """A tensor that keeps its value between steps. See RefVariable and ResourceVariable for the two kinds."""
 
+    _is_dense_tensor_like = True
+
     __array_priority__ = 100
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
@@ -560,4 +562,3 @@ def __getattr__(name):
 
 
 ops.register_tensor_conversion_function(Variable, Variable._TensorConversionFunction)
-ops.register_dense_tensor_like_type(Variable)

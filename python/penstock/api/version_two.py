@@ -5,12 +5,13 @@ from penstock.api import lazy
 
 root = lazy.build("v2", ["penstock.compat.v2"])
 _switched = False
+beside_version_one = False  # version 1 is there as `compat.v1` only
 
 
 def switch():
-    """Version 2's behaviour, unless the program has imported version 1 before: then it is a program of version 1."""
+    """Version 2's behaviour, unless the program has imported `penstock.v1` before: then it is a program of version 1."""
     global _switched
-    if _switched or "penstock.v1" in sys.modules:
+    if _switched or ("penstock.v1" in sys.modules and not beside_version_one):
         return
     _switched = True
     from penstock.framework import mode

@@ -1,4 +1,6 @@
 // Kernels of the convolutions; the work is done in convolve.cc.
+#include <cmath>
+
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/convolve.h"
@@ -104,6 +106,75 @@ struct Forward : ConvKernel {
   }
 };
 
+// A convolution and what graph optimisation found behind it: a bias or a normalisation by known statistics, and
+// perhaps an activation.
+template <class C, bool kDepthwise>
+struct FusedForward : ConvKernel {
+  Epilogue epilogue;
+  bool normalises = false;
+  float epsilon;
+
+  explicit FusedForward(const NodeView& node)
+      : ConvKernel(node, 2, kDepthwise), epsilon(node.attr_or<float>("epsilon", 1e-4f)) {
+    const auto& fused = node.attr<std::vector<std::string>>("fused_ops");
+    normalises = !fused.empty() && fused[0] == "FusedBatchNorm";
+    const bool known = normalises || (!fused.empty() && fused[0] == "BiasAdd");
+    if (!known || fused.size() > 2 || node.num_inputs() != (normalises ? 6 : 3) ||
+        (fused.size() == 2 && !Activates(fused[1])) || node.attr_or<std::string>("filter_format", "HWIO") != "HWIO") {
+      throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
+    }
+    epilogue.alpha = node.attr_or<float>("leakyrelu_alpha", 0.2f);
+  }
+  void operator()(KernelContext& k) const {
+    const Convolution c = Geometry(k.shape(0), k.shape(1));
+    for (int i = 2; i < k.num_inputs(); ++i) {
+      k.Require(k.shape(i).rank() == 1 && k.shape(i).dim(0) == c.out_channels, "args[", i - 2, "] must be a vector of ",
+                c.out_channels, " elements, but has shape ", k.shape(i));
+    }
+    const Shape shape = ImageShape(attrs_.format, c.w.batch, c.w.out, c.out_channels);
+    if (shape.num_elements() == 0) return void(k.Output(0, shape));
+    const Tensor last = Last(k, k.input(0));
+    Tensor filter = k.input(1), bias = k.input(2);
+    if (normalises) FoldStatistics(k, c.out_channels, filter, bias);
+    Epilogue after = epilogue;
+    after.bias = bias.raw();
+    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, last.data<C>(), filter.data<C>(), y, after); });
+  }
+
+ private:
+  bool Activates(const std::string& name) {
+    constexpr std::pair<std::string_view, Epilogue::Activation> kActivations[] = {{"Relu", Epilogue::kRelu},
+                                                                                  {"Relu6", Epilogue::kRelu6},
+                                                                                  {"Elu", Epilogue::kElu},
+                                                                                  {"LeakyRelu", Epilogue::kLeakyRelu}};
+    for (const auto& [known, activation] : kActivations) {
+      if (known == name) epilogue.activation = activation;
+    }
+    return epilogue.activation != Epilogue::kNone;
+  }
+  // (conv(x, w) - mean) * s + offset, with s = scale / sqrt(variance + epsilon), is conv(x, w * s) + (offset - mean *
+  // s).
+  void FoldStatistics(const KernelContext& k, int64_t channels, Tensor& filter, Tensor& bias) const {
+    const C *scale = k.in<C>(2).data(), *offset = k.in<C>(3).data(), *mean = k.in<C>(4).data(),
+            *variance = k.in<C>(5).data();
+    Tensor scaled = k.Temp(kTypeOf<C>, filter.shape());
+    bias = k.Temp(kTypeOf<C>, Shape({channels}));
+    std::vector<C> factor(channels);
+    for (int64_t i = 0; i < channels; ++i) {
+      factor[i] = scale[i] / std::sqrt(variance[i] + static_cast<C>(epsilon));
+      bias.mutable_data<C>()[i] = offset[i] - mean[i] * factor[i];
+    }
+    const C* from = filter.data<C>();
+    C* to = scaled.mutable_data<C>();
+    k.Parallel(filter.num_elements() / channels, channels, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        for (int64_t i = 0; i < channels; ++i) to[r * channels + i] = from[r * channels + i] * factor[i];
+      }
+    });
+    filter = std::move(scaled);
+  }
+};
+
 template <class C, int kSpatial, bool kDepthwise>
 struct InputGrad : ConvKernel {
   bool shape_of_tensor;  // the first version of the op takes a tensor of that shape
@@ -163,6 +234,10 @@ void RegisterConvKernels(KernelRegistry& kernels) {
   AddAll<float, 2, false>(kernels, FloatComputed{}, k2D[0], k2D[1], k2D[2]);
   AddAll<double, 2, false>(kernels, Types<double>{}, k2D[0], k2D[1], k2D[2]);
   AddAll<int32_t, 2, false>(kernels, Types<int32_t>{}, k2D[0], k2D[1], k2D[2]);
+  kernels.Add<FusedForward<float, false>>("_FusedConv2D", Types<float>{});
+  kernels.Add<FusedForward<double, false>>("_FusedConv2D", Types<double>{});
+  kernels.Add<FusedForward<float, true>>("_FusedDepthwiseConv2dNative", Types<float>{});
+  kernels.Add<FusedForward<double, true>>("_FusedDepthwiseConv2dNative", Types<double>{});
   constexpr const char* kDepthwise[] = {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
                                         "DepthwiseConv2dNativeBackpropFilter"};
   AddAll<float, 2, true>(kernels, FloatComputed{}, kDepthwise[0], kDepthwise[1], kDepthwise[2]);

@@ -1,6 +1,7 @@
 #include "penstock/kernels/cpu/convolve.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "penstock/kernels/cpu/dnn.h"
@@ -101,15 +102,52 @@ bool IsProduct(const Convolution& c) {
   return true;
 }
 
+// fn(y + bias) for each result; NaN stays NaN in all of them.
+template <class T, class Fn>
+void AddBias(T* y, const T* bias, int64_t rows, int64_t n, int64_t stride, Fn fn) {
+  for (int64_t r = 0; r < rows; ++r, y += stride) {
+    for (int64_t i = 0; i < n; ++i) y[i] = fn(y[i] + bias[i]);
+  }
+}
+template <class T>
+void ApplyTo(const Epilogue& e, T* y, const T* bias, int64_t rows, int64_t n, int64_t stride) {
+  const T alpha = static_cast<T>(e.alpha);
+  switch (e.activation) {
+    case Epilogue::kNone:
+      return AddBias(y, bias, rows, n, stride, [](T v) { return v; });
+    case Epilogue::kRelu:
+      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? T(0) : v; });
+    case Epilogue::kRelu6:
+      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? T(0) : v > 6 ? T(6) : v; });
+    case Epilogue::kElu:
+      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? std::expm1(v) : v; });
+    case Epilogue::kLeakyRelu:
+      return AddBias(y, bias, rows, n, stride, [=](T v) { return v < 0 ? alpha * v : v; });
+  }
+}
+
 }  // namespace
 
+void Epilogue::Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t stride, int64_t channel) const {
+  if (!bias) return;
+  if (type == DT_FLOAT) {
+    ApplyTo(*this, static_cast<float*>(y), static_cast<const float*>(bias) + channel, rows, n, stride);
+  } else {
+    ApplyTo(*this, static_cast<double*>(y), static_cast<const double*>(bias) + channel, rows, n, stride);
+  }
+}
+
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
-                 void* y) {
-  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y)) return;
+                 void* y, const Epilogue& epilogue) {
+  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
-    return Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n);
+    Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n);
+    if (!epilogue.bias) return;
+    return k.Parallel(rows, std::max<int64_t>(1, n / 4), [&](int64_t begin, int64_t end) {
+      epilogue.Apply(type, static_cast<char*>(y) + begin * n * size, end - begin, n, n, 0);
+    });
   }
   const int64_t step = RowsAtATime(depth, size), pieces = (rows + step - 1) / step;
   k.Parallel(pieces * c.groups, std::max<int64_t>(1, step * n * depth / 16), [&](int64_t begin, int64_t end) {
@@ -117,9 +155,10 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
     for (int64_t i = begin; i < end; ++i) {
       const int64_t group = i / pieces, first = i % pieces * step, last = std::min(rows, first + step);
       Unroll(c, size, static_cast<const char*>(x), group, first, last, columns.mutable_data<char>());
+      char* const to = static_cast<char*>(y) + (first * c.out_channels + group * n) * size;
       GemmSerial(type, last - first, n, depth, {columns.raw(), depth, 1},
-                 {static_cast<const char*>(filter) + group * n * size, c.out_channels, 1},
-                 static_cast<char*>(y) + (first * c.out_channels + group * n) * size, c.out_channels);
+                 {static_cast<const char*>(filter) + group * n * size, c.out_channels, 1}, to, c.out_channels);
+      epilogue.Apply(type, to, last - first, n, c.out_channels, group * n);
     }
   });
 }

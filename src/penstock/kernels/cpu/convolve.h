@@ -15,9 +15,20 @@ struct Convolution {
   int64_t GroupOut() const { return out_channels / groups; }
 };
 
+// What is done to the results of a forward convolution of floats or doubles while they are in the cache.
+struct Epilogue {
+  enum Activation { kNone, kRelu, kRelu6, kElu, kLeakyRelu };
+  const void* bias = nullptr;  // one element for each output channel; null: there is no epilogue
+  Activation activation = kNone;
+  float alpha = 0;  // of kLeakyRelu
+
+  // To `rows` rows of `n` results, `stride` apart, of the channels from `channel` on.
+  void Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t stride, int64_t channel) const;
+};
+
 // y = x * filter. type: float, double or int32.
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
-                 void* y);
+                 void* y, const Epilogue& epilogue = {});
 // dx from dy
 void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
                    void* dx);

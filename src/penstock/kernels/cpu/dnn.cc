@@ -135,7 +135,7 @@ const PenstockDnnApi* Dnn() {
 }
 
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
-                 void* result) {
+                 void* result, const Epilogue& epilogue) {
   const int64_t filter = c.w.Taps() * c.GroupIn() * c.out_channels;
   const double flops = 2.0 * static_cast<double>(c.w.batch * c.w.OutPixels()) * static_cast<double>(filter);
   // Small ones are done before a plan is found.
@@ -177,6 +177,8 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
                                : static_cast<const float*>(b) + p.b;
       void* to = sums && p.packed.initialized() ? p.packed.mutable_raw() : static_cast<float*>(result) + p.result;
       if (api->conv_run(o.plan.get(), static_cast<const float*>(a) + p.a, second, to)) failed = true;
+      const int64_t rows = p.conv.batch * p.conv.out[0] * p.conv.out[1] * p.conv.out[2];
+      epilogue.Apply(DT_FLOAT, to, rows, c.out_channels, c.out_channels, 0);
     }
   });
   if (failed) return false;

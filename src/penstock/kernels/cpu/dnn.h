@@ -12,9 +12,9 @@ const PenstockDnnApi* Dnn();
 
 // A convolution of floats, or one of its gradients, as convolve.h has them (a and b: x and filter, dy and filter, or x
 // and dy), in pieces that depend on its shape only. False if oneDNN is not there or not fast at it; nothing has been
-// computed then.
+// computed then. The epilogue of a forward convolution follows each piece: oneDNN's own would lose NaNs.
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
-                 void* result);
+                 void* result, const Epilogue& epilogue = {});
 
 // c = a b as Gemm has it, of large floats or bfloat16, in pieces that depend on the shape only. False as above.
 bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,

@@ -36,6 +36,7 @@ void RegisterPadOps(OpRegistry& ops);
 void RegisterPartitionOps(OpRegistry& ops);
 void RegisterPatchesOps(OpRegistry& ops);
 void RegisterPoolOps(OpRegistry& ops);
+void RegisterQuantizeOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
 void RegisterReductionOps(OpRegistry& ops);
@@ -97,6 +98,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterPartitionOps(ops);
   RegisterPatchesOps(ops);
   RegisterPoolOps(ops);
+  RegisterQuantizeOps(ops);
   RegisterQueueOps(ops);
   RegisterRandomOps(ops);
   RegisterReductionOps(ops);

@@ -32,6 +32,8 @@ void RegisterMathUnaryKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterPartitionKernels(KernelRegistry& kernels);
 void RegisterPoolKernels(KernelRegistry& kernels);
+void RegisterQuantizeKernels(KernelRegistry& kernels);
+void RegisterQuantizedNnKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
@@ -91,6 +93,8 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterPadKernels(kernels);
   RegisterPartitionKernels(kernels);
   RegisterPoolKernels(kernels);
+  RegisterQuantizeKernels(kernels);
+  RegisterQuantizedNnKernels(kernels);
   RegisterQueueKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReductionKernels(kernels);

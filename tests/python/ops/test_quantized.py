@@ -1,0 +1,133 @@
+"""Quantized numbers. Expected values: the formulas of TensorFlow's documentation, or recorded from 2.21."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+PLAIN = {tf.qint8: np.int8, tf.quint8: np.uint8, tf.qint16: np.int16, tf.quint16: np.uint16, tf.qint32: np.int32}
+RANDOM = np.random.RandomState(0)
+X = np.array([-3.0, -2.5, -1.0, -0.004, 0.0, 0.3, 1.7, 4.0, 9.0], np.float32)
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
+
+
+def quantized(values, dtype):
+    return tf.bitcast(tf.constant(np.asarray(values, PLAIN[dtype])), dtype)
+
+
+def plain(session, tensors):
+    """Values, quantized ones as plain integers."""
+    return session.run([tf.bitcast(t, tf.as_dtype(PLAIN[t.dtype])) if t.dtype.is_quantized else t for t in tensors])
+
+
+@pytest.mark.parametrize("dtype", [tf.qint8, tf.quint8, tf.qint16, tf.quint16])
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
+def test_there_and_back(session, dtype, mode):
+    low = -2.5 if mode != "SCALED" else 0.0 if dtype in (tf.quint8, tf.quint16) else -4.0
+    y = tf.quantization.quantize(X, low, 4.0, dtype, mode=mode)
+    back = tf.quantization.dequantize(y.output, y.output_min, y.output_max, mode=mode)
+    info = np.iinfo(PLAIN[dtype])
+    step = (4.0 - low) / (int(info.max) - int(info.min))
+    np.testing.assert_allclose(session.run(back), np.clip(X, low, 4.0), atol=step)
+
+
+def test_values_of_each_mode(session):
+    expected = {  # recorded
+        "MIN_COMBINED": [0, 0, 59, 98, 98, 110, 165, 255, 255],
+        "MIN_FIRST": [0, 0, 59, 98, 98, 110, 165, 255, 255],
+        "SCALED": [0, 0, 0, 0, 0, 19, 108, 255, 255],
+    }
+    for mode, values in expected.items():
+        got = plain(session, tf.quantization.quantize(X, -2.5, 4.0, tf.quint8, mode=mode))[0]
+        np.testing.assert_array_equal(got, values, err_msg=mode)
+
+
+def test_a_range_for_each_slice(session):
+    x = np.array([[1.0, 2.0, -1.0], [10.0, 20.0, -10.0]], np.float32)
+    levels = tf.raw_ops.QuantizeV2(input=x, min_range=[-2.0, -20.0], max_range=[2.0, 20.0], T=tf.qint8, mode="SCALED",
+                                   axis=0)
+    y, low, high = plain(session, levels)
+    np.testing.assert_array_equal(y, [[64, 127, -64], [64, 127, -64]])
+    np.testing.assert_allclose(high, [2, 20], rtol=1e-6)
+    np.testing.assert_allclose(low, [-2.0157480, -20.157480], rtol=1e-6)
+
+
+def test_refusals(session):
+    with pytest.raises(tf.errors.UnimplementedError, match="MIN_FIRST mode is not implemented for Quantize with axis"):
+        session.run(tf.raw_ops.QuantizeV2(input=X[:2], min_range=[0.0] * 2, max_range=[1.0] * 2, T=tf.qint8,
+                                          mode="MIN_FIRST", axis=0).output)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be larger than input_min_range"):
+        session.run(tf.quantization.quantize(X, 2.0, 1.0, tf.quint8).output_min)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="HALF_TO_EVEN"):
+        session.run(tf.quantization.quantize(X, 0.0, 1.0, tf.quint8, round_mode="HALF_TO_EVEN").output_min)
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal"):
+        tf.raw_ops.QuantizeV2(input=X[:2], min_range=[0.0] * 3, max_range=[1.0] * 3, T=tf.qint8, axis=0)
+
+
+def test_requantize(session):
+    x = np.array([-(2**28), -(2**20), 0, 2**27, 2**30], np.int64)
+    value = x * 200 / 2**32  # over [-100, 100]
+    for dtype, low, high in ((tf.qint8, -10.0, 10.0), (tf.quint8, -10.0, 10.0), (tf.quint8, 0.0, 3.0)):
+        y = tf.raw_ops.Requantize(input=quantized(x, tf.qint32), input_min=-100.0, input_max=100.0,
+                                  requested_output_min=low, requested_output_max=high, out_type=dtype)
+        got, least, most = plain(session, y)
+        info = np.iinfo(PLAIN[dtype])
+        exact = np.clip((value - low) * 255 / (high - low) + info.min, info.min, info.max)
+        np.testing.assert_allclose(got, exact, atol=1.01)
+        assert (least, most) == (low, high)
+    used = session.run(tf.raw_ops.RequantizationRange(input=quantized(x, tf.qint32), input_min=-100.0, input_max=100.0))
+    np.testing.assert_allclose(used, [-12.5, 50], rtol=1e-5)
+
+
+def _steps(low, high):
+    return (high - low) / 255
+
+
+def test_products(session):
+    a, b = RANDOM.randint(0, 256, [4, 6]), RANDOM.randint(0, 256, [6, 5])
+    za, zb = 85, 0  # the levels of zero in [-1, 2] and [0, 3]
+    for ta in (False, True):
+        for tb in (False, True):
+            y = tf.raw_ops.QuantizedMatMul(
+                a=quantized(a.T if ta else a, tf.quint8), b=quantized(b.T if tb else b, tf.quint8), min_a=-1.0,
+                max_a=2.0, min_b=0.0, max_b=3.0, transpose_a=ta, transpose_b=tb)
+            got, low, high = plain(session, y)
+            np.testing.assert_array_equal(got, (a - za) @ (b - zb))
+            step = _steps(-1, 2) * _steps(0, 3)
+            np.testing.assert_allclose([low, high], [-(2.0**31) * step, 2.0**31 * step], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype, low", [(tf.quint8, 0), (tf.qint8, -128)])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_convolutions(session, dtype, low, padding):
+    x, f = RANDOM.randint(0, 256, [2, 5, 4, 3]), RANDOM.randint(low, low + 256, [3, 2, 3, 4])
+    y = tf.raw_ops.QuantizedConv2D(
+        input=quantized(x, tf.quint8), filter=quantized(f, dtype), min_input=-1.0, max_input=2.0, min_filter=-2.0,
+        max_filter=1.0, strides=[1, 2, 2, 1], padding=padding)
+    expected = tf.nn.conv2d(np.float64(x - 85), np.float64(f - (170 + low)), [1, 2, 2, 1], padding)
+    np.testing.assert_array_equal(plain(session, y)[0], session.run(expected))
+
+
+def test_layers(session):
+    x = RANDOM.randint(0, 256, [2, 5, 4, 3])
+    q = quantized(x, tf.quint8)
+    relu = tf.raw_ops.QuantizedRelu(features=q, min_features=-1.0, max_features=2.0)
+    np.testing.assert_array_equal(plain(session, relu)[0], np.maximum(x, 85))
+    six = tf.raw_ops.QuantizedRelu6(features=q, min_features=0.0, max_features=8.0)
+    np.testing.assert_array_equal(plain(session, six)[0], np.minimum(x, 191))
+    most = tf.nn.quantized_max_pool(q, -1.0, 2.0, [1, 3, 2, 1], [1, 2, 1, 1], "SAME")
+    np.testing.assert_array_equal(plain(session, most)[0],
+                                  session.run(tf.nn.max_pool(np.float32(x), [1, 3, 2, 1], [1, 2, 1, 1], "SAME")))
+    mean = tf.nn.quantized_avg_pool(q, -1.0, 2.0, [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    np.testing.assert_array_equal(plain(session, mean)[0],
+                                  session.run(tf.nn.avg_pool(np.float64(x), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")) // 1)
+    bias = RANDOM.randint(0, 256, [3])
+    sums = tf.raw_ops.QuantizedBiasAdd(input=q, bias=quantized(bias, tf.quint8), min_input=-1.0, max_input=2.0,
+                                       min_bias=-0.5, max_bias=4.0, out_type=tf.qint32)
+    y, low, high = plain(session, sums)
+    exact = x * _steps(-1, 2) - 1 + bias * _steps(-0.5, 4) - 0.5
+    np.testing.assert_allclose(y * (float(high) - float(low)) / 2.0**32, exact, atol=0.02)

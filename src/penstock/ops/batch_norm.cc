@@ -43,6 +43,16 @@ void BatchNormGradShape(ShapeContext& c) {
   c.out(4, PartialShape({0}));
 }
 
+// The image of BatchNormWithGlobalNormalization; inputs 1 to `vectors` have an element for each channel.
+PartialShape GlobalShape(ShapeContext& c, int vectors) {
+  PartialShape x = c.WithRank(0, 4);
+  for (int i = 1; i <= vectors; ++i) {
+    const PartialShape vector = c.WithRank(i, 1);
+    x.set_dim(3, ShapeContext::MergeDim(x[3], vector[0]));
+  }
+  return x;
+}
+
 void BatchNormGradient(GradContext& g) {
   const bool training = g.attr<bool>("is_training"), third = g.op().name.ends_with("V3");
   Outs inputs = {g.dy(0), g.x(0), g.x(1), training ? g.y(3) : g.x(3), training ? g.y(4) : g.x(4)};
@@ -110,6 +120,47 @@ void RegisterBatchNormOps(OpRegistry& ops) {
       "Images normalised channel by channel to a mean of 0 and a variance of 1 (of this batch in training, given "
       "otherwise), "
       "then scaled and shifted.";
+  ops.Add("BatchNormWithGlobalNormalization")
+      .Input("t: T")
+      .Input("m: T")
+      .Input("v: T")
+      .Input("beta: T")
+      .Input("gamma: T")
+      .Output("result: T")
+      .Attr("T: numbertype")
+      .Attr("variance_epsilon: float")
+      .Attr("scale_after_normalization: bool")
+      .Deprecated(9, "Use tf.nn.batch_normalization()")
+      .Doc("Normalised by a given mean and variance, scaled if asked for, and shifted.")
+      .Shape([](ShapeContext& c) { c.out(0, GlobalShape(c, 4)); })
+      .Gradient([](GradContext& g) {
+        const Outs all =
+            g.CallAll("BatchNormWithGlobalNormalizationGrad", std::vector<Out>{g.x(0), g.x(1), g.x(2), g.x(4), g.dy()},
+                      {{"variance_epsilon", g.attr("variance_epsilon")},
+                       {"scale_after_normalization", g.attr("scale_after_normalization")}});
+        for (int i = 0; i < 5; ++i) g.Set(i, all[i]);
+      });
+  ops.Add("BatchNormWithGlobalNormalizationGrad")
+      .Input("t: T")
+      .Input("m: T")
+      .Input("v: T")
+      .Input("gamma: T")
+      .Input("backprop: T")
+      .Output("dx: T")
+      .Output("dm: T")
+      .Output("dv: T")
+      .Output("db: T")
+      .Output("dg: T")
+      .Attr("T: numbertype")
+      .Attr("variance_epsilon: float")
+      .Attr("scale_after_normalization: bool")
+      .Deprecated(9, "Use tf.nn.batch_normalization()")
+      .Doc("The gradients of BatchNormWithGlobalNormalization.")
+      .Shape([](ShapeContext& c) {
+        const PartialShape dx = shapes::Merge(GlobalShape(c, 3), c.WithRank(4, 4));
+        c.out(0, dx);
+        for (int i = 1; i < 5; ++i) c.out(i, PartialShape({dx[3]}));
+      });
   for (int version = 1; version <= 3; ++version) {
     const std::string suffix = version == 1 ? "" : StrCat("V", version);
     const std::string u = version == 1 ? "T" : "U";

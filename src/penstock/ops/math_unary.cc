@@ -25,7 +25,7 @@ void ReciprocalGradient(GradContext& g) { g.Set(0, g.Call("ReciprocalGrad", {g.y
 // z = -dy y^2
 void ReciprocalGradGradient(GradContext& g) {
   const Out y = Conj(g.x(0)), dz = g.dy();
-  g.Set(0, dz * -2.0 * g.x(1) * y);
+  g.Set(0, Conj(dz) * -2.0 * g.x(1) * y);
   g.Set(1, g.Call("ReciprocalGrad", {y, dz}));
 }
 void NoGradient(GradContext&) {}

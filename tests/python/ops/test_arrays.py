@@ -102,3 +102,18 @@ def test_static_shapes():
 def test_refused_when_built(build, error, message):
     with tf.Graph().as_default(), pytest.raises(error, match=message):
         build(tf.constant(X))
+
+
+def test_rows_in_place():
+    from penstock.ops import inplace_ops
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.zeros([4, 2])
+        y = inplace_ops.inplace_update(x, [0, -1], [[1.0, 2.0], [3.0, 4.0]])
+        y = inplace_ops.inplace_add(y, 1, [5.0, 6.0])
+        y = inplace_ops.inplace_sub(y, None, tf.ones([4, 2]))
+        before, after = session.run([x, y])
+        assert not before.any()
+        np.testing.assert_array_equal(after, [[0, 1], [4, 5], [-1, -1], [2, 3]])
+        np.testing.assert_array_equal(session.run(inplace_ops.empty_like(y, init=True)), np.zeros([4, 2]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="i must be a vector"):
+            session.run(inplace_ops.inplace_update([[1.0]], [[0]], [[10.0]]))

@@ -18,7 +18,7 @@ OTHERWISE = {
     "means something among other nodes only: tests/cc/runtime, tests/python/runtime": """
         Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
         RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
-        SymbolicGradient _Send _HostSend _Recv _HostRecv _FusedMatMul
+        SymbolicGradient _Send _HostSend _Recv _HostRecv _Fused*
         """,
     "holds state over several calls: tests/python/ops": """
         *Queue *QueueV2 Queue* Stack*V2 TensorArray*V3
@@ -33,6 +33,10 @@ OTHERWISE = {
     "refused by TensorFlow 2.21, an earlier version of an op that is compared": """
         Conv3DBackpropInput Conv3DBackpropFilter BatchMatrixDiag BatchMatrixDiagPart
         BatchMatrixSetDiag BatchMatrixBandPart QuantizeAndDequantize RandomPoisson
+        BatchNormWithGlobalNormalization* CompareAndBitpack
+        """,
+    "takes or gives quantized numbers: tests/python/ops/test_quantized.py": """
+        QuantizeV2 Dequantize Requantiz* QuantizeDownAndShrinkRange Quantized*
         """,
     "is not in TensorFlow 2.21: tests/python/ops": "CompareAndBitpack",
     "has no kernel on TensorFlow's CPU": """

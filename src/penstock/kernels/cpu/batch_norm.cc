@@ -220,9 +220,78 @@ struct BatchNormGrad {
   }
 };
 
+// The first version: with given statistics, channels last. y = (x - mean) gamma / sqrt(variance + epsilon) + beta.
+struct GlobalNormalization {
+  float epsilon;
+  bool scales;
+
+  explicit GlobalNormalization(const NodeView& node)
+      : epsilon(node.attr<float>("variance_epsilon")), scales(node.attr<bool>("scale_after_normalization")) {}
+  int64_t Channels(KernelContext& k, std::initializer_list<int> vectors) const {
+    k.Require(k.shape(0).rank() == 4, "input must be 4-dimensional", k.shape(0));
+    const int64_t n = k.shape(0)[3];
+    for (const int i : vectors) {
+      const auto& name = k.node().op().inputs[i].name;
+      k.Require(k.shape(i).rank() == 1, name, " must be 1-dimensional", k.shape(i));
+      k.Require(k.shape(i)[0] == n, name, " must have ", n, " elements, but has shape ", k.shape(i));
+    }
+    return n;
+  }
+};
+
+template <class T>
+struct GlobalBatchNorm : GlobalNormalization {
+  using GlobalNormalization::GlobalNormalization;
+  void operator()(KernelContext& k) const {
+    using C = elementwise::ComputeType<T>;
+    const int64_t n = Channels(k, {1, 2, 3, 4});
+    const auto x = k.in<T>(0), mean = k.in<T>(1), variance = k.in<T>(2), beta = k.in<T>(3), gamma = k.in<T>(4);
+    std::vector<C> factor(n);
+    for (int64_t c = 0; c < n; ++c) {
+      factor[c] = (scales ? C(gamma[c]) : C(1)) / std::sqrt(C(variance[c]) + static_cast<C>(epsilon));
+    }
+    const auto y = k.out<T>(0, k.shape(0));
+    for (size_t i = 0, c = 0; i < y.size(); ++i, c = c + 1 == factor.size() ? 0 : c + 1) {
+      y[i] = T((C(x[i]) - C(mean[c])) * factor[c] + C(beta[c]));
+    }
+  }
+};
+
+template <class T>
+struct GlobalBatchNormGrad : GlobalNormalization {
+  using GlobalNormalization::GlobalNormalization;
+  void operator()(KernelContext& k) const {
+    using C = elementwise::ComputeType<T>;
+    const int64_t n = Channels(k, {1, 2, 3});
+    k.Require(k.shape(4) == k.shape(0), "backprop must have the shape of the input, ", k.shape(0), ", but has ",
+              k.shape(4));
+    const auto x = k.in<T>(0), mean = k.in<T>(1), variance = k.in<T>(2), gamma = k.in<T>(3), dy = k.in<T>(4);
+    std::vector<C> inverse(n), sum(n), product(n);  // 1 / deviation, sum of dy, sum of dy (x - mean)
+    for (int64_t c = 0; c < n; ++c) inverse[c] = 1 / std::sqrt(C(variance[c]) + static_cast<C>(epsilon));
+    const auto weight = [&](int64_t c) { return scales ? C(gamma[c]) : C(1); };
+    const auto dx = k.out<T>(0, k.shape(0));
+    for (size_t i = 0, c = 0; i < dx.size(); ++i, c = c + 1 == inverse.size() ? 0 : c + 1) {
+      sum[c] += C(dy[i]);
+      product[c] += C(dy[i]) * (C(x[i]) - C(mean[c]));
+      dx[i] = T(C(dy[i]) * inverse[c] * weight(c));
+    }
+    const Shape vector({n});
+    const auto dmean = k.out<T>(1, vector), dvariance = k.out<T>(2, vector), dbeta = k.out<T>(3, vector),
+               dgamma = k.out<T>(4, vector);
+    for (int64_t c = 0; c < n; ++c) {
+      dmean[c] = T(-sum[c] * inverse[c] * weight(c));
+      dvariance[c] = T(product[c] * C(-0.5) * inverse[c] * inverse[c] * inverse[c] * weight(c));
+      dbeta[c] = T(sum[c]);
+      dgamma[c] = scales ? T(product[c] * inverse[c]) : T(0);
+    }
+  }
+};
+
 }  // namespace
 
 void RegisterBatchNormKernels(KernelRegistry& kernels) {
+  kernels.Add<GlobalBatchNorm>("BatchNormWithGlobalNormalization", Types<Half, float, double>{});
+  kernels.Add<GlobalBatchNormGrad>("BatchNormWithGlobalNormalizationGrad", Types<Half, float, double>{});
   kernels.Add<BatchNorm>("FusedBatchNorm", Types<float>{});
   kernels.Add<BatchNormGrad>("FusedBatchNormGrad", Types<float>{});
   for (const char* version : {"V2", "V3"}) {

@@ -42,7 +42,7 @@ PartialShape ShapeContext::in_as_shape(int i) {
 std::optional<int64_t> ShapeContext::in_int(int i) {
   const Tensor* value = in_value(i);
   if (!value) return std::nullopt;
-  if (value->num_elements() != 1 || (value->dtype() != DT_INT32 && value->dtype() != DT_INT64)) {
+  if (value->rank() != 0 || (value->dtype() != DT_INT32 && value->dtype() != DT_INT64)) {
     throw InvalidArgument("Input must be scalar but has rank ", value->rank());
   }
   return value->IntAt(0);

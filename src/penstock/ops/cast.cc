@@ -14,9 +14,11 @@ void BitcastShape(ShapeContext& c) {
     dims.push_back(from / to);
   } else if (from < to) {
     const int64_t factor = to / from;
-    if (dims.empty() || (dims.back() >= 0 && dims.back() != factor)) {
-      throw InvalidArgument("Cannot bitcast from ", ToString(c.in_type(0)), " to ", ToString(c.out_type(0)),
-                            ": the last dimension of shape ", in, " must be ", factor);
+    c.WithRankAtLeast(0, 1);
+    if (dims.back() >= 0 && dims.back() != factor) {
+      throw InvalidArgument("Cannot bitcast from ", static_cast<int>(c.in_type(0)), " to ",
+                            static_cast<int>(c.out_type(0)), " due to shape. ", dims.back(), " does not match ",
+                            factor);
     }
     dims.pop_back();
   }

@@ -10,7 +10,7 @@ void ConcatShape(ShapeContext& c, int first, int last, int axis_input) {
   c.WithRank(axis_input, 0);
   PartialShape merged;
   for (int i = first; i < last; ++i) {
-    if (c.in(i).known_rank()) c.WithRankAtLeast(i, 1);
+    if (c.in(i).rank() == 0) throw InvalidArgument("Can't concatenate scalars (use tf.stack instead)");
   }
   const Tensor* axis_value = c.in_value(axis_input);
   int rank = -1;
@@ -18,7 +18,7 @@ void ConcatShape(ShapeContext& c, int first, int last, int axis_input) {
   if (rank < 0) return;
   for (int i = first; i < last; ++i) {
     if (c.in(i).known_rank() && c.in(i).rank() != rank) {
-      throw InvalidArgument("Shapes must be equal rank, but are ", rank, " and ", c.in(i).rank());
+      throw InvalidArgument("Shape must be rank ", rank, " but is rank ", c.in(i).rank());
     }
   }
   if (!axis_value) return c.out(0, PartialShape::OfRank(rank));
@@ -93,7 +93,7 @@ int PackAxis(int64_t axis, int rank) {
 
 void SplitShape(ShapeContext& c, int value, int axis_input, const std::vector<int64_t>* sizes) {
   const int n = c.num_outputs();
-  c.WithRank(axis_input, 0);
+  if (c.in(axis_input).rank() > 0) throw InvalidArgument("Input must be scalar but has rank ", c.in(axis_input).rank());
   const PartialShape& in = c.in(value);
   const Tensor* axis_value = c.in_value(axis_input);
   if (!axis_value) {
@@ -125,8 +125,7 @@ void SplitShape(ShapeContext& c, int value, int axis_input, const std::vector<in
       if (open >= 0) throw InvalidArgument("size_splits can only have one -1");
       open = i;
     } else {
-      if ((*sizes)[i] < -1)
-        throw InvalidArgument("size_splits must be >= 0, but size_splits[", i, "] is ", (*sizes)[i]);
+      if ((*sizes)[i] < -1) throw InvalidArgument("Split size at index ", i, " must be >= 0. Got: ", (*sizes)[i]);
       total = shapes::AddDims(total, (*sizes)[i]);
     }
   }
@@ -185,7 +184,7 @@ void RegisterConcatOps(OpRegistry& ops) {
       .NotDifferentiable()
       .Shape([](ShapeContext& c) {
         c.WithRank(0, 0);
-        for (int i = 1; i < c.num_inputs(); ++i) c.out(i - 1, c.WithRank(i, 1));
+        for (int i = 1; i < c.num_inputs(); ++i) c.out(i - 1, c.in(i));
       })
       .Free()
       .Doc("Where each of the tensors of shapes `shape` starts in their concatenation.");

@@ -31,10 +31,12 @@ void RegisterCountingOps(OpRegistry& ops) {
       .Doc("How many values fall into each of nbins equal parts of a range; those outside count at its ends.")
       .Shape([](ShapeContext& c) {
         const PartialShape range = c.WithRank(1, 1);
-        if (range.known_rank()) ShapeContext::MergeDim(range[0], 2);
+        if (range.known_rank() && range[0] >= 0 && range[0] != 2) {
+          throw InvalidArgument("Dimension must be 2 but is ", range[0]);
+        }
         c.WithRank(2, 0);
         const auto n = c.in_int(2);
-        if (n && *n < 0) throw InvalidArgument("Requires nbins >= 0: ", *n);
+        if (n && *n <= 0) throw InvalidArgument("Requires nbins > 0: ", *n);
         c.out(0, PartialShape({n.value_or(-1)}));
       });
   ops.Add("Bucketize").Input("input: T").Output("output: int32").Attr("T: {int32, int64, float, double}")

@@ -5,12 +5,24 @@
 namespace penstock {
 
 void RegisterDataFormatOps(OpRegistry& ops) {
-  ops.Add("DataFormatDimMap").Input("x: T").Output("y: T").Attr("T: {int32, int64} = DT_INT32")
-      .Attr("src_format: string = 'NHWC'").Attr("dst_format: string = 'NCHW'").Shape(shapes::SameAsInput0)
+  ops.Add("DataFormatDimMap")
+      .Input("x: T")
+      .Output("y: T")
+      .Attr("T: {int32, int64} = DT_INT32")
+      .Attr("src_format: string = 'NHWC'")
+      .Attr("dst_format: string = 'NCHW'")
+      .Shape(shapes::SameAsInput0)
       .Doc("Which dimension of dst_format each dimension of src_format is.");
-  ops.Add("DataFormatVecPermute").Input("x: T").Output("y: T").Attr("T: {int32, int64} = DT_INT32")
-      .Attr("src_format: string = 'NHWC'").Attr("dst_format: string = 'NCHW'").Shape(shapes::SameAsInput0)
-      .Doc("A size (or a pair) for each dimension of src_format, in dst_format's order; two of them are the spatial ones.");
+  ops.Add("DataFormatVecPermute")
+      .Input("x: T")
+      .Output("y: T")
+      .Attr("T: {int32, int64} = DT_INT32")
+      .Attr("src_format: string = 'NHWC'")
+      .Attr("dst_format: string = 'NCHW'")
+      .Shape(shapes::SameAsInput0)
+      .Doc(
+          "A size (or a pair) for each dimension of src_format, in dst_format's order; two of them are the spatial "
+          "ones.");
 }
 
 }  // namespace penstock

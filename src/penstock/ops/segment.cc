@@ -20,9 +20,8 @@ Out AsColumn(GradContext& g, Out mask, Out like) {
 
 void SegmentShape(ShapeContext& c) {
   const PartialShape data = c.WithRankAtLeast(0, 1);
-  const PartialShape ids = c.WithRank(1, 1);
+  c.WithRank(1, 1);
   if (!data.known_rank()) return c.out(0, PartialShape());
-  if (ids.known_rank()) ShapeContext::MergeDim(data[0], ids[0]);
   std::vector<int64_t> dims = data.dims();
   dims[0] = -1;
   c.out(0, PartialShape(std::move(dims)));

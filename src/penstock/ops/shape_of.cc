@@ -176,14 +176,12 @@ void RegisterShapeOfOps(OpRegistry& ops) {
         if (!shape.known_rank()) return;
         if (in.known_rank()) {
           if (in.rank() > shape.rank()) {
-            throw InvalidArgument("Rank of input (", in.rank(), ") must be no greater than rank of output shape (",
-                                  shape.rank(), ").");
+            throw InvalidArgument("Shape must be at most rank ", shape.rank(), " but is rank ", in.rank());
           }
           for (int i = 0; i < in.rank(); ++i) {
             const int64_t from = in[in.rank() - 1 - i], to = shape[shape.rank() - 1 - i];
             if (from >= 0 && to >= 0 && from != 1 && from != to) {
-              throw InvalidArgument("Incompatible shapes: ", in, " and ", shape, "; dimensions must be equal, but are ",
-                                    from, " and ", to);
+              throw InvalidArgument("Dimensions must be equal, but are ", from, " and ", to);
             }
           }
         }

@@ -14,6 +14,9 @@ Out Column(Out vector) { return Call("ExpandDims", {vector, vector.scope->Scalar
 
 void XentShape(ShapeContext& c) {
   const PartialShape joined = shapes::BroadcastShapes(c.in(0), c.in(1));
+  if (joined.known_rank() && joined.rank() != 2) {
+    throw InvalidArgument("Shape must be broadcasted with rank 2, but is rank ", joined.rank());
+  }
   const PartialShape rows = ShapeContext::WithRank(joined, 2);
   c.out(0, PartialShape({rows.known_rank() ? rows[0] : -1}));
   c.out(1, rows.known_rank() ? rows : PartialShape::OfRank(2));

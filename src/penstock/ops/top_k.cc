@@ -81,8 +81,8 @@ void RegisterTopKOps(OpRegistry& ops) {
       .Attr("T: realnumbertype")
       .Shape([](ShapeContext& c) {
         const PartialShape in = c.WithRankAtLeast(0, 1);
-        c.WithRank(1, 0);
         const int64_t n = shapes::DimFromInput(c, 1);
+        c.WithRank(1, 0);
         if (!in.known_rank()) return;
         const int64_t last = in[in.rank() - 1];
         if (last >= 0 && n >= 0 && last <= n)

@@ -120,10 +120,11 @@ void RegisterTransposeOps(OpRegistry& ops) {
           if (in.rank() > 8) throw InvalidArgument("reverse does not work on tensors with more than 8 dimensions");
           if (const Tensor* axes = c.in_value(1)) {
             std::vector<bool> seen(in.rank());
-            for (int64_t axis : shapes::Integers(*axes)) {
-              const int64_t a = axis < 0 ? axis + in.rank() : axis;
+            const std::vector<int64_t> wanted = shapes::Integers(*axes);
+            for (size_t i = 0; i < wanted.size(); ++i) {
+              const int64_t a = wanted[i] < 0 ? wanted[i] + in.rank() : wanted[i];
               if (a < 0 || a >= in.rank()) {
-                throw InvalidArgument("'axis'[", axis, "] = ", axis, " is out of valid range [", 0, ", ",
+                throw InvalidArgument("'axis'[", i, "] = ", wanted[i], " is out of valid range [", 0, ", ",
                                       in.rank() - 1);
               }
               if (seen[a]) throw InvalidArgument("axis ", a, " specified more than once.");
@@ -176,8 +177,8 @@ void RegisterTransposeOps(OpRegistry& ops) {
       .Attr("Taxis: {int32, int64}")
       .Shape([](ShapeContext& c) {
         c.WithRankAtLeast(0, 1);
-        c.WithRankAtMost(1, 1);
-        c.WithRankAtMost(2, 1);
+        const PartialShape shift = c.WithRankAtMost(1, 1), axis = c.WithRankAtMost(2, 1);
+        if (shift.known_rank() && axis.known_rank()) shapes::Merge(shift, axis);
         c.out(0, c.in(0));
       })
       .Gradient([](GradContext& g) {

@@ -29,8 +29,9 @@ struct ConcatOp {
     const int64_t wanted = k.Int(axis_first ? 0 : n);
     const Shape& like = k.shape(first);
     const int rank = like.rank();
-    k.Require(rank > 0 && wanted >= -rank && wanted < rank,
-              "ConcatOp : Expected concatenating dimensions in the range [", -rank, ", ", rank, "), but got ", wanted);
+    k.Require(rank > 0 || n == 0, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
+    k.Require(wanted >= -rank && wanted < rank, "ConcatOp : Expected concatenating dimensions in the range [", -rank,
+              ", ", rank, "), but got ", wanted);
     const int axis = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
     int64_t joined = 0;
     int filled = -1, several = 0;  // a single non-empty input is handed over
@@ -66,6 +67,9 @@ struct ConcatOffset {
   void operator()(KernelContext& k) const {
     const int64_t wanted = k.Int(0);
     const int n = k.num_inputs() - 1;
+    for (int i = 0; i < n; ++i) {
+      k.Require(k.input(1 + i).rank() == 1, "input ", i, " should be a vector, but got shape ", k.shape(1 + i));
+    }
     const std::vector<int64_t> like = k.Ints(1);
     const int64_t rank = static_cast<int64_t>(like.size());
     k.Require(wanted >= -rank && wanted < rank, "Concat dim is out of range: ", wanted, " vs. ", rank);
@@ -172,6 +176,7 @@ struct Split {
   void operator()(KernelContext& k) const {
     const Tensor& in = k.input(1);
     const int n = k.num_outputs(), rank = in.rank();
+    k.Require(k.input(0).rank() == 0, "split_dim must be a scalar but has rank ", k.input(0).rank());
     const int64_t wanted = k.Int(0);
     k.Require(wanted >= -rank && wanted < rank, "-input rank(-", rank, ") <= split_dim < input rank (", rank,
               "), but got ", wanted);
@@ -192,7 +197,8 @@ struct SplitV {
   void operator()(KernelContext& k) const {
     const Tensor& in = k.input(0);
     const int n = k.num_outputs(), rank = in.rank();
-    const int64_t wanted = k.Int(2);
+    k.Require(k.input(2).num_elements() == 1, "split_dim_tensor must have exactly one element.");
+    const int64_t wanted = k.input(2).IntAt(0);
     k.Require(k.input(1).rank() == 1 && k.shape(1)[0] == n,
               "size_splits must be 1-D and have the same length as number of outputs, ", n, ", but has shape ",
               k.shape(1));

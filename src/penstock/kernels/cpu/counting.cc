@@ -17,7 +17,7 @@ struct Bincount {
   void operator()(KernelContext& k) const {
     const Tensor& in = k.input(0);
     const Shape shape = in.shape();
-    k.Require(k.input(1).rank() == 0, "size must be a scalar, but has shape ", k.shape(1));
+    k.Require(k.input(1).rank() == 0, "Shape must be rank 0 but is rank ", k.input(1).rank());
     const int64_t size = k.Int(1);
     k.Require(size >= 0, "size (", size, ") must be non-negative");
     const bool one_row = k.node().op().name == "Bincount";

@@ -53,9 +53,11 @@ struct DataFormatVecPermute : Formats {
     const Shape shape = k.shape(0);
     const int64_t all = static_cast<int64_t>(places.size()), spatial = all - 2;
     k.Require(shape.rank() == 1 || shape.rank() == 2, "input must be a vector or 2D tensor, but got shape ", shape);
-    k.Require(shape.dim(0) == all || shape.dim(0) == spatial, shape.rank() == 1 ? "1D input" : "First dimension of 2D input",
-              " must be of size ", spatial, " or ", all, ", but got shape ", shape);
-    k.Require(shape.rank() == 1 || shape.dim(1) == 2, "Second dimension of 2D input must be of size 2, but got shape ", shape);
+    k.Require(shape.dim(0) == all || shape.dim(0) == spatial,
+              shape.rank() == 1 ? "1D input" : "First dimension of 2D input", " must be of size ", spatial, " or ", all,
+              ", but got shape ", shape);
+    k.Require(shape.rank() == 1 || shape.dim(1) == 2, "Second dimension of 2D input must be of size 2, but got shape ",
+              shape);
     const std::vector<int64_t> order = shape.dim(0) == all ? places : SpatialPlaces(spatial);
     const int64_t width = shape.rank() == 2 ? 2 : 1;
     const auto x = k.in<T>(0);

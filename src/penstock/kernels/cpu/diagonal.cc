@@ -222,9 +222,11 @@ struct MatrixSetDiag {
     const int64_t batch = want.num_elements();
     if (b.count() > 1) want.AddDim(b.count());
     want.AddDim(std::max<int64_t>(b.longest(), 0));
-    k.Require(diagonal.shape() == want,
-              "Either the dimensions don't match or the number of diagonals is wrong: diagonal.shape must be ", want,
-              ", received shape: ", diagonal.shape());
+    k.Require(
+        diagonal.shape() == want,
+        "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the "
+        "longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: ",
+        shape, "\nDiagonal shape: ", diagonal.shape(), "\nExpected diagonal shape: ", want);
     Tensor out = k.CanTake(0) ? k.Take(0) : k.input(0).Clone();
     if (diagonal.num_elements() > 0) MoveDiagonals(k, out.dtype(), b, batch, out.mutable_raw(), Bytes(diagonal), true);
     k.SetOutput(0, std::move(out));

@@ -109,7 +109,7 @@ struct Inplace {
   void operator()(KernelContext& k) const {
     const Shape shape = k.shape(0);
     const Tensor &indices = k.input(1), &v = k.input(2);
-    k.Require(indices.rank() <= 1, "i must be a scalar or a vector. ", indices.shape());
+    k.Require(indices.rank() <= 1, "i must be a vector. ", indices.shape());
     k.Require(shape.rank() >= 1, "x must be at least 1-dimensional");
     k.Require(v.rank() == (indices.rank() == 0 && v.rank() == shape.rank() - 1 ? shape.rank() - 1 : shape.rank()),
               "x and v shape doesn't match (ranks differ): ", shape, " vs. ", v.shape());

@@ -27,7 +27,9 @@ class PoolKernel {
       k.Require(attrs.ksize.size() == 4, "Sliding window ksize field must specify 4 dimensions");
       k.Require(attrs.strides.size() == 4, "Sliding window stride field must specify 4 dimensions");
     }
-    k.Require(attrs.ksize[0] == 1 && attrs.strides[0] == 1, "Pooling is not yet supported on the batch dimension.");
+    if (attrs.ksize[0] != 1 || attrs.strides[0] != 1) {
+      throw Unimplemented("Pooling is not yet supported on the batch dimension.");
+    }
     for (int d = 0; d < attrs.format.rank(); ++d) {
       k.Require(attrs.ksize[d] > 0, "Sliding window ksize for dimension ", d, " must be positive, but got ",
                 attrs.ksize[d]);

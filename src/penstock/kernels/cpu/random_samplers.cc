@@ -202,7 +202,7 @@ void ForEachSample(KernelContext& k, const Tensor& parameters, int64_t num_sampl
 int64_t CheckClasses(const Tensor& logits, const KernelContext& k, int num_samples_input) {
   k.Require(logits.rank() == 2, "logits should be a matrix, got shape ", logits.shape());
   const int64_t num_samples = k.Int(num_samples_input);
-  k.Require(num_samples >= 0, "num_samples should be nonnegative, got ", num_samples);
+  k.Require(num_samples >= 0, "num_samples should be non-negative, got ", num_samples);
   k.Require(logits.dim(0) <= INT32_MAX && logits.dim(1) <= INT32_MAX, "logits.shape = ", logits.shape(),
             " too large for int");
   k.Require(logits.dim(1) > 0, "num_classes should be positive, got ", logits.dim(1));

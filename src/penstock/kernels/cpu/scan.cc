@@ -56,8 +56,7 @@ struct Scan {
   void operator()(KernelContext& k) const {
     const Shape shape = k.shape(0);
     const Tensor& axis_tensor = k.input(1);
-    k.Require(axis_tensor.num_elements() == 1 && axis_tensor.rank() <= 1, "ScanOp: axis must be a scalar, not ",
-              axis_tensor.shape());
+    k.Require(axis_tensor.rank() == 0, "ScanOp: axis must be a scalar, not ", axis_tensor.shape());
     int64_t axis = axis_tensor.IntAt(0);
     k.Require(axis >= -shape.rank() && axis < shape.rank(), "ScanOp: Expected scan axis in the range [", -shape.rank(), ", ",
               shape.rank(), "), but got ", axis);

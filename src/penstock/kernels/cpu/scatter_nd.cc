@@ -32,7 +32,10 @@ void CheckShapes(KernelContext& k, const Shape& shape, const Tensor& indices, co
   }
   *row = 1;
   for (int i = d; i < shape.rank(); ++i) {
-    if (updates.dim(outer + i - d) != shape[i]) refuse("The inner dimensions of output and updates must match");
+    if (updates.dim(outer + i - d) != shape[i]) {
+      throw InvalidArgument("The inner ", shape.rank() - d, " dimensions of output.shape=", shape,
+                            " must match the inner ", updates.rank() - outer, " dimensions of updates.shape=", updates);
+    }
     *row *= shape[i];
   }
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {
@@ -146,6 +147,23 @@ void JoinRows(const KernelContext& k, Kind kind, DataType type, const std::vecto
 
 // --- ids in ascending order
 
+// How many rows the ids ask for; EachRun looks at them.
+int64_t RowsOf(const std::vector<int64_t>& ids) {
+  KernelContext::Require(ids.empty() || ids.back() >= 0, "segment ids must be >= 0");
+  return ids.empty() ? 0 : ids.back() + 1;
+}
+// Calls fn(begin, end) for each run of equal ids, which must ascend and lie in [0, rows).
+template <class Fn>
+void EachRun(const std::vector<int64_t>& ids, int64_t rows, Fn fn) {
+  for (size_t begin = 0, end; begin < ids.size(); begin = end) {
+    for (end = begin + 1; end < ids.size() && ids[end] == ids[begin];) ++end;
+    KernelContext::Require(end == ids.size() || ids[end] > ids[begin], "segment ids are not increasing");
+    KernelContext::Require(ids[begin] >= 0 && ids[begin] < rows, "Segment id ", ids[begin], " out of range [0, ", rows,
+                           "), possibly because 'segment_ids' input is not sorted.");
+    fn(begin, end);
+  }
+}
+
 template <Kind kKind>
 class Segment {
  public:
@@ -156,17 +174,13 @@ class Segment {
     k.Require(data.dim(0) == id_shape.dim(0), "segment_ids should be the same size as dimension 0 of input, but got ",
               id_shape, " for ", data);
     const std::vector<int64_t> ids = ReadIds(k.input(1));
-    int64_t rows = ids.empty() ? 0 : ids.back() + 1;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      k.Require(ids[i] >= 0, "Segment id ", ids[i], " out of range [0, ", rows,
-                "), possibly because 'segment_ids' input is not sorted.");
-      k.Require(i == 0 || ids[i] >= ids[i - 1], "segment ids are not increasing: segment_ids[", i, "] = ", ids[i]);
-    }
+    int64_t rows = RowsOf(ids);
     if (k.num_inputs() > 2) {
       const int64_t asked = k.Int(2);
-      k.Require(rows <= asked, "segment ids must be < num_segments: ", rows - 1, " vs. ", asked);
+      k.Require(rows <= asked, "segment ids must be < num_segments");
       rows = asked;
     }
+    EachRun(ids, rows, [](size_t, size_t) {});
     const int64_t inner = InnerSize(data, 1);
     Work work(k, k.input(0));
     Tensor& y = k.Output(0, RowShape(rows, data, 1));
@@ -200,7 +214,8 @@ struct UnsortedSegment {
     k.Require(rows >= 0, "Input num_segments == ", rows, " must not be negative.");
     const std::vector<int64_t> ids = ReadIds(k.input(1));
     for (size_t i = 0; i < ids.size(); ++i) {
-      k.Require(ids[i] < rows, "segment_ids[", i, "] = ", ids[i], " is out of range [0, ", rows, ")");
+      k.Require(ids[i] < rows, "segment_ids", PositionText(id_shape, static_cast<int64_t>(i)), " = ", ids[i],
+                " is out of range [0, ", rows, ")");
     }
     const int64_t inner = InnerSize(data, id_shape.rank());
     Work work(k, k.input(0));
@@ -228,20 +243,20 @@ struct SparseSegment {
     k.Require(k.shape(2).rank() == 1, "segment_ids should be a vector, but has shape ", k.shape(2));
     k.Require(k.shape(1).dim(0) == k.shape(2).dim(0), "segment_ids and indices should have same size.");
     const std::vector<int64_t> indices = ReadIds(k.input(1)), ids = ReadIds(k.input(2));
-    int64_t rows = ids.empty() ? 0 : ids.back() + 1;
+    int64_t rows = RowsOf(ids);
     if (k.num_inputs() > 3) {
       k.Require(k.shape(3).rank() == 0, "num_segments should be a scalar, not shape ", k.shape(3));
-      rows = k.Int(3);
-      k.Require(rows >= 0, "segment ids must be >= 0: num_segments is ", rows);
+      const int64_t asked = k.Int(3);
+      k.Require(asked >= 0, "segment ids must be >= 0");
+      k.Require(rows <= asked, "segment ids must be < num_segments");
+      rows = asked;
     }
-    for (size_t i = 0; i < ids.size(); ++i) {
-      k.Require(i == 0 || ids[i] >= ids[i - 1], "segment ids are not increasing: segment_ids[", i, "] = ", ids[i]);
-      k.Require(k.num_inputs() < 4 || ids[i] < rows, "segment ids must be < num_segments: ", ids[i], " vs. ", rows);
-      k.Require(ids[i] >= 0 && ids[i] < rows, "Segment id ", ids[i], " out of range [0, ", rows,
-                "), possibly because 'segment_ids' input is not sorted.");
-      k.Require(indices[i] >= 0 && indices[i] < data.dim(0), "Bad: indices[", i, "] == ", indices[i], " out of range [0, ",
-                data.dim(0), ")");
-    }
+    EachRun(ids, rows, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        k.Require(indices[i] >= 0 && indices[i] < data.dim(0), "Bad: indices[", i, "] == ", indices[i],
+                  " out of range [0, ", data.dim(0), ")");
+      }
+    });
     const int64_t inner = InnerSize(data, 1);
     Work work(k, k.input(0));
     Tensor& y = k.Output(0, RowShape(rows, data, 1));
@@ -275,6 +290,7 @@ struct SparseSegmentGrad {
     const int64_t dense_rows = k.Int(3);
     k.Require(dense_rows >= 0, "output_dim0 must be non-negative, but is ", dense_rows);
     std::vector<int64_t> counts(grad.dim(0), 0);
+    k.Require(ids.empty() || ids.back() < grad.dim(0), "Invalid number of segments");
     for (size_t i = 0; i < ids.size(); ++i) {
       k.Require(ids[i] >= 0 && ids[i] < grad.dim(0), "Segment id ", ids[i], " out of range [0, ", grad.dim(0), ").");
       k.Require(indices[i] >= 0 && indices[i] < dense_rows, "Index ", indices[i], " out of range [0, ", dense_rows, ").");

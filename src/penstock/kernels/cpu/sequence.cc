@@ -50,6 +50,9 @@ template <class T>
 struct LinSpace {
   void operator()(KernelContext& k) const {
     using C = elementwise::ComputeType<T>;
+    for (int i = 0; i < 3; ++i) {
+      k.Require(k.input(i).rank() == 0, k.node().op().inputs[i].name, " must be a scalar, not shape ", k.shape(i));
+    }
     const C start = k.Scalar<T>(0), stop = k.Scalar<T>(1);
     const int64_t n = k.Int(2);
     k.Require(n > 0, "Requires num > 0: ", n);

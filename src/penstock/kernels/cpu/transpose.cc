@@ -113,9 +113,10 @@ struct ReverseV2 {
     k.Require(rank <= 8, "reverse is not implemented for tensors of rank > 8");
     k.Require(k.input(1).rank() == 1, "'axis' must be 1-dimension, not ", k.input(1).rank());
     std::vector<bool> reversed(rank);
-    for (const int64_t axis : shapes::Integers(k.input(1))) {
-      const int64_t a = axis < 0 ? axis + rank : axis;
-      k.Require(a >= 0 && a < rank, "'axis'[", axis, "] = ", axis, " is out of valid range [0, ", rank - 1);
+    const std::vector<int64_t> axes = shapes::Integers(k.input(1));
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
+      k.Require(a >= 0 && a < rank, "'axis'[", i, "] = ", axes[i], " is out of valid range [0, ", rank - 1);
       k.Require(!reversed[a], "axis ", a, " specified more than once.");
       reversed[a] = true;
     }

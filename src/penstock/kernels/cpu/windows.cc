@@ -22,10 +22,10 @@ WindowAttrs::WindowAttrs(const NodeView& node, int spatial) {
   for (const int d : {0, format.channel()}) {
     // Pools over channels are the exception; they check their own.
     if (!ksize.empty()) break;
-    KernelContext::Require(strides[d] == 1,
-                           "Current implementation does not yet support strides in the batch and depth dimensions.");
-    KernelContext::Require(dilations[d] == 1,
-                           "Current implementation does not yet support dilations in the batch and depth dimensions.");
+    for (const auto& [what, steps] : {std::pair{"strides", &strides}, std::pair{"dilations", &dilations}}) {
+      if ((*steps)[d] == 1) continue;
+      throw Unimplemented("Current implementation does not yet support ", what, " in the batch and depth dimensions.");
+    }
   }
   for (int i = 0; i < format.spatial; ++i) {
     KernelContext::Require(strides[format.dim(i)] > 0, "Spatial strides should be larger than 0, but got ",

@@ -61,6 +61,8 @@ void MakeBase(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(New)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                          {Py_tp_getset, g_properties},
+                         BufferSlots()[0],
+                         BufferSlots()[1],
                          {Py_tp_doc, const_cast<char*>("A value, held by the runtime.")},
                          {0, nullptr}};
   PyType_Spec spec = {"penstock._core.EagerTensorBase", sizeof(PyEager), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
@@ -135,9 +137,6 @@ AttrMap Attrs(const std::string& op, nb::dict attrs) {
   return out;
 }
 
-// Small inputs are not worth the hand-over.
-constexpr size_t kReleaseAbove = 1 << 16;
-
 nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool record, int device) {
   std::vector<EagerValue> outputs;
   Status status;
@@ -153,7 +152,7 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
         if (value.tensor.dtype() == DT_RESOURCE) device = value.device;  // where the resource is
       }
       const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs), device);
-      if (bytes > kReleaseAbove || prepared->may_take_long()) {
+      if (bytes > prepared->long_above() || prepared->may_take_long()) {
         nb::gil_scoped_release no_gil;
         outputs = RunEagerly(prepared, values, record);
       } else {
@@ -226,10 +225,7 @@ void BindEager(nb::module_& m) {
   m.def("eager_from_numpy", [](nb::handle value, int dtype) {
     return Make({Guard([&] { return FromNumpy(value, DataType(dtype)); }), EagerValue::NewId()});
   });
-  m.def("eager_numpy", [](nb::handle value) {
-    Tensor copy = ToValue(value).tensor;
-    return ToNumpy(std::move(copy));
-  });
+  m.def("eager_numpy", [](nb::handle value) { return ToNumpy(ToValue(value).tensor); });
   m.def("eager_to_core", [](nb::handle value) { return TensorToHandle(ToValue(value).tensor); });
   m.def("eager_alias", [](nb::handle value, int device) { return Make({ToValue(value).tensor, EagerValue::NewId(), device}); },
         nb::arg("value"), nb::arg("device") = 0);
@@ -261,6 +257,7 @@ void BindEager(nb::module_& m) {
     return false;
   });
   BindEagerCalls(m);
+  BindEagerExchange(m);
   nb::class_<TapeList>(m, "TapeList");
   m.def("tape_stop", [] { return TapeList{std::exchange(Tape::Active(), {})}; });
   m.def("tape_resume", [](const TapeList& tapes) { Tape::Active() = tapes.tapes; });

@@ -17,6 +17,9 @@ nb::object Make(EagerValue value);
 const EagerValue& ToValue(nb::handle h);  // TypeError: it is no EagerTensor
 nb::list MakeAll(std::vector<EagerValue>& values);
 
+// --- eager_exchange.cc
+PyType_Slot* BufferSlots();  // two of them
+void BindEagerExchange(nb::module_& m);
 // --- eager_calls.cc
 void BindEagerCalls(nb::module_& m);
 

@@ -6,8 +6,8 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <array>
-#include <limits>
 #include <unordered_map>
 
 #include "eager.h"
@@ -21,6 +21,8 @@ thread_local PyObject* t_stack = nullptr;
 thread_local int t_scopes = 0;
 bool g_mode_is_eager = false;
 PyObject* g_eager_graph_class = nullptr;
+PyTypeObject* g_variable_class = nullptr;
+PyObject* g_value = nullptr;             // "value"
 PyObject* g_python_gradients = nullptr;  // {op or name: function}
 
 bool ExecutesEagerly() {
@@ -30,22 +32,32 @@ bool ExecutesEagerly() {
   return reinterpret_cast<PyObject*>(Py_TYPE(PyList_GET_ITEM(t_stack, depth - 1))) == g_eager_graph_class;
 }
 
-constexpr int kMostInputs = 4;
-constexpr size_t kReleaseAbove = 1 << 16;
+constexpr int kMostInputs = static_cast<int>(EagerContext::kFew) - 1;
+using Types = std::array<DataType, kMostInputs>;
 
-// An op with one result as a callable. `fallback` takes the same arguments.
+// An op with one result, or none, as a callable. `fallback` takes the same arguments; without one the call gives NotImplemented.
 struct OpState {
+  // What a Python value becomes in the place of an input: of the declared type, of that of a tensor with the same type
+  // attribute, of the attribute's default.
+  struct Input {
+    DataType type = DT_INVALID;
+    int attr = -1;
+    DataType otherwise = DT_INVALID;
+  };
   std::string op;
   AttrMap attrs;
-  int arity = 0;
-  bool reflected = false;  // the arguments come in the other order
-  bool numbers = false;    // one of two arguments may be a Python number
+  std::vector<Input> inputs;
+  size_t results = 1;      // or none
+  int list = -1;           // the input that is a list
+  std::string count;       // the attribute with its length
+  bool reflected = false;  // two arguments come in the other order
   bool floating = false;   // only for floating-point numbers
   int rank = -1;           // only for inputs of this rank
   PyObject* fallback = nullptr;
   PyObject* name = nullptr;
   struct Known {
-    std::array<DataType, kMostInputs> types;
+    Types types;
+    int num_inputs = -1;
     std::shared_ptr<const EagerOp> op;
     int64_t generation = -1;
   };
@@ -61,90 +73,179 @@ struct PyFastOp {
 
 PyTypeObject* g_fast_op = nullptr;
 
-// A number as a scalar of a tensor's type; false if it has no place there.
-bool Scalar(PyObject* number, DataType type, Tensor* out) {
-  if (PyFloat_CheckExact(number)) {
-    const double value = PyFloat_AS_DOUBLE(number);
-    if (type == DT_FLOAT) return *out = Tensor(static_cast<float>(value)), true;
-    if (type == DT_DOUBLE) return *out = Tensor(value), true;
-    return false;
+template <class T>
+bool Fill(PyObject* const* items, Py_ssize_t count, const Shape& shape, Tensor* out) {
+  Tensor made(kTypeOf<T>, shape);
+  T* to = made.mutable_data<T>();
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = items[i];
+    if constexpr (std::is_same_v<T, bool>) {
+      if (!PyBool_Check(item)) return false;
+      to[i] = item == Py_True;
+    } else {
+      if (PyFloat_CheckExact(item)) {
+        if constexpr (std::is_integral_v<T>) return false;
+        to[i] = static_cast<T>(PyFloat_AS_DOUBLE(item));
+        continue;
+      }
+      if (!PyLong_CheckExact(item)) return false;
+      int overflow = 0;
+      const long long value = PyLong_AsLongLongAndOverflow(item, &overflow);
+      if (overflow || (std::is_integral_v<T> && static_cast<long long>(static_cast<T>(value)) != value)) return false;
+      to[i] = static_cast<T>(value);
+    }
   }
-  if (!PyLong_CheckExact(number)) return false;
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if (overflow) return false;
-  if (type == DT_FLOAT) return *out = Tensor(static_cast<float>(value)), true;
-  if (type == DT_DOUBLE) return *out = Tensor(static_cast<double>(value)), true;
-  if (type == DT_INT64) return *out = Tensor(static_cast<int64_t>(value)), true;
-  if (type == DT_INT32 && value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
-    return *out = Tensor(static_cast<int32_t>(value)), true;
-  }
-  return false;
+  *out = std::move(made);
+  return true;
 }
 
-const std::shared_ptr<const EagerOp>& Find(OpState& state, const std::array<DataType, kMostInputs>& types) {
+// A Python number, or a list of numbers, as a tensor of a type, or of the one that the numbers suggest (DT_INVALID).
+// False: it takes more care.
+bool FromPython(PyObject* value, DataType wanted, Tensor* out) {
+  PyObject* const* items = &value;
+  Py_ssize_t count = 1;
+  Shape shape;
+  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+    count = PySequence_Fast_GET_SIZE(value);
+    items = PySequence_Fast_ITEMS(value);
+    shape = Shape({static_cast<int64_t>(count)});
+  }
+  if (wanted == DT_INVALID) {
+    wanted = count == 0 ? DT_FLOAT : PyBool_Check(items[0]) ? DT_BOOL : DT_INT32;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (PyFloat_CheckExact(items[i])) wanted = DT_FLOAT;
+    }
+  }
+  switch (wanted) {
+    case DT_FLOAT: return Fill<float>(items, count, shape, out);
+    case DT_DOUBLE: return Fill<double>(items, count, shape, out);
+    case DT_INT32: return Fill<int32_t>(items, count, shape, out);
+    case DT_INT64: return Fill<int64_t>(items, count, shape, out);
+    case DT_BOOL: return Fill<bool>(items, count, shape, out);
+    default: return false;
+  }
+}
+
+const std::shared_ptr<const EagerOp>& Find(OpState& state, const Types& types, int num_inputs, int length) {
   EagerContext& context = EagerContext::Global();
   const int64_t generation = context.generation();
   for (OpState::Known& known : state.known) {
-    if (known.op && known.generation == generation && known.types == types) return known.op;
+    if (known.num_inputs == num_inputs && known.generation == generation && known.types == types) return known.op;
   }
+  AttrMap attrs = state.attrs;
+  if (state.list >= 0) attrs.Set(state.count, static_cast<int64_t>(length));
+  std::shared_ptr<const EagerOp> op = context.Prepare(state.op, {types.data(), size_t(num_inputs)}, std::move(attrs));
   OpState::Known& known = state.known[state.next++ % state.known.size()];
-  known.op = context.Prepare(state.op, {types.data(), size_t(state.arity)}, state.attrs);
-  known.types = types;
-  known.generation = generation;
+  known = {types, num_inputs, std::move(op), generation};
   return known.op;
 }
+
+// The arguments of one call.
+class Arguments {
+ public:
+  // False: Python has to look.
+  bool Take(const OpState& state, PyObject* const* args) {
+    const int arity = static_cast<int>(state.inputs.size());
+    for (int i = 0; i < arity; ++i) {
+      PyObject* arg = args[state.reflected ? arity - 1 - i : i];
+      if (i == state.list) {
+        if (!PyList_CheckExact(arg) && !PyTuple_CheckExact(arg)) return false;
+        length = static_cast<int>(PySequence_Fast_GET_SIZE(arg));
+        if (length == 0) return false;
+        for (int j = 0; j < length; ++j) {
+          if (!Add(state, i, PySequence_Fast_GET_ITEM(arg, j))) return false;
+        }
+      } else if (!Add(state, i, arg)) {
+        return false;
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      if (values[i]) continue;
+      const OpState::Input& input = state.inputs[at_[i]];
+      DataType type = input.type;
+      if (type == DT_INVALID && input.attr >= 0) type = bound_[input.attr];
+      if (type == DT_INVALID) type = input.otherwise;
+      if (!FromPython(plain_[i], type, &made_[i].tensor)) return false;
+      made_[i].id = EagerValue::NewId();
+      values[i] = &made_[i];
+      if (input.attr >= 0 && bound_[input.attr] == DT_INVALID) bound_[input.attr] = made_[i].tensor.dtype();
+    }
+    for (int i = 0; i < count; ++i) {
+      const Tensor& tensor = values[i]->tensor;
+      types[i] = tensor.dtype();
+      if (types[i] == DT_RESOURCE && values[i]->device != 0) return false;  // the op runs where the resource is
+      if (state.rank >= 0 && tensor.rank() != state.rank) return false;
+      if (state.floating && !IsFloating(types[i])) return false;
+      bytes += tensor.bytes();
+    }
+    return true;
+  }
+
+  std::array<const EagerValue*, kMostInputs> values{};
+  Types types{};
+  int count = 0, length = 0;
+  size_t bytes = 0;
+
+ private:
+  bool Add(const OpState& state, int input, PyObject* arg) {
+    if (count == kMostInputs) return false;
+    at_[count] = input;
+    if (Py_TYPE(arg) == g_eager_class) {
+      values[count] = &ValueOf(arg);
+      const int attr = state.inputs[input].attr;
+      if (attr >= 0 && bound_[attr] == DT_INVALID) bound_[attr] = values[count]->tensor.dtype();
+    } else if (g_variable_class && PyObject_TypeCheck(arg, g_variable_class)) {
+      PyObject* value = PyObject_CallMethodNoArgs(arg, g_value);  // reads it, and tells the tapes
+      if (!value) throw nb::python_error();
+      read_[count] = nb::steal(value);
+      if (Py_TYPE(value) != g_eager_class) return false;
+      values[count] = &ValueOf(value);
+      const int attr = state.inputs[input].attr;
+      if (attr >= 0 && bound_[attr] == DT_INVALID) bound_[attr] = values[count]->tensor.dtype();
+    } else {
+      plain_[count] = arg;
+    }
+    ++count;
+    return true;
+  }
+
+  std::array<int, kMostInputs> at_;
+  std::array<PyObject*, kMostInputs> plain_;
+  std::array<EagerValue, kMostInputs> made_;
+  std::array<nb::object, kMostInputs> read_;
+  Types bound_{};
+};
 
 // The result, or null without an exception if Python has to do it.
 PyObject* TryFast(OpState& state, PyObject* const* args) {
   if (!ExecutesEagerly()) return nullptr;
-  std::array<const EagerValue*, kMostInputs> values;
-  std::array<DataType, kMostInputs> types{};
-  EagerValue number;
-  size_t bytes = 0;
-  for (int i = 0; i < state.arity; ++i) {
-    PyObject* arg = args[state.reflected ? state.arity - 1 - i : i];
-    if (Py_TYPE(arg) == g_eager_class) {
-      values[i] = &ValueOf(arg);
-    } else {
-      PyObject* other = args[state.reflected ? i : state.arity - 1 - i];
-      if (!state.numbers || Py_TYPE(other) != g_eager_class ||
-          !Scalar(arg, ValueOf(other).tensor.dtype(), &number.tensor)) {
-        return nullptr;
-      }
-      values[i] = &number;
-    }
-    const Tensor& tensor = values[i]->tensor;
-    types[i] = tensor.dtype();
-    if (types[i] == DT_RESOURCE || (state.rank >= 0 && tensor.rank() != state.rank)) return nullptr;
-    if (state.floating && !IsFloating(types[i])) return nullptr;
-    bytes += tensor.bytes();
-  }
+  Arguments in;
+  if (!in.Take(state, args)) return nullptr;
   const std::vector<std::shared_ptr<Tape>>& tapes = Tape::Active();
   if (!tapes.empty() && PyDict_Contains(g_python_gradients, state.name) != 0) return nullptr;
+  const size_t count = static_cast<size_t>(in.count);
   try {
-    const std::shared_ptr<const EagerOp>& op = Find(state, types);
-    if (number.tensor.initialized()) number.id = EagerValue::NewId();
-    if (tapes.empty() && bytes <= kReleaseAbove && !op->may_take_long()) {
+    const std::shared_ptr<const EagerOp>& op = Find(state, in.types, in.count, in.length);
+    if (tapes.empty() && in.bytes <= op->long_above() && !op->may_take_long()) {
       std::array<const Tensor*, kMostInputs> inputs;
-      for (int i = 0; i < state.arity; ++i) inputs[i] = &values[i]->tensor;
+      for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
       EagerValue result;
-      EagerContext::Global().Run(*op, {inputs.data(), size_t(state.arity)}, {&result.tensor, 1});
+      EagerContext::Global().Run(*op, {inputs.data(), count}, {&result.tensor, state.results});
+      if (state.results == 0) return Py_NewRef(Py_None);
       result.id = EagerValue::NewId();
       return Make(std::move(result)).release().ptr();
     }
     std::array<EagerValue, kMostInputs> inputs;
-    for (int i = 0; i < state.arity; ++i) inputs[i] = *values[i];
-    const std::span<const EagerValue> in(inputs.data(), size_t(state.arity));
+    for (size_t i = 0; i < count; ++i) inputs[i] = *in.values[i];
     const std::shared_ptr<const EagerOp> held = op;
     std::vector<EagerValue> outputs;
-    if (bytes > kReleaseAbove || held->may_take_long()) {
+    if (in.bytes > held->long_above() || held->may_take_long()) {
       nb::gil_scoped_release no_gil;
-      outputs = RunEagerly(held, in);
+      outputs = RunEagerly(held, {inputs.data(), count});
     } else {
-      outputs = RunEagerly(held, in);
+      outputs = RunEagerly(held, {inputs.data(), count});
     }
-    return Make(std::move(outputs[0])).release().ptr();
+    return state.results == 0 ? Py_NewRef(Py_None) : Make(std::move(outputs[0])).release().ptr();
   } catch (const Error&) {
     return nullptr;  // Python says it with more words
   }
@@ -152,7 +253,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
 
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   OpState& state = *reinterpret_cast<PyFastOp*>(self)->state;
-  if (PyVectorcall_NARGS(nargsf) == state.arity && (!names || PyTuple_GET_SIZE(names) == 0)) {
+  if (PyVectorcall_NARGS(nargsf) == static_cast<Py_ssize_t>(state.inputs.size()) && (!names || PyTuple_GET_SIZE(names) == 0)) {
     try {
       if (PyObject* result = TryFast(state, args)) return result;
     } catch (nb::python_error& e) {
@@ -161,6 +262,7 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
     }
     if (PyErr_Occurred()) return nullptr;
   }
+  if (!state.fallback) return Py_NewRef(Py_NotImplemented);
   return PyObject_Vectorcall(state.fallback, args, nargsf, names);
 }
 
@@ -196,22 +298,48 @@ void MakeFastOpType(nb::module_& m) {
   m.attr("FastOp") = nb::handle(type);
 }
 
-nb::object MakeFastOp(const std::string& op, int arity, nb::object fallback, bool reflected, bool numbers, bool floating,
-                      int rank) {
-  if (arity < 1 || arity > kMostInputs) throw nb::value_error("a FastOp has one to four inputs");
-  PyObject* made = g_fast_op->tp_alloc(g_fast_op, 0);
-  if (!made) throw nb::python_error();
-  auto* state = new OpState();
+nb::object MakeFastOp(const std::string& op, nb::object fallback, nb::dict attrs, bool reflected, bool floating, int rank) {
+  const OpDef* def = OpRegistry::Global().Find(op);
+  if (!def || def->outputs.size() > 1) throw nb::value_error("a FastOp is an op with at most one result");
+  auto state = std::make_unique<OpState>();
+  state->results = def->outputs.size();
+  std::vector<std::string> bound;
+  for (const ArgDef& arg : def->inputs) {
+    OpState::Input input;
+    input.type = arg.type;
+    if (!arg.type_list_attr.empty() || arg.is_ref || (!arg.number_attr.empty() && state->list >= 0)) {
+      throw nb::value_error("a FastOp has at most one list, of one type");
+    }
+    if (!arg.number_attr.empty()) {
+      state->list = static_cast<int>(state->inputs.size());
+      state->count = arg.number_attr;
+    }
+    if (!arg.type_attr.empty()) {
+      const auto it = std::ranges::find(bound, arg.type_attr);
+      input.attr = static_cast<int>(it - bound.begin());
+      if (it == bound.end()) bound.push_back(arg.type_attr);
+      const AttrDef* attr = def->FindAttr(arg.type_attr);
+      const DataType* otherwise = attr ? attr->default_value.If<DataType>() : nullptr;
+      if (otherwise) input.otherwise = *otherwise;
+    }
+    state->inputs.push_back(input);
+  }
+  if (state->inputs.empty() || state->inputs.size() > kMostInputs) throw nb::value_error("a FastOp has few inputs");
+  for (auto [key, value] : attrs) {
+    const std::string name = nb::cast<std::string>(key);
+    const AttrDef* attr = def->FindAttr(name);
+    state->attrs.Set(name, AttrFromPython(value, attr ? attr->kind : ""));
+  }
   state->op = op;
-  state->arity = arity;
   state->reflected = reflected;
-  state->numbers = numbers;
   state->floating = floating;
   state->rank = rank;
-  state->fallback = fallback.release().ptr();
+  state->fallback = fallback.is_none() ? nullptr : fallback.release().ptr();
   state->name = PyUnicode_InternFromString(op.c_str());
+  PyObject* made = g_fast_op->tp_alloc(g_fast_op, 0);
+  if (!made) throw nb::python_error();
   reinterpret_cast<PyFastOp*>(made)->vectorcall = CallOp;
-  reinterpret_cast<PyFastOp*>(made)->state = state;
+  reinterpret_cast<PyFastOp*>(made)->state = state.release();
   return nb::steal(made);
 }
 
@@ -340,10 +468,25 @@ struct PyTraces {
 
 void BindEagerCalls(nb::module_& m) {
   MakeFastOpType(m);
-  m.def("fast_op", &MakeFastOp, nb::arg("op"), nb::arg("arity"), nb::arg("fallback"), nb::kw_only(),
-        nb::arg("reflected") = false, nb::arg("numbers") = false, nb::arg("floating") = false, nb::arg("rank") = -1);
+  static PyMethodDef functions[] = {
+      {"executes_eagerly", [](PyObject*, PyObject*) { return PyBool_FromLong(ExecutesEagerly()); }, METH_NOARGS,
+       "Whether the thread executes eagerly with nothing around that matters."},
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(m.ptr(), functions) < 0) throw nb::python_error();
+  m.def("fast_op", &MakeFastOp, nb::arg("op"), nb::arg("fallback").none(), nb::arg("attrs") = nb::dict(), nb::kw_only(),
+        nb::arg("reflected") = false, nb::arg("floating") = false, nb::arg("rank") = -1);
+  m.def("eager_from_python", [](nb::handle value, int dtype) -> nb::object {
+    EagerValue made;
+    if (!FromPython(value.ptr(), DataType(dtype), &made.tensor)) return nb::none();
+    made.id = EagerValue::NewId();
+    return Make(std::move(made));
+  });
   m.def("eager_watch_thread", [](nb::handle stack) { t_stack = stack.ptr(); });
   m.def("eager_thread_scopes", [](int count) { t_scopes = count; });
+  m.def("eager_set_variable_class", [](nb::object cls) {
+    g_value = PyUnicode_InternFromString("value");
+    g_variable_class = reinterpret_cast<PyTypeObject*>(cls.release().ptr());
+  });
   m.def("eager_set_mode", [](bool eager) { g_mode_is_eager = eager; });
   m.def("eager_set_classes", [](nb::object graph_class, nb::object gradients) {
     g_eager_graph_class = graph_class.release().ptr();

@@ -200,11 +200,15 @@ class Traces:
     def clear(self) -> None: ...
     def __call__(self, args: tuple) -> Any: ...
 class FastOp:
-    """A callable: an op with one result that runs at once if all inputs are eager values, and otherwise calls its fallback."""
-def fast_op(op: str, arity: int, fallback: Callable, *, reflected: bool = False, numbers: bool = False,
+    """A callable: an op with one result that runs at once if all inputs are eager values or plain numbers, and otherwise
+    calls its fallback; without one it gives NotImplemented."""
+def fast_op(op: str, fallback: Optional[Callable], attrs: dict[str, AttrValue] = {}, *, reflected: bool = False,
             floating: bool = False, rank: int = -1) -> FastOp: ...
+def executes_eagerly() -> bool: """Whether the thread executes eagerly with no scopes open that ops depend on."""
+def eager_from_python(value: Any, dtype: int) -> Any: """A number or a list of numbers; None if it takes more care. dtype 0: what the numbers suggest."""
 def eager_watch_thread(stack: list) -> None: """The thread's stack of default graphs; it must live as long as the thread."""
 def eager_thread_scopes(count: int) -> None: """How many scopes that ops depend on are open in the thread."""
+def eager_set_variable_class(cls: type) -> None: """What ops read by `value()` when it is given to them."""
 def eager_set_mode(eager: bool) -> None: """Whether a thread without default graph executes eagerly."""
 def eager_set_classes(graph_class: type, gradients: dict[str, Callable]) -> None: ...
 def eager_remove_function(name: str) -> None: """Forgets a function, and what was compiled for it."""
@@ -213,6 +217,8 @@ def eager_from_numpy(value: Any, dtype: int) -> Any: ...
 def eager_to_core(value: EagerTensorBase) -> Tensor: ...
 def eager_numpy(value: EagerTensorBase) -> Any: """As Session.run gives values; a copy."""
 def eager_alias(value: EagerTensorBase, device: int = 0) -> Any: """The same value with an identity of its own."""
+def eager_to_dlpack(value: EagerTensorBase) -> Any: """A capsule that shares the memory."""
+def eager_from_dlpack(capsule: Any) -> Any: """Of a capsule, or of an object that gives one; shares memory where it is aligned."""
 def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
 def eager_clear_caches() -> None: """Forgets all kernels, and with them the state of random ops."""
 def eager_graph() -> Graph: """The graph whose library holds the functions that ops may call."""

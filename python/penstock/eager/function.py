@@ -301,7 +301,7 @@ class ConcreteFunction:
     def _make_differentiable(self):
         if self._differentiable is None:
             self._differentiable = function_gradient.Differentiable(
-                _plain_name(self._name), self.graph, self._num_inputs, self._attrs)
+                _plain_name(self._name), self.graph, self._num_inputs, self._attrs, self._definition)
         return self._differentiable
 
     def _gradient_function_name(self):

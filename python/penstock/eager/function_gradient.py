@@ -3,6 +3,9 @@
 The body is differentiated in place: what is added to it becomes the backward function, and what that reads of the body
 becomes a further result of the forward function. Differentiating these further results as well (for gradients of
 gradients) may ask for more of them, so there is a chain of levels; it ends when nothing new is asked for.
+
+Values inside of frames and of branches that were not taken cannot be results. A body with such control flow runs again,
+as far as it is needed, within the backward function.
 """
 import functools
 import weakref
@@ -15,6 +18,9 @@ from penstock.framework import ops
 from penstock.framework import registry
 from penstock.framework.graph import Graph
 from penstock.framework.tensor import Tensor
+
+
+_FRAME_OPS = frozenset(("Switch", "RefSwitch", "Enter", "RefEnter"))
 
 
 class _Backward:
@@ -34,8 +40,10 @@ class _Backward:
 class Differentiable:
     """The levels of one function. results[k]: the tensors that level k's forward function gives."""
 
-    def __init__(self, name, graph, num_inputs, attrs):
+    def __init__(self, name, graph, num_inputs, attrs, base):
         self._name = name
+        self._base = base
+        self._runs_again = any(op.type in _FRAME_OPS for op in graph._ops)
         self._graph = graph
         self._inputs = list(graph.inputs[:num_inputs])
         self._attrs = attrs
@@ -47,9 +55,11 @@ class Differentiable:
 
     def forward(self, level):
         """The definition of the function that gives level's results; level 0 is the function itself."""
+        self._reach(level)
+        if len(self._results[level]) == len(self._results[0]):
+            return self._base
         found = self._forward.get(level)
         if found is None:
-            self._reach(level)
             nodes = function_definition.body_nodes(self._graph, self._end)
             attrs, name = dict(self._attrs), f"__forward_{self._name}_{ops.uid()}"
             if level > 0:
@@ -103,7 +113,27 @@ class Differentiable:
         flat, grads = [], []
         for t in self._inputs:
             grads.append(_place(by_input.get(t._key), flat))
-        self._finish(results, first, ys, dys, flat, grads)
+        if self._runs_again:
+            self._finish_whole(results, ys, dys, flat, grads)
+        else:
+            self._finish(results, first, ys, dys, flat, grads)
+
+    def _finish_whole(self, results, ys, dys, flat, grads):
+        """The backward function of a body that runs again in it."""
+        graph = self._graph
+        outside = dict(zip((t._key for t in graph.internal_captures), graph.external_captures))
+        inputs = {t._op._node for t in graph.inputs} | {dy._op._node for dy in dys}
+        body, stack = set(), [t._op for t in flat]
+        while stack:
+            op = stack.pop()
+            if op._node not in body and op._node not in inputs:
+                body.add(op._node)
+                stack.extend(t._op for t in op.inputs)
+                stack.extend(op.control_inputs)
+        taken = [("argument", i) if i < len(self._inputs) else ("captured", outside[t._key])
+                 for i, t in enumerate(graph.inputs)]
+        self._make_backward(ys, dys, graph.inputs, sorted(body), taken, flat, grads)
+        self._results.append(results)
 
     def _finish(self, results, first, ys, dys, flat, grads):
         graph, core = self._graph, self._graph._core
@@ -156,14 +186,17 @@ class Differentiable:
                 for c in control:
                     if c in inside:
                         core.add_control_input(node, c)
+        self._make_backward(ys, dys, arguments, sorted(constants) + body, taken, flat, grads)
+        self._results.append(results + more)
+
+    def _make_backward(self, ys, dys, arguments, body, taken, flat, grads):
         attrs = {**self._attrs, "forward_function_name": _string(self._forward_names[-1])}
         definition = function_definition.Definition(
-            f"__inference___backward_{self._name}_{ops.uid()}", graph, dys + arguments, flat,
-            sorted(constants) + body, (), attrs)
+            f"__inference___backward_{self._name}_{ops.uid()}", self._graph, dys + list(arguments), flat, body, (),
+            attrs)
         from penstock.eager.function import ConcreteFunction
         function = ConcreteFunction.from_definition(definition)
         self._backward.append(_Backward(function, ys, taken, grads))
-        self._results.append(results + more)
 
 
 def _string(text):
@@ -248,7 +281,8 @@ def _graph_gradient(concrete, op, *dys):
     if backward is None:
         return [None] * len(op.inputs)
     if op.__dict__.get("_level", 0) < level + 1:
-        _rewrite(op, differentiable.forward(level + 1))
+        if len(differentiable.forward(level + 1).output_types) > len(op._outputs):
+            _rewrite(op, differentiable.forward(level + 1))
         op.__dict__["_level"] = level + 1
     return _apply(backward, dys, op.outputs, op.inputs)
 

@@ -89,6 +89,7 @@ class EagerGraph(Graph):
     """The default graph of a thread that executes eagerly. All threads share one library of functions."""
 
     _eager = True
+    _name_stack = ""  # one thread has one of these graphs
 
     def __init__(self):
         super().__init__()
@@ -117,6 +118,17 @@ class EagerGraph(Graph):
     def _gradient_override_map(self, overrides):
         self._overrides = overrides
         self._tell_scopes()
+
+    def _enter_name(self, scope):
+        """Puts a name_scope's name on the stack; what entering it gives."""
+        name, old = scope._name, self._name_stack
+        scope._outside = old
+        if not name:
+            self._name_stack = ""
+            return ""
+        new = name[:-1] if name[-1] == "/" else f"{old}/{name}" if old else name
+        self._name_stack = new
+        return new + "/"
 
     def unique_name(self, name, mark_as_used=True):
         """Names need not be unique here."""

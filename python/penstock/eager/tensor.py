@@ -9,6 +9,12 @@ from penstock.framework.mode import mode
 from penstock.framework.tensor import Tensor
 
 
+# What the buffer protocol can say.
+_BUFFERS = frozenset(t._type_enum for t in (
+    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
+    dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.bool, dtypes.complex64, dtypes.complex128))
+
+
 def _meaningless(name):
     def get(self):
         raise AttributeError(f"Tensor.{name} is meaningless when eager execution is enabled.")
@@ -99,8 +105,17 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return np.asarray(_core.eager_numpy(self), dtype=object if self.dtype == dtypes.string else None)
 
     def __array__(self, dtype=None, copy=None):
-        array = self._as_array()
-        return array if dtype is None else array.astype(dtype)
+        if self._type_enum in _BUFFERS and not copy:
+            array = np.asarray(memoryview(self))
+        else:
+            array = self._as_array()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack__(self, stream=None, **unused):
+        return _core.eager_to_dlpack(self)
+
+    def __dlpack_device__(self):
+        return 1, 0  # host memory
 
     def __len__(self):
         if not self._dims:

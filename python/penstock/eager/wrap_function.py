@@ -207,7 +207,8 @@ class _Pruned(WrappedFunction):
         if self._differentiable is None:
             from penstock.eager import function_gradient
             own = function_definition.from_function_def(self._definition.text)
-            self._differentiable = function_gradient.Differentiable(self._name, own, self._num_inputs, self._attrs)
+            self._differentiable = function_gradient.Differentiable(
+                self._name, own, self._num_inputs, self._attrs, self._definition)
         return self._differentiable
 
 

@@ -2,11 +2,13 @@
 import collections.abc
 import itertools
 
+from penstock import _core
 from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 
+_PLAIN = frozenset((int, float, bool, list, tuple))
 _functions = {}
 _by_type = {}
 
@@ -70,6 +72,11 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
         return value
     if preferred_dtype is not None:
         preferred_dtype = dtypes.as_dtype(preferred_dtype)
+    if type(value) in _PLAIN and _core.executes_eagerly():
+        wanted = dtype if dtype is not None else preferred_dtype
+        made = _core.eager_from_python(value, 0 if wanted is None else wanted._type_enum)
+        if made is not None:
+            return made
     for base_type, convert in _functions_for(type(value)):
         result = None
         if dtype is None and preferred_dtype is not None:

@@ -88,8 +88,13 @@ _default_session_stack = _DefaultStack()
 
 def get_default_graph():
     """The graph of the innermost `with graph.as_default()` of this thread, or its global graph."""
-    stack = _default_graph_stack.stack
-    return stack[-1] if stack else _default_graph_stack.get_default()
+    local = _default_graph_stack
+    stack = local.stack
+    if stack:
+        return stack[-1]
+    if mode._eager and local._eager_graph is not None:
+        return local._eager_graph
+    return local.get_default()
 
 
 def get_default_session():

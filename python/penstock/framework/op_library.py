@@ -530,26 +530,59 @@ def _source(info, namespace):
     return "\n".join(lines + front)
 
 
+class _Variants:
+    """The short roads of an op with attributes other than its defaults, made as they are asked for."""
+
+    def __init__(self, info, names):
+        self._info, self._names = info, names
+        self._known = {}
+
+    def __call__(self, values, *inputs):
+        try:
+            found = self._known.get(values)
+        except TypeError:
+            return NotImplemented
+        if found is None:
+            attrs = {}
+            try:
+                for name, value in zip(self._names, values):
+                    attr = self._info.attrs[name]
+                    if value is not None or not attr.has_default:
+                        attrs[name] = attr(value)
+            except (TypeError, ValueError):
+                return NotImplemented
+            if len(self._known) > 200:
+                self._known.clear()
+            found = self._known[values] = _core.fast_op(self._info.name, None, attrs)
+        return found(*inputs)
+
+
 def _front(info, parameters, namespace):
     """Lines of a function that gives eager values to the runtime at once, and all else to `_general`; none if the op's
     calls need more care."""
     inputs = {a.name for a in info.inputs}
     others = [n for n in info.parameters if n not in inputs]
-    if info.definition.deprecation or not 1 <= len(inputs) <= 4 or len(info.outputs) != 1 or _is_list(info.outputs[0]) \
-            or any(a.is_ref or _is_list(a) or a.type == dtypes.resource._type_enum for a in info.inputs) \
-            or not all(info.attrs[n].has_default for n in others):
+    if info.definition.deprecation or not 1 <= len(inputs) <= 7 or len(info.outputs) > 1 \
+            or any(_is_list(o) or o.is_ref for o in info.outputs) \
+            or any(a.is_ref or a.type_list_attr for a in info.inputs) \
+            or sum(bool(a.number_attr) for a in info.inputs) > 1:
         return []
-    first = [info.parameters[a.name] for a in info.inputs]
-    tests = [f"_type({first[0]}) is _Eager"]
-    for name in others:
-        tests.append(f"{info.parameters[name]} is _default_{info.parameters[name]}")
-    passed = ", ".join([*first, *(f"{info.parameters[n]}={info.parameters[n]}" for n in others), "name=name"])
-    namespace["_fast_op"] = _core.fast_op
-    return [f"_fast = _fast_op({info.name!r}, {len(first)}, _general)",
-            f"def {_identifier(info.function)}({', '.join(parameters + ['name=None'])}):",
-            f"    if {' and '.join(tests)}:",
-            f"        return _fast({', '.join(first)})",
-            f"    return _general({passed})"]
+    first = ", ".join(info.parameters[a.name] for a in info.inputs)
+    namespace.update(_fast_op=_core.fast_op, _eagerly=_core.executes_eagerly)
+    lines = [f"def {_identifier(info.function)}({', '.join(parameters + ['name=None'])}):", "    if _eagerly():"]
+    if others:
+        namespace["_variants"] = _Variants(info, others)
+        values = ", ".join(info.parameters[n] for n in others)
+        call = f"_variants(({values},), {first})"
+        if all(info.attrs[n].has_default for n in others):
+            tests = " and ".join(f"{info.parameters[n]} is _default_{info.parameters[n]}" for n in others)
+            call = f"_fast({first}) if {tests} else {call}"
+    else:
+        call = f"_fast({first})"
+    passed = ", ".join([first, *(f"{info.parameters[n]}={info.parameters[n]}" for n in others), "name=name"])
+    make = [f"_fast = _fast_op({info.name!r}, None)"] if all(info.attrs[n].has_default for n in others) else []
+    return make + lines + [f"        _r = {call}", "        if _r is not _NotImplemented:", "            return _r",
+                           f"    return _general({passed})"]
 
 
 def _identifier(name):
@@ -593,7 +626,7 @@ def function(op_name):
         info = op_info(op_name)
         namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
-                     "_type": type,  # an attribute may be called `type`
+                     "_type": type, "_NotImplemented": NotImplemented,  # an attribute may be called `type`
                      "__name__": "penstock.framework.gen"}
         source = _source(info, namespace)
         exec(compile(source, f"<op {op_name}>", "exec"), namespace)

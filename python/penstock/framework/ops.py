@@ -46,7 +46,7 @@ class name_scope:  # noqa: N801
     values: inputs whose graph becomes the default one inside. ValueError if they are of several graphs.
     """
 
-    __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_scope")
+    __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_scope", "_outside")
 
     def __init__(self, name, default_name=None, values=None):
         if not (default_name is None or isinstance(default_name, str)):
@@ -67,6 +67,9 @@ class name_scope:  # noqa: N801
                              "provided.")
         graph = defaults.get_default_graph()
         self._graph_scope = None
+        if graph._eager:
+            self._scope = graph
+            return graph._enter_name(self)
         if self._values and not graph.building_function:
             found = get_graph_from_inputs(self._values)
             if found is not graph:
@@ -82,6 +85,9 @@ class name_scope:  # noqa: N801
             raise
 
     def __exit__(self, *exc):
+        if getattr(self._scope, "_eager", False):
+            self._scope._name_stack = self._outside
+            return False
         self._scope.__exit__(*exc)
         if self._graph_scope is not None:
             self._graph_scope.__exit__(*exc)

@@ -364,6 +364,8 @@ class ScopesMixin:
         if value is None or hasattr(value, "_node") and hasattr(value, "colocation_groups"):
             return value
         handle = getattr(value, "handle", None)
+        if getattr(handle, "_is_eager", False):
+            return None  # it is no part of a graph
         if handle is not None and hasattr(handle, "op"):
             return self.capture(handle).op if self.building_function else handle.op
         from penstock.framework import conversion

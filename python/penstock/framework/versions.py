@@ -7,3 +7,6 @@ MONOLITHIC_BUILD = __monolithic_build__ = 0
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+
+# What version 2 of the API stands for.
+VERSION_2 = "2.21.0"

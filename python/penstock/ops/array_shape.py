@@ -1,6 +1,7 @@
 """Shapes, and giving values another one: shape, rank, reshape, squeeze, transpose, broadcasting."""
 import numpy as np
 
+from penstock import _core
 from penstock.framework import common_shapes, constant_op, dtypes, gen, ops, sparse_tensor
 from penstock.ops.arguments import pick
 
@@ -136,6 +137,8 @@ def all_dimensions(x):
 
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """Dimension i of the result is dimension perm[i] of `a`; without `perm` the order is reversed."""
+    if isinstance(a, ops.Tensor) and a._is_eager and not conjugate and _core.executes_eagerly():
+        return gen.transpose(a, list(range(a._rank() - 1, -1, -1)) if perm is None else perm)
     with ops.name_scope(name, "transpose", [a]) as name:
         op = gen.conjugate_transpose if conjugate and a.dtype.is_complex else gen.transpose
         if perm is not None:

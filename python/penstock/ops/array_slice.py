@@ -107,6 +107,9 @@ def _slice_helper(tensor, slice_spec, var=None):
     if _is_mask(slice_spec):
         return boolean_mask(tensor=tensor, mask=slice_spec)
     spec = _Spec(slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec])
+    if var is None and spec.begin and getattr(tensor, "_is_eager", False) \
+            and all(type(x) is int for x in spec.begin + spec.end + spec.strides):
+        return gen.strided_slice(tensor, spec.begin, spec.end, spec.strides, **spec.masks)
     with ops.name_scope(None, "strided_slice", [tensor] + spec.begin + spec.end + spec.strides) as name:
         if spec.begin:
             parts = [stack(spec.begin), stack(spec.end), stack(spec.strides)]

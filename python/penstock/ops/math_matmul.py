@@ -1,6 +1,9 @@
 """Matrix products: matmul, matvec, tensordot."""
+import functools
+
 import numpy as np
 
+from penstock import _core
 from penstock.framework import dtypes, gen, ops
 from penstock.ops.array_join import concat, stack
 from penstock.ops.array_shape import expand_dims, rank, reshape, shape, squeeze, transpose
@@ -12,9 +15,19 @@ from penstock.ops.math_reduce import reduce_prod, reduce_sum
 __all__ = ["matmul", "matvec", "tensordot", "trace"]
 
 
+@functools.cache
+def _product_of_matrices(transpose_a, transpose_b):
+    """The short road for eager values; not for batches."""
+    return _core.fast_op("MatMul", None, {"transpose_a": transpose_a, "transpose_b": transpose_b}, rank=2)
+
+
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
            b_is_sparse=False, name=None):
     """The product of matrices, or of batches of them whose other dimensions broadcast."""
+    if _core.executes_eagerly() and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
+        product = _product_of_matrices(bool(transpose_a), bool(transpose_b))(a, b)
+        if product is not NotImplemented:
+            return product
     with ops.name_scope(name, "MatMul", [a, b]) as name:
         for side, both in (("a", transpose_a and adjoint_a), ("b", transpose_b and adjoint_b)):
             if both:

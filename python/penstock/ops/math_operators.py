@@ -94,20 +94,19 @@ ops.Tensor._override_operator("__getitem__", array_slice._slice_helper)
 
 def _install_short_roads():
     """Eager values and Python numbers go to the runtime at once."""
-    def add(operator, op, arity=2, reflected=False, **limits):
-        setattr(EagerTensor, operator, _core.fast_op(op, arity, getattr(ops.Tensor, operator), reflected=reflected,
-                                                     **limits))
+    def add(operator, op, **options):
+        setattr(EagerTensor, operator, _core.fast_op(op, getattr(ops.Tensor, operator), **options))
 
     for name, op in (("add", "AddV2"), ("sub", "Sub"), ("mul", "Mul"), ("mod", "FloorMod"), ("floordiv", "FloorDiv"),
                      ("pow", "Pow")):
-        add(f"__{name}__", op, numbers=True)
-        add(f"__r{name}__", op, reflected=True, numbers=True)
-    add("__truediv__", "RealDiv", numbers=True, floating=True)
-    add("__rtruediv__", "RealDiv", reflected=True, numbers=True, floating=True)
+        add(f"__{name}__", op)
+        add(f"__r{name}__", op, reflected=True)
+    add("__truediv__", "RealDiv", floating=True)
+    add("__rtruediv__", "RealDiv", reflected=True, floating=True)
     for name, op in (("lt", "Less"), ("le", "LessEqual"), ("gt", "Greater"), ("ge", "GreaterEqual")):
-        add(f"__{name}__", op, numbers=True)
+        add(f"__{name}__", op)
     add("__matmul__", "MatMul", rank=2)
-    add("__neg__", "Neg", arity=1)
+    add("__neg__", "Neg")
 
 
 _install_short_roads()

@@ -1,4 +1,6 @@
 """Reductions, running sums, sums over segments and over lists."""
+import builtins
+
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor, tensor_shape
@@ -24,6 +26,8 @@ def _ReductionDims(x, axis, reduction_indices=None):
     axis = pick("axis", axis, "reduction_indices", reduction_indices)
     if axis is not None:
         return axis
+    if isinstance(x, ops.Tensor) and x._is_eager:
+        return list(builtins.range(x._rank()))
     count = x.get_shape().ndims if isinstance(x, ops.Tensor) else None
     if isinstance(x, sparse_tensor.SparseTensor):
         count = x.dense_shape.get_shape().num_elements()
@@ -34,7 +38,7 @@ def _ReductionDims(x, axis, reduction_indices=None):
 
 def _scalar_if_all(keepdims, axis, output):
     """Reducing all axes gives a scalar, whatever is known about the input."""
-    if not keepdims and axis is None and not output.get_shape().is_fully_defined():
+    if not keepdims and axis is None and not output._is_eager and not output.get_shape().is_fully_defined():
         output.set_shape(())
     return output
 

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from penstock import _core
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
@@ -116,6 +117,11 @@ class BaseResourceVariable(variables.VariableV1):
         return self._handle.op
 
     @property
+    def _shared_name(self):
+        """The name without an output's number."""
+        return self._handle_name[:self._handle_name.index(":")]
+
+    @property
     def create(self):
         return self._initializer_op
 
@@ -212,12 +218,18 @@ class BaseResourceVariable(variables.VariableV1):
 
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds `delta`; returns as `assign`."""
+        if not self._in_graph_mode and _core.executes_eagerly():
+            gen.assign_add_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
+            return self if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_add_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op
 
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
         """Subtracts `delta`; returns as `assign`."""
+        if not self._in_graph_mode and _core.executes_eagerly():
+            gen.assign_sub_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
+            return self if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_sub_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op
@@ -345,6 +357,7 @@ def _refuse_in_place():
 
 
 _refuse_in_place()
+_core.eager_set_variable_class(BaseResourceVariable)
 
 
 class ResourceVariable(BaseResourceVariable):

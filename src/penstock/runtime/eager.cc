@@ -129,7 +129,8 @@ std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span
   made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(), node.output_types(),
                                            &this->device(device));
   made->kernel_ = MakeKernel(node, *made->view_);
-  made->may_take_long_ = made->kernel_->is_async() || node.traits().cost == Cost::kHeavy || node.traits().stateful;
+  made->may_take_long_ = made->kernel_->is_async();
+  made->long_above_ = node.traits().cost == Cost::kHeavy ? size_t{1} << 13 : size_t{1} << 16;
   return made;
 }
 

@@ -32,6 +32,8 @@ class EagerOp {
   const AttrMap& attrs() const { return node_->attrs(); }
   // Worth letting other threads go on meanwhile.
   bool may_take_long() const { return may_take_long_; }
+  // How many bytes of inputs are so many that others should go on meanwhile.
+  size_t long_above() const { return long_above_; }
   int device() const { return device_; }
 
  private:
@@ -41,6 +43,7 @@ class EagerOp {
   std::unique_ptr<NodeView> view_;
   std::shared_ptr<Kernel> kernel_;
   bool may_take_long_ = false;
+  size_t long_above_ = 0;
   int device_ = 0;
 };
 

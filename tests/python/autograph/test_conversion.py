@@ -401,3 +401,37 @@ def test_refused(message, kind):
 def test_a_lambda_of_several_in_a_line():
     f, g = (tf.function(lambda x: x if x > 0 else -x), tf.function(lambda x: x * 2 if x > 0 else x))
     assert int(f(tf.constant(-3))) == 3 and int(g(tf.constant(4))) == 8
+
+
+def test_gradients():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            y = x * x * v
+        else:
+            y = -x
+        return y * 2.0
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert [float(g) for g in tape.gradient(y, [x, v])] == [24.0, 8.0]
+    g = tf.function(lambda x: x * x if x > 0.0 else -x)
+    for value, expected in ((3.0, 6.0), (-2.0, -1.0)):
+        x = tf.constant(value)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = g(x)
+        assert float(tape.gradient(y, x)) == expected
+
+    @tf.function
+    def inner_tape(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x if x > 0.0 else -x
+        return tape.gradient(y, x)
+
+    assert float(inner_tape(tf.constant(3.0))) == 6.0 and float(inner_tape(tf.constant(-3.0))) == -1.0

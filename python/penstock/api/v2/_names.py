@@ -73,5 +73,6 @@ NAMES = {
     "compat": "compat:",
     "errors": "framework.errors:",
     "nest": "util.nest:",
+    "__version__": "framework.versions:VERSION_2",
     "raw_ops": "framework.raw_ops:",
 }

@@ -1,4 +1,5 @@
 """tf.autodiff."""
 FROM = {
     "eager.backprop": "GradientTape",
+    "eager.forwardprop": "ForwardAccumulator",
 }

@@ -1,0 +1,4 @@
+"""tf.experimental.dlpack."""
+FROM = {
+    "eager.dlpack": "from_dlpack to_dlpack",
+}

@@ -1,0 +1,96 @@
+"""Forward-mode derivatives: directional derivatives of what runs, by differentiating gradients by what flows into them.
+
+The gradient of y by x is linear in what flows into y; its derivative by that, in the direction of a tangent of x, is the
+tangent of y.
+"""
+from penstock.eager import backprop
+from penstock.framework import conversion
+from penstock.framework import gen
+from penstock.framework.tensor import Tensor
+from penstock.ops.unconnected_gradients import UnconnectedGradients
+from penstock.util import nest
+
+
+def _is_variable(value):
+    return hasattr(value, "handle") and not isinstance(value, Tensor)
+
+
+class ForwardAccumulator:
+    """Context manager: derivatives, in the direction `tangents`, of values computed from `primals` under it.
+
+    primals: tensors and variables, possibly nested; tangents: their directions, in the same structure.
+    """
+
+    def __init__(self, primals, tangents):
+        self._tape = backprop.GradientTape(persistent=True, watch_accessed_variables=False)
+        self._primals, self._tangents = [], []
+        self._entered = False
+        nest.assert_same_structure(primals, tangents)
+        flat = nest.flatten(primals)
+        if len({id(p) for p in flat}) < len(flat):
+            raise ValueError(f"Tensor {flat[0]!r} already has its own JVP: a primal is given twice")
+        for primal, tangent in zip(flat, nest.flatten(tangents)):
+            tangent = conversion.convert_to_tensor(tangent, dtype=primal.dtype)
+            if not tangent.shape.is_compatible_with(primal.shape):
+                raise ValueError(f"Shape of tangent {tangent.shape} is not that of the primal, {primal.shape}")
+            self._primals.append(primal)
+            self._tangents.append(tangent)
+
+    def __enter__(self):
+        if self._entered:
+            raise ValueError("Accumulator is already recording.")
+        self._entered = True
+        first = self._tape._tape is None
+        self._tape.__enter__()
+        if first:
+            for primal in self._primals:
+                self._tape.watch(primal)
+        return self
+
+    def __exit__(self, *exc):
+        self._entered = False
+        self._tape.__exit__(*exc)
+
+    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
+        """The derivatives of values in the direction of the tangents, in their structure; None, or zeros if
+        unconnected_gradients says so, of what does not depend on the primals."""
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        if self._tape._tape is None:
+            raise ValueError("Called jvp() without first tracing anything.")
+        return nest.map_structure(lambda x: self._one(x, unconnected), primals)
+
+    def _one(self, value, unconnected):
+        for primal, tangent in zip(self._primals, self._tangents):
+            if value is primal:
+                return tangent
+        result = self._derivative(value)
+        if result is None and unconnected is UnconnectedGradients.ZERO:
+            return gen.zeros_like(conversion.convert_to_tensor(value))
+        return result
+
+    def _derivative(self, value):
+        value = self._tape._read(value) if _is_variable(value) else value
+        with _Paused(self._tape), backprop.GradientTape() as outer:
+            flowing = gen.ones_like(value)
+            outer.watch(flowing)
+            gradients = self._tape.gradient(value, self._primals, output_gradients=flowing)
+            pairs = [(conversion.convert_to_tensor(g), t) for g, t in zip(gradients, self._tangents) if g is not None]
+        if not pairs:
+            return None
+        return outer.gradient([g for g, _ in pairs], flowing, output_gradients=[t for _, t in pairs])
+
+
+class _Paused:
+    """What computes a derivative is no part of what is differentiated."""
+
+    def __init__(self, tape):
+        self._tape = tape
+
+    def __enter__(self):
+        self._was_recording = self._tape._recording
+        if self._was_recording:
+            self._tape._stop()
+
+    def __exit__(self, *exc):
+        if self._was_recording:
+            self._tape._start()

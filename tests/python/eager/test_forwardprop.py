@@ -1,0 +1,53 @@
+"""Forward-mode derivatives."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_directional_derivatives():
+    x, y = tf.constant([0.3, 0.7]), tf.constant([2.0, -1.0])
+    with tf.autodiff.ForwardAccumulator([x, y], [tf.constant([1.0, 2.0]), tf.constant([0.5, 0.0])]) as acc:
+        z = tf.sin(x) * y
+        total = tf.reduce_sum(z)
+    tangent = np.cos([0.3, 0.7]) * [1.0, 2.0] * [2.0, -1.0] + np.sin([0.3, 0.7]) * [0.5, 0.0]
+    np.testing.assert_allclose(acc.jvp(z), tangent, rtol=1e-6)
+    np.testing.assert_allclose(acc.jvp(total), tangent.sum(), rtol=1e-6)
+    assert acc.jvp(tf.constant(1.0)) is None
+    assert float(acc.jvp(tf.constant(1.0), tf.UnconnectedGradients.ZERO)) == 0.0
+    assert acc.jvp([x, {"a": total}])[0].numpy().tolist() == [1.0, 2.0]
+
+
+def test_hessian_vector_products_and_functions():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    f = tf.function(lambda: tf.reduce_sum(v ** 3))
+    with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 0.0, 2.0])) as acc:
+        with tf.GradientTape() as tape:
+            y = f()
+        gradient = tape.gradient(y, v)
+    assert acc.jvp(gradient).numpy().tolist() == [6.0, 0.0, 36.0]
+    assert float(acc.jvp(y)) == 3.0 + 2 * 27.0
+
+
+def test_forward_over_forward():
+    x = tf.constant(2.0)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as outer:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as inner:
+            y = x ** 4
+        first = inner.jvp(y)
+    assert float(first) == 32.0 and float(outer.jvp(first)) == 48.0
+
+
+def test_refused():
+    x = tf.constant(1.0)
+    with pytest.raises(ValueError, match="Shape of tangent"):
+        tf.autodiff.ForwardAccumulator(x, tf.constant([1.0]))
+    with pytest.raises(ValueError, match="already"):
+        tf.autodiff.ForwardAccumulator([x, x], [x, x])

@@ -1,0 +1,75 @@
+"""Optimizers of version 1 run as they are called, in tf.functions and in sessions, with the same numbers."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.compat import v1
+from penstock.eager import context
+
+X = np.random.RandomState(0).randn(16, 2).astype(np.float32)
+Y = X @ np.float32([[2.0], [-1.0]]) + 0.5
+OPTIMIZERS = {
+    "adadelta": lambda: v1.train.AdadeltaOptimizer(1.0),
+    "adagrad": lambda: v1.train.AdagradOptimizer(0.5),
+    "adam": lambda: v1.train.AdamOptimizer(0.1),
+    "ftrl": lambda: v1.train.FtrlOptimizer(0.5),
+    "gradient_descent": lambda: v1.train.GradientDescentOptimizer(0.3),
+    "momentum": lambda: v1.train.MomentumOptimizer(0.1, 0.9),
+    "proximal_adagrad": lambda: v1.train.ProximalAdagradOptimizer(0.1),
+    "rmsprop": lambda: v1.train.RMSPropOptimizer(0.05),
+}
+
+
+def loss_of(w, b):
+    return tf.reduce_mean((tf.matmul(X, w) + b - Y) ** 2)
+
+
+def in_session(make):
+    with v1.Graph().as_default(), v1.Session() as session:
+        w = v1.Variable(tf.zeros([2, 1]), use_resource=True)
+        b = v1.Variable(tf.zeros([1]), use_resource=True)
+        step = make().minimize(loss_of(w, b))
+        session.run(v1.global_variables_initializer())
+        for _ in range(5):
+            session.run(step)
+        return session.run([w, b])
+
+
+@pytest.mark.parametrize("name", sorted(OPTIMIZERS))
+def test_the_same_everywhere(name):
+    make, expected = OPTIMIZERS[name], in_session(OPTIMIZERS[name])
+    with context.eager_mode():
+        w, b = tf.Variable(tf.zeros([2, 1])), tf.Variable(tf.zeros([1]))
+        optimizer = make()
+        for _ in range(5):
+            optimizer.minimize(lambda: loss_of(w, b))
+        for mine, theirs in zip((w, b), expected):
+            np.testing.assert_allclose(mine.numpy(), theirs, rtol=1e-5)
+        assert all(s.name.startswith("Variable/") or "beta" in s.name for s in optimizer.variables())
+        w, b = tf.Variable(tf.zeros([2, 1])), tf.Variable(tf.zeros([1]))
+        optimizer, steps = make(), tf.Variable(0, dtype=tf.int64)
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                loss = loss_of(w, b)
+            optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]), global_step=steps)
+
+        for _ in range(5):
+            step()
+        assert int(steps) == 5
+        for mine, theirs in zip((w, b), expected):
+            np.testing.assert_allclose(mine.numpy(), theirs, rtol=1e-5)
+
+
+def test_rows():
+    with context.eager_mode():
+        table = tf.Variable(tf.ones([4, 2]))
+        v1.train.AdamOptimizer(0.1).minimize(lambda: tf.reduce_sum(tf.gather(table, [1, 1, 2])))
+        assert table.numpy()[0].tolist() == [1.0, 1.0]
+        np.testing.assert_allclose(table.numpy()[1:3], 0.9, rtol=1e-5)
+
+
+def test_a_loss_that_was_computed_is_refused():
+    with context.eager_mode(), pytest.raises(RuntimeError, match="should be a function"):
+        v1.train.GradientDescentOptimizer(0.1).minimize(tf.constant(1.0))

@@ -1,5 +1,5 @@
-"""Tells two spirals apart with a small network, trained three times from the same start: op by op, by a tf.function, and
-with Newton's idea of curvature along the gradient, which needs a gradient of a gradient.
+"""Tells two spirals apart with a small network, trained three times from the same start: op by op, by a tf.function,
+and with Newton's idea of curvature along the gradient, which needs a gradient of a gradient.
 
     python -m penstock examples/eager_spirals.py --steps 300
 

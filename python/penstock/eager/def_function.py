@@ -32,8 +32,8 @@ class UnliftedInitializerVariable(resource_variable_ops.ResourceVariable):
     whose values the body computes, or all if it is to be `later`.
     """
 
-    def __init__(self, initial_value=None, pending=None, later=False, trainable=None, name=None, dtype=None, constraint=None,
-                 shape=None, synchronization=None, aggregation=None, collections=None, **unused):
+    def __init__(self, initial_value=None, pending=None, later=False, trainable=None, name=None, dtype=None,
+                 constraint=None, shape=None, synchronization=None, aggregation=None, collections=None, **unused):
         graph = ops.get_default_graph()
         keywords = dict(trainable=trainable, name=name, dtype=dtype, constraint=constraint, shape=shape,
                         synchronization=synchronization, aggregation=aggregation)

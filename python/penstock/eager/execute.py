@@ -36,8 +36,8 @@ def execute(op_name, num_outputs, inputs, attrs=None, ctx=None, name=None):
         made[key] = value
     for i, value in enumerate(inputs):
         if not isinstance(value, Tensor):
-            raise TypeError(f"Inputs to eager execution function cannot be {type(value).__name__}, but must be tensors: "
-                            f"input {i}, {value!r}")
+            raise TypeError("Inputs to eager execution function must be tensors, not "
+                            f"{type(value).__name__}: input {i}, {value!r}")
     outputs = graph._new_op(op_name, list(inputs), name or op_name, made).outputs
     if len(outputs) > num_outputs:
         raise errors.InvalidArgumentError(None, None, f"Expecting {len(outputs)} outputs, but *num_retvals is "

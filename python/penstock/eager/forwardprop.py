@@ -1,7 +1,7 @@
 """Forward-mode derivatives: directional derivatives of what runs, by differentiating gradients by what flows into them.
 
-The gradient of y by x is linear in what flows into y; its derivative by that, in the direction of a tangent of x, is the
-tangent of y.
+The gradient of y by x is linear in what flows into y; its derivative by that, in the direction of a tangent of x, is
+the tangent of y.
 """
 from penstock.eager import backprop
 from penstock.framework import conversion

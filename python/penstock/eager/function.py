@@ -324,7 +324,7 @@ class ConcreteFunction:
         result = nest.map_structure(lambda t: None if t is None else TensorSpec(t.shape, t.dtype),
                                     _expanded(self.structured_outputs))
         head = f"({', '.join(shown)}) -> {result}"
-        return head if not verbose else f"Input Parameters:\n  " + "\n  ".join(shown) + f"\nOutput Type:\n  {result}"
+        return head if not verbose else "Input Parameters:\n  " + "\n  ".join(shown) + f"\nOutput Type:\n  {result}"
 
     def __str__(self):
         return f"ConcreteFunction {self.pretty_printed_signature()}" if self._func_graph is not None else repr(self)

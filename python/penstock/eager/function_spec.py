@@ -221,7 +221,7 @@ def encode(value, ranks_only=False, aliases=None):
         return "T", value._dtype._base, None if shape is None else len(shape) if ranks_only else shape
     kind = type(value)
     if value is None or kind in (int, float, bool, str, bytes, complex):
-        return kind, value
+        return "P", value  # 1 and 1.0 are one trace, as equal values are
     if kind is TensorSpec:
         shape = value._shape_tuple
         key = "T", value.dtype._base, None if shape is None else len(shape) if ranks_only else tuple(shape)

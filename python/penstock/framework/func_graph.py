@@ -5,7 +5,6 @@ import weakref
 import numpy as np
 
 from penstock import _core
-from penstock.framework import attr_values
 from penstock.framework import auto_control_deps
 from penstock.framework import conversion
 from penstock.framework import defaults
@@ -84,6 +83,11 @@ class FuncGraph(Graph):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
     # Variables
+
+    def _random_op_seed(self):
+        """The number of random ops so far, which does not depend on what else the body holds."""
+        self._random_ops = getattr(self, "_random_ops", -1) + 1
+        return self._random_ops
 
     def watch_variable(self, variable):
         """Notes that the body reads a variable."""

@@ -107,6 +107,10 @@ class Graph(ScopesMixin):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
+    def _random_op_seed(self):
+        """The seed of a random op that was given none, in a graph with a seed."""
+        return self._last_id
+
     def watch_variable(self, variable):
         """Tells the active tapes that a variable is read."""
         if _core.tape_is_active():

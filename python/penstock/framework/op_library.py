@@ -279,12 +279,23 @@ class _Call:
             self.explain(arg, value, given)
             raise
 
+    def refuse_eagerly(self, wanted, observed):
+        """What an op that runs at once says of a tensor of another type than the one it needs."""
+        if wanted is not None and wanted != observed:
+            from penstock.framework import errors
+            raise errors.InvalidArgumentError(
+                None, None, f"cannot compute {self.info.name} as input #{len(self.inputs)}(zero-based) was expected to be "
+                f"a {_type_text(wanted)} tensor but is a {_type_text(observed)} tensor [Op:{self.info.name}]") from None
+
     def explain(self, arg, value, given):
         """Raises what is wrong with a value that is of another type than the known one."""
         try:
             observed = conversion.internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         except ValueError as e:
             raise ValueError(f"Tried to convert '{given}' to a tensor and failed. Error: {e}") from None
+        if defaults.get_default_graph()._eager:
+            wanted = arg.type or self.types.get(arg.type_attr)
+            self.refuse_eagerly(wanted, dtypes.as_dtype(observed)._base)
         prefix = f"Input '{given}' of '{self.info.name}' Op has type {observed} that does not match"
         if arg.type:
             raise TypeError(f"{prefix} expected type of {_name(arg.type)}.") from None
@@ -363,6 +374,8 @@ class _Call:
             self.types[attr] = base
             self.origin[attr] = given
         elif known != base:
+            if defaults.get_default_graph()._eager:
+                self.refuse_eagerly(known, base)
             raise TypeError(f"Input '{given}' of '{self.info.name}' Op has type {_name(base)} that does not match type "
                             f"{_name(known)} of argument '{self.origin[attr]}'.")
 
@@ -406,6 +419,15 @@ class _Call:
 
 def _name(number):
     return dtypes.as_dtype(number).name
+
+
+_TYPE_TEXTS = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def _type_text(number):
+    """A type as the runtime's messages name it."""
+    name = _name(number)
+    return _TYPE_TEXTS.get(name, name)
 
 
 # Functions
@@ -624,7 +646,8 @@ def function(op_name):
     if found is None:
         from penstock.framework import constant_op  # noqa: F401  (what is no tensor yet is converted by it)
         info = op_info(op_name)
-        namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph, "_slow": _slow, "_uniform": _uniform,
+        namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph,
+                     "_slow": _slow, "_uniform": _uniform,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
                      "_type": type, "_NotImplemented": NotImplemented,  # an attribute may be called `type`
                      "__name__": "penstock.framework.gen"}

@@ -23,7 +23,7 @@ def get_seed(op_seed):
     else:
         default = graph.seed
     if default is not None:
-        seeds = default, graph._last_id if op_seed is None else op_seed
+        seeds = default, graph._random_op_seed() if op_seed is None else op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed
     else:

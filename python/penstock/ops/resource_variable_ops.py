@@ -441,7 +441,7 @@ class ResourceVariable(BaseResourceVariable):
     def __repr__(self):
         if self._in_graph_mode:
             return super().__repr__()
-        value = repr(self.numpy()) if self.is_initialized() else "<unprintable>"
+        value = self.read_value()._text(True) if self.is_initialized() else "<unprintable>"
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
 
     def _init_from_proto(self, variable_def, import_scope):

@@ -9,7 +9,7 @@ from penstock import _core
 from penstock.framework import errors, gen, ops
 from penstock.ops.arguments import made_function
 
-__all__ = ["numpy_function", "py_func"]
+__all__ = ["eager_py_func", "numpy_function", "py_func", "py_function"]
 
 __getattr__ = made_function(__name__)
 
@@ -91,8 +91,9 @@ def _call_as_op(func, inp, Tout, stateful, name):
     several = isinstance(Tout, (list, tuple))
     token = _py_funcs.insert(func)
     graph = ops.get_default_graph()
-    while getattr(graph, "_outer_graph", None) is not None:  # a function's body lives as long as the graph around it
-        graph = graph._outer_graph
+    outer = getattr(graph, "_outer_graph", None)
+    while outer is not None and not outer._eager:  # a function's body lives as long as the graph around it
+        graph, outer = outer, getattr(outer, "_outer_graph", None)
     if not hasattr(graph, "_py_funcs_used_in_graph"):
         graph._py_funcs_used_in_graph = []
     graph._py_funcs_used_in_graph.append(func)
@@ -126,3 +127,72 @@ def numpy_function(func, inp, Tout, name=None):
     if ops.executing_eagerly():
         return _call_at_once(func, inp, Tout)
     return _call_as_op(func, inp, Tout, True, name)
+
+
+class _EagerFunction:
+    """A function of tensors as one of arrays, and its gradient as another."""
+
+    def __init__(self, func, types):
+        self._func, self._types = func, types
+
+    def _results(self, args):
+        result = self._func(*args)
+        flat = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
+        if len(flat) != len(self._types):
+            raise ValueError(f"the function returned {len(flat)} values, but {len(self._types)} are expected")
+        return [ops.convert_to_tensor(value, dtype=dtype) for value, dtype in zip(flat, self._types)]
+
+    def __call__(self, *arrays):
+        from penstock.eager import context
+        with context.eager_mode():
+            return [value.numpy() for value in self._results([ops.convert_to_tensor(a) for a in arrays])]
+
+    def gradient(self, count):
+        """The function from the arguments and what flows into the results to the gradients of the arguments."""
+        def run(*arrays):
+            from penstock.eager import backprop, context
+            with context.eager_mode():
+                args = [ops.convert_to_tensor(a) for a in arrays[:count]]
+                sources = [a for a in args if a.dtype.is_floating or a.dtype.is_complex]
+                with backprop.GradientTape() as tape:
+                    tape.watch(sources)
+                    results = self._results(args)
+                pairs = [(y, ops.convert_to_tensor(dy)) for y, dy in zip(results, arrays[count:])
+                         if y.dtype.is_floating or y.dtype.is_complex]
+                grads = tape.gradient([y for y, _ in pairs], sources, [dy for _, dy in pairs])
+                return [np.zeros(x.shape.as_list(), x.dtype.as_numpy_dtype) if g is None else
+                        ops.convert_to_tensor(g).numpy() for x, g in zip(sources, grads)]
+        return run
+
+
+@ops.RegisterGradient("EagerPyFunc")
+def _py_function_gradient(op, *dys):
+    function = _py_funcs._functions[op.get_attr("token").decode()]
+    inputs = list(op.inputs)
+    places = [i for i, x in enumerate(inputs) if x.dtype.is_floating or x.dtype.is_complex]
+    found = [None] * len(inputs)
+    if places:
+        made = _call_as_op(function.gradient(len(inputs)), inputs + list(dys), [inputs[i].dtype for i in places], True,
+                           None)
+        for i, gradient in zip(places, made):
+            gradient.set_shape(inputs[i].shape)
+            found[i] = gradient
+    return found
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Calls `func` with the values of `inp` as eager tensors whenever the op runs; gives tensors of types `Tout`.
+
+    Gradients flow through it: for them the function runs once more.
+    """
+    several = isinstance(Tout, (list, tuple))
+    types = list(Tout) if several else [Tout]
+    function = _EagerFunction(func, types)
+    if ops.executing_eagerly():
+        results = function._results([ops.convert_to_tensor(x) for x in inp])
+        return results if several else results[0]
+    with ops.get_default_graph().gradient_override_map({"PyFunc": "EagerPyFunc"}):
+        return _call_as_op(function, inp, Tout, True, name)
+
+
+eager_py_func = py_function

@@ -163,7 +163,7 @@ class Optimizer(trackable.Trackable):
 
         `loss` may be a function of nothing; then, without `var_list`, only the variables it depends on are listed.
         """
-        if callable(loss) and ops.executing_eagerly():
+        if callable(loss) and (ops.executing_eagerly() or ops.inside_function()):
             return self._recorded_gradients(loss, var_list, grad_loss)
         if ops.executing_eagerly():
             raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution "
@@ -224,7 +224,7 @@ class Optimizer(trackable.Trackable):
             update_ops = []
             for grad, var, processor in updates:
                 if grad is not None:
-                    scope_name = "" if ops.executing_eagerly() else var.op.name
+                    scope_name = "" if not getattr(var, "_in_graph_mode", True) else var.op.name
                     with ops.name_scope("update_" + scope_name), ops.colocate_with(var):
                         update_ops.append(processor.update_op(self, grad))
             if global_step is None:

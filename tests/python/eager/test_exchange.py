@@ -27,8 +27,9 @@ def test_buffers_are_views():
     assert first[1, 2, 3] == 23.0
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
-                                   "uint32", "uint64", "bool", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", [
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
+    "complex64", "complex128"])
 def test_types(dtype):
     value = np.array([[0, 1], [1, 1]]).astype(dtype)
     t = tf.constant(value)

@@ -510,3 +510,37 @@ def test_a_training_loop():
     losses = [float(step(x, y)) for _ in range(60)]
     assert losses[-1] < 1e-6 < losses[0]
     np.testing.assert_allclose(w.numpy(), [[2.0], [-1.0]], atol=1e-3)
+
+
+def test_python_functions_within():
+    def double(x):
+        assert tf.executing_eagerly() and isinstance(x, tf.Tensor)
+        return x * x * 2.0
+
+    x = tf.constant(3.0)
+    for f in (lambda x: tf.py_function(double, [x], tf.float32),
+              tf.function(lambda x: tf.py_function(double, [x], tf.float32))):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert (float(y), float(tape.gradient(y, x))) == (18.0, 12.0)
+    g = tf.function(lambda x: tf.numpy_function(lambda v: v + np.float32(1), [x], tf.float32))
+    assert float(g(x)) == 4.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returned 2 values"):
+        tf.function(lambda x: tf.py_function(lambda v: (v, v), [x], tf.float32))(x)
+
+
+def test_random_ops_repeat_with_the_seed():
+    @tf.function
+    def f():
+        return tf.random.normal([2])
+
+    tf.random.set_seed(5)
+    np.testing.assert_allclose(f(), [-1.7138785, -0.6787023], rtol=1e-5)  # as TensorFlow 2.21
+    np.testing.assert_allclose(f(), [-0.2950869, -0.2106566], rtol=1e-5)
+
+
+def test_types_must_agree_eagerly():
+    for f in (lambda: tf.constant(1) + 1.5, lambda: tf.add(tf.constant(1), tf.constant(1.0))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expected to be a int32 tensor but is a float tensor"):
+            f()

@@ -14,7 +14,7 @@ FROM = {
     "ops.random_ops": """
         multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
         truncated_normal""",
-    "ops.script_ops": "numpy_function py_func",
+    "ops.script_ops": "numpy_function py_func py_function",
     "ops.sparse_ops": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat
         sparse_fill_empty_rows sparse_maximum sparse_merge sparse_minimum sparse_reduce_max

@@ -60,7 +60,7 @@ FROM = {
         abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
         pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round
         saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
-    "ops.script_ops": "numpy_function",
+    "ops.script_ops": "numpy_function py_function",
     "ops.sort_ops": "argsort sort",
     "ops.special_math_ops": "einsum",
     "ops.tensor_array_ops": "TensorArray",
@@ -73,6 +73,7 @@ NAMES = {
     "compat": "compat:",
     "errors": "framework.errors:",
     "nest": "util.nest:",
+    "newaxis": "ops.array_ops:newaxis",
     "__version__": "framework.versions:VERSION_2",
     "raw_ops": "framework.raw_ops:",
 }

@@ -9,6 +9,9 @@ from penstock.framework.tensor import Tensor
 from penstock.util import nest
 
 
+PYTHON_MAX_ITERATIONS = 100000000  # a loop of Python's that runs longer while a function is traced is a mistake
+
+
 def _symbolic(x):
     return isinstance(x, Tensor) and not x._is_eager
 
@@ -29,8 +32,11 @@ def _is_value(x):
 # if
 
 
-def if_stmt(cond, body, orelse, get_state, set_state, symbol_names, nouts):
-    """if cond: body() else: orelse(). The first `nouts` symbols are needed afterwards."""
+def if_stmt(cond, body, orelse, get_state, set_state, symbol_names=None, nouts=None, **unused):
+    """if cond: body() else: orelse(). The first `nouts` symbols are needed afterwards. Without names: see functional."""
+    if nouts is None:
+        from penstock.autograph.operators import functional
+        return functional.if_stmt(cond, body, orelse, get_state, set_state)
     if _symbolic(cond):
         results = tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts)
         set_state(results + tuple(get_state())[nouts:])
@@ -50,7 +56,8 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
         def run():
             set_state(start)
             function()
-            values = tuple(get_state())[:nouts]
+            values = tuple(get_state())
+            values = values if nouts is None else values[:nouts]
             flat = []
             for name, value in zip(symbol_names, values):
                 if variables.is_undefined(value):
@@ -79,7 +86,7 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
                 from None
     for a, b, x, y in zip(mine, other, raw, raw_other):
         if (a is None) != (b is None) or a is None and x is not y and x != y:
-            raise TypeError(f"{', '.join(symbol_names)}: one branch gives {x!r}, the other {y!r}; both must give "
+            raise TypeError(f"one branch gives {x!r}, the other {y!r}; both must give "
                             "tensors or the same value")
     flat, at = [], 0
     for value, leaf in zip(mine, raw):
@@ -105,14 +112,21 @@ def _like(pattern, tensor):
 # while
 
 
-def while_stmt(test, body, get_state, set_state, symbol_names, opts):
-    """while test(): body()"""
+def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, init_vars=None, **unused):
+    """while test(): body(). With `init_vars`: see functional."""
+    if init_vars is not None:
+        from penstock.autograph.operators import functional
+        return functional.while_stmt(test, body, get_state, set_state, init_vars, opts)
     first = test()
     if _symbolic(first):
         _tensor_while(test, body, get_state, set_state, symbol_names, opts)
         return
+    count = 0
     while first:
         body()
+        count += 1
+        if count > PYTHON_MAX_ITERATIONS:
+            raise ValueError("iteration limit exceeded")
         first = test()
         if _symbolic(first):
             raise NotImplementedError("The condition of while loop started as non-Tensor, then changed to Tensor. This "
@@ -206,8 +220,11 @@ def _like_before(name, value, before, shape_may_change):
 # for
 
 
-def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts):
-    """for x in iter_: body(x), as long as extra_test() holds."""
+def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names=None, opts=None, init_vars=None, **unused):
+    """for x in iter_: body(x), as long as extra_test() holds. With `init_vars`: see functional."""
+    if init_vars is not None:
+        from penstock.autograph.operators import functional
+        return functional.for_stmt(iter_, extra_test, body, get_state, set_state, init_vars, opts)
     if _symbolic(iter_):
         _tensor_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
         return

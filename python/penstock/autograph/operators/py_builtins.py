@@ -47,6 +47,9 @@ def range_(start_or_stop, stop=None, step=None):
         from penstock.ops import math_ops
         if stop is None:
             start_or_stop, stop = 0, start_or_stop
+        if step is None:  # as Python's, empty rather than wrong
+            from penstock.framework import gen
+            stop = gen.maximum(start_or_stop, stop)
         return math_ops.range(start_or_stop, stop, 1 if step is None else step)
     return range(*given)
 

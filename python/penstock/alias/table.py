@@ -2,11 +2,17 @@
 
 # Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
 PACKAGES = {
+    "python.autograph": "autograph",
+    "python.autograph.core": "autograph.core",
+    "python.autograph.impl": "autograph.impl",
+    "python.autograph.lang": "autograph.lang",
     "python.client": "client",
+    "python.eager": "eager",
     "python.framework": "framework",
     "python.keras": "keras",
     "python.keras.engine": "keras.engine",
     "python.layers": "layers",
+    "python.module": "module",
     "python.ops": "ops",
     "python.ops.losses": "ops.losses",
     "python.platform": "platform",
@@ -23,7 +29,6 @@ PACKAGES = {
 MODULES = {
     "python.checkpoint.checkpoint": "training.tracking.util",
     "python.checkpoint.checkpoint_management": "training.checkpoint_management",
-    "python.eager.context": "framework.context",
     "python.framework.errors_impl": "framework.errors",
     "python.lib.io.file_io": "lib.io.file_io",
     "python.ops.array_ops_stack": "ops.array_ops",

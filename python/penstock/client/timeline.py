@@ -21,7 +21,8 @@ class _ChromeTrace:
 
     def add(self, phase, category, name, pid, tid, timestamp, **more):
         """Adds an event."""
-        self._events.append({"ph": phase, "cat": category, "name": name, "pid": pid, "tid": tid, "ts": timestamp, **more})
+        event = {"ph": phase, "cat": category, "name": name, "pid": pid, "tid": tid, "ts": timestamp}
+        self._events.append({**event, **more})
 
     def format_to_string(self, pretty=False):
         """As JSON text."""
@@ -71,8 +72,8 @@ class Timeline:
     def generate_chrome_trace_format(self, show_dataflow=True, show_memory=False):
         """The trace as JSON text: a process for each device, a thread for each lane, an event for each node.
 
-        show_dataflow: arrows from where a tensor was made to where it is read. show_memory: tensors' lives, and a counter
-        for each allocator.
+        show_dataflow: arrows from where a tensor was made to where it is read. show_memory: tensors' lives, and a
+        counter for each allocator.
         """
         return self.analyze_step_stats(show_dataflow, show_memory).chrome_trace.format_to_string(pretty=True)
 

@@ -79,8 +79,8 @@ def _eager_constant(value, dtype, shape):
         try:
             array, dtype, _ = tensor_values.to_array(_without_tensors(value), dtype, None, False, True)
         except tensor_values.UnsupportedValue as e:
-            raise ValueError(f"Attempt to convert a value ({e.value!r}) with an unsupported type ({type(e.value)}) to a "
-                             "Tensor.") from None
+            raise ValueError(f"Attempt to convert a value ({e.value!r}) with an unsupported type ({type(e.value)}) to "
+                             "a Tensor.") from None
         result = _core.eager_from_numpy(array, dtype._type_enum)
     if shape is None or list(result._dims) == shape:
         return result

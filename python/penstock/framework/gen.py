@@ -20,6 +20,9 @@ def _op_name(function_name):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "_op_def_lib":
+        from penstock.framework.op_def_library import _op_def_lib
+        return _op_def_lib
     op = _op_name(name)
     if op is None:
         raise AttributeError(f"penstock has no op for the function '{name}'")

@@ -21,6 +21,6 @@ def load_file_system_library(library_filename):
 
 
 def load_library(library_location):
-    """Registers the ops of a library, or of all in a folder. NotFoundError if there is none there, UnimplementedError if
-    there is."""
+    """Registers the ops of a library, or of all in a folder. NotFoundError if there is none there, UnimplementedError
+    if there is."""
     _refuse(library_location)

@@ -427,7 +427,8 @@ class ScopesMixin:
             setattr(self, field, original)
 
     def switch_to_thread_local(self):
-        """From now on threads see only their own scopes: devices, control dependencies, colocation. Names are always so."""
+        """From now on threads see only their own scopes: devices, control dependencies, colocation. Names are always
+        so."""
         if not isinstance(self._stacks, _ThreadStacks):
             self._stacks = _ThreadStacks(self._stacks)
 

@@ -117,8 +117,8 @@ def is_tensor(x):
     return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
-# The ops through which constant_value sees: those of version 1, so that programs that ask it build version 1's graphs. The
-# runtime's own inference sees further.
+# The ops through which constant_value sees: those of version 1, so that programs that ask it build version 1's graphs.
+# The runtime's own inference sees further.
 _ENDS = frozenset(["Const", "Shape", "Size", "Rank"])
 _SEEN_THROUGH = frozenset(["Range", "Cast", "Concat", "ConcatV2", "Pack", "Fill", "Equal", "NotEqual"])
 

@@ -204,8 +204,8 @@ def _check_strings(array, values):
     if array.dtype.kind == "O":
         for x in array.ravel():
             if not isinstance(x, (str, bytes, bytearray)):
-                raise UnsupportedValue(f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. "
-                                       "Consider casting elements to a supported type.", x)
+                raise UnsupportedValue(f"Failed to convert object of type {type(values)} to Tensor. Contents: "
+                                       f"{values}. Consider casting elements to a supported type.", x)
 
 
 def filled(array, shape):

@@ -113,8 +113,8 @@ def constant_value(pred):
 
 
 def get_reachable_from_inputs(inputs, targets=None):
-    """The set of tensors that are computed from `inputs` (tensors or variables), these included; at least up to those of
-    `targets`."""
+    """The set of tensors that are computed from `inputs` (tensors or variables), these included; at least up to those
+    of `targets`."""
     reached, wanted = set(inputs), set(targets or ())
     queue = list(inputs)
     while queue:

@@ -210,8 +210,8 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
             outer = _graph_around(graph, ys)
             if outer is not None:  # the derivatives lie where the ys do, and are captured
                 with outer.as_default():
-                    return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients, aggregation_method,
-                                   stops, unconnected)
+                    return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
+                                   aggregation_method, stops, unconnected)
         graph._check_not_finalized()
 
         def run(ys, xs, grad_ys):

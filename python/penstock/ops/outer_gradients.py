@@ -8,7 +8,7 @@ def captures(graph):
 
 
 class Around:
-    """The part of the graphs around a function's body that lies between some tensors `xs` and what the body captures."""
+    """The part of the graphs around a function's body that lies between some tensors `xs` and what it captures."""
 
     def __init__(self, graph, xs):
         self._graph = graph
@@ -54,11 +54,11 @@ class Around:
         else:
             op = tensor.op
             if op.op_def.is_stateful or op._get_control_flow_context() is not None:
-                raise NotImplementedError(f"tf.gradients inside of a function, through {op.name} ({op.type}) outside of it")
+                raise NotImplementedError(f"tf.gradients inside of a function, through {op.name} ({op.type}) outside")
             inputs = [self.copied(x) for x in op.inputs]
             with self._graph.as_default():
-                copy = self._graph.create_op(op.type, inputs, [x.dtype for x in op.outputs], name=op.name.split("/")[-1],
-                                             attrs=op.node_def.attr)
+                copy = self._graph.create_op(op.type, inputs, [x.dtype for x in op.outputs],
+                                             name=op.name.split("/")[-1], attrs=op.node_def.attr)
             for x, y in zip(op.outputs, copy.outputs):
                 self._copies[id(x)] = y
             return self._copies[id(tensor)]

@@ -1,4 +1,5 @@
-"""Marks of deprecation. What is deprecated works as before; its docs say so, and the first call warns through tf.logging."""
+"""Marks of deprecation. What is deprecated works as before; its docs say so, and the first call warns through
+tf.logging."""
 import contextlib
 import functools
 import re
@@ -113,8 +114,8 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
         known = spec.args + [spec.varargs, spec.varkw]
         missing = [name for name in accepted if name not in known]
         if missing:
-            raise ValueError(f"The following deprecated arguments are not present in the function signature: {missing}. "
-                             f"Found next arguments: {known}.")
+            raise ValueError("The following deprecated arguments are not present in the function signature: "
+                             f"{missing}. Found next arguments: {known}.")
 
         def given(args, kwargs):
             """The deprecated arguments of a call."""
@@ -178,8 +179,8 @@ def deprecated_endpoints(*names):
     """Decorator that notes which of a function's public names are deprecated."""
     def decorate(func):
         if "_tf_deprecated_api_names" in func.__dict__:
-            raise DeprecatedNamesAlreadySet(f"Cannot set deprecated names for {func.__name__} to {names}. Deprecated names "
-                                            f"are already set to {func._tf_deprecated_api_names}.")
+            raise DeprecatedNamesAlreadySet(f"Cannot set deprecated names for {func.__name__} to {names}. Deprecated "
+                                            f"names are already set to {func._tf_deprecated_api_names}.")
         func._tf_deprecated_api_names = names
         return func
     return decorate

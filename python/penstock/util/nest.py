@@ -154,8 +154,8 @@ def _assert_same_types(a, b):
     if (_is_composite(a) or _is_spec(a)) and (_is_composite(b) or _is_spec(b)):
         first, second = _spec_of(a), _spec_of(b)
         if type(first) is not type(second):
-            raise TypeError(f"The two structures don't have the same sequence type. First structure has type {type(a)}, "
-                            f"while second structure has type {type(b)}")
+            raise TypeError("The two structures don't have the same sequence type. First structure has type "
+                            f"{type(a)}, while second structure has type {type(b)}")
         try:
             first.most_specific_compatible_type(second)
         except (TypeError, ValueError) as e:

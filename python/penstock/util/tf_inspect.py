@@ -3,7 +3,8 @@ import collections
 import functools
 import inspect as _inspect
 from inspect import (  # noqa: F401
-    Parameter, Signature, getdoc, getframeinfo, getmembers, getmodule, getmro, isabstract, iscode, istraceback, signature)
+    Parameter, Signature, getdoc, getframeinfo, getmembers, getmodule, getmro, isabstract, iscode, istraceback,
+    signature)
 
 from penstock.util import tf_decorator
 

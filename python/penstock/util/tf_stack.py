@@ -18,7 +18,8 @@ def extract_stack(limit=-1):
 
 
 def convert_stack(stack, include_func_start_lineno=False):
-    """(file, line, function, text of the line) of each frame, and the line where the function begins, if it is wanted."""
+    """(file, line, function, text of the line) of each frame, and the line where the function begins, if it is
+    wanted."""
     rows = []
     for frame in stack:
         linecache.checkcache(frame.filename)

@@ -37,6 +37,20 @@ print(tf.__version__)
 def test_internal_modules():
     python("""
 import tensorflow as tf
+from tensorflow.python.autograph.impl import api
+from tensorflow.python.eager import backprop, context, def_function, wrap_function
+from tensorflow.python.framework import composite_tensor, func_graph, op_def_library, subscribe, traceable_stack
+from tensorflow.python.module import module
+from tensorflow.python.ops import resources
+from tensorflow.python.ops.gen_math_ops import _op_def_lib
+from tensorflow.python.ops.variable_scope import _PartitionInfo, _get_default_variable_store
+from tensorflow.python.training import server_lib
+from tensorflow.python.util import decorator_utils, keyword_args, lock_util, serialization, tf_stack
+assert backprop.GradientTape is tf.GradientTape and server_lib.Server is tf.train.Server
+assert not context.executing_eagerly() and _PartitionInfo([4, 2], [2, 0]).single_offset([2, 2]) == 2
+assert _op_def_lib.apply_op("Add", x=1.0, y=2.0, name="sum").name == "sum:0"
+tf.get_variable("v", [])
+assert list(_get_default_variable_store()._vars) == ["v"]
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import variable_scope, gen_math_ops
 from tensorflow.python.training import optimizer, training_ops

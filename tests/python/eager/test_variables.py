@@ -63,7 +63,8 @@ def test_templates_hold_their_variables():
 
 @pytest.mark.parametrize("make", [
     lambda: tf.train.GradientDescentOptimizer(0.1), lambda: tf.train.MomentumOptimizer(0.1, 0.5),
-    lambda: tf.train.AdamOptimizer(0.1), lambda: tf.train.AdagradOptimizer(0.1), lambda: tf.train.RMSPropOptimizer(0.1)])
+    lambda: tf.train.AdamOptimizer(0.1), lambda: tf.train.AdagradOptimizer(0.1),
+    lambda: tf.train.RMSPropOptimizer(0.1)])
 def test_optimizers_take_the_steps_of_graphs(make):
     v, optimizer, step = tf.Variable(2.0), make(), tf.Variable(0)
     for _ in range(3):
@@ -94,7 +95,7 @@ def test_switching_eager_execution_on_checks_its_arguments():
 
 def test_what_no_tensor_holds_is_named():
     for value, leaf in (({}, r"\{\}"), ([{1: 2}], r"\{1: 2\}")):
-        with pytest.raises(ValueError, match=rf"Attempt to convert a value \({leaf}\) with an unsupported type \(<class 'dict'>\)"):
+        with pytest.raises(ValueError, match=rf"Attempt to convert a value \({leaf}\) with an unsupported type"):
             tf.convert_to_tensor(value)
 
 

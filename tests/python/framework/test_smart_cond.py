@@ -18,8 +18,8 @@ def test_smart_case():
             assert sess.run(smart_case([(False, never)], lambda: tf.constant(2), exclusive)) == 2
         assert smart_cond(tf.constant(True), lambda: 5, never) == 5
         assert not any(op.type == "Switch" for op in graph.get_operations() if "ssert" not in op.name)
-        mixed = smart_case([(x > 1, lambda: tf.constant(1)), (tf.constant(3) < 1, never), (True, lambda: tf.constant(3))],
-                           never)
+        mixed = smart_case([(x > 1, lambda: tf.constant(1)), (tf.constant(3) < 1, never),
+                            (True, lambda: tf.constant(3))], never)
         assert sess.run([mixed, mixed], {x: 2}) == [1, 1] and sess.run(mixed, {x: 0}) == 3
         with pytest.raises(TypeError, match="pred must be a Tensor or bool, got: 1"):
             smart_case([(1, never)])

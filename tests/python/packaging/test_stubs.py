@@ -59,7 +59,7 @@ def test_signatures_of_ops(package):
         node, real = functions[name], inspect.signature(getattr(gen, name))
         assert [a.arg for a in node.args.args] == list(real.parameters)
         assert len(node.args.defaults) == sum(p.default is not p.empty for p in real.parameters.values())
-    assert ast.unparse(functions["mat_mul"].returns) == "Tensor" and ast.unparse(functions["unique"].returns) == "Unique"
+    assert [ast.unparse(functions[name].returns) for name in ("mat_mul", "unique")] == ["Tensor", "Unique"]
 
 
 def test_the_package_finds_its_modules_beside_the_stubs(package):

@@ -84,7 +84,8 @@ def test_a_session_outlives_its_server():
 
 def test_what_a_server_is_made_of():
     cluster = {"a": ["localhost:0"], "b": {3: "localhost:0"}}
-    for arguments, message in (((cluster,), "explicit `job_name`"), (({"a": ["x:0", "y:0"]},), "explicit `task_index`")):
+    two = {"a": ["x:0", "y:0"]}
+    for arguments, message in (((cluster,), "explicit `job_name`"), ((two,), "explicit `task_index`")):
         with pytest.raises(ValueError, match=message):
             tf.train.Server(*arguments)
     with pytest.raises(TypeError, match="Could not convert"):

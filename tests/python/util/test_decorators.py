@@ -72,8 +72,8 @@ def warnings(monkeypatch):
 
 def test_deprecated_functions(warnings):
     old = deprecation.deprecated("2016-07-04", "Do that.")(plain)
-    assert old.__doc__ == ("Adds. (deprecated)\n\nWarning: THIS FUNCTION IS DEPRECATED. It will be removed after 2016-07-04.\n"
-                           "Instructions for updating:\nDo that.")
+    assert old.__doc__ == ("Adds. (deprecated)\n\nWarning: THIS FUNCTION IS DEPRECATED. It will be removed after "
+                           "2016-07-04.\nInstructions for updating:\nDo that.")
     assert old(1) == 3 and old(2) == 4
     assert len(warnings) == 1 and __file__ in warnings[0] and "plain (from" in warnings[0]
     alias = deprecation.deprecated_alias("old.name", "new.name", plain)

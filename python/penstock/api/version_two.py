@@ -9,13 +9,16 @@ beside_version_one = False  # version 1 is there as `compat.v1` only
 
 
 def switch():
-    """Version 2's behaviour, unless the program has imported `penstock.v1` before: then it is a program of version 1."""
+    """Version 2's behaviour, unless the program has imported `penstock.v1` before: then it is a program of version 1; or
+    has said itself which behaviour it wants."""
     global _switched
     if _switched or ("penstock.v1" in sys.modules and not beside_version_one):
         return
     _switched = True
-    from penstock.framework import mode
-    mode.enable_v2_behavior()
+    from penstock.framework.mode import enable_v2_behavior, mode
+    if not mode.decided:
+        enable_v2_behavior()
+        mode.eager = not mode.graphs_wanted
 
 
 def attribute(name):

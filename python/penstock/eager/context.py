@@ -5,7 +5,7 @@ import random
 from penstock import _core
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
 from penstock.framework import defaults
-from penstock.framework.mode import mode
+from penstock.framework.mode import disable_eager_execution, mode  # noqa: F401
 
 GRAPH_MODE, EAGER_MODE = 0, 1
 SYNC, ASYNC = 0, 1
@@ -162,8 +162,3 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     if stack.stack or stack._global_default_graph is not None and stack._global_default_graph._ops:
         raise ValueError("tf.enable_eager_execution must be called at program startup.")
     mode.eager = True
-
-
-def disable_eager_execution():
-    """Makes ops build graphs."""
-    mode.eager = False

@@ -11,6 +11,8 @@ class _Mode:
         self.control_flow_v2 = False
         self.tensor_equality = False
         self.tensor_shape_v2 = False
+        self.decided = False  # the program has said which version it wants,
+        self.graphs_wanted = False  # or that it builds graphs
 
     @property
     def eager(self):
@@ -69,13 +71,16 @@ def control_flow_v2_enabled():
 def disable_v2_behavior():
     """Switches everything to version 1."""
     mode.__init__()
+    mode.decided = True
 
 
 def enable_v2_behavior():
     """Switches everything to version 2."""
     mode.eager = mode.resource_variables = mode.control_flow_v2 = mode.tensor_equality = mode.tensor_shape_v2 = True
+    mode.decided = True
 
 
 def disable_eager_execution():
     """Makes ops build graphs."""
     mode.eager = False
+    mode.graphs_wanted = True

@@ -2,6 +2,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import penstock as tf
 assert tf.executing_eagerly()
@@ -29,3 +31,12 @@ print("ok")
 def test_program():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.stdout == "ok\n", done.stderr
+
+
+@pytest.mark.parametrize("said, eager, resources", [
+    ("v1.disable_v2_behavior()", False, False), ("v1.disable_eager_execution()", False, True), ("", True, True)])
+def test_what_a_program_has_said_holds(said, eager, resources):
+    program = (f"import penstock.compat.v1 as v1\n{said}\nimport penstock\npenstock.constant(1)\n"
+               f"assert v1.executing_eagerly() is {eager} and v1.resource_variables_enabled() is {resources}")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

@@ -110,7 +110,7 @@ class _DefinedFunction:
     @property
     def declared_input_types(self):
         """The argument types."""
-        return self._arg_types
+        return tuple(self._arg_types)
 
     @property
     def captured_inputs(self):
@@ -148,6 +148,10 @@ class _DefinedFunction:
             base = function_utils.get_func_name(self._func).replace("<", "").replace(">", "")
             if self._grad_func is not None:
                 base += "_" + self._grad_func.name
+        if self._out_names and len(self._out_names) != len(body.outputs):
+            raise errors.InvalidArgumentError(
+                None, None, "output names must be either empty or equal in size to outputs. output names size = "
+                f"{len(self._out_names)} outputs size = {len(body.outputs)}")
         attrs = {k: v.SerializeToString() for k, v in _attrs_of(base, self._extra_kwargs).items()}
         try:
             self._data = body._core.to_function(
@@ -278,7 +282,7 @@ class _FuncGraph(Graph):
         if tensor._is_eager:
             inner = self._constant(tensor)
         elif self._capture_by_value:
-            inner = self._copy(tensor.op).outputs[tensor.value_index]
+            return self._by_value(tensor)
         else:
             inner = self._capture_as_input(tensor, name)
         self._captured[id(tensor)] = (tensor, inner)
@@ -305,7 +309,15 @@ class _FuncGraph(Graph):
             self._core.set_handle_data(*inner._key, handle)
         self.inputs.append(inner)
         self.extra_args.append(inner)
+        if _is_guaranteed(tensor.op):  # it is known to be constant inside too
+            with self.as_default(), self.control_dependencies(None):
+                return super()._new_op("GuaranteeConst", (inner,), "GuaranteeConst", {"T": inner.dtype._base}).outputs[0]
         return inner
+
+    def _by_value(self, tensor):
+        if id(tensor) not in self._captured:
+            self._copy(tensor.op)
+        return self._captured[id(tensor)][1]
 
     def _copy(self, op):
         """The operation with all that it depends on, inside of the body."""
@@ -313,7 +325,7 @@ class _FuncGraph(Graph):
             raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
         if op.type in ("Placeholder", "PlaceholderV2"):
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-        inputs = [self.capture(t) for t in op.inputs]
+        inputs = [self._by_value(t) for t in op.inputs]
         made = self.create_op(op.type, inputs, name=op.name, attrs=dict(op.node_def.attr))
         for outer, inner in zip(op.outputs, made.outputs):
             self._captured[id(outer)] = (outer, inner)
@@ -333,6 +345,22 @@ class _FuncGraph(Graph):
         if self._capture_resource_var_by_value and getattr(variable, "handle", None) is not None:
             return variable.value()
         return variable
+
+
+def _is_guaranteed(op):
+    """Whether all that it is computed from was declared constant, by tf.guarantee_const."""
+    known, stack = {}, [op]
+    while stack:
+        op = stack[-1]
+        inputs = [x.op for x in op.inputs]
+        missing = [x for x in inputs if x not in known]
+        if op.type == "GuaranteeConst" or not inputs or not missing:
+            known[op] = op.type == "GuaranteeConst" or bool(inputs) and not missing and all(known[x] for x in inputs)
+            stack.pop()
+        else:
+            known[op] = False  # of a loop, until its inputs are known
+            stack += missing
+    return known[op]
 
 
 def func_graph_from_py_func(func, arg_names, arg_types, name=None, capture_by_value=False, device=None,

@@ -1,7 +1,7 @@
 import pytest
 
 from penstock.client.session import Session
-from penstock.framework import dtypes, function, gen, ops
+from penstock.framework import dtypes, errors, function, gen, ops
 from penstock.framework.constant_op import constant_v1 as constant
 
 
@@ -77,3 +77,25 @@ def test_errors():
         function.Defun(dtypes.float32)(lambda x: gen.identity(x))(1.0, 2.0)
     with pytest.raises(ValueError, match="arguments than the number of specified input types"):
         function.Defun(dtypes.float32, dtypes.float32)(lambda x: x)
+
+
+def test_what_is_guaranteed_constant_is_so_in_the_body():
+    weights = gen.guarantee_const(constant(3.0))
+    more = gen.mul(weights, gen.guarantee_const(constant(2.0)))
+    free = gen.mul(weights, constant(2.0))
+
+    @function.Defun(dtypes.float32)
+    def use(x):
+        return gen.add_v2(gen.mul(x, more), free)
+
+    assert run(use(1.0)) == 12.0 and use.captured_inputs == [more, free]
+    assert [node.op for node in use.definition.node_def].count("GuaranteeConst") == 1
+
+
+def test_too_many_names_of_outputs():
+    @function.Defun(dtypes.float32, out_names=["a", "b"])
+    def identity(x):
+        return x
+
+    with pytest.raises(errors.InvalidArgumentError, match="output names size = 2 outputs size = 1"):
+        identity(1.0)

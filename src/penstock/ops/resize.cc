@@ -22,6 +22,12 @@ void ResizeShape(ShapeContext& c) {
   }
   c.out(0, out);
 }
+void ScaleShape(ShapeContext& c) {
+  for (const int i : {2, 3}) {
+    if (const PartialShape pair = c.WithRank(i, 1); pair.known_rank()) shapes::RequireDim(pair[0], 2);
+  }
+  ResizeShape(c);
+}
 void LikeOriginal(ShapeContext& c) { c.out(0, c.WithRank(1, 4)); }
 
 AttrMap Corners(GradContext& g) { return CopyAttrs(g, {"align_corners", "half_pixel_centers"}); }
@@ -63,6 +69,52 @@ void RegisterResizeOps(OpRegistry& ops) {
   Attributes(ops.Add("ResizeNearestNeighborGrad").Input("grads: T").Input("size: int32").Output("output: T"),
              "T: {uint8, int8, int32, half, float, double, bfloat16}")
       .Shape(ResizeShape);
+
+  Attributes(ops.Add("ResizeBicubic").Input("images: T").Input("size: int32").Output("resized_images: float"),
+             "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}")
+      .Shape(ResizeShape)
+      .Doc("Images at another size: each new pixel is made of the sixteen around its place.")
+      .Gradient([](GradContext& g) {
+        const DataType type = g.x(0).type();
+        if (type != DT_FLOAT && type != DT_DOUBLE) return;
+        g.Set(0, g.Call("ResizeBicubicGrad", {g.dy(), g.x(0)}, Corners(g)));
+      });
+  Attributes(ops.Add("ResizeBicubicGrad").Input("grads: float").Input("original_image: T").Output("output: T"),
+             "T: {float, double}")
+      .Shape(LikeOriginal);
+  ops.Add("ResizeArea")
+      .Input("images: T")
+      .Input("size: int32")
+      .Output("resized_images: float")
+      .Attr("T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}")
+      .Attr("align_corners: bool = false")
+      .Shape(ResizeShape)
+      .Doc("Images at another size: each new pixel is the mean of the area that it covers.");
+  ops.Add("ScaleAndTranslate")
+      .Input("images: T")
+      .Input("size: int32")
+      .Input("scale: float")
+      .Input("translation: float")
+      .Output("resized_images: float")
+      .Attr("T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}")
+      .Attr("kernel_type: string = 'lanczos3'")
+      .Attr("antialias: bool = true")
+      .Shape(ScaleShape)
+      .Doc("Images scaled and moved, sampled through a kernel.")
+      .Gradient([](GradContext& g) {
+        g.Set(0, g.Call("ScaleAndTranslateGrad", {g.dy(), g.x(0), g.x(2), g.x(3)},
+                        CopyAttrs(g, {"kernel_type", "antialias"})));
+      });
+  ops.Add("ScaleAndTranslateGrad")
+      .Input("grads: T")
+      .Input("original_image: T")
+      .Input("scale: float")
+      .Input("translation: float")
+      .Output("output: T")
+      .Attr("T: {float}")
+      .Attr("kernel_type: string = 'lanczos3'")
+      .Attr("antialias: bool = true")
+      .Shape(LikeOriginal);
 
   LrnAttributes(ops.Add("LRN").Input("input: T").Output("output: T"))
       .Shape([](ShapeContext& c) { c.out(0, c.WithRank(0, 4)); })

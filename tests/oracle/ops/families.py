@@ -22,6 +22,8 @@ NAMES = [
     "linalg",
     "image",
     "layout",
+    "resampling",
+    "spectral",
 ]
 
 

@@ -34,6 +34,9 @@ OTHERWISE = {
         Conv3DBackpropInput Conv3DBackpropFilter BatchMatrixDiag BatchMatrixDiagPart
         BatchMatrixSetDiag BatchMatrixBandPart QuantizeAndDequantize RandomPoisson
         BatchNormWithGlobalNormalization* CompareAndBitpack
+        BatchCholesky BatchCholeskyGrad BatchMatrixInverse BatchMatrixDeterminant BatchMatrixSolve BatchMatrixSolveLs
+        BatchMatrixTriangularSolve BatchSvd BatchSelfAdjointEig BatchSelfAdjointEigV2 SelfAdjointEig MatrixExponential
+        AdjustContrast
         """,
     "takes or gives quantized numbers: tests/python/ops/test_quantized.py": """
         QuantizeV2 Dequantize Requantiz* QuantizeDownAndShrinkRange Quantized*

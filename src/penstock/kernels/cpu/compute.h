@@ -3,6 +3,7 @@
 #pragma once
 
 #include "penstock/kernel/kernel_context.h"
+#include "penstock/kernels/cpu/convert.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {
@@ -22,7 +23,7 @@ class ComputeInput {
   ComputeInput(const KernelContext& k, const Tensor& t) : tensor_(t) {
     if (t.dtype() != kTypeOf<C>) {
       tensor_ = k.Temp(kTypeOf<C>, t.shape());
-      ConvertElements(k, CpuLoops().cast[t.dtype()][kTypeOf<C>], t.raw(), DataTypeSize(t.dtype()),
+      ConvertElements(k, ConversionLoop(t.dtype(), kTypeOf<C>), t.raw(), DataTypeSize(t.dtype()),
                       tensor_.mutable_raw(), sizeof(C), t.num_elements());
     }
     data = tensor_.template data<C>();
@@ -43,7 +44,7 @@ class ComputeOutput {
   }
   void Store() {
     if (!temp_.initialized()) return;
-    ConvertElements(k_, CpuLoops().cast[kTypeOf<C>][out_.dtype()], temp_.raw(), sizeof(C), out_.mutable_raw(),
+    ConvertElements(k_, ConversionLoop(kTypeOf<C>, out_.dtype()), temp_.raw(), sizeof(C), out_.mutable_raw(),
                     DataTypeSize(out_.dtype()), out_.num_elements());
   }
   C* data;

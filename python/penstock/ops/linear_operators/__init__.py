@@ -1,0 +1,1 @@
+"""Linear operators: matrices of special form that need not be written out."""

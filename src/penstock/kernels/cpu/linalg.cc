@@ -1,0 +1,305 @@
+// Solving, inverting, determinants.
+#include "penstock/kernels/cpu/linalg.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <Eigen/QR>
+
+namespace penstock {
+namespace linalg {
+
+Pairs::Pairs(const Batch& a, const Batch& b) {
+  const int rank = std::max(a.outer.rank(), b.outer.rank());
+  const auto dim = [&](const Shape& s, int d) {
+    const int i = d - (rank - s.rank());
+    return i < 0 ? int64_t{1} : s[i];
+  };
+  a_steps_.resize(rank), b_steps_.resize(rank);
+  std::vector<int64_t> dims(rank);
+  int64_t a_step = 1, b_step = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    const int64_t x = dim(a.outer, d), y = dim(b.outer, d);
+    KernelContext::Require(x == y || x == 1 || y == 1, "Incompatible shapes: ", a.outer, " vs. ", b.outer);
+    dims[d] = x == 1 ? y : x;
+    a_steps_[d] = x == 1 ? 0 : a_step, b_steps_[d] = y == 1 ? 0 : b_step;
+    a_step *= x, b_step *= y;
+  }
+  outer = Shape(dims);
+  count = outer.num_elements();
+}
+
+namespace {
+
+template <class T>
+struct Cholesky {
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    const T* x = k.in<T>(0).data();
+    T* y = k.out<T>(0, k.shape(0)).data();
+    if (in.size() == 0) return;
+    ForEach(k, in.count, Cube(in.rows) / 3, [&](int64_t i) {
+      Eigen::LLT<Columns<T>, Eigen::Lower> llt(in.At(x, i));
+      k.Require(llt.info() == Eigen::Success,
+                "Cholesky decomposition was not successful. The input might not be valid.");
+      ViewAt(y, i, in.rows, in.rows) = llt.matrixL();
+    });
+  }
+};
+
+// Where L L^T = A: the gradient of A from that of L.
+template <class T>
+struct CholeskyGrad {
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    k.Require(k.shape(0) == k.shape(1), "Inputs L and grad must have the same shape, but have ", k.shape(0), " and ",
+              k.shape(1));
+    const T *l = k.in<T>(0).data(), *dy = k.in<T>(1).data();
+    T* dx = k.out<T>(0, k.shape(0)).data();
+    if (in.size() == 0) return;
+    ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
+      const Columns<T> lower = in.At(l, i).template triangularView<Eigen::Lower>();
+      const Columns<T> grad = in.At(dy, i).template triangularView<Eigen::Lower>();
+      Columns<T> middle = (lower.transpose() * grad).template triangularView<Eigen::Lower>();
+      middle.diagonal() *= T(0.5);
+      const auto upper = lower.transpose().template triangularView<Eigen::Upper>();
+      upper.solveInPlace(middle);                                                   // L^-T middle
+      const Columns<T> turned = middle.transpose();
+      const Columns<T> result = upper.solve(turned);                                // L^-T (...)^T
+      ViewAt(dx, i, in.rows, in.rows) = (result + result.transpose()) * T(0.5);
+    });
+  }
+};
+
+template <class T>
+bool Invertible(const Eigen::PartialPivLU<Columns<T>>& lu) {
+  return lu.matrixLU().diagonal().cwiseAbs().minCoeff() > Real<T>(0);
+}
+
+template <class T>
+struct MatrixInverse {
+  bool adjoint;
+  explicit MatrixInverse(const NodeView& node) : adjoint(node.attr<bool>("adjoint")) {}
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    const T* x = k.in<T>(0).data();
+    T* y = k.out<T>(0, k.shape(0)).data();
+    if (in.size() == 0) return;
+    ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
+      Eigen::PartialPivLU<Columns<T>> lu;
+      adjoint ? lu.compute(in.At(x, i).adjoint()) : lu.compute(in.At(x, i));
+      k.Require(Invertible<T>(lu), "Input is not invertible.");
+      ViewAt(y, i, in.rows, in.rows) = lu.inverse();
+    });
+  }
+};
+
+// Sign (of modulus 1) and logarithm of the modulus of the determinant.
+template <class T>
+std::pair<T, Real<T>> SignAndLog(const ConstView<T>& x) {
+  if (x.rows() == 0) return {T(1), Real<T>(0)};
+  const Eigen::PartialPivLU<Columns<T>> lu(x);
+  T sign = static_cast<T>(static_cast<Real<T>>(lu.permutationP().determinant()));
+  Real<T> log = 0;
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    const T pivot = lu.matrixLU()(i, i);
+    const Real<T> size = std::abs(pivot);
+    log += std::log(size);
+    sign *= pivot / size;
+  }
+  // A pivot of 0, or no number: TensorFlow has sign 0 and minus infinity for the former.
+  if (!std::isfinite(log) && log < 0) sign = T(0);
+  return {sign, log};
+}
+
+template <class T>
+struct MatrixDeterminant {
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    const T* x = k.in<T>(0).data();
+    T* y = k.out<T>(0, in.outer).data();
+    ForEach(k, in.count, Cube(in.rows), [&](int64_t i) {
+      const auto [sign, log] = SignAndLog<T>(in.At(x, i));
+      y[i] = sign * std::exp(log);
+    });
+  }
+};
+
+template <class T>
+struct LogMatrixDeterminant {
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    const T* x = k.in<T>(0).data();
+    T *sign = k.out<T>(0, in.outer).data(), *log = k.out<T>(1, in.outer).data();
+    ForEach(k, in.count, Cube(in.rows), [&](int64_t i) {
+      const auto both = SignAndLog<T>(in.At(x, i));
+      sign[i] = both.first, log[i] = T(both.second);
+    });
+  }
+};
+
+// Matrix and right-hand sides of one batch shape, or of shapes that stretch to one.
+struct Sides {
+  Batch a, b;
+  Sides(KernelContext& k, bool same_batch) : a(k.shape(0)), b(k.shape(1)) {
+    k.Require(!same_batch || a.outer == b.outer,
+              "All input tensors must have the same outer dimensions, but have shapes ", k.shape(0), " and ",
+              k.shape(1));
+    k.Require(a.rows == b.rows, "Input matrix and rhs are incompatible: ", k.shape(0), " and ", k.shape(1));
+  }
+  void RequireSquare() const { KernelContext::Require(a.rows == a.columns, "Input matrix must be square."); }
+};
+
+template <class T>
+struct MatrixSolve {
+  bool adjoint;
+  explicit MatrixSolve(const NodeView& node) : adjoint(node.attr<bool>("adjoint")) {}
+  void operator()(KernelContext& k) const {
+    const Sides sides(k, true);
+    sides.RequireSquare();
+    const T *a = k.in<T>(0).data(), *b = k.in<T>(1).data();
+    T* y = k.out<T>(0, k.shape(1)).data();
+    if (sides.a.size() == 0 || sides.b.size() == 0) return;
+    const double flops =
+        Cube(sides.a.rows) + static_cast<double>(sides.a.size()) * static_cast<double>(sides.b.columns);
+    ForEach(k, sides.a.count, flops, [&](int64_t i) {
+      Eigen::PartialPivLU<Columns<T>> lu(sides.a.At(a, i));
+      k.Require(Invertible<T>(lu), "Input matrix is not invertible.");
+      const Columns<T> rhs = sides.b.At(b, i);
+      auto out = ViewAt(y, i, sides.b.rows, sides.b.columns);
+      if (adjoint) {
+        out = lu.adjoint().solve(rhs);
+      } else {
+        out = lu.solve(rhs);
+      }
+    });
+  }
+};
+
+template <class T>
+struct MatrixTriangularSolve {
+  bool lower, adjoint;
+  explicit MatrixTriangularSolve(const NodeView& node)
+      : lower(node.attr<bool>("lower")), adjoint(node.attr<bool>("adjoint")) {}
+  void operator()(KernelContext& k) const {
+    const Sides sides(k, false);
+    sides.RequireSquare();
+    const Pairs pairs(sides.a, sides.b);
+    const int64_t n = sides.a.rows, m = sides.b.columns;
+    Shape shape = pairs.outer;
+    shape.AddDim(n), shape.AddDim(m);
+    const T *a = k.in<T>(0).data(), *b = k.in<T>(1).data();
+    T* y = k.out<T>(0, shape).data();
+    if (shape.num_elements() == 0) return;
+    ForEach(k, pairs.count, static_cast<double>(n * n) * static_cast<double>(m), [&](int64_t i) {
+      const auto matrix = sides.a.At(a, pairs.a(i));
+      k.Require(matrix.diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
+      auto out = ViewAt(y, i, n, m);
+      out = sides.b.At(b, pairs.b(i));
+      if (lower) {
+        const auto triangle = matrix.template triangularView<Eigen::Lower>();
+        adjoint ? triangle.adjoint().solveInPlace(out) : triangle.solveInPlace(out);
+      } else {
+        const auto triangle = matrix.template triangularView<Eigen::Upper>();
+        adjoint ? triangle.adjoint().solveInPlace(out) : triangle.solveInPlace(out);
+      }
+    });
+  }
+};
+
+template <class T>
+struct MatrixSolveLs {
+  bool fast;
+  explicit MatrixSolveLs(const NodeView& node) : fast(node.attr<bool>("fast")) {}
+  void operator()(KernelContext& k) const {
+    const Sides sides(k, true);
+    k.Require(k.shape(2).rank() == 0, "l2_regularizer must be a scalar, but has shape ", k.shape(2));
+    const double regularizer = k.Scalar<double>(2);
+    k.Require(regularizer >= 0, "l2_regularizer must be >= 0.");
+    const int64_t m = sides.a.rows, n = sides.a.columns, columns = sides.b.columns;
+    const T *a = k.in<T>(0).data(), *b = k.in<T>(1).data();
+    const auto out = k.out<T>(0, sides.a.Of({n, columns}));
+    if (m == 0 || n == 0 || columns == 0) {
+      std::fill(out.begin(), out.end(), T(0));
+      return;
+    }
+    const auto added = static_cast<Real<T>>(regularizer);
+    const double flops = static_cast<double>(std::max(m, n)) * static_cast<double>(std::min(m, n)) *
+                         static_cast<double>(std::min(m, n) + columns);
+    ForEach(k, sides.a.count, flops, [&](int64_t i) {
+      const Columns<T> matrix = sides.a.At(a, i), rhs = sides.b.At(b, i);
+      auto y = ViewAt(out.data(), i, n, columns);
+      if (!fast) {
+        y = Eigen::CompleteOrthogonalDecomposition<Columns<T>>(matrix).solve(rhs);
+        return;
+      }
+      // The smaller of A^H A and A A^H.
+      const bool tall = m >= n;
+      Columns<T> gramian = tall ? Columns<T>(matrix.adjoint() * matrix) : Columns<T>(matrix * matrix.adjoint());
+      gramian.diagonal().array() += T(added);
+      const Eigen::LLT<Columns<T>, Eigen::Lower> llt(gramian);
+      k.Require(llt.info() == Eigen::Success,
+                "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger "
+                "l2_regularizer > 0.");
+      if (tall) {
+        y = llt.solve(matrix.adjoint() * rhs);
+      } else {
+        y = matrix.adjoint() * llt.solve(rhs);
+      }
+    });
+  }
+};
+
+template <class T>
+struct Lu {
+  void operator()(KernelContext& k) const {
+    const Batch in = Batch::Square(k.shape(0));
+    const T* x = k.in<T>(0).data();
+    T* y = k.out<T>(0, k.shape(0)).data();
+    Tensor& order = k.Output(1, in.Of({in.rows}));
+    if (in.size() == 0) return;
+    ForEach(k, in.count, Cube(in.rows), [&](int64_t i) {
+      const Eigen::PartialPivLU<Columns<T>> lu(in.At(x, i));
+      k.Require(Invertible<T>(lu), "Input is not invertible.");
+      ViewAt(y, i, in.rows, in.rows) = lu.matrixLU();
+      const Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic> from = lu.permutationP().transpose();
+      for (int64_t r = 0; r < in.rows; ++r) {
+        const int64_t row = from.indices()(r);
+        if (order.dtype() == DT_INT32) {
+          order.mutable_data<int32_t>()[i * in.rows + r] = static_cast<int32_t>(row);
+        } else {
+          order.mutable_data<int64_t>()[i * in.rows + r] = row;
+        }
+      }
+    });
+  }
+};
+
+}  // namespace
+}  // namespace linalg
+
+void RegisterLinalgKernels(KernelRegistry& kernels) {
+  using namespace linalg;  // NOLINT: its own family
+  using Plain = Types<float, double>;
+  kernels.Add<Cholesky>("Cholesky", MatrixTypes{});
+  kernels.Add<Cholesky>("BatchCholesky", Plain{});
+  kernels.Add<CholeskyGrad>("CholeskyGrad", Plain{});
+  kernels.Add<CholeskyGrad>("BatchCholeskyGrad", Plain{});
+  kernels.Add<MatrixInverse>("MatrixInverse", MatrixTypes{});
+  kernels.Add<MatrixInverse>("BatchMatrixInverse", Plain{});
+  kernels.Add<MatrixDeterminant>("MatrixDeterminant", MatrixTypes{});
+  kernels.Add<MatrixDeterminant>("BatchMatrixDeterminant", MatrixTypes{});
+  kernels.Add<LogMatrixDeterminant>("LogMatrixDeterminant", MatrixTypes{});
+  kernels.Add<MatrixSolve>("MatrixSolve", MatrixTypes{});
+  kernels.Add<MatrixSolve>("BatchMatrixSolve", Plain{});
+  kernels.Add<MatrixTriangularSolve>("MatrixTriangularSolve", MatrixTypes{});
+  kernels.Add<MatrixTriangularSolve>("BatchMatrixTriangularSolve", Plain{});
+  kernels.Add<MatrixSolveLs>("MatrixSolveLs", MatrixTypes{}).HostInput(2);
+  kernels.Add<MatrixSolveLs>("BatchMatrixSolveLs", Plain{}).HostInput(2);
+  kernels.Add<Lu>("Lu", MatrixTypes{});
+  RegisterDecompositionKernels(kernels);
+  RegisterSvdKernels(kernels);
+  RegisterMatrixFunctionKernels(kernels);
+  RegisterBandedKernels(kernels);
+}
+
+}  // namespace penstock

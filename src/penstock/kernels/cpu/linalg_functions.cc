@@ -1,0 +1,63 @@
+// Square roots, exponentials and logarithms of matrices. They are slow to compile, so there is one of each for real and
+// one for complex numbers, in double.
+#include <unsupported/Eigen/MatrixFunctions>
+
+#include "penstock/kernels/cpu/linalg.h"
+
+namespace penstock::linalg {
+namespace {
+
+template <class T>
+using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
+
+template <class T>
+void Apply(KernelContext& k, Columns<Wide<T>> (*function)(const Columns<Wide<T>>&)) {
+  const Batch in = Batch::Square(k.shape(0));
+  const T* x = k.in<T>(0).data();
+  T* y = k.out<T>(0, k.shape(0)).data();
+  if (in.size() == 0) return;
+  ForEach(k, in.count, Cube(in.rows) * 30, [&](int64_t i) {
+    auto out = ViewAt(y, i, in.rows, in.rows);
+    if (!in.At(x, i).allFinite()) {  // Schur decompositions might not end
+      out.setConstant(T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      return;
+    }
+    out = function(in.At(x, i).template cast<Wide<T>>()).template cast<T>();
+  });
+}
+
+template <class W>
+Columns<W> Root(const Columns<W>& x) {
+  return x.sqrt();
+}
+template <class W>
+Columns<W> Exponential(const Columns<W>& x) {
+  return x.exp();
+}
+template <class W>
+Columns<W> Logarithm(const Columns<W>& x) {
+  return x.log();
+}
+
+template <class T>
+struct MatrixSquareRoot {
+  void operator()(KernelContext& k) const { Apply<T>(k, Root<Wide<T>>); }
+};
+template <class T>
+struct MatrixExponential {
+  void operator()(KernelContext& k) const { Apply<T>(k, Exponential<Wide<T>>); }
+};
+template <class T>
+struct MatrixLogarithm {
+  void operator()(KernelContext& k) const { Apply<T>(k, Logarithm<Wide<T>>); }
+};
+
+}  // namespace
+
+void RegisterMatrixFunctionKernels(KernelRegistry& kernels) {
+  kernels.Add<MatrixSquareRoot>("MatrixSquareRoot", MatrixTypes{});
+  kernels.Add<MatrixExponential>("MatrixExponential", MatrixTypes{});
+  kernels.Add<MatrixLogarithm>("MatrixLogarithm", Complexes{});
+}
+
+}  // namespace penstock::linalg

@@ -1,0 +1,38 @@
+// Linear resampling along the rows and columns of images: each new position is a weighted sum of old ones.
+#pragma once
+
+#include <vector>
+
+#include "penstock/kernel/kernel_context.h"
+
+namespace penstock {
+
+// Along one axis: what each new position is made of.
+class AxisTaps {
+ public:
+  struct Tap {
+    int64_t from;
+    float weight;
+  };
+  void Add(int64_t from, float weight) { taps_.push_back({from, weight}); }
+  void EndPosition() { ends_.push_back(taps_.size()); }
+  int64_t size() const { return static_cast<int64_t>(ends_.size()); }
+  std::span<const Tap> operator[](int64_t i) const {
+    const size_t begin = i ? ends_[i - 1] : 0;
+    return {taps_.data() + begin, ends_[i] - begin};
+  }
+
+ private:
+  std::vector<Tap> taps_;
+  std::vector<size_t> ends_;
+};
+
+// y [batch, rows.size(), columns.size(), channels] from images of the shape `in`.
+void Resample(const KernelContext& k, const float* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns,
+              float* y);
+// The transposed map: adds dy, of the new size, into dx of the shape `in`.
+template <class C>
+void ResampleBack(const KernelContext& k, const float* dy, const Shape& in, const AxisTaps& rows,
+                  const AxisTaps& columns, C* dx);
+
+}  // namespace penstock

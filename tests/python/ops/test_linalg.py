@@ -1,0 +1,183 @@
+"""Linear algebra against NumPy, its gradients against differences, and what it refuses."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+RNG = np.random.RandomState(0)
+TYPES = {np.float32: 2e-4, np.float64: 1e-10, np.complex64: 2e-4, np.complex128: 1e-10}
+
+
+def matrices(*shape, dtype=np.float64, positive=False):
+    x = RNG.normal(size=shape)
+    if np.issubdtype(dtype, np.complexfloating):
+        x = x + 1j * RNG.normal(size=shape)
+    if positive:
+        x = x @ np.conj(np.swapaxes(x, -1, -2)) + 2 * np.eye(shape[-1])
+    return x.astype(dtype)
+
+
+def adjoint(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+@pytest.fixture
+def run():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        yield sess.run
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_solving(run, dtype):
+    near = dict(rtol=0, atol=TYPES[dtype] * 10)
+    a, b = matrices(2, 3, 4, 4, dtype=dtype, positive=True), matrices(2, 3, 4, 2, dtype=dtype)
+    np.testing.assert_allclose(run(tf.linalg.inv(a)), np.linalg.inv(a), **near)
+    np.testing.assert_allclose(run(tf.linalg.inv(a, adjoint=True)), adjoint(np.linalg.inv(a)), **near)
+    np.testing.assert_allclose(run(tf.linalg.solve(a, b)), np.linalg.solve(a, b), **near)
+    np.testing.assert_allclose(run(tf.linalg.solve(a, b, adjoint=True)), np.linalg.solve(adjoint(a), b), **near)
+    chol = run(tf.linalg.cholesky(a))
+    np.testing.assert_allclose(chol @ adjoint(chol), a, rtol=1e-4)
+    np.testing.assert_allclose(run(tf.linalg.triangular_solve(chol, b)), np.linalg.solve(chol, b), **near)
+    np.testing.assert_allclose(run(tf.linalg.triangular_solve(a[0], b, lower=False, adjoint=True)),
+                               np.linalg.solve(adjoint(np.triu(a[0])), b), **near)
+    np.testing.assert_allclose(run(tf.linalg.det(a)), np.linalg.det(a), rtol=1e-3)
+    sign, log = run(tf.linalg.slogdet(-a))
+    np.testing.assert_allclose(sign * np.exp(log), np.linalg.det(a), rtol=1e-3)
+    lu, p = tf.linalg.lu(a)
+    np.testing.assert_allclose(run(tf.linalg.lu_reconstruct(lu, p)), a, **near)
+    np.testing.assert_allclose(run(tf.linalg.lu_solve(lu, p, b)), np.linalg.solve(a, b), **near)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("m, n", [(4, 4), (5, 3), (3, 5)])
+def test_decompositions(run, dtype, m, n):
+    near = dict(rtol=0, atol=TYPES[dtype] * 10)
+    x = matrices(2, m, n, dtype=dtype)
+    for full in (False, True):
+        q, r = run(tf.linalg.qr(x, full_matrices=full))
+        np.testing.assert_allclose(q @ r, x, **near)
+        np.testing.assert_allclose(adjoint(q) @ q, np.broadcast_to(np.eye(q.shape[-1]), q.shape[:1] + 2 * q.shape[-1:]),
+                                   **near)
+        s, u, v = run(tf.linalg.svd(x, full_matrices=full))
+        np.testing.assert_allclose(s, np.linalg.svd(x, compute_uv=False), **near)
+        p = min(m, n)
+        np.testing.assert_allclose(u[..., :p] * s[..., None, :] @ adjoint(v[..., :p]), x, **near)
+    rhs = matrices(2, m, 2, dtype=dtype)
+    for fast in (True, False):
+        if m == n and fast:
+            continue  # squares the condition number
+        expected = np.stack([np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(x, rhs)])
+        np.testing.assert_allclose(run(tf.raw_ops.MatrixSolveLs(matrix=x, rhs=rhs, l2_regularizer=0.0, fast=fast)),
+                                   expected, rtol=0, atol=TYPES[dtype] * 100)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_eigenvalues_and_functions(run, dtype):
+    near = dict(rtol=0, atol=TYPES[dtype] * 20)
+    a = matrices(2, 4, 4, dtype=dtype, positive=True)
+    e, v = run(tf.linalg.eigh(a))
+    np.testing.assert_allclose(e.real, np.linalg.eigvalsh(a), rtol=1e-4)
+    np.testing.assert_allclose(v * e[..., None, :] @ adjoint(v), a, rtol=0, atol=TYPES[dtype] * 50)
+    root = run(tf.linalg.sqrtm(a))
+    np.testing.assert_allclose(root @ root, a, rtol=0, atol=TYPES[dtype] * 50)
+    e, v = np.linalg.eigh(a)
+    small = a / 4
+    np.testing.assert_allclose(run(tf.linalg.expm(small)), v * np.exp(e / 4)[..., None, :] @ adjoint(v), rtol=1e-3)
+    if np.issubdtype(dtype, np.complexfloating):
+        np.testing.assert_allclose(run(tf.linalg.logm(a)), v * np.log(e)[..., None, :] @ adjoint(v), **near)
+    values, vectors = run(tf.raw_ops.Eig(input=a, Tout=tf.complex128 if a.dtype.itemsize in (8, 16)
+                                         and a.dtype.char in "dD" else tf.complex64))
+    np.testing.assert_allclose(a @ vectors, vectors * values[..., None, :], rtol=0, atol=TYPES[dtype] * 50)
+
+
+def test_banded(run):
+    above, main, below = matrices(2, 5), matrices(2, 5) + 5, matrices(2, 5)
+    dense = np.stack([np.diag(m) + np.diag(a[:-1], 1) + np.diag(b[1:], -1) for a, m, b in zip(above, main, below)])
+    rhs = matrices(2, 5, 3)
+    d = np.stack([above, main, below], 1)
+    for pivoting in (True, False):
+        x = tf.raw_ops.TridiagonalSolve(diagonals=d, rhs=rhs, partial_pivoting=pivoting)
+        np.testing.assert_allclose(run(x), np.linalg.solve(dense, rhs), atol=1e-10)
+    np.testing.assert_allclose(run(tf.linalg.tridiagonal_matmul(d, rhs)), dense @ rhs, atol=1e-10)
+    bands = np.array([[1., 2, 3, 4], [5, 6, 7, 8]])
+    lower = np.diag([1., 2, 3, 4]) + np.diag([6., 7, 8], -1)
+    upper = np.diag([5., 6, 7, 8]) + np.diag([1., 2, 3], 1)
+    rhs = matrices(4, 2)
+    for is_lower, matrix in ((True, lower), (False, upper)):
+        for turned in (False, True):
+            x = tf.raw_ops.BandedTriangularSolve(matrix=bands, rhs=rhs, lower=is_lower, adjoint=turned)
+            np.testing.assert_allclose(run(x), np.linalg.solve(matrix.T if turned else matrix, rhs), atol=1e-10)
+
+
+SQUARE = matrices(2, 3, 3)
+POSITIVE = matrices(2, 3, 3, positive=True)
+RHS = matrices(2, 3, 2)
+TALL, WIDE = matrices(2, 4, 3), matrices(2, 3, 4)
+
+
+def symmetric(x):
+    return (x + tf.linalg.matrix_transpose(x)) / 2
+
+
+GRADIENTS = {
+    "cholesky": (POSITIVE, lambda x: tf.linalg.cholesky(symmetric(x))),
+    "inverse": (SQUARE, lambda x: tf.linalg.inv(x, adjoint=True)),
+    "det": (SQUARE, tf.linalg.det),
+    "slogdet": (SQUARE, lambda x: tf.linalg.slogdet(x)[1]),
+    "solve": (SQUARE, lambda x: tf.linalg.solve(x, RHS)),
+    "solve adjoint": (SQUARE, lambda x: tf.linalg.solve(x, RHS, adjoint=True)),
+    "rhs": (RHS, lambda x: tf.linalg.solve(SQUARE, x)),
+    "triangular": (POSITIVE, lambda x: tf.linalg.triangular_solve(x, RHS)),
+    "triangular stretched": (POSITIVE[0], lambda x: tf.linalg.triangular_solve(x, RHS, lower=False, adjoint=True)),
+    "lstsq tall": (TALL, lambda x: tf.raw_ops.MatrixSolveLs(matrix=x, rhs=matrices_like(TALL), l2_regularizer=0.3)),
+    "lstsq wide": (WIDE, lambda x: tf.raw_ops.MatrixSolveLs(matrix=x, rhs=RHS, l2_regularizer=0.3)),
+    "qr": (SQUARE, lambda x: tf.concat(tf.linalg.qr(x), -1)),
+    "qr tall": (TALL, lambda x: tf.linalg.qr(x)[0]),
+    "qr wide": (WIDE, lambda x: tf.linalg.qr(x)[1]),
+    "svd": (TALL, lambda x: tf.linalg.svd(x, compute_uv=False)),
+    "svd vectors": (TALL, lambda x: tf.abs(tf.linalg.svd(x)[1])),
+    "svd wide": (WIDE, lambda x: tf.abs(tf.linalg.svd(x)[2])),
+    "svd full": (WIDE, lambda x: tf.abs(tf.linalg.svd(x, full_matrices=True)[1])),
+    "eigvalsh": (POSITIVE, lambda x: tf.linalg.eigvalsh(symmetric(x))),
+    "eigh": (POSITIVE, lambda x: tf.abs(tf.linalg.eigh(symmetric(x))[1])),
+    "sqrtm": (POSITIVE, tf.linalg.sqrtm),
+    "tridiagonal": (matrices(2, 3, 5) + [[[0.]], [[0.]]] + 3 * np.array([[0.], [1], [0]]),
+                    lambda x: tf.linalg.tridiagonal_solve(x, tf.constant(np.arange(20.).reshape(2, 5, 2) % 7))),
+    "tridiagonal product": (matrices(2, 3, 5),
+                            lambda x: tf.linalg.tridiagonal_matmul(x, np.arange(20.).reshape(2, 5, 2) % 7)),
+}
+
+
+def matrices_like(x):
+    return np.arange(x.shape[0] * x.shape[1] * 2.).reshape(x.shape[0], x.shape[1], 2) % 5
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradient(name):
+    value, function = GRADIENTS[name]
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant(value)
+        y = function(x)
+        error = tf.test.compute_gradient_error(x, value.shape, y, y.shape.as_list(), value, delta=1e-5)
+        assert error < 1e-4 * max(1, np.abs(value).max())
+
+
+def test_what_cannot_be_done_is_refused():
+    zero = np.zeros([2, 2])
+    with tf.Graph().as_default(), tf.Session() as sess:
+        for y, message in [(tf.linalg.inv(zero), "Input is not invertible"),
+                           (tf.linalg.solve(zero, zero), "Input matrix is not invertible"),
+                           (tf.linalg.triangular_solve(zero, zero), "Input matrix is not invertible"),
+                           (tf.linalg.cholesky(-np.eye(2)), "Cholesky decomposition was not successful"),
+                           (tf.linalg.lu(zero)[0], "Input is not invertible"),
+                           (tf.linalg.eigh(np.full([2, 2], np.nan))[0], "decomposition was not successful")]:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                sess.run(y)
+        a = tf.placeholder(tf.float64)
+        for bad in (np.zeros([2]), np.zeros([2, 3])):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(tf.linalg.inv(a), {a: bad})
+        assert np.isnan(sess.run(tf.linalg.svd(np.full([2, 2], np.nan), compute_uv=False))).all()
+        for name in ("inv", "cholesky", "sqrtm"):
+            assert sess.run(getattr(tf.linalg, name)(np.zeros([3, 0, 0]))).shape == (3, 0, 0)
+        assert sess.run(tf.linalg.det(np.zeros([3, 0, 0]))).tolist() == [1, 1, 1]

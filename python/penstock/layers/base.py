@@ -18,6 +18,7 @@ from penstock.ops import math_ops
 from penstock.ops import partitioned_variable
 from penstock.ops import variable_scope as vs
 from penstock.ops import variables as tf_variables
+from penstock.training.tracking import base as trackable
 from penstock.util import nest
 
 _layer_counts = weakref.WeakKeyDictionary()  # graph -> {base name: layers of that name so far}
@@ -50,7 +51,7 @@ def to_snake_case(name):
     return "private" + name if name[0] == "_" else name
 
 
-class Layer(object):
+class Layer(trackable.Trackable):
     """Base of the layers.
 
     A subclass makes its variables with `add_weight` in `build(input_shape)` and computes in `call(inputs)`. Names
@@ -250,7 +251,15 @@ class Layer(object):
 
     add_variable = add_weight
 
+    def __setattr__(self, name, value):
+        # Layers and variables are what a tf.train.Checkpoint of the layer holds.
+        if isinstance(value, trackable.Trackable) and getattr(self, "_self_setattr_tracking", True):
+            self._track_trackable(value, name, overwrite=True)
+        super().__setattr__(name, value)
+
     def _weight_added(self, name, variable, trainable, regularizer, existing):
+        if isinstance(variable, trackable.Trackable):
+            self._track_trackable(variable, name, overwrite=True)
         parts = list(variable) if isinstance(variable, partitioned_variable.PartitionedVariable) else [variable]
         if regularizer and not any(part in existing for part in parts):
             for part in parts:

@@ -5,6 +5,7 @@ from penstock.framework import defaults
 from penstock.framework import ops
 from penstock.framework.mode import mode
 from penstock.ops import variables as variables_module
+from penstock.training.tracking import tracking
 from penstock.util import nest
 
 _IDENTIFIER = re.compile(r"[a-zA-Z_]([a-zA-Z0-9_])*$")
@@ -21,14 +22,16 @@ def camel_to_snake(value):
     return value.lower()
 
 
-class Module:
+class Module(tracking.AutoTrackable):
     """Base class of layers and models.
 
     name: a Python identifier; by default the class's name in snake case. Attributes are looked through in the order of
     their names, lists, tuples and dicts in them included.
     """
 
-    _TF_MODULE_IGNORED_PROPERTIES = frozenset()
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset([
+        "_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names",
+        "_self_unconditional_deferred_dependencies", "_self_name_based_restores"])
 
     def __init__(self, name=None):
         if name is None:

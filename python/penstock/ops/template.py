@@ -5,6 +5,7 @@ import traceback
 from penstock.framework import ops
 from penstock.ops import variable_scope
 from penstock.platform import tf_logging as logging
+from penstock.training.tracking import base as trackable
 
 
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
@@ -32,7 +33,7 @@ def _skip_common_stack_elements(trace, base):
     return trace[-1:]
 
 
-class Template(object):
+class Template(trackable.Trackable):
     """What make_template returns."""
 
     def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None,
@@ -61,6 +62,7 @@ class Template(object):
             return self._call_func(args, kwargs)
 
     def _call_func(self, args, kwargs):
+        from penstock.training.tracking import util as tracking_util
         try:
             if self._variables_created:
                 return self._later_call(args, kwargs)
@@ -69,7 +71,8 @@ class Template(object):
                 return self._func(*args, **kwargs)
             self._first_call = False
             try:
-                result = self._func(*args, **kwargs)
+                with tracking_util.capture_dependencies(self):
+                    result = self._func(*args, **kwargs)
             except BaseException:
                 self._first_call = True
                 raise

@@ -15,8 +15,10 @@ from penstock.tools import strip_unused_lib
 INPUT_ORDER = {
     "BatchNormWithGlobalNormalization": ["conv_op", "mean_op", "var_op", "beta_op", "gamma_op"],
     "FusedBatchNorm": ["conv_op", "gamma_op", "beta_op", "mean_op", "var_op"],
+    "FusedBatchNormV3": ["conv_op", "gamma_op", "beta_op", "mean_op", "var_op"],
 }
-EPSILON_ATTR = {"BatchNormWithGlobalNormalization": "variance_epsilon", "FusedBatchNorm": "epsilon"}
+EPSILON_ATTR = {"BatchNormWithGlobalNormalization": "variance_epsilon", "FusedBatchNorm": "epsilon",
+                "FusedBatchNormV3": "epsilon"}
 
 
 def optimize_for_inference(input_graph_def, input_node_names, output_node_names, placeholder_type_enum,

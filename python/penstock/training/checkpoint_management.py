@@ -8,6 +8,7 @@ import time
 
 from google.protobuf import text_format
 
+from penstock.eager import context
 from penstock.framework import ops
 from penstock.ops import variable_scope
 from penstock.platform import tf_logging as logging
@@ -236,8 +237,12 @@ class CheckpointManager(object):
             all_model_checkpoint_timestamps=list(self._maybe_delete.values()),
             last_preserved_timestamp=self._last_preserved_timestamp, save_relative_paths=True)
 
-    def save(self, checkpoint_number=None):
-        """Writes a checkpoint, deletes what is too old, and returns the path."""
+    def _incremented_save_counter(self):
+        """The checkpoint's counter, one more than before."""
+        if context.executing_eagerly():
+            save_counter = self._checkpoint.save_counter
+            save_counter.assign_add(1)
+            return save_counter
         session = ops.get_default_session()
 
         def initialized(next_creator, **kwargs):
@@ -250,10 +255,16 @@ class CheckpointManager(object):
         if self._save_counter_assign is None:
             self._save_counter_assign = save_counter.assign_add(1, read_value=False)
         session.run(self._save_counter_assign)
+        return save_counter
+
+    def save(self, checkpoint_number=None):
+        """Writes a checkpoint, deletes what is too old, and returns the path."""
+        save_counter = self._incremented_save_counter()
         if checkpoint_number is None:
             checkpoint_number = save_counter
         if not isinstance(checkpoint_number, compat.integral_types):
-            checkpoint_number = training_util.global_step(sess=session, global_step_tensor=checkpoint_number)
+            checkpoint_number = training_util.global_step(sess=ops.get_default_session(),
+                                                          global_step_tensor=checkpoint_number)
         path = self._checkpoint.write("%s-%d" % (self._prefix, checkpoint_number))
         self._maybe_delete.pop(path, None)
         self._maybe_delete[path] = time.time()

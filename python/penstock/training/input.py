@@ -80,7 +80,7 @@ def _merge_shapes(shapes, enqueue_many):
         shapes = [s.with_rank_at_least(1)[1:] for s in shapes]
     merged = shapes[0]
     for shape in shapes[1:]:
-        merged = merged.merge_with(shape)
+        merged.merge_with(shape)  # checked; what is unknown in the first stays so
     return merged.as_list()
 
 

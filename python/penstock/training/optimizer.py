@@ -321,6 +321,9 @@ class Optimizer(trackable.Trackable):
         """Restores a slot now, or when it is made."""
         key = _var_key(variable)
         slot = self._slot_dict(slot_name).get(key)
+        if slot is None and ops.executing_eagerly() and slot_variable_position.is_simple_variable():
+            value = slot_variable_position.value_tensors()[trackable.VARIABLE_VALUE_KEY]
+            slot = self._get_or_make_slot(var=variable, val=value, slot_name=slot_name, op_name=self._name)
         if slot is not None:
             slot_variable_position.restore(slot)
         else:

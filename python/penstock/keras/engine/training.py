@@ -1,6 +1,8 @@
 """Model: a layer whose parts are its attributes."""
 from penstock.layers import base
 from penstock.ops import variables as variables_lib
+from penstock.training.tracking import base as trackable
+from penstock.training.tracking import data_structures
 from penstock.util import nest
 
 
@@ -22,6 +24,8 @@ class Model(base.Layer):
                 raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call "
                                    "`super(YourClass, self).__init__()`.")
         elif name not in ("_trainable_weights", "_non_trainable_weights", "_layers"):
+            if not name.startswith("_") or isinstance(value, trackable.Trackable):
+                value = data_structures.sticky_attribute_assignment(self, name, value)
             parts.pop(name, None)
             if any(isinstance(part, (base.Layer, variables_lib.Variable)) for part in self._flat(value)):
                 parts[name] = value

@@ -1,7 +1,10 @@
 """Turns what a program passes to a Saver into saveable objects, in the order in which they are saved."""
 from penstock.eager import context
 from penstock.framework import device as pydev
+from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
+from penstock.framework import tensor_shape
 from penstock.ops import array_ops
 from penstock.ops import partitioned_variable
 from penstock.ops import ref_variable
@@ -40,6 +43,14 @@ class ResourceVariableSaveable(saveable_object.SaveableObject):
         # A variable of eager mode has its device from its handle, and is read on the CPU either way.
         self._var_device = var.device or ""
         self._var_shape = var.shape
+        if isinstance(var, ops.Tensor) and var.op.type == "VarHandleOp":
+            dtype = dtypes.as_dtype(var.op.get_attr("dtype"))
+            self._var_shape = tensor_shape.TensorShape(var.op.get_attr("shape"))
+            self.handle_op = var
+            spec = saveable_object.SaveSpec(lambda: gen.read_variable_op(var, dtype), slice_spec, name, dtype=dtype,
+                                            device=self._var_device)
+            super().__init__(var, [spec], name)
+            return
         if isinstance(var, ops.Tensor):
             self.handle_op = var.op.inputs[0]
             tensor = var

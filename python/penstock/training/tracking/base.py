@@ -140,6 +140,11 @@ class CheckpointPosition:
         attributes = self.object_proto.attributes
         return len(attributes) == 1 and attributes[0].name == VARIABLE_VALUE_KEY and not self.object_proto.children
 
+    def value_tensors(self):
+        """{attribute: value}, read at once."""
+        return {attribute.name: ops.convert_to_tensor(self._checkpoint.reader.get_tensor(attribute.checkpoint_key))
+                for attribute in self.object_proto.attributes}
+
     def gather_ops_or_named_saveables(self):
         """Existing operations that restore its attributes, {key: saveable} of others, and Python's saveables."""
         factories = self.trackable._gather_saveables_for_checkpoint()

@@ -178,14 +178,28 @@ class List(TrackableDataStructure, collections.abc.Sequence):
     def __getitem__(self, key):
         return self._storage[key]
 
-    def __getslice__(self, i, j):
-        return self._storage[slice(i, j)]
+    def __mul__(self, n):
+        return self._storage * n
+
+    __rmul__ = __mul__
+
+    def __imul__(self, n):
+        if n <= 0:
+            raise ValueError("List only supports append, multiplying in place by %d removes elements." % n)
+        self.extend(list(self._storage) * (n - 1))
+        return self
+
+    def copy(self):
+        """A list of the same elements."""
+        return type(self)(self._storage)
+
+    __copy__ = copy
 
     def __len__(self):
         return len(self._storage)
 
     def __eq__(self, other):
-        return self is other or list(self) == other
+        return self is other or list(self) == list(other) if isinstance(other, (list, List)) else False
 
     def __repr__(self):
         return "List(%s)" % (repr(self._storage),)
@@ -266,35 +280,28 @@ class ListWrapper(TrackableDataStructure, list):
         if y <= 0:
             self._mutate(list.clear)
         else:
-            for _ in range(y - 1):
-                self.extend(list(self._last_wrapped_list_snapshot or self))
+            self.extend(list(self._storage) * (y - 1))
         return self
 
     def _mutate(self, change, *args, **kwargs):
-        """Changes the list other than by appending, if it has parts: then it cannot be saved any more."""
+        """Changes the list other than by appending: it cannot be saved any more."""
+        self._non_append_mutation = True
+        return self._change(change, *args, **kwargs)
+
+    def _change(self, change, *args, **kwargs):
         self._check_external_modification()
-        self._maybe_initialize_trackable()
-        if self._self_unconditional_checkpoint_dependencies:
-            self._non_append_mutation = True
-        result = change(self, *args, **kwargs)
-        self._storage[:] = list(self)
+        result = change(self._storage, *args, **kwargs)
+        list.__setitem__(self, slice(None), self._storage)  # for C code, which looks there
         self._last_wrapped_list_snapshot = list(self._storage)
         return result
 
     def __setitem__(self, key, value):
-        self._maybe_initialize_trackable()
-        if isinstance(key, slice):
-            return self._mutate(list.__setitem__, key, [wrap_or_unwrap(v) for v in value])
-        index = key if key >= 0 else key + len(self)
-        replaced = isinstance(list.__getitem__(self, key), base.Trackable)
-        value = wrap_or_unwrap(value)
-        if replaced or isinstance(value, base.Trackable):
-            return self._mutate(list.__setitem__, index, value)
-        self._check_external_modification()
-        list.__setitem__(self, index, value)
-        self._storage[index] = value
-        self._last_wrapped_list_snapshot = list(self._storage)
-        return None
+        is_slice = isinstance(key, slice)
+        value = [wrap_or_unwrap(v) for v in value] if is_slice else wrap_or_unwrap(value)
+        touched = (self._storage[key] if is_slice else [self._storage[key]]) + (value if is_slice else [value])
+        # A list of other things may be changed at will.
+        change = self._mutate if any(isinstance(v, base.Trackable) for v in touched) else self._change
+        change(list.__setitem__, key, value)
 
     def __delitem__(self, key):
         self._mutate(list.__delitem__, key)
@@ -336,9 +343,24 @@ class ListWrapper(TrackableDataStructure, list):
         return type(self), (list(self),)
 
     def __repr__(self):
-        return "ListWrapper(%s)" % (list.__repr__(self),)
+        return "ListWrapper(%s)" % (repr(self._storage),)
 
     __hash__ = TrackableDataStructure.__hash__
+
+
+def _reading(name):
+
+    def method(self, *args):
+        return getattr(self._storage, name)(*args)
+
+    method.__name__ = name
+    return method
+
+
+# The list that was wrapped may be changed by whoever else has it: what reads, reads that.
+for _name in ("__add__", "__contains__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iter__", "__le__", "__len__",
+              "__lt__", "__mul__", "__ne__", "__reversed__", "__rmul__", "__sizeof__", "count", "index"):
+    setattr(ListWrapper, _name, _reading(_name))
 
 
 _ListWrapper = ListWrapper

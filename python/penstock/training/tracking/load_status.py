@@ -153,6 +153,11 @@ class NameBasedSaverStatus(_LoadStatus):
         self._checkpoint = checkpoint
         self._graph_view = graph_view
         self._root = graph_view.root
+        self._optional = object_identity.ObjectIdentitySet()
+
+    def add_to_optionally_restored(self, var):
+        """A variable that the checkpoint need not have."""
+        self._optional.add(var)
 
     def assert_consumed(self):
         unused = list(self._checkpoint.unused_attributes.items())
@@ -176,7 +181,10 @@ class NameBasedSaverStatus(_LoadStatus):
             obj._maybe_initialize_trackable()
             if obj._update_uid < self._checkpoint.restore_uid:
                 obj._update_uid = self._checkpoint.restore_uid
-                saveables.extend(self._checkpoint.globally_named_object_attributes(obj))
+                found = list(self._checkpoint.globally_named_object_attributes(obj))
+                if obj in self._optional:
+                    found = [s for s in found if all(spec.name in self._checkpoint.dtype_map for spec in s.specs)]
+                saveables.extend(found)
         with ops.device("/cpu:0"):
             saver.Saver(saveables).restore(sess=session or get_session(), save_path=self._checkpoint.save_path)
 

@@ -289,6 +289,8 @@ class Checkpoint(tracking.AutoTrackable):
         status = self._saver.restore(save_path=save_path)
         # Its value is wanted, not that of a program that only restores.
         self._maybe_create_save_counter()
+        if isinstance(status, NameBasedSaverStatus):
+            status.add_to_optionally_restored(self._save_counter)
         return status
 
     def _frozen_saveable_objects(self):

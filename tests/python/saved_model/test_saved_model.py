@@ -1,0 +1,109 @@
+"""SavedModels: what the builder writes, the loader gives back."""
+import os
+
+import pytest
+
+import penstock.v1 as tf
+from penstock.saved_model import loader_impl
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def build(directory, assets=None, **kwargs):
+    x = tf.placeholder(tf.float32, [None], name="x")
+    w = tf.get_variable("w", initializer=2.0)
+    y = tf.multiply(x, w, name="y")
+    signature = tf.saved_model.predict_signature_def({"x": x}, {"y": y})
+    builder = tf.saved_model.Builder(str(directory))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        builder.add_meta_graph_and_variables(sess, ["serve"], {"serving_default": signature},
+                                             assets_collection=assets, **kwargs)
+    return builder
+
+
+def load(directory, tags=("serve",), **kwargs):
+    sess = tf.Session(graph=tf.Graph())
+    return sess, tf.saved_model.load(sess, list(tags), str(directory), **kwargs)
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_builder_and_loader(tmp_path, as_text):
+    path = build(tmp_path / "m").save(as_text)
+    assert os.path.basename(path).decode() == ("saved_model.pbtxt" if as_text else "saved_model.pb")
+    assert tf.saved_model.contains_saved_model(str(tmp_path / "m"))
+    sess, meta_graph = load(tmp_path / "m")
+    signature = meta_graph.signature_def["serving_default"]
+    assert tf.saved_model.is_valid_signature(signature)
+    with sess:
+        assert list(sess.run(signature.outputs["y"].name, {signature.inputs["x"].name: [1, 3]})) == [2, 6]
+    sess, _ = load(tmp_path / "m", import_scope="in")
+    with sess:
+        assert list(sess.run("in/y:0", {"in/x:0": [1, 3]})) == [2, 6]
+    with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+        load(tmp_path / "m", ["train"])
+    with pytest.raises(AssertionError, match="isn't empty"):
+        tf.saved_model.Builder(str(tmp_path / "m"))
+
+
+def test_simple_save(tmp_path):
+    x = tf.placeholder(tf.float32, [], name="x")
+    with tf.Session() as sess:
+        tf.saved_model.simple_save(sess, str(tmp_path / "m"), {"x": x}, {"y": x + 1})
+    sess, meta_graph = load(tmp_path / "m")
+    with sess:
+        assert sess.run(meta_graph.signature_def["serving_default"].outputs["y"].name, {"x:0": 4}) == 5
+
+
+def test_assets_and_the_main_op(tmp_path):
+    for folder, text in ("a", "one"), ("b", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "words.txt").write_text(text)
+    contents = tf.get_variable("contents", initializer=["", ""], trainable=False)
+    paths = [tf.constant(str(tmp_path / folder / "words.txt")) for folder in "ab"]
+    for path in paths:
+        tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, path)
+    read = contents.assign([tf.read_file(path) for path in paths]).op
+    build(tmp_path / "m", tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS), main_op=read).save()
+    assert sorted(os.listdir(tmp_path / "m" / "assets")) == ["words.txt", "words.txt_1"]
+    sess, _ = load(tmp_path / "m")
+    with sess:
+        assert list(sess.run("contents:0")) == [b"one", b"two"]
+
+
+def test_an_asset_cannot_leave_its_directory(tmp_path):
+    build(tmp_path / "m").save()
+    message = loader_impl.parse_saved_model(str(tmp_path / "m"))
+    asset = message.meta_graphs[0].asset_file_def.add()
+    asset.filename, asset.tensor_info.name = "../../secret", "x:0"
+    (tmp_path / "m" / "saved_model.pb").write_bytes(message.SerializeToString())
+    with pytest.raises(ValueError, match="outside of its assets"):
+        load(tmp_path / "m")
+
+
+def test_damaged_files(tmp_path):
+    with pytest.raises(IOError, match="does not exist"):
+        load(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"\xff\xff\xff")
+    with pytest.raises(IOError, match="Cannot parse file"):
+        load(tmp_path)
+
+
+def test_signatures_are_checked(tmp_path):
+    x = tf.placeholder(tf.float32, [])
+    with pytest.raises(ValueError, match="must be a string Tensor"):
+        tf.saved_model.regression_signature_def(x, x)
+    with pytest.raises(ValueError, match="cannot be None or empty"):
+        tf.saved_model.predict_signature_def({}, {"y": x})
+    strings = tf.placeholder(tf.string, [None])
+    assert tf.saved_model.is_valid_signature(tf.saved_model.classification_signature_def(strings, strings, None))
+    assert not tf.saved_model.is_valid_signature(tf.saved_model.build_signature_def(method_name="other"))
+    with tf.Session() as sess, pytest.raises(AssertionError, match="must have the dtype field set"):
+        info = tf.saved_model.build_tensor_info(x)
+        info.ClearField("dtype")
+        signature = tf.saved_model.build_signature_def({"x": info}, {})
+        tf.saved_model.Builder(str(tmp_path / "m")).add_meta_graph_and_variables(sess, [], {"s": signature})

@@ -293,8 +293,7 @@ def summary_scope(name, default_name="summary", values=None):
     name = name or default_name
     around = ops.get_name_scope()
     tag = around + "/" + name if around else name
-    with ops.name_scope(_INVALID_SCOPE_CHARACTERS.sub("", name) or None, default_name, values,
-                        skip_on_eager=False) as scope:
+    with ops.name_scope(_INVALID_SCOPE_CHARACTERS.sub("", name) or None, default_name, values) as scope:
         yield tag, scope
 
 

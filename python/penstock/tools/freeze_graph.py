@@ -10,8 +10,8 @@ from penstock.platform import gfile
 from penstock.proto import graph_pb2
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saver_pb2
-from penstock.saved_model import loader_impl as loader
-from penstock.saved_model import tag_constants
+from penstock.saved_models import loader_impl as loader
+from penstock.saved_models import tag_constants
 from penstock.tools import graph_files
 from penstock.tools import saved_model_utils
 from penstock.training import checkpoint_management

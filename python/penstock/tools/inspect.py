@@ -72,8 +72,8 @@ def _signatures(meta_graph, out):
 
 def saved_model(directory, out):
     """Graphs by tags, their signatures, and the variables."""
-    from penstock.saved_model import loader_impl
-    from penstock.saved_model import utils_impl
+    from penstock.saved_models import loader_impl
+    from penstock.saved_models import utils_impl
     message = loader_impl.parse_saved_model(directory)
     for meta_graph in message.meta_graphs:
         print("SavedModel with tags: %s" % ", ".join(meta_graph.meta_info_def.tags), file=out)
@@ -156,7 +156,7 @@ def inspect(path, out):
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
     from penstock.proto import graph_pb2, meta_graph_pb2
-    from penstock.saved_model import loader_impl
+    from penstock.saved_models import loader_impl
     from penstock.training import checkpoint_management
     if os.path.isdir(path):
         if loader_impl.maybe_saved_model_directory(path):

@@ -15,7 +15,7 @@ from penstock.platform import tf_logging as logging
 from penstock.proto import config_pb2
 from penstock.proto import SessionLog
 from penstock.proto import Summary
-from penstock.summary.writer.writer_cache import FileWriterCache as SummaryWriterCache
+from penstock.summaries.writer.writer_cache import FileWriterCache as SummaryWriterCache
 from penstock.training import session_run_hook
 from penstock.training import training_util
 from penstock.training.session_run_hook import SessionRunArgs

@@ -6,7 +6,7 @@ from penstock.framework import tensor_shape
 from penstock.ops import control_flow_ops
 from penstock.ops import data_flow_ops
 from penstock.ops import math_ops
-from penstock.summary import summary
+from penstock.summaries import summary
 from penstock.training import input_sparse
 from penstock.training import queue_runner
 from penstock.training.input_producers import (  # noqa: F401

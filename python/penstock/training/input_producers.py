@@ -10,7 +10,7 @@ from penstock.ops import data_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import random_ops
 from penstock.ops import variable_scope as vs
-from penstock.summary import summary
+from penstock.summaries import summary
 from penstock.training import queue_runner
 
 

@@ -6,7 +6,7 @@ from penstock.ops import resources
 from penstock.ops import tables_initializer
 from penstock.ops import variables
 from penstock.platform import tf_logging as logging
-from penstock.summary import summary
+from penstock.summaries import summary
 from penstock.training import saver as training_saver
 
 

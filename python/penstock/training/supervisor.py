@@ -13,8 +13,8 @@ from penstock.ops import variables
 from penstock.platform import tf_logging as logging
 from penstock.proto import SessionLog
 from penstock.proto import Summary
-from penstock.summary import summary as _summary
-from penstock.summary.writer.writer import FileWriter
+from penstock.summaries import summary as _summary
+from penstock.summaries.writer.writer import FileWriter
 from penstock.training import coordinator
 from penstock.training import saver as saver_mod
 from penstock.training import session_manager as session_manager_mod

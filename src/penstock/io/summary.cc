@@ -120,6 +120,10 @@ std::vector<uint8_t> ImageOfFloats(std::span<const float> values, int64_t channe
   return pixels;
 }
 
+bool Parses(std::string_view bytes, google::protobuf::Message* message) {
+  return bytes.size() <= INT_MAX && message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
 }  // namespace
 
 struct SummaryBuilder::Impl {
@@ -236,9 +240,7 @@ void SummaryBuilder::AddNodeTensor(std::string_view node, const Tensor& value) {
 
 void SummaryBuilder::Merge(std::string_view summary) {
   tensorflow::Summary other;
-  if (!other.ParseFromArray(summary.data(), static_cast<int>(std::min<size_t>(summary.size(), INT_MAX)))) {
-    throw InvalidArgument("Could not parse one of the summary inputs");
-  }
+  if (!Parses(summary, &other)) throw InvalidArgument("Could not parse one of the summary inputs");
   for (auto& value : *other.mutable_value()) {
     if (!value.tag().empty() && !impl_->tags.insert(value.tag()).second) {
       throw InvalidArgument("Duplicate tag ", value.tag(), " found in summary inputs");
@@ -249,7 +251,7 @@ void SummaryBuilder::Merge(std::string_view summary) {
 
 void SummaryBuilder::Append(std::string_view summary) {
   tensorflow::Summary other;
-  ParseMessage(summary, &other);
+  if (!Parses(summary, &other)) throw DataLoss("Bad tf.compat.v1.Summary binary proto");
   impl_->summary.MergeFrom(other);
 }
 
@@ -280,7 +282,7 @@ std::string GraphEvent(double wall_time, int64_t step, std::string_view graph_de
 
 std::string CheckedEvent(std::string_view event) {
   tensorflow::Event parsed;
-  ParseMessage(event, &parsed);
+  if (!Parses(event, &parsed)) throw DataLoss("Bad tf.Event binary proto");
   return std::string(event);
 }
 

@@ -31,7 +31,7 @@ class SummaryBuilder {
   void AddNodeTensor(std::string_view node, const Tensor& value);
   // The values of another summary. InvalidArgument if it is none, or if a tag comes twice.
   void Merge(std::string_view summary);
-  // The same without a look at tags.
+  // The same without a look at tags. DataLoss if it is no summary.
   void Append(std::string_view summary);
 
   std::string Serialize() const;
@@ -46,7 +46,7 @@ class SummaryBuilder {
 // Other events.
 std::string FileVersionEvent(double wall_time);
 std::string GraphEvent(double wall_time, int64_t step, std::string_view graph_def);
-// `event` as it is, checked. InvalidArgument if it is no Event.
+// `event` as it is, checked. DataLoss if it is no Event.
 std::string CheckedEvent(std::string_view event);
 
 }  // namespace penstock

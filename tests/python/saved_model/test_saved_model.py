@@ -4,7 +4,7 @@ import os
 import pytest
 
 import penstock.v1 as tf
-from penstock.saved_model import loader_impl
+from penstock.saved_models import loader_impl
 
 
 @pytest.fixture(autouse=True)

@@ -133,3 +133,39 @@ def test_writer_ops(tmp_path):
     assert found[1].WhichOneof("what") == "graph_def"
     assert sorted(e.summary.value[0].tag for e in found[2:]) == ["a/audio", "g", "h", "i/image/0", "s"]
     assert all(e.step == 5 for e in found[2:])
+
+
+def test_version_two(tmp_path):
+    program = """
+import numpy as np
+import penstock as tf
+writer = tf.summary.create_file_writer(%r)
+assert not tf.summary.scalar("nowhere", 1.0, step=0)
+with writer.as_default(step=3):
+    assert tf.summary.scalar("loss", 0.5)
+    with tf.summary.record_if(False):
+        assert not tf.summary.scalar("loss", 1.0)
+    tf.summary.histogram("h", [0.0, 1.0, 2.0, 2.0], buckets=2, step=4)
+    tf.summary.text("t", "hello", step=4)
+    tf.summary.experimental.write_raw_pb(tf.constant(b""), step=5)
+    try:
+        tf.summary.experimental.write_raw_pb(tf.constant(b"xx"), step=5)
+    except tf.errors.DataLossError as e:
+        assert "Bad" in str(e)
+    else:
+        raise AssertionError("bad bytes were written")
+writer.close()
+try:
+    with writer.as_default():
+        pass
+except RuntimeError:
+    pass
+else:
+    raise AssertionError("a closed writer was used")
+""" % str(tmp_path)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    found = [(e.step, v) for e in events(tmp_path) for v in e.summary.value]
+    assert [(step, v.tag, v.metadata.plugin_data.plugin_name) for step, v in found] == [
+        (3, "loss", "scalars"), (4, "h", "histograms"), (4, "t", "text")]
+    assert tf.make_ndarray(found[0][1].tensor) == 0.5
+    assert tf.make_ndarray(found[1][1].tensor).tolist() == [[0, 1, 1], [1, 2, 3]]

@@ -38,7 +38,7 @@ FROM = {
     "training.rmsprop": "RMSPropOptimizer",
     "training.server_lib": "ClusterSpec Server",
     "training.saver": "Saver export_meta_graph import_meta_graph",
-    "summary.summary_iterator": "summary_iterator",
+    "summaries.summary_iterator": "summary_iterator",
     "training.session_manager": "SessionManager",
     "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "training.supervisor": "Supervisor",

@@ -115,13 +115,11 @@ class SummaryFile : public Resource {
     writer->Open();
     writer_ = std::move(writer);
   }
-  std::shared_ptr<EventWriter> writer() const {
+  std::shared_ptr<EventWriter> writer() const {  // null before it is opened and after it was closed
     std::lock_guard lock(mutex_);
-    if (!writer_) throw NotFound("the summary writer has not been created, or was closed: its resource does not exist");
     return writer_;
   }
-  void Close() {
-    writer()->Close();
+  void Forget() {
     std::lock_guard lock(mutex_);
     writer_.reset();
   }
@@ -131,7 +129,14 @@ class SummaryFile : public Resource {
   std::shared_ptr<EventWriter> writer_;
 };
 
-std::shared_ptr<EventWriter> Writer(KernelContext& k) { return k.Lookup<SummaryFile>(0)->writer(); }
+std::shared_ptr<EventWriter> Writer(KernelContext& k) {
+  std::shared_ptr<EventWriter> writer = k.Lookup<SummaryFile>(0)->writer();
+  if (!writer) {
+    const ResourceHandle& h = k.handle(0);
+    throw NotFound("Resource ", h.container, "/", h.name, "/", h.type_name, " does not exist.");
+  }
+  return writer;
+}
 
 struct SummaryWriter {
   // The name that eager execution gives to what nothing else can name.
@@ -169,7 +174,8 @@ struct FlushWriter {
 
 struct CloseWriter {
   void operator()(KernelContext& k) const {
-    k.Lookup<SummaryFile>(0)->Close();
+    Writer(k)->Close();
+    k.Lookup<SummaryFile>(0)->Forget();
     const ResourceHandle& handle = k.handle(0);
     if (!handle.resource) k.resources().Remove(handle.container, handle.name);
   }

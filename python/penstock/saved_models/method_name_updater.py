@@ -2,8 +2,8 @@
 import os
 
 from penstock.lib.io import file_io
-from penstock.saved_model import constants
-from penstock.saved_model import loader_impl
+from penstock.saved_models import constants
+from penstock.saved_models import loader_impl
 
 
 class MethodNameUpdater:

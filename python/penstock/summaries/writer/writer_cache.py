@@ -2,7 +2,7 @@
 import threading
 
 from penstock.framework import ops
-from penstock.summary.writer.writer import FileWriter
+from penstock.summaries.writer.writer import FileWriter
 
 
 class FileWriterCache:

@@ -12,9 +12,9 @@ from penstock.proto import event_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import meta_graph_pb2
 from penstock.proto import summary_pb2
-from penstock.summary import plugin_asset
-from penstock.summary.writer.event_file_writer import EventFileWriter
-from penstock.summary.writer.event_file_writer_v2 import EventFileWriterV2
+from penstock.summaries import plugin_asset
+from penstock.summaries.writer.event_file_writer import EventFileWriter
+from penstock.summaries.writer.event_file_writer_v2 import EventFileWriterV2
 
 _PLUGINS_DIR = "plugins"
 

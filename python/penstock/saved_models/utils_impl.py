@@ -9,7 +9,7 @@ from penstock.framework import tensor_shape
 from penstock.lib.io import file_io
 from penstock.proto import meta_graph_pb2
 from penstock.proto import types_pb2
-from penstock.saved_model import constants
+from penstock.saved_models import constants
 from penstock.util import compat
 
 

@@ -7,9 +7,9 @@ from penstock.ops import variables
 from penstock.platform import tf_logging
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saved_model_pb2
-from penstock.saved_model import constants
-from penstock.saved_model import signature_def_utils_impl as signature_def_utils
-from penstock.saved_model import utils_impl as saved_model_utils
+from penstock.saved_models import constants
+from penstock.saved_models import signature_def_utils_impl as signature_def_utils
+from penstock.saved_models import utils_impl as saved_model_utils
 from penstock.training import saver as tf_saver
 from penstock.util import compat
 

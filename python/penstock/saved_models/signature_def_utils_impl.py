@@ -3,8 +3,8 @@ from penstock.framework import errors
 from penstock.framework import ops
 from penstock.proto import meta_graph_pb2
 from penstock.proto import types_pb2
-from penstock.saved_model import signature_constants as names
-from penstock.saved_model import utils_impl as utils
+from penstock.saved_models import signature_constants as names
+from penstock.saved_models import utils_impl as utils
 
 
 def build_signature_def(inputs=None, outputs=None, method_name=None):

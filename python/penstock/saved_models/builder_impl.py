@@ -11,9 +11,9 @@ from penstock.proto import meta_graph_pb2
 from penstock.proto import saved_model_pb2
 from penstock.proto import saver_pb2
 from penstock.proto import types_pb2
-from penstock.saved_model import constants
-from penstock.saved_model import signature_def_utils_impl as signature_def_utils
-from penstock.saved_model import utils_impl as saved_model_utils
+from penstock.saved_models import constants
+from penstock.saved_models import signature_def_utils_impl as signature_def_utils
+from penstock.saved_models import utils_impl as saved_model_utils
 from penstock.training import saver as tf_saver
 from penstock.util import compat
 

@@ -424,8 +424,14 @@ class _HookedSession(_WrappedSession):
             original_args=session_run_hook.SessionRunArgs(fetches, feed_dict), session=self._sess)
         options = options or config_pb2.RunOptions()
         feed_dict = self._call_hook_before_run(run_context, actual_fetches, feed_dict, options)
-        run_metadata = run_metadata or config_pb2.RunMetadata()
-        outputs = super().run(fetches=actual_fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+        wanted = {}
+        if run_metadata is not None or options.ByteSize():
+            run_metadata = config_pb2.RunMetadata() if run_metadata is None else run_metadata
+            wanted = {"options": options, "run_metadata": run_metadata}
+        else:
+            # Nobody asked for anything: a plain run is faster, and would leave the message empty as well.
+            run_metadata = config_pb2.RunMetadata()
+        outputs = super().run(fetches=actual_fetches, feed_dict=feed_dict, **wanted)
         for hook in self._hooks:
             hook.after_run(run_context, session_run_hook.SessionRunValues(
                 results=outputs.get(hook), options=options, run_metadata=run_metadata))

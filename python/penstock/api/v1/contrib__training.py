@@ -1,2 +1,8 @@
 """tf.contrib.training."""
-FROM = {"contrib.training.hparam": "HParams parse_values"}
+FROM = {
+    "contrib.training.hparam": "HParams parse_values",
+    "training.checkpoint_utils": "checkpoints_iterator wait_for_new_checkpoint",
+    "training.evaluation": """
+        StopAfterNEvalsHook=_StopAfterNEvalsHook evaluate_once=_evaluate_once
+        get_or_create_eval_step=_get_or_create_eval_step""",
+}

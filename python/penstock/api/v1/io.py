@@ -2,6 +2,8 @@
 FROM = {
     "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "ops.sparse_ops": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
+    "training.input_producers": "match_filenames_once",
+    "training.training_util": "write_graph",
     "framework.gen": """
         decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg
         decode_json_example decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto

@@ -281,6 +281,10 @@ class Checkpoint(tracking.AutoTrackable):
             save_relative_paths=True)
         return path
 
+    def read(self, save_path):
+        """Restores what `write` wrote: `restore` without the counter of saves."""
+        return self._saver.restore(save_path=save_path)
+
     def restore(self, save_path):
         """Restores a checkpoint; None: nothing. Gives a status, of which `assert_consumed()` checks that all matched.
 

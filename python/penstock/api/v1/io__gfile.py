@@ -1,0 +1,2 @@
+"""tf.io.gfile."""
+FROM = {"platform.gfile": "GFile copy exists glob isdir listdir makedirs mkdir remove rename rmtree stat walk"}

@@ -1,0 +1,2 @@
+"""tf.train.experimental."""
+FROM = {"training.tracking.python_state": "PythonState"}

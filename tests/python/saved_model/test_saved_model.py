@@ -22,7 +22,7 @@ def build(directory, assets=None, **kwargs):
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         builder.add_meta_graph_and_variables(sess, ["serve"], {"serving_default": signature},
-                                             assets_collection=assets, **kwargs)
+                                             assets_collection=assets, saver=tf.train.Saver(), **kwargs)
     return builder
 
 

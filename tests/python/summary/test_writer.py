@@ -149,7 +149,7 @@ with writer.as_default(step=3):
     tf.summary.text("t", "hello", step=4)
     tf.summary.experimental.write_raw_pb(tf.constant(b""), step=5)
     try:
-        tf.summary.experimental.write_raw_pb(tf.constant(b"xx"), step=5)
+        tf.summary.experimental.write_raw_pb(tf.constant(b"\\xff"), step=5)
     except tf.errors.DataLossError as e:
         assert "Bad" in str(e)
     else:

@@ -84,14 +84,17 @@ def test_inspect(tmp_path):
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         prefix = tf.train.Saver().save(sess, str(tmp_path / "m"))
-        tf.saved_model.simple_save(sess, str(tmp_path / "saved"), {"in": x}, {"out": y})
+        builder = tf.saved_model.Builder(str(tmp_path / "saved"))
+        signature = tf.saved_model.predict_signature_def({"in": x}, {"out": y})
+        builder.add_meta_graph_and_variables(sess, ["serve"], {"serving_default": signature}, saver=tf.train.Saver())
+        builder.save()
         tf.train.write_graph(sess.graph, str(tmp_path), "g.pbtxt")
         with tf.summary.FileWriter(str(tmp_path / "log"), sess.graph) as writer:
             writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=2.5)]), 7)
     for path in prefix, prefix + ".index", prefix + ".data-00000-of-00001", tmp_path:
         status, text = printed(path)
         assert status == 0 and "weights  float32  [3, 2]  24" in text
-    assert "x      float32  [?, 3]" in printed(tmp_path / "g.pbtxt")[1]
+    assert "float32  [?, 3]" in printed(tmp_path / "g.pbtxt")[1]
     assert "collection" in printed(prefix + ".meta")[1]
     status, text = printed(tmp_path / "saved")
     assert status == 0 and "signature serving_default (tensorflow/serving/predict)" in text and "weights" in text

@@ -53,6 +53,7 @@ MODULES = {
     "python.saved_model.utils": "saved_models.utils_impl",
     "python.training.queue_runner_impl": "training.queue_runner",
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
+    "contrib.framework.python.framework.checkpoint_utils": "training.checkpoint_utils",
     "contrib.framework.python.ops.variables": "contrib.framework.variables",
     "contrib.layers.python.layers.initializers": "contrib.layers.initializers",
     "contrib.layers.python.layers.layers": "contrib.layers.layers",

@@ -2,6 +2,7 @@
 import os
 import re
 
+from penstock import _core
 from penstock.framework import graph as graph_module
 from penstock.framework import graph_io
 from penstock.framework import importer
@@ -287,6 +288,8 @@ def import_scoped_meta_graph_with_return_elements(
         if clear_devices:
             for node in graph_def.node:
                 node.device = ""
+        if meta.meta_info_def.stripped_default_attrs:
+            _fill_in_defaults(graph_def)
         scope = graph.unique_name(import_scope or "", mark_as_used=False)
         if not import_scope and not graph.get_name_scope():
             scope = ""
@@ -300,6 +303,20 @@ def import_scoped_meta_graph_with_return_elements(
         variables = {ops.strip_name_scope(v.name, scope): v
                      for v in graph.get_collection(ops.GraphKeys.GLOBAL_VARIABLES, scope=scope or None)}
     return variables, returned
+
+
+def _fill_in_defaults(graph_def):
+    """Gives nodes the attributes that were left out when they had their default values. Callers see the change."""
+    from penstock.proto import op_def_pb2
+    defaults = {}
+    for node in graph_def.node:
+        if node.op not in defaults:
+            op = _core.op_def(node.op)
+            attributes = op_def_pb2.OpDef.FromString(op.proto()).attr if op else ()
+            defaults[node.op] = [(a.name, a.default_value) for a in attributes if a.HasField("default_value")]
+        for name, value in defaults[node.op]:
+            if name not in node.attr:
+                node.attr[name].CopyFrom(value)
 
 
 def _restore_collection(graph, key, collection, scope, made):

@@ -50,6 +50,19 @@ def test_builder_and_loader(tmp_path, as_text):
         tf.saved_model.Builder(str(tmp_path / "m"))
 
 
+def test_defaults_are_left_out_and_filled_in(tmp_path):
+    build(tmp_path / "m", strip_default_attrs=True).save()
+    message = loader_impl.parse_saved_model(str(tmp_path / "m"))
+
+    def variable(graph_def):
+        return next(node for node in graph_def.node if node.name == "w")
+
+    assert "container" not in variable(message.meta_graphs[0].graph_def).attr
+    _, meta_graph = load(tmp_path / "m")
+    assert variable(meta_graph.graph_def).attr["container"].s == b""
+    assert "container" in variable(meta_graph.graph_def).attr
+
+
 def test_simple_save(tmp_path):
     x = tf.placeholder(tf.float32, [], name="x")
     with tf.Session() as sess:

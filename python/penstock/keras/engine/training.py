@@ -41,8 +41,8 @@ class Model(base.Layer):
 
     def _attributes(self, kind):
         """The attributes of a class, each once."""
-        found = {id(part): part for value in self._parts.values() for part in self._flat(value) if isinstance(part, kind)}
-        return list(found.values())
+        parts = [part for value in self._parts.values() for part in self._flat(value) if isinstance(part, kind)]
+        return list({id(part): part for part in parts}.values())
 
     @property
     def layers(self):

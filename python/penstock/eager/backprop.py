@@ -130,8 +130,11 @@ class GradientTape:
         self._start()
 
     def watched_variables(self):
-        """The variables that are watched, in the order in which they were first read."""
-        return tuple(self._variables.values())
+        """The variables that are watched, in the order in which they were made."""
+        def age(variable):
+            handle = variable.handle
+            return handle._eager_id if handle._is_eager else handle.op._node
+        return tuple(sorted(self._variables.values(), key=age))
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         """The derivative of `target` with respect to each source, in the structure of `sources`.
@@ -189,6 +192,7 @@ class GradientTape:
                  experimental_use_pfor=True):
         """The derivative of each element of `target`, one gradient an element: shape target.shape + source.shape."""
         from penstock.eager import jacobian
+        self._check_persistent(experimental_use_pfor, "jacobian")
         return jacobian.jacobian(self, target, sources, unconnected_gradients)
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
@@ -196,7 +200,13 @@ class GradientTape:
         """jacobian for targets of which each row depends on the same row of `source` only: shape [batch, target's
         other dimensions, source's other dimensions]."""
         from penstock.eager import jacobian
+        self._check_persistent(experimental_use_pfor, "batch_jacobian")
         return jacobian.batch_jacobian(self, target, source, unconnected_gradients)
+
+    def _check_persistent(self, experimental_use_pfor, what):
+        if not experimental_use_pfor and not self._persistent and ops.executing_eagerly():
+            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with "
+                               "experimental_use_pfor set to False.")
 
 
 class _Resumed:

@@ -1,6 +1,7 @@
 """Which mode a thread is in, and what eager execution keeps for the process."""
 import contextlib
 import random
+import threading
 
 from penstock import _core
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
@@ -137,6 +138,33 @@ def num_gpus():
 def list_devices():
     """The names of the devices."""
     return _context.list_devices()
+
+
+_EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
+_executor = threading.local()
+
+
+@contextlib.contextmanager
+def function_executor_type(executor_type):
+    """Context manager that names the executor of function calls. Here all of them mean the same one; a call raises
+    NotFoundError for a name that TensorFlow does not know."""
+    graph = defaults._default_graph_stack.eager_graph()
+    before = getattr(_executor, "kind", "")
+    _executor.kind = graph._executor = executor_type or ""
+    graph._tell_scopes()
+    try:
+        yield
+    finally:
+        _executor.kind = graph._executor = before
+        graph._tell_scopes()
+
+
+def check_executor():
+    """NotFoundError if function_executor_type names no executor."""
+    kind = getattr(_executor, "kind", "")
+    if kind not in _EXECUTORS:
+        from penstock.framework import errors
+        raise errors.NotFoundError(None, None, f"Could not find a factory for executor type {kind}.")
 
 
 def shared_name(name=None):

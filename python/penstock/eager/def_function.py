@@ -1,5 +1,6 @@
 """tf.function: a Python function as a graph, with variables that its first call makes."""
 import functools
+import inspect
 import threading
 import weakref
 
@@ -108,6 +109,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
+    __signature__ = property(lambda self: inspect.signature(self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature, doc="The specs of the arguments.")
     name = property(lambda self: self._name, doc="The Python function's name.")
 

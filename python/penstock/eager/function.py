@@ -1,5 +1,6 @@
 """Functions traced from Python: ConcreteFunction, one trace; Function, which traces as calls need it; defun."""
 import functools
+import inspect
 import threading
 import types
 import weakref
@@ -161,7 +162,7 @@ class ConcreteFunction:
         if register_gradient_functions and not graph._eager:
             differentiable = self._make_differentiable()
             if differentiable.backward(0) is not None:
-                differentiable.forward(1).add_to_graph(graph)
+                differentiable.forward(1, own=True).add_to_graph(graph)
                 differentiable.backward(0).function.add_to_graph(graph)
 
     add_gradient_functions_to_graph = functools.partialmethod(add_to_graph, register_gradient_functions=True)
@@ -405,6 +406,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
+    __signature__ = property(lambda self: inspect.signature(self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature)
     flat_input_signature = property(lambda self: self._function_spec.flat_input_signature)
 
@@ -460,17 +462,12 @@ class Function:
             if self.input_signature is not None or not self._experimental_relax_shapes:
                 found = cache.primary[key] = self._create_graph_function(args, kwargs)
                 return found, args, kwargs
-            place = self._relaxation_key(args, kwargs)
+            place = function_spec.place_of_call()
             if place not in cache.missed:
                 cache.missed.add(place)
                 found = cache.primary[key] = self._create_graph_function(args, kwargs)
                 return found, args, kwargs
             return self._relaxed(args, kwargs), args, kwargs
-
-    def _relaxation_key(self, args, kwargs):
-        def spec(x):
-            return "T" if isinstance(x, (Tensor, TensorSpec)) else x
-        return function_spec.encode([spec(x) for x in nest.flatten((args, kwargs), expand_composites=True)])
 
     def _relaxed(self, args, kwargs):
         """A trace with unknown sizes where calls differ."""

@@ -3,6 +3,7 @@ import weakref
 
 from penstock import _core
 from penstock.eager import cancellation
+from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import func_graph as func_graph_module
@@ -77,6 +78,7 @@ class Definition:
 
     def run(self, inputs):
         """Calls it with eager values."""
+        context.check_executor()
         return self._call(inputs, cancellation.current())
 
     def call_in(self, graph, inputs, attrs=None, names=()):

@@ -53,10 +53,11 @@ class Differentiable:
         self._forward_names = []
         self._backward = []
 
-    def forward(self, level):
-        """The definition of the function that gives level's results; level 0 is the function itself."""
+    def forward(self, level, own=False):
+        """The definition of the function that gives level's results; the function itself if these are its own, unless
+        another one is asked for."""
         self._reach(level)
-        if len(self._results[level]) == len(self._results[0]):
+        if not own and len(self._results[level]) == len(self._results[0]):
             return self._base
         found = self._forward.get(level)
         if found is None:

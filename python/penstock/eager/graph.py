@@ -99,7 +99,7 @@ class EagerGraph(Graph):
 
     def _tell_scopes(self):
         fields = self.__dict__
-        _core.eager_thread_scopes(bool(fields.get("_devices")) + bool(fields.get("_overrides")))
+        _core.eager_thread_scopes(sum(bool(fields.get(key)) for key in ("_devices", "_overrides", "_executor")))
 
     @property
     def _device_function_stack(self):

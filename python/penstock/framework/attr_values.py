@@ -108,6 +108,8 @@ class Attr:
     def __call__(self, value):
         """The value in the runtime's form, checked. TypeError, ValueError naming op and attribute."""
         if self.is_list:
+            if getattr(value, "_is_eager", False):
+                value = value.numpy().tolist()
             if not isinstance(value, (list, tuple)):
                 raise TypeError(f"Expected list for '{self.name}' argument to '{self.function}' Op, not {value!r}.")
             if self.minimum is not None and len(value) < self.minimum:

@@ -42,7 +42,7 @@ class Module(tracking.AutoTrackable):
         self._name = name
         with ops.name_scope(name) as scope:
             self._scope_name = scope
-        if mode.eager and defaults.executing_eagerly_outside_functions():
+        if mode.tensor_shape_v2 and defaults.executing_eagerly_outside_functions():
             self._name_scope = _scope(scope)
 
     @property

@@ -70,7 +70,8 @@ class QueueBase:
             else [tensor_shape.TensorShape(shape) for shape in shapes]
         self._names = names
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.split("/")[-1]
+        self._name = (ops.get_name_scope() or type(self).__name__) if queue_ref._is_eager \
+            else queue_ref.op.name.split("/")[-1]
 
     @staticmethod
     def from_list(index, queues):
@@ -94,7 +95,7 @@ class QueueBase:
     @property
     def name(self):
         """The name of the queue's operation."""
-        return self._queue_ref.op.name
+        return self._name if self._queue_ref._is_eager else self._queue_ref.op.name
 
     @property
     def dtypes(self):
@@ -174,6 +175,8 @@ class QueueBase:
         """Takes n elements, stacked along a new dimension 0."""
         outputs = self._op("queue_dequeue_many")(self._queue_ref, n, self._dtypes,
                                                  name=name or f"{self._name}_DequeueMany")
+        if ops.executing_eagerly():
+            return self._result(outputs, [None])
         op = (outputs[0] if isinstance(outputs, (list, tuple)) else outputs).op
         known = tensor_util.constant_value(op.inputs[1])
         return self._result(outputs, [None if known is None else int(known)])

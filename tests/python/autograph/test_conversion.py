@@ -274,6 +274,17 @@ def test_logic_ternaries_and_comparisons():
         assert int(f(tf.constant(x), tf.constant(y))) == expected
 
 
+def test_a_loop_gives_variables_their_first_values():
+    @tf.function
+    def f(n):
+        for i in tf.range(n):
+            last, row = i * 2, tf.ones([i])
+        return last, row
+
+    last, row = f(tf.constant(4))
+    assert int(last) == 6 and row.shape.as_list() == [3]
+
+
 def test_what_is_called_is_converted_too():
     def helper(a):
         if a > 2:
@@ -367,6 +378,8 @@ def test_loop_options():
     ("'i' has dtype int32 before the loop, but dtype float32 after one iteration", TypeError),
     ("'x' has shape .* before the loop, but shape .* after one iteration", ValueError),
     ("'q' must be defined before the loop", ValueError),
+    ("the else branch must also have a return statement", ValueError),
+    ("a return statement cannot be placed inside", NotImplementedError),
 ])
 def test_refused(message, kind):
     def one_branch(x):
@@ -389,11 +402,22 @@ def test_refused(message, kind):
     def undefined(n):
         i = 0
         while i < n:
-            q = i
+            q = q + i  # noqa: F821
             i += 1
         return q
 
-    function = {"'z'": one_branch, "'i'": another_type, "'x'": another_shape, "'q'": undefined}[message.split()[0]]
+    def one_return(x):
+        if x > 0:
+            return x
+
+    def return_in_loop(x):
+        for i in tf.range(x):
+            if i > 2:
+                return i
+        return x
+
+    function = {"'z'": one_branch, "'i'": another_type, "'x'": another_shape, "'q'": undefined, "the": one_return,
+                "a": return_in_loop}[message.split()[0]]
     with pytest.raises(kind, match=message):
         tf.function(function)(tf.constant(5))
 

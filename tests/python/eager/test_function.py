@@ -544,3 +544,41 @@ def test_types_must_agree_eagerly():
     for f in (lambda: tf.constant(1) + 1.5, lambda: tf.add(tf.constant(1), tf.constant(1.0))):
         with pytest.raises(tf.errors.InvalidArgumentError, match="expected to be a int32 tensor but is a float tensor"):
             f()
+
+
+def test_calls_are_cancelled():
+    import threading
+    from penstock.eager import cancellation
+    queue = v1.FIFOQueue(1, [tf.int32])
+    f = tf.function(lambda: queue.dequeue())
+    manager = cancellation.CancellationManager()
+    cancellable = manager.get_cancelable_function(f.get_concrete_function())
+    queue.enqueue(3)
+    assert int(cancellable()) == 3
+    timer = threading.Timer(0.1, manager.start_cancel)
+    timer.start()
+    with pytest.raises(tf.errors.CancelledError):
+        cancellable()
+    with pytest.raises(tf.errors.CancelledError):
+        cancellable()
+    assert manager.is_cancelled
+
+
+def test_executors_are_named():
+    f = tf.function(lambda x: x + 1)
+    f(tf.constant(1))
+    with context.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+        assert int(tf.function(lambda x: x + 1)(tf.constant(1))) == 2
+    with context.function_executor_type("NO_SUCH"), pytest.raises(tf.errors.NotFoundError, match="NO_SUCH"):
+        tf.function(lambda x: x + 1)(tf.constant(1))
+
+
+def test_signatures_are_seen():
+    import inspect
+
+    class M:
+        @tf.function
+        def call(self, inputs, training=True):
+            return inputs
+
+    assert "training" in inspect.signature(M().call).parameters

@@ -25,7 +25,7 @@ def _is_value(x):
     try:
         conversion.convert_to_tensor(x)
         return True
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, UnboundLocalError):
         return False
 
 
@@ -62,9 +62,9 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
             for name, value in zip(symbol_names, values):
                 if variables.is_undefined(value):
                     if isinstance(value, variables.UndefinedReturnValue):
-                        raise ValueError(f"A value must also be returned from the {which} branch. If a value is "
-                                         "returned from one branch of a conditional a value must be returned from "
-                                         "all branches.")
+                        raise ValueError(f"the {which} branch must also have a return statement. A value must also be "
+                                         f"returned from the {which} branch. If a value is returned from one branch "
+                                         "of a conditional a value must be returned from all branches.")
                     raise ValueError(f"{name!r} must also be initialized in the {which} branch")
                 flat.append(value)
             leaves = nest.flatten(flat, expand_composites=True)
@@ -137,7 +137,9 @@ def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, i
 
 def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
     from penstock.ops import while_loop
-    start = _checked_start(get_state(), symbol_names)
+    invariants = dict((opts or {}).get("shape_invariants") or ())
+    start = _checked_start(_with_probed(tuple(get_state()), body, get_state, set_state, symbol_names, invariants),
+                           symbol_names)
 
     def loop_test(*state):
         set_state(state)
@@ -150,7 +152,6 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
 
     options = {k: v for k, v in (opts or {}).items() if k in ("parallel_iterations", "maximum_iterations",
                                                              "swap_memory", "back_prop") and v is not None}
-    invariants = dict((opts or {}).get("shape_invariants") or ())
     if not start:  # a loop must carry something
         result = while_loop.while_loop(lambda _: loop_test(), lambda i: (loop_body(), i)[1:], [
             conversion.convert_to_tensor(0)], **options)
@@ -165,11 +166,44 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
     set_state(tuple(results))
 
 
+def _with_probed(start, body, get_state, set_state, names, invariants):
+    """The state before a loop, with zeros for variables that only the body gives a value: their kind is found by
+    building the body once for nothing."""
+    if not any(variables.is_undefined(value) for value in start) or any(
+            isinstance(value, variables.UndefinedReturnValue) for value in start):
+        return start
+    from penstock.framework import func_graph
+    from penstock.ops import array_ops
+    probe = func_graph.FuncGraph("loop_body")
+    with probe.as_default():
+        set_state(start)
+        try:
+            body()
+            after = tuple(get_state())
+        except UnboundLocalError:  # it needs a value that nothing has given
+            return start
+        finally:
+            set_state(start)
+    made = []
+    for name, value, found in zip(names, start, after):
+        if variables.is_undefined(value) and _is_value(found) and not nest.is_sequence(found):
+            with probe.as_default():
+                found = conversion.convert_to_tensor(found)
+            dims = None if found.shape.rank is None else found.shape.as_list()
+            if dims is None or None in dims:
+                invariants.setdefault(name, found.shape)
+            value = array_ops.zeros([d or 0 for d in dims or ()], dtype=found.dtype)
+        made.append(value)
+    return tuple(made)
+
+
 def _checked_start(state, names):
     made = []
     for name, value in zip(names, state):
         if isinstance(value, variables.UndefinedReturnValue):
-            raise ValueError("return statements are not supported within a TensorFlow loop.")
+            raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen "
+                                      "if a return statement depends on a static Python condition such as a "
+                                      "hyperparameter")
         if variables.is_undefined(value):
             raise ValueError(f"{name!r} must be defined before the loop.")
         if value is None:
@@ -294,16 +328,4 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
         index[0] = state[0]
         set_state(tuple(state[1:]))
 
-    _define_targets(get_state, set_state, symbol_names, opts, item)
     _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts)
-
-
-def _define_targets(get_state, set_state, names, opts, item):
-    """The loop's own variable, where it is needed after the loop, begins as zeros of its kind."""
-    targets = str((opts or {}).get("iterate_names", "")).strip("()").replace(" ", "").split(",")
-    state = list(get_state())
-    for i, name in enumerate(names):
-        if name in targets and variables.is_undefined(state[i]) and len(targets) == 1:
-            from penstock.framework import gen
-            state[i] = gen.zeros_like(item())
-    set_state(tuple(state))

@@ -227,8 +227,10 @@ void BindEager(nb::module_& m) {
   });
   m.def("eager_numpy", [](nb::handle value) { return ToNumpy(ToValue(value).tensor); });
   m.def("eager_to_core", [](nb::handle value) { return TensorToHandle(ToValue(value).tensor); });
-  m.def("eager_alias", [](nb::handle value, int device) { return Make({ToValue(value).tensor, EagerValue::NewId(), device}); },
-        nb::arg("value"), nb::arg("device") = 0);
+  m.def(
+      "eager_alias",
+      [](nb::handle value, int device) { return Make({ToValue(value).tensor, EagerValue::NewId(), device}); },
+      nb::arg("value"), nb::arg("device") = 0);
   m.def("eager_handle_data", [](nb::handle value) -> nb::object {
     const Tensor& t = ToValue(value).tensor;
     if (t.dtype() != DT_RESOURCE || t.num_elements() != 1) return nb::none();
@@ -241,7 +243,8 @@ void BindEager(nb::module_& m) {
   m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
-  m.def("eager_device_name", [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });
+  m.def("eager_device_name",
+        [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });
   m.def("tape_is_active", [] { return !Tape::Active().empty(); });
   m.def("tape_record", [](nb::handle inputs, nb::handle outputs, nb::object backward) {
     const std::vector<EagerValue> in = Values(inputs), out = Values(outputs);

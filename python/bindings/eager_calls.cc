@@ -1,7 +1,7 @@
 // Short roads: ops and functions that are called again and again with values of the same kinds.
 //
-// They apply while the thread executes eagerly with nothing around that matters (device scopes, gradient overrides), and
-// give everything else to Python.
+// They apply while the thread executes eagerly with nothing around that matters (device scopes, gradient overrides),
+// and give everything else to Python.
 #include <nanobind/stl/string.h>
 
 #include <structmember.h>
@@ -15,8 +15,8 @@
 namespace penstock::python {
 namespace {
 
-// What is known of the thread: its stack of default graphs (a Python list that lives as long as the thread), and whether
-// scopes are open that only Python knows.
+// What is known of the thread: its stack of default graphs (a Python list that lives as long as the thread), and
+// whether scopes are open that only Python knows.
 thread_local PyObject* t_stack = nullptr;
 thread_local int t_scopes = 0;
 bool g_mode_is_eager = false;
@@ -35,7 +35,8 @@ bool ExecutesEagerly() {
 constexpr int kMostInputs = static_cast<int>(EagerContext::kFew) - 1;
 using Types = std::array<DataType, kMostInputs>;
 
-// An op with one result, or none, as a callable. `fallback` takes the same arguments; without one the call gives NotImplemented.
+// An op with one result, or none, as a callable. `fallback` takes the same arguments; without one the call gives
+// NotImplemented.
 struct OpState {
   // What a Python value becomes in the place of an input: of the declared type, of that of a tensor with the same type
   // attribute, of the attribute's default.
@@ -253,7 +254,8 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
 
 PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   OpState& state = *reinterpret_cast<PyFastOp*>(self)->state;
-  if (PyVectorcall_NARGS(nargsf) == static_cast<Py_ssize_t>(state.inputs.size()) && (!names || PyTuple_GET_SIZE(names) == 0)) {
+  const bool plain = !names || PyTuple_GET_SIZE(names) == 0;
+  if (plain && PyVectorcall_NARGS(nargsf) == static_cast<Py_ssize_t>(state.inputs.size())) {
     try {
       if (PyObject* result = TryFast(state, args)) return result;
     } catch (nb::python_error& e) {
@@ -282,8 +284,9 @@ void DeallocOp(PyObject* self) {
 }
 
 void MakeFastOpType(nb::module_& m) {
-  static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFastOp, vectorcall), READONLY, nullptr},
-                                  {nullptr, 0, 0, 0, nullptr}};
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFastOp, vectorcall), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(DeallocOp)},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_descr_get, reinterpret_cast<void*>(BindMethod)},
@@ -298,7 +301,8 @@ void MakeFastOpType(nb::module_& m) {
   m.attr("FastOp") = nb::handle(type);
 }
 
-nb::object MakeFastOp(const std::string& op, nb::object fallback, nb::dict attrs, bool reflected, bool floating, int rank) {
+nb::object MakeFastOp(const std::string& op, nb::object fallback, nb::dict attrs, bool reflected, bool floating,
+                      int rank) {
   const OpDef* def = OpRegistry::Global().Find(op);
   if (!def || def->outputs.size() > 1) throw nb::value_error("a FastOp is an op with at most one result");
   auto state = std::make_unique<OpState>();

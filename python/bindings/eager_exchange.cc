@@ -82,8 +82,9 @@ DataType TypeOfElements(nb::dlpack::dtype type) {
         break;
     }
   }
-  Raise(Status(Code::kInvalidArgument, StrCat("no tensor holds DLPack elements of code ", int(type.code), " with ", bits,
-                                              " bits and ", int(type.lanes), " lanes")));
+  Raise(Status(Code::kInvalidArgument,
+               StrCat("no tensor holds DLPack elements of code ", int(type.code), " with ", bits, " bits and ",
+                      int(type.lanes), " lanes")));
 }
 
 // What a view points at besides the elements.
@@ -157,7 +158,8 @@ nb::object FromDlpack(nb::object capsule) {
     Raise(Status(Code::kInvalidArgument, "a DLPack array must be dense, in row-major order"));
   }
   const size_t bytes = static_cast<size_t>(shape.num_elements()) * DataTypeSize(dtype);
-  if (bytes <= 16 || reinterpret_cast<uintptr_t>(array.data()) % 16 != 0) {  // others would be slow with it, or cannot hold it
+  // What is not aligned would be slow for kernels; what is tiny lies in the tensor itself.
+  if (bytes <= 16 || reinterpret_cast<uintptr_t>(array.data()) % 16 != 0) {
     Tensor copy(dtype, shape);
     if (bytes) std::memcpy(copy.mutable_raw(), array.data(), bytes);
     return Make({std::move(copy), EagerValue::NewId()});

@@ -1,6 +1,9 @@
 // GraphDefs in and out, functions.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "bindings.h"
 #include "penstock/graph/export.h"
 #include "penstock/graph/function.h"
@@ -171,15 +174,25 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
                const FunctionLibraryPtr library = g.graph->library();
                const FunctionDef* function = library->Find(name);
                if (!function) throw NotFound("Function '", name, "' is not in the graph");
-               FunctionBody body = Instantiate(*function, {}, library);
-               for (size_t i = 0; i < body.args.size() && i < known.size(); ++i) {
-                 body.graph->SetShape({body.args[i], 0}, known[i]);
-               }
-               for (Node* node : body.graph->Nodes()) {
-                 if (node->traits().flow != Flow::kArg) body.graph->InferShapes(node);
-               }
+               const FunctionBody body = Instantiate(*function, {}, library);
+               // Built once more: what is known of the arguments counts from the first node on.
+               Graph graph;
+               graph.set_library(library);
+               std::unordered_map<const Node*, Node*> made;
                nb::list out;
-               for (const Node* ret : body.rets) out.append(ShapeToPython(ret->input(0).shape()));
+               for (const Node* node : body.graph->Nodes()) {
+                 NodeSpec spec{node->op_name(), node->name(), {}, {}, node->attrs(), ""};
+                 for (const Endpoint& input : node->inputs()) {
+                   const auto it = made.find(input.node);
+                   if (it == made.end()) return out;  // a loop
+                   spec.inputs.push_back({it->second, input.index});
+                 }
+                 Node* copy = made[node] = graph.AddNode(std::move(spec));
+                 const auto at = std::ranges::find(body.args, node);
+                 const size_t index = static_cast<size_t>(at - body.args.begin());
+                 if (index < known.size() && at != body.args.end()) graph.SetShape({copy, 0}, known[index]);
+               }
+               for (const Node* ret : body.rets) out.append(ShapeToPython(made[ret]->input(0).shape()));
                return out;
              });
            })

@@ -124,7 +124,7 @@ class Graph:
     def instantiate(self, name: str) -> tuple[Graph, list[int], list[int], list[int]]:
         """A function's body: (graph, _Arg nodes, _Retval nodes, nodes that run with every call)."""
     def function_shapes(self, name: str, shapes: Sequence[ShapeLike]) -> list[ShapeLike]:
-        """The shapes of a function's results for arguments of these shapes."""
+        """The shapes of a function's results for arguments of these shapes; nothing of a function with loops."""
     def to_function(self, name: str, nodes: Optional[Sequence[int]], inputs: Sequence[TensorId], outputs: Sequence[TensorId],
                     output_names: Sequence[str] = (), control_outputs: Sequence[int] = (), attrs: dict[str, bytes] = {},
                     description: str = "", append_hash: bool = False) -> bytes:

@@ -582,3 +582,19 @@ def test_signatures_are_seen():
             return inputs
 
     assert "training" in inspect.signature(M().call).parameters
+
+
+def test_shapes_through_computed_shapes():
+    @tf.function
+    def f(x, y):
+        return tf.reshape(y, [tf.shape(y)[0] // tf.shape(x)[1], tf.shape(x)[1], -1])
+
+    concrete = f.get_concrete_function(tf.TensorSpec(None, tf.float32), tf.TensorSpec(None, tf.float32))
+
+    @tf.function
+    def g():
+        z = concrete(tf.ones([5, 4, 2]), tf.ones([20, 2]))
+        assert z.shape.as_list() == [5, 4, 2]
+        return z
+
+    assert g().shape.as_list() == [5, 4, 2]

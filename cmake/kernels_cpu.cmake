@@ -14,6 +14,13 @@ if(PENSTOCK_EIGEN AND kernels_cpu_scope STREQUAL PUBLIC)
   target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_EIGEN})
 endif()
 
+# Strings: RE2's regular expressions, FarmHash's fingerprints.
+include(re2)
+find_path(PENSTOCK_FARMHASH_INCLUDE farmhash.h REQUIRED)
+find_library(PENSTOCK_FARMHASH libfarmhash.a REQUIRED)
+target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_FARMHASH_INCLUDE})
+target_link_libraries(penstock_kernels_cpu PRIVATE penstock_re2 ${PENSTOCK_FARMHASH})
+
 # loops/: each source is compiled once per instruction set, with PENSTOCK_ISA naming it. Whatever such a file defines
 # must sit in a namespace that carries PENSTOCK_ISA: an inline function shared between the copies would be merged by the
 # linker, and the AVX-512 one could then run on any machine.

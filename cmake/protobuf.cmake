@@ -15,7 +15,8 @@ endif()
 set(PENSTOCK_PROTOBUF_SOURCE ${cache}/penstock/protobuf-${protoc_version} CACHE PATH "source tree of protobuf")
 if(NOT EXISTS ${PENSTOCK_PROTOBUF_SOURCE}/src/google/protobuf/message.cc)
   message(STATUS "Fetching the source of protobuf ${protoc_version}")
-  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_protobuf.sh ${protoc_version} ${PENSTOCK_PROTOBUF_SOURCE}
+  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_source.sh protobuf ${protoc_version}
+                          src/google/protobuf/message.cc ${PENSTOCK_PROTOBUF_SOURCE}
                   RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "The source of protobuf ${protoc_version} could not be fetched. Unpack it anywhere and "

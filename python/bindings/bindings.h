@@ -60,6 +60,8 @@ void BindSession(nb::module_& m);
 void BindEager(nb::module_& m);
 // --- files.cc
 void BindFiles(nb::module_& m);
+// --- records.cc
+void BindRecords(nb::module_& m);
 // --- py_function.cc
 void BindPyFunction(nb::module_& m);
 

@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
   penstock::python::BindPyFunction(m);
   penstock::python::BindEager(m);
   penstock::python::BindFiles(m);
+  penstock::python::BindRecords(m);
 }

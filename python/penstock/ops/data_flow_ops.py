@@ -1,4 +1,4 @@
-"""Queues; dynamic_partition and dynamic_stitch are made from their definitions."""
+"""Queues and barriers; dynamic_partition and dynamic_stitch are made from their definitions."""
 import functools
 import hashlib
 from collections import abc
@@ -6,7 +6,9 @@ from collections import abc
 from penstock.framework import dtypes as _dtypes
 from penstock.framework import gen, ops, random_seed, tensor_shape, tensor_util
 from penstock.ops import array_ops
+from penstock.ops.accumulators import *  # noqa: F401, F403
 from penstock.ops.arguments import made_function
+from penstock.ops.staging_area import *  # noqa: F401, F403
 
 __getattr__ = made_function(__name__)
 
@@ -255,3 +257,62 @@ class PriorityQueue(QueueBase):
         shapes = _as_shape_list(shapes)
         ref = gen.priority_queue_v2(capacity=capacity, **_attrs(types, shapes, shared_name, name))
         super().__init__([_dtypes.int64] + types, [()] + shapes if shapes else shapes, names, ref)
+
+
+class Barrier:
+    """Tuples whose components come one by one under a key; they leave together when they are complete."""
+
+    def __init__(self, types, shapes=None, shared_name=None, name="barrier"):
+        self._types = _as_type_list(types)
+        if shapes is None:
+            self._shapes = [tensor_shape.unknown_shape() for _ in self._types]
+        else:
+            self._shapes = [tensor_shape.TensorShape(shape) for shape in _as_shape_list(shapes)]
+            for i, shape in enumerate(self._shapes):
+                if shape.num_elements() == 0:
+                    raise ValueError(f"Empty tensors are not supported, but received shape '{shape}' at index {i}")
+        self._barrier_ref = gen.barrier(component_types=self._types, shapes=self._shapes, shared_name=shared_name or "",
+                                        name=name)
+        self._name = self._barrier_ref.op.name.split("/")[-1]
+
+    @property
+    def barrier_ref(self):
+        """The tensor that stands for the barrier."""
+        return self._barrier_ref
+
+    @property
+    def name(self):
+        """The name of the barrier's operation."""
+        return self._barrier_ref.op.name
+
+    def insert_many(self, component_index, keys, values, name=None):
+        """An operation that gives keys their values for one component."""
+        return gen.barrier_insert_many(self._barrier_ref, keys, values, component_index,
+                                       name=name or f"{self._name}_BarrierInsertMany")
+
+    def take_many(self, num_elements, allow_small_batch=False, timeout=None, name=None):
+        """Complete tuples: numbers in the order of insertion, keys, and a list of the components."""
+        taken = gen.barrier_take_many(self._barrier_ref, num_elements, self._types, allow_small_batch,
+                                      timeout_ms=-1 if timeout is None else timeout,
+                                      name=name or f"{self._name}_BarrierTakeMany")
+        op = taken[0].op
+        count = None if allow_small_batch else tensor_util.constant_value(op.inputs[1])
+        batch = tensor_shape.TensorShape([None if count is None else int(count)])
+        for output in op.outputs[:2]:
+            output.set_shape(batch)
+        for output, shape in zip(op.outputs[2:], self._shapes):
+            output.set_shape(batch.concatenate(shape))
+        return taken
+
+    def close(self, cancel_pending_enqueues=False, name=None):
+        """An operation after which no new key can be added."""
+        return gen.barrier_close(self._barrier_ref, cancel_pending_enqueues=cancel_pending_enqueues,
+                                 name=name or f"{self._name}_BarrierClose")
+
+    def ready_size(self, name=None):
+        """The number of complete tuples."""
+        return gen.barrier_ready_size(self._barrier_ref, name=name or f"{self._name}_BarrierReadySize")
+
+    def incomplete_size(self, name=None):
+        """The number of tuples that are not complete yet."""
+        return gen.barrier_incomplete_size(self._barrier_ref, name=name or f"{self._name}_BarrierIncompleteSize")

@@ -340,3 +340,34 @@ def deserialize_sparse(serialized_sparse, dtype, rank=None, name=None):
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The inverse of serialize_many_sparse."""
     return _deserialize(gen.deserialize_many_sparse, serialized_sparse, dtype, rank, name)
+
+
+def _add_sparse_to_tensors_map(sp_input, container=None, shared_name=None, name=None):
+    """The number of a sparse tensor in a table."""
+    sp_input = as_sparse(sp_input)
+    return gen.add_sparse_to_tensors_map(sp_input.indices, sp_input.values, sp_input.dense_shape,
+                                         container=container or "", shared_name=shared_name or "", name=name)
+
+
+def _add_many_sparse_to_tensors_map(sp_input, container=None, shared_name=None, name=None):
+    """The numbers of a sparse tensor's rows in a table."""
+    sp_input = as_sparse(sp_input)
+    return gen.add_many_sparse_to_tensors_map(sp_input.indices, sp_input.values, sp_input.dense_shape,
+                                              container=container or "", shared_name=shared_name or "", name=name)
+
+
+def _take_many_sparse_from_tensors_map(sparse_map_op, sparse_handles, rank=None, name=None):
+    """The sparse tensors with these numbers in the table of an operation, side by side."""
+    if not isinstance(sparse_map_op, ops.Operation):
+        raise TypeError("sparse_map_op be an Operation")
+    if sparse_map_op.type not in ("AddSparseToTensorsMap", "AddManySparseToTensorsMap"):
+        raise TypeError("sparse_map_op must be one of AddSparseToTensorsMap or AddSparseToTensorsMap. Instead, found "
+                        f"`{sparse_map_op.type}`.")
+    with ops.colocate_with(sparse_map_op):
+        shared_name = sparse_map_op.get_attr("shared_name").decode() or sparse_map_op.name
+        indices, values, shape = gen.take_many_sparse_from_tensors_map(
+            sparse_handles, dtype=sparse_map_op.get_attr("T"), container=sparse_map_op.get_attr("container").decode(),
+            shared_name=shared_name, name=name)
+    indices.set_shape([None, rank])
+    shape.set_shape([rank])
+    return sparse_tensor.SparseTensor(indices, values, shape)

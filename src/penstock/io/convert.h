@@ -30,6 +30,8 @@ std::string SerializeAttrValue(const AttrValue& value);
 // Written as TensorFlow does: packed contents from two elements on, a typed list below and for strings.
 Tensor ParseTensor(std::string_view bytes);
 std::string SerializeTensor(const Tensor& tensor);
+// The same with packed contents whatever the tensor holds.
+std::string SerializePackedTensor(const Tensor& tensor);
 PartialShape ParseShape(std::string_view bytes);
 std::string SerializeShape(const PartialShape& shape);
 

@@ -80,6 +80,24 @@ AttrValue ParseAttrValue(std::string_view bytes) { return Parsed<tensorflow::Att
 std::string SerializeAttrValue(const AttrValue& value) { return Serialized<tensorflow::AttrValue>(value); }
 Tensor ParseTensor(std::string_view bytes) { return Parsed<tensorflow::TensorProto>(bytes); }
 std::string SerializeTensor(const Tensor& tensor) { return Serialized<tensorflow::TensorProto>(tensor); }
+std::string SerializePackedTensor(const Tensor& tensor) {
+  const bool strings = tensor.dtype() == DT_STRING;
+  if (tensor.num_elements() == 0 || !(strings || IsPod(tensor.dtype()))) return SerializeTensor(tensor);
+  tensorflow::TensorProto proto;
+  proto.set_dtype(static_cast<tensorflow::DataType>(tensor.dtype()));
+  ToProto(PartialShape(tensor.shape()), proto.mutable_tensor_shape());
+  if (strings) {
+    // All lengths, then all bytes.
+    google::protobuf::io::StringOutputStream content(proto.mutable_tensor_content());
+    google::protobuf::io::CodedOutputStream out(&content);
+    const auto* texts = tensor.data<TString>();
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) out.WriteVarint64(texts[i].size());
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) out.WriteString(std::string(texts[i].view()));
+  } else {
+    proto.set_tensor_content(tensor.raw(), tensor.bytes());
+  }
+  return SerializeMessage(proto);
+}
 PartialShape ParseShape(std::string_view bytes) { return Parsed<tensorflow::TensorShapeProto>(bytes); }
 std::string SerializeShape(const PartialShape& shape) { return Serialized<tensorflow::TensorShapeProto>(shape); }
 DeviceDescription ParseDevice(std::string_view bytes) { return Parsed<tensorflow::DeviceAttributes>(bytes); }

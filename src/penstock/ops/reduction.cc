@@ -1,41 +1,9 @@
 // Reductions over axes, and the positions of extreme values.
-#include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {
-
-void ReductionShape(ShapeContext& c) {
-  const PartialShape& in = c.in(0);
-  const bool keep = c.attr<bool>("keep_dims");
-  c.WithRankAtMost(1, 1);
-  const Tensor* axes = c.in_value(1);
-  if (!axes) {
-    if (keep && in.known_rank()) return c.out(0, PartialShape::OfRank(in.rank()));
-    return c.out(0, PartialShape());
-  }
-  if (!in.known_rank()) {
-    // All axes of anything: a scalar only if no axis remains, which cannot be known.
-    return c.out(0, PartialShape());
-  }
-  std::vector<bool> reduced(in.rank(), false);
-  for (int64_t i = 0; i < axes->num_elements(); ++i) {
-    const int64_t axis = axes->IntAt(i);
-    if (axis < -in.rank() || axis >= in.rank()) {
-      throw InvalidArgument("Invalid reduction dimension ", axis, " for input with ", in.rank(), " dimensions.");
-    }
-    reduced[axis < 0 ? axis + in.rank() : axis] = true;
-  }
-  std::vector<int64_t> dims;
-  for (int d = 0; d < in.rank(); ++d) {
-    if (!reduced[d]) {
-      dims.push_back(in.dim(d));
-    } else if (keep) {
-      dims.push_back(1);
-    }
-  }
-  c.out(0, PartialShape(std::move(dims)));
-}
 
 // The shape of the input with 1 for each reduced axis: a constant where it is known, arithmetic on shapes elsewhere.
 Out KeptDimsShape(GradContext& g) {
@@ -121,7 +89,7 @@ void ProdGradient(GradContext& g) {
 OpBuilder Reduction(OpRegistry& ops, std::string_view name, std::string_view types, std::string_view doc,
                     GradientFn gradient) {
   return ops.Add(name).Input("input: T").Input("reduction_indices: Tidx").Output("output: T")
-      .Attr("keep_dims: bool = false").Attr(types).Attr("Tidx: {int32, int64} = DT_INT32").Shape(ReductionShape).Doc(doc)
+      .Attr("keep_dims: bool = false").Attr(types).Attr("Tidx: {int32, int64} = DT_INT32").Shape(shapes::Reduction).Doc(doc)
       .Gradient(gradient);
 }
 
@@ -158,7 +126,7 @@ void RegisterReductionOps(OpRegistry& ops) {
             EuclideanNormGradient);
   for (const char* name : {"All", "Any"}) {
     ops.Add(name).Input("input: bool").Input("reduction_indices: Tidx").Output("output: bool")
-        .Attr("keep_dims: bool = false").Attr("Tidx: {int32, int64} = DT_INT32").Shape(ReductionShape);
+        .Attr("keep_dims: bool = false").Attr("Tidx: {int32, int64} = DT_INT32").Shape(shapes::Reduction);
   }
   constexpr char kArg[] =
       "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, "

@@ -1,7 +1,7 @@
 // Reductions of rows by segment: rows with the same id become one.
 #include "penstock/base/threads.h"
-#include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {
@@ -62,19 +62,6 @@ void SegmentProdGradient(GradContext& g) {
 }
 
 // --- unsorted ids; negative ones are dropped
-
-void UnsortedSegmentShape(ShapeContext& c) {
-  const PartialShape &data = c.in(0), &ids = c.in(1);
-  c.WithRank(2, 0);
-  if (!data.known_rank() || !ids.known_rank()) return c.out(0, PartialShape());
-  if (data.rank() < ids.rank()) {
-    throw InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ", data.rank());
-  }
-  shapes::Subshape(data, 0, ids.rank()).MergeWith(ids);
-  const auto n = c.in_int(2);
-  if (n && *n < 0) throw InvalidArgument("Dimension size, given by scalar input 2, must be non-negative but is ", *n);
-  c.out(0, shapes::Concatenate(PartialShape({n.value_or(-1)}), shapes::Subshape(data, ids.rank(), data.rank())));
-}
 
 // rows[i] = data[ids[i]], zero where the id is negative; `kept` tells which are not, shaped to broadcast with the rows.
 struct Dropped {
@@ -168,7 +155,7 @@ void RegisterSegmentOps(OpRegistry& ops) {
     ops.Add(StrCat("UnsortedSegment", kind.name)).Input("data: T").Input("segment_ids: Tindices")
         .Input("num_segments: Tnumsegments").Output("output: T").Attr(kind.types)
         .Attr(std::string_view(kind.name) == "Sum" ? "Tindices: {int16, int32, int64}" : "Tindices: {int32, int64}")
-        .Attr("Tnumsegments: {int32, int64} = DT_INT32").Shape(UnsortedSegmentShape).Gradient(kind.unsorted)
+        .Attr("Tnumsegments: {int32, int64} = DT_INT32").Shape(shapes::UnsortedSegment).Gradient(kind.unsorted)
         .Doc("Joins rows with the same id, wherever they are; rows with negative ids are dropped.");
   }
 

@@ -129,6 +129,57 @@ void FromShapeInput(ShapeContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) c.out(i, shape);
 }
 
+void Reduction(ShapeContext& c) {
+  const PartialShape& in = c.in(0);
+  const bool keep = c.attr<bool>("keep_dims");
+  c.WithRankAtMost(1, 1);
+  const Tensor* axes = c.in_value(1);
+  if (!axes) {
+    if (keep && in.known_rank()) return c.out(0, PartialShape::OfRank(in.rank()));
+    return c.out(0, PartialShape());
+  }
+  if (!in.known_rank()) {
+    // All axes of anything: a scalar only if no axis remains, which cannot be known.
+    return c.out(0, PartialShape());
+  }
+  std::vector<bool> reduced(in.rank(), false);
+  for (int64_t i = 0; i < axes->num_elements(); ++i) {
+    const int64_t axis = axes->IntAt(i);
+    if (axis < -in.rank() || axis >= in.rank()) {
+      throw InvalidArgument("Invalid reduction dimension ", axis, " for input with ", in.rank(), " dimensions.");
+    }
+    reduced[axis < 0 ? axis + in.rank() : axis] = true;
+  }
+  std::vector<int64_t> dims;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (!reduced[d]) {
+      dims.push_back(in.dim(d));
+    } else if (keep) {
+      dims.push_back(1);
+    }
+  }
+  c.out(0, PartialShape(std::move(dims)));
+}
+
+void UnsortedSegment(ShapeContext& c) {
+  const PartialShape &data = c.in(0), &ids = c.in(1);
+  c.WithRank(2, 0);
+  if (!data.known_rank() || !ids.known_rank()) return c.out(0, PartialShape());
+  if (data.rank() < ids.rank()) {
+    throw InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ", data.rank());
+  }
+  Subshape(data, 0, ids.rank()).MergeWith(ids);
+  const auto n = c.in_int(2);
+  if (n && *n < 0) throw InvalidArgument("Dimension size, given by scalar input 2, must be non-negative but is ", *n);
+  c.out(0, Concatenate(PartialShape({n.value_or(-1)}), Subshape(data, ids.rank(), data.rank())));
+}
+
+void RequireSparse(ShapeContext& c, int at) {
+  const PartialShape indices = c.WithRank(at, 2), values = c.WithRank(at + 1, 1), shape = c.WithRank(at + 2, 1);
+  if (indices.known_rank() && values.known_rank()) ShapeContext::MergeDim(indices[0], values[0]);
+  if (indices.known_rank() && shape.known_rank()) ShapeContext::MergeDim(indices[1], shape[0]);
+}
+
 }  // namespace penstock::shapes
 
 namespace penstock {

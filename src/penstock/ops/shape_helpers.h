@@ -30,6 +30,11 @@ PartialShape AnyOfRank(int64_t rank);
 PartialShape PerhapsShape(ShapeContext& c, int i);
 // All outputs take the shape that input 0 is a vector of.
 void FromShapeInput(ShapeContext& c);
+// Input 0 without the axes in input 1 (attribute keep_dims), and with one dimension of input 2 in place of those of input 1.
+void Reduction(ShapeContext& c);
+void UnsortedSegment(ShapeContext& c);
+// Inputs at, at + 1, at + 2 may be indices, values and shape of a sparse tensor. InvalidArgument if not.
+void RequireSparse(ShapeContext& c, int at);
 
 }  // namespace penstock::shapes
 

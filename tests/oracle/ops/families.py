@@ -24,6 +24,7 @@ NAMES = [
     "layout",
     "resampling",
     "spectral",
+    "parsing",
 ]
 
 

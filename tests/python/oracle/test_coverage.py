@@ -21,7 +21,9 @@ OTHERWISE = {
         SymbolicGradient _Send _HostSend _Recv _HostRecv _Fused*
         """,
     "holds state over several calls: tests/python/ops": """
-        *Queue *QueueV2 Queue* Stack*V2 TensorArray*V3
+        *Queue *QueueV2 Queue* Stack*V2 TensorArray*V3 Barrier* *Accumulator* Stage* Unstage MapStage MapPeek
+        MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table* Reader* *Reader *ReaderV2
+        AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc

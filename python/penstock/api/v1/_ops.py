@@ -7,10 +7,20 @@ FROM = {
         assert_scalar assert_type ensure_shape is_non_decreasing is_numeric_tensor is_strictly_increasing""",
     "ops.control_flow_ops": "Assert group tuple",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
-    "ops.data_flow_ops": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "ops.data_flow_ops": """
+        ConditionalAccumulator ConditionalAccumulatorBase FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
+        RandomShuffleQueue SparseConditionalAccumulator""",
     "ops.gradients_impl": "AggregationMethod gradients hessians",
+    "ops.lookup_ops": "initialize_all_tables tables_initializer",
+    "ops.io_ops": """
+        FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader WholeFileReader""",
     "ops.logging_ops": "Print print=print_v2",
     "ops.numerics": "add_check_numerics_ops verify_tensor_all_finite",
+    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.parsing_ops": """
+        decode_csv decode_raw=decode_raw_v1 parse_example parse_single_example parse_single_sequence_example""",
+    "ops.ragged.ragged_string_ops": "string_split",
+    "ops.ragged.ragged_tensor": "RaggedTensor",
     "ops.random_ops": """
         multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
         truncated_normal""",
@@ -22,7 +32,7 @@ FROM = {
         sparse_reshape sparse_retain sparse_slice sparse_softmax sparse_split sparse_tensor_dense_matmul
         sparse_tensor_to_dense sparse_to_dense sparse_to_indicator sparse_transpose""",
     "ops.string_ops": """
-        reduce_join regex_replace string_split string_to_hash_bucket=string_to_hash_bucket_v1
+        reduce_join regex_replace string_to_hash_bucket=string_to_hash_bucket_v1
         string_to_number=string_to_number_v1 substr=substr_deprecated""",
     "ops.unconnected_gradients": "UnconnectedGradients",
     "framework.gen": """

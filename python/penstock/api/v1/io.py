@@ -1,6 +1,11 @@
-"""tf.io: what is made from op definitions, and queues"""
+"""tf.io: Example messages, records, what is made from op definitions, and queues"""
 FROM = {
+    "lib.io.tf_record": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.parsing_ops": """
+        decode_csv decode_raw=decode_raw_v1 parse_example parse_sequence_example parse_single_example
+        parse_single_sequence_example""",
     "ops.sparse_ops": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
     "training.input_producers": "match_filenames_once",
     "training.training_util": "write_graph",

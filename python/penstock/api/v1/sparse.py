@@ -1,5 +1,6 @@
 """tf.sparse"""
 FROM = {
+    "ops.accumulators": "SparseConditionalAccumulator",
     "ops.array_ops": "mask=sparse_mask placeholder=sparse_placeholder",
     "ops.math_ops": """
         segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n segment_sum=sparse_segment_sum""",

@@ -33,6 +33,7 @@ FROM = {
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
     "framework.type_spec": "TypeSpec",
     "module.module": "Module",
+    "ops.ragged.ragged_tensor": "RaggedTensor",
     "ops.array_ops": """
         batch_to_space=batch_to_space_v2 boolean_mask=boolean_mask_v2 broadcast_dynamic_shape broadcast_static_shape
         concat edit_distance expand_dims=expand_dims_v2 fill fingerprint gather=gather_v2 gather_nd=gather_nd_v2

@@ -1,5 +1,10 @@
 """tf.io, version 2."""
 FROM = {
+    "lib.io.tf_record": "TFRecordOptions TFRecordWriter",
+    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.parsing_ops": """
+        decode_csv=decode_csv_v2 decode_raw parse_example=parse_example_v2 parse_sequence_example
+        parse_single_example=parse_single_example_v2 parse_single_sequence_example""",
     "framework.gen": """
         decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg decode_json_example
         decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto extract_jpeg_shape matching_files

@@ -1,5 +1,8 @@
 """tf.strings, version 2."""
 FROM = {
+    "ops.ragged.ragged_string_ops": """
+        bytes_split=string_bytes_split ngrams split=string_split_v2 unicode_decode unicode_decode_with_offsets
+        unicode_encode unicode_split unicode_split_with_offsets""",
     "framework.gen": """
         as_string join=string_join lower=string_lower strip=string_strip
         to_hash_bucket_fast=string_to_hash_bucket_fast to_hash_bucket_strong=string_to_hash_bucket_strong

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -92,6 +93,27 @@ class FifoQueue : public Queue {
 
  private:
   std::deque<Tuple> elements_;
+};
+
+// The smallest first component (an int64) first; equal ones in the order of their arrival.
+class PriorityQueue : public Queue {
+ public:
+  using Queue::Queue;
+
+ protected:
+  void Push(Tuple tuple) override {
+    const int64_t priority = tuple[0].scalar<int64_t>();
+    elements_.emplace(priority, std::move(tuple));
+  }
+  Tuple Pop() override {
+    Tuple first = std::move(elements_.begin()->second);
+    elements_.erase(elements_.begin());
+    return first;
+  }
+  int64_t Stored() const override { return static_cast<int64_t>(elements_.size()); }
+
+ private:
+  std::multimap<int64_t, Tuple> elements_;
 };
 
 // Element i along dimension 0 as a tensor of its own.

@@ -1,11 +1,11 @@
 // The ops on queues. Those that may wait are asynchronous.
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elements.h"
+#include "penstock/kernels/cpu/named_resource.h"
 #include "penstock/kernels/cpu/queue.h"
 
 namespace penstock {
@@ -18,50 +18,25 @@ Queue::Spec MakeSpec(const NodeView& node) {
           node.attr<std::vector<PartialShape>>("shapes"), node.attr<int64_t>("capacity")};
 }
 
-// Makes the queue (or finds the one of that name) when it first runs.
-class QueueKernel : public Kernel {
+class QueueKernel : public NamedResourceKernel<Queue> {
  public:
-  explicit QueueKernel(const NodeView& node) : spec_(MakeSpec(node)), resource_(node.output_type(0) == DT_RESOURCE) {}
-
-  void Run(KernelContext& k) override {
-    std::lock_guard lock(mutex_);
-    if (!queue_) Find(k);
-    if (resource_) {
-      k.SetOutput(0, handle_);
-    } else {
-      k.SetRef(0, ref_);
-    }
-  }
+  explicit QueueKernel(const NodeView& node)
+      : NamedResourceKernel(node, "tensorflow::QueueInterface"), spec_(MakeSpec(node)) {}
 
  protected:
-  virtual Ref<Queue> Make(const Queue::Spec& spec) const { return MakeRef<FifoQueue>(spec); }
+  virtual Ref<Queue> MakeQueue(const Queue::Spec& spec) const { return MakeRef<FifoQueue>(spec); }
+  Ref<Queue> Make(KernelContext&, const std::string& name) const final { return MakeQueue(Named(name)); }
+  void CheckSharing(KernelContext& k, const Queue& queue) const final {
+    queue.CheckSharing(Named(k.ResourceName().second));
+  }
   Queue::Spec spec_;
 
  private:
-  void Find(KernelContext& k) {
-    const auto [container, name] = k.ResourceName();
+  Queue::Spec Named(const std::string& name) const {
     Queue::Spec spec = spec_;
     spec.name = name;
-    Ref<Queue> queue = k.resources().FindOrMake<Queue>(container, name, [&] { return Make(spec); });
-    queue->CheckSharing(spec);
-    if (resource_) {
-      handle_ = Tensor(DT_RESOURCE, Shape());
-      *handle_.mutable_data<ResourceHandle>() = {
-          k.device().name(), container, name, "tensorflow::QueueInterface", {}, queue};
-    } else {
-      ref_ = MakeRef<VariableSlot>();
-      ref_->dtype = DT_STRING;
-      ref_->name = name;
-      ref_->value = Tensor::Vector<TString>({TString(container), TString(name)});
-    }
-    queue_ = queue;
+    return spec;
   }
-
-  const bool resource_;
-  std::mutex mutex_;
-  Ref<Queue> queue_;
-  Tensor handle_;
-  Ref<VariableSlot> ref_;
 };
 
 // Gives a random element, which the last one replaces.
@@ -103,7 +78,7 @@ class ShuffleQueueKernel : public QueueKernel {
   }
 
  protected:
-  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<ShuffleQueue>(spec, keep_, seed_, seed2_); }
+  Ref<Queue> MakeQueue(const Queue::Spec& spec) const override { return MakeRef<ShuffleQueue>(spec, keep_, seed_, seed2_); }
 
  private:
   const int64_t keep_, seed_, seed2_;
@@ -163,28 +138,7 @@ class PaddingQueueKernel : public QueueKernel {
   }
 
  protected:
-  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<PaddingQueue>(spec); }
-};
-
-// Equal priorities come in the order of their arrival.
-class PriorityQueue : public Queue {
- public:
-  using Queue::Queue;
-
- protected:
-  void Push(Tuple tuple) override {
-    const int64_t priority = tuple[0].scalar<int64_t>();
-    elements_.emplace(priority, std::move(tuple));
-  }
-  Tuple Pop() override {
-    Tuple first = std::move(elements_.begin()->second);
-    elements_.erase(elements_.begin());
-    return first;
-  }
-  int64_t Stored() const override { return static_cast<int64_t>(elements_.size()); }
-
- private:
-  std::multimap<int64_t, Tuple> elements_;
+  Ref<Queue> MakeQueue(const Queue::Spec& spec) const override { return MakeRef<PaddingQueue>(spec); }
 };
 
 class PriorityQueueKernel : public QueueKernel {
@@ -198,19 +152,10 @@ class PriorityQueueKernel : public QueueKernel {
   }
 
  protected:
-  Ref<Queue> Make(const Queue::Spec& spec) const override { return MakeRef<PriorityQueue>(spec); }
+  Ref<Queue> MakeQueue(const Queue::Spec& spec) const override { return MakeRef<PriorityQueue>(spec); }
 };
 
-Ref<Queue> QueueOf(KernelContext& k) {
-  if (!k.is_ref(0)) return k.Lookup<Queue>(0);
-  VariableSlot& slot = k.ref(0);
-  std::lock_guard lock(slot.mutex);
-  k.Require(slot.value.dtype() == DT_STRING && slot.value.num_elements() == 2, "Queue handle must have two elements");
-  const TString* names = slot.value.data<TString>();
-  Ref<Queue> queue = k.resources().FindAs<Queue>(names[0], names[1]);
-  if (!queue) throw NotFound("Resource ", names[0].view(), "/", names[1].view(), " does not exist");
-  return queue;
-}
+Ref<Queue> QueueOf(KernelContext& k) { return NamedResource<Queue>(k, 0); }
 
 void RequireNoTimeout(const NodeView& node) {
   if (node.attr<int64_t>("timeout_ms") != -1) throw InvalidArgument("Timeout not supported yet.");

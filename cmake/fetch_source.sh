@@ -1,12 +1,13 @@
 #!/bin/bash
-# fetch_protobuf.sh VERSION DIRECTORY: puts the source of Debian's protobuf VERSION, with Debian's security patches,
-# into DIRECTORY. Needs no root: package lists and downloads stay beside DIRECTORY.
+# fetch_source.sh PACKAGE VERSION FILE DIRECTORY: puts the source of Debian's PACKAGE, with Debian's security patches, into
+# DIRECTORY, where FILE says that it is complete. VERSION: what it must begin with, or empty. Needs no root: package
+# lists and downloads stay beside DIRECTORY.
 set -euo pipefail
-version=$1 target=$2
-[ -f "$target/src/google/protobuf/message.cc" ] && exit 0
+package=$1 version=$2 file=$3 target=$4
+[ -f "$target/$file" ] && exit 0
 
 for tool in apt-get dpkg-source patch; do
-  command -v $tool >/dev/null || { echo "fetch_protobuf.sh: $tool is missing" >&2; exit 1; }
+  command -v $tool >/dev/null || { echo "fetch_source.sh: $tool is missing" >&2; exit 1; }
 done
 mkdir -p "$(dirname "$target")"
 work=$(mktemp -d "$target.XXXXXX")
@@ -24,9 +25,10 @@ apt=(apt-get -qq -o APT::Sandbox::User= -o Dir::Etc::sourcelist=/dev/null -o "Di
      -o "Dir::State::lists=$work/lists" -o "Dir::Cache::archives=$work/archives"
      -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 "${apt[@]}" update
-(cd "$work" && "${apt[@]}" source protobuf >source.log 2>&1) || { tail -5 "$work/source.log" >&2; exit 1; }
-[ -d "$work/protobuf-$version" ] || {
-  echo "fetch_protobuf.sh: protoc is version $version, but the package source is $(ls -d "$work"/protobuf-*/)" >&2
+(cd "$work" && "${apt[@]}" source "$package" >source.log 2>&1) || { tail -5 "$work/source.log" >&2; exit 1; }
+found=$(cd "$work" && ls -d "$package-$version"*/ 2>/dev/null | head -1)
+[ -n "$found" ] || {
+  echo "fetch_source.sh: $package $version is wanted, but the package source is $(cd "$work" && ls -d "$package"-*/)" >&2
   exit 1
 }
-mv -T "$work/protobuf-$version" "$target" 2>/dev/null || [ -f "$target/src/google/protobuf/message.cc" ]
+mv -T "$work/$found" "$target" 2>/dev/null || [ -f "$target/$file" ]

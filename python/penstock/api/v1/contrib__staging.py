@@ -1,0 +1,2 @@
+"""tf.contrib.staging"""
+FROM = {"ops.staging_area": "MapStagingArea StagingArea"}

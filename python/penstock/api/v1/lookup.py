@@ -1,0 +1,6 @@
+"""tf.lookup"""
+FROM = {
+    "ops.lookup_ops": """
+        KeyValueTensorInitializer StaticHashTable=StaticHashTableV1 StaticVocabularyTable=StaticVocabularyTableV1
+        TextFileIndex TextFileInitializer""",
+}

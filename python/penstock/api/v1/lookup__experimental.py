@@ -1,0 +1,2 @@
+"""tf.lookup.experimental"""
+FROM = {"ops.lookup_ops": "DenseHashTable MutableHashTable"}

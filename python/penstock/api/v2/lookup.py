@@ -1,0 +1,5 @@
+"""tf.lookup, version 2."""
+FROM = {
+    "ops.lookup_ops": """
+        KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer""",
+}

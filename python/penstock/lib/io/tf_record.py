@@ -1,0 +1,89 @@
+"""TFRecord files."""
+import os
+
+from penstock import _core
+from penstock.util import compat
+
+
+class TFRecordCompressionType:
+    """Numbers of the kinds of compression."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How a file is compressed."""
+
+    compression_type_map = {TFRecordCompressionType.ZLIB: "ZLIB", TFRecordCompressionType.GZIP: "GZIP",
+                            TFRecordCompressionType.NONE: ""}
+
+    def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None,
+                 window_bits=None, compression_level=None, compression_method=None, mem_level=None,
+                 compression_strategy=None):
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options):
+        """ "", "ZLIB" or "GZIP" for options, a number or such a text."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+
+def _path(path):
+    return compat.as_str_any(os.fspath(path) if hasattr(path, "__fspath__") else path)
+
+
+def tf_record_iterator(path, options=None):
+    """The records of a file, one after the other."""
+    stream = _core.RecordStream(_path(path), TFRecordOptions.get_compression_type_string(options))
+    while True:
+        record = stream.next()
+        if record is None:
+            return
+        yield record
+
+
+class TFRecordWriter:
+    """Writes records to a file."""
+
+    def __init__(self, path, options=None):
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        level = -1 if options.compression_level is None else options.compression_level
+        self._file = _core.RecordFile(_path(path), TFRecordOptions.get_compression_type_string(options), level)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        self.close()
+
+    def write(self, record):
+        """Adds a record, which is bytes."""
+        self._file.write(compat.as_bytes(record))
+
+    def flush(self):
+        """Writes out what was added."""
+        self._file.flush()
+
+    def close(self):
+        """Ends the file."""
+        self._file.close()

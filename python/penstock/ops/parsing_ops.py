@@ -1,0 +1,201 @@
+"""Example messages, CSV and raw bytes into tensors."""
+from penstock.framework import gen, ops, sparse_tensor
+from penstock.ops import array_ops, control_flow_ops, math_ops, sparse_ops
+from penstock.ops.arguments import made_function, pick
+from penstock.ops.parsing_config import (
+    FixedLenFeature, FixedLenSequenceFeature, RawFeatures, SparseFeature, VarLenFeature, name_of, with_unknown_length)
+
+__getattr__ = made_function(__name__)
+_EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+def _sparse(indices, values, shapes):
+    return [sparse_tensor.SparseTensor(*parts) for parts in zip(indices, values, shapes)]
+
+
+def _by_key(raw, sparse, dense):
+    return dict(zip(raw.sparse_keys + raw.dense_keys, list(sparse) + list(dense)))
+
+
+def _with_sparse_features(features, tensors):
+    """The tensors of SparseFeatures made of those of their parts; what was not asked for is left out."""
+    made = dict(tensors)
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, SparseFeature):
+            index_keys = feature.index_key
+            ids = made[index_keys] if isinstance(index_keys, str) else [made[k] for k in index_keys]
+            made[key] = sparse_ops.sparse_merge(ids, made[feature.value_key], vocab_size=feature.size,
+                                                already_sorted=feature.already_sorted)
+    return {key: value for key, value in made.items() if key in features}
+
+
+def parse_example(serialized, features, name=None, example_names=None):
+    """The features of a batch of serialized Examples."""
+    return parse_example_v2(serialized, features, example_names, name)
+
+
+def parse_example_v2(serialized, features, example_names=None, name=None):
+    """The features of a batch of serialized Examples."""
+    if not features:
+        raise ValueError(f"Missing: features was {features}.")
+    features = with_unknown_length(features)
+    raw = RawFeatures.of(features, _EXAMPLE_KINDS)
+    return _with_sparse_features(features, _parse_example(serialized, example_names, raw, name))
+
+
+def _parse_example(serialized, names, raw, name):
+    with ops.name_scope(name, "ParseExample", [serialized, names]):
+        raw.check()
+        if not len(raw):
+            raise ValueError("Must provide at least one sparse key or dense key")
+        defaults = raw.defaults()
+        indices, values, shapes, dense = gen.parse_example(
+            serialized=serialized, names=[] if names is None else names, dense_defaults=defaults,
+            sparse_keys=raw.sparse_keys, sparse_types=raw.sparse_types, dense_keys=raw.dense_keys,
+            dense_shapes=raw.shapes(), name=name)
+        return _by_key(raw, _sparse(indices, values, shapes), dense)
+
+
+def parse_single_example(serialized, features, name=None, example_names=None):
+    """The features of one serialized Example."""
+    return parse_single_example_v2(serialized, features, example_names, name)
+
+
+def parse_single_example_v2(serialized, features, example_names=None, name=None):
+    """The features of one serialized Example."""
+    if not features:
+        raise ValueError("Missing features.")
+    features = with_unknown_length(features)
+    raw = RawFeatures.of(features, _EXAMPLE_KINDS)
+    parse = _parse_single if example_names is None else _parse_batch_of_one
+    return _with_sparse_features(features, parse(serialized, example_names, raw, name))
+
+
+def _parse_single(serialized, names, raw, name):
+    with ops.name_scope(name, "ParseSingleExample", [serialized]):
+        serialized = ops.convert_to_tensor(serialized, name="serialized")
+        raw.check()
+        if not len(raw):
+            raise ValueError("Must provide at least one sparse key or dense key")
+        defaults = raw.defaults()
+        indices, values, shapes, dense = gen.parse_single_example(
+            serialized=serialized, dense_defaults=defaults, num_sparse=len(raw.sparse_keys),
+            sparse_keys=raw.sparse_keys, sparse_types=raw.sparse_types, dense_keys=raw.dense_keys,
+            dense_shapes=raw.shapes(), name=name)
+        return _by_key(raw, _sparse(indices, values, shapes), dense)
+
+
+def _scalar(tensor, what, prefix):
+    """The tensor as a batch of one."""
+    tensor = ops.convert_to_tensor(tensor)
+    ndims = tensor.get_shape().ndims
+    message = f"Input {what} must be a scalar"
+    if ndims is None:
+        check = control_flow_ops.Assert(math_ops.equal(array_ops.rank(tensor), 0), [message], name=f"{prefix}IsScalar")
+        tensor = control_flow_ops.with_dependencies([check], tensor, name=f"{prefix}Dependencies")
+    elif ndims != 0:
+        raise ValueError(message)
+    return array_ops.expand_dims(tensor, 0)
+
+
+def _parse_batch_of_one(serialized, names, raw, name):
+    with ops.name_scope(name, "ParseSingleExample", [serialized, names]):
+        serialized = _scalar(serialized, "serialized", "Serialized")
+        names = _scalar(names, "names", "Names")
+        outputs = _parse_example(serialized, names, raw, name)
+        for key in raw.dense_keys:
+            outputs[key] = array_ops.squeeze(outputs[key], [0], name=f"Squeeze_{name_of(key)}")
+        for key in raw.sparse_keys:
+            sparse = outputs[key]
+            outputs[key] = sparse_tensor.SparseTensor(
+                array_ops.slice(sparse.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{name_of(key)}"), sparse.values,
+                array_ops.slice(sparse.dense_shape, [1], [-1], name=f"Squeeze_Shape_{name_of(key)}"))
+        return outputs
+
+
+def _sequence_features(context_features, sequence_features):
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    context = RawFeatures.of(context_features, (VarLenFeature, FixedLenFeature))
+    lists = RawFeatures.of(sequence_features, (VarLenFeature, FixedLenSequenceFeature))
+    context.check("context_")
+    lists.check("feature_list_")
+    for key, value in lists.dense_defaults.items():
+        if value is not None:
+            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+    return context, lists
+
+
+def _sequence_arguments(context, lists, reshape):
+    return dict(
+        context_dense_defaults=context.defaults(reshape), context_sparse_keys=context.sparse_keys,
+        context_sparse_types=context.sparse_types, context_dense_keys=context.dense_keys,
+        context_dense_shapes=context.shapes(), feature_list_sparse_keys=lists.sparse_keys,
+        feature_list_sparse_types=lists.sparse_types, feature_list_dense_keys=lists.dense_keys,
+        feature_list_dense_types=lists.dense_types, feature_list_dense_shapes=lists.shapes(),
+        feature_list_dense_missing_assumed_empty=list(lists.dense_defaults))
+
+
+def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
+    """Of a batch of serialized SequenceExamples: the context's features, the feature lists, and their lengths."""
+    context, lists = _sequence_features(context_features, sequence_features)
+    with ops.name_scope(name, "ParseSequenceExample", [serialized]):
+        outputs = gen.parse_sequence_example(
+            serialized=serialized, debug_name=[] if example_names is None else example_names,
+            Ncontext_sparse=len(context.sparse_keys), Ncontext_dense=len(context.dense_keys),
+            Nfeature_list_sparse=len(lists.sparse_keys), Nfeature_list_dense=len(lists.dense_keys), name=name,
+            **_sequence_arguments(context, lists, False))
+        (indices, values, shapes, dense, list_indices, list_values, list_shapes, list_dense, lengths) = outputs
+        return (_by_key(context, _sparse(indices, values, shapes), dense),
+                _by_key(lists, _sparse(list_indices, list_values, list_shapes), list_dense),
+                dict(zip(lists.dense_keys, lengths)))
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None,
+                                  name=None):
+    """Of one serialized SequenceExample: the context's features and the feature lists."""
+    context, lists = _sequence_features(context_features, sequence_features)
+    with ops.name_scope(name, "ParseSingleSequenceExample", [serialized]):
+        outputs = gen.parse_single_sequence_example(
+            serialized=serialized, debug_name="" if example_name is None else example_name, name=name,
+            **_sequence_arguments(context, lists, True))
+        indices, values, shapes, dense, list_indices, list_values, list_shapes, list_dense = outputs
+        return (_by_key(context, _sparse(indices, values, shapes), dense),
+                _by_key(lists, _sparse(list_indices, list_values, list_shapes), list_dense))
+
+
+def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
+    """The bytes of strings as numbers."""
+    if fixed_length is not None:
+        return gen.decode_padded_raw(input_bytes, fixed_length=fixed_length, out_type=out_type,
+                                     little_endian=little_endian, name=name)
+    return gen.decode_raw(input_bytes, out_type, little_endian=little_endian, name=name)
+
+
+def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+    """The bytes of strings as numbers."""
+    input_bytes = pick("input_bytes", input_bytes, "bytes", bytes)
+    if out_type is None:
+        raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
+    return gen.decode_raw(input_bytes, out_type, little_endian=little_endian, name=name)
+
+
+def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="",
+               select_cols=None):
+    """The columns of lines of comma-separated values."""
+    return decode_csv_v2(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
+
+
+def decode_csv_v2(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,
+                  name=None):
+    """The columns of lines of comma-separated values."""
+    if select_cols is not None:
+        if any(a >= b for a, b in zip(select_cols, select_cols[1:])):
+            raise ValueError("select_cols is not strictly increasing.")
+        if select_cols[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(select_cols) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    return gen.decode_csv(records=records, record_defaults=record_defaults, field_delim=field_delim,
+                          use_quote_delim=use_quote_delim, na_value=na_value, name=name, select_cols=select_cols or [])

@@ -1,0 +1,1 @@
+"""Ragged tensors: values, and where the rows of each ragged dimension begin."""

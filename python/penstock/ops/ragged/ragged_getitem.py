@@ -1,0 +1,124 @@
+"""Indexing and slicing of ragged tensors."""
+from penstock.framework import constant_op, gen, ops, tensor_util
+from penstock.ops import array_ops, math_ops
+from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged.ragged_tensor import RaggedTensor
+
+
+def ragged_tensor_getitem(ragged, key):
+    """Part of a ragged tensor. An inner ragged dimension can be sliced but not indexed."""
+    keys = list(key) if isinstance(key, (list, tuple)) else [key]
+    parts = [part for k in keys for part in ([k.start, k.stop, k.step] if isinstance(k, slice) else [k])]
+    with ops.name_scope(None, "RaggedGetItem", [ragged] + [p for p in parts if isinstance(p, ops.Tensor)]):
+        return _outer(ragged, keys)
+
+
+def _spread(keys, ndims):
+    """The keys with as many slices in place of the first ellipsis as are missing."""
+    if ndims is None:
+        raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
+    used = sum(1 for k in keys if k is not Ellipsis and k is not None)
+    return [slice(None)] * max(0, ndims - used) + [k for k in keys[1:] if k is not Ellipsis]
+
+
+def _is_whole(key):
+    return isinstance(key, slice) and key.start is None and key.stop is None and key.step is None
+
+
+def _of(value, keys):
+    """value[keys], for a tensor or a ragged one."""
+    if not keys:
+        return value
+    return _outer(value, keys) if isinstance(value, RaggedTensor) else value[tuple(keys)]
+
+
+def _outer(ragged, keys):
+    if not keys:
+        return ragged
+    key, rest = keys[0], keys[1:]
+    if key is Ellipsis:
+        return _outer(ragged, _spread(keys, ragged.shape.ndims))
+    if key is None:
+        inner = _outer(ragged, rest)
+        rows = ragged_checks.nrows_of(inner, ragged.row_splits.dtype)
+        return RaggedTensor.from_row_splits(inner, array_ops.stack([constant_op.constant(0, rows.dtype), rows]),
+                                            validate=False)
+    if isinstance(key, slice):
+        return _inner(_rows(ragged, key), rest)
+    starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
+    return _of(ragged.values[starts[key]:limits[key]], rest)
+
+
+def _rows(ragged, key):
+    """Rows of the outermost dimension."""
+    if _is_whole(key):
+        return ragged
+    starts, limits = ragged.row_splits[:-1][key], ragged.row_splits[1:][key]
+    step = key.step if isinstance(key.step, int) or key.step is None else tensor_util.constant_value(key.step)
+    if step in (None, 1):
+        # These rows lie together; without rows the splits are a single 0.
+        zero = array_ops.zeros([1], starts.dtype)
+        splits = array_ops.concat([zero[array_ops.size(starts):], starts[:1], limits], axis=0)
+        return RaggedTensor.from_row_splits(ragged.values[splits[0]:splits[-1]], splits - splits[0], validate=False)
+    return _ranges(starts, limits, 1, ragged.values)
+
+
+def _ranges(starts, limits, step, values):
+    """The ragged tensor of ranges of values."""
+    step = math_ops.cast(ops.convert_to_tensor(step), starts.dtype)
+    splits, index = gen.ragged_range(starts, limits, step, Tsplits=starts.dtype)
+    if isinstance(values, RaggedTensor):
+        nested = gen.ragged_gather(values.nested_row_splits, values.flat_values, index,
+                                   OUTPUT_RAGGED_RANK=values.ragged_rank)
+        values = RaggedTensor.from_nested_row_splits(nested[1], nested[0], validate=False)
+    else:
+        values = array_ops.gather(values, index)
+    return RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def _inner(value, keys):
+    """value[:, keys...]"""
+    if not keys:
+        return value
+    if not isinstance(value, RaggedTensor):
+        return value[tuple([slice(None)] + keys)]
+    key, rest = keys[0], keys[1:]
+    if key is Ellipsis:
+        ndims = value.shape.ndims
+        return _inner(value, _spread(keys, None if ndims is None else ndims - 1))
+    if key is None:
+        inner = _inner(value, rest)
+        rows = ragged_checks.nrows_of(inner, value.row_splits.dtype)
+        return RaggedTensor.from_row_splits(inner, math_ops.range(rows + 1), validate=False)
+    if not isinstance(key, slice):
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    if _is_whole(key):
+        return value.with_values(_inner(value.values, rest)) if rest else value
+    sliced = _columns(value, key)
+    return sliced.with_values(_inner(sliced.values, rest)) if rest else sliced
+
+
+def _columns(ragged, key):
+    """A slice of each row."""
+    starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
+    dtype = starts.dtype
+    step = 1 if key.step is None else key.step
+    known = tensor_util.constant_value(step) if isinstance(step, ops.Tensor) else step
+    if known is None:
+        raise NotImplementedError("Slices of ragged dimensions need a step that is known")
+    backwards = known < 0
+    if known == 0:
+        raise ValueError("slice step cannot be zero")
+
+    def place(bound, otherwise):
+        """Where a bound lies in each row, between its ends (one before them for steps backwards)."""
+        if bound is None:
+            return otherwise
+        bound = math_ops.cast(ops.convert_to_tensor(bound), dtype)
+        low, high = (starts - 1, limits - 1) if backwards else (starts, limits)
+        at = array_ops.where_v2(bound < 0, limits + bound, starts + bound)
+        return math_ops.minimum(math_ops.maximum(at, low), high)
+
+    begin = place(key.start, limits - 1 if backwards else starts)
+    end = place(key.stop, starts - 1 if backwards else limits)
+    return _ranges(begin, end, step, ragged.values)

@@ -1,0 +1,51 @@
+// Bytes one after the other: of a file, perhaps compressed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "penstock/io/files.h"
+
+namespace penstock {
+
+enum class Compression { kNone, kZlib, kGzip };
+// "", "ZLIB" or "GZIP". InvalidArgument for other names.
+Compression CompressionFromName(std::string_view name);
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  // Up to n more bytes are appended; fewer at the end only.
+  virtual void Read(size_t n, std::string* to) = 0;
+
+  static std::unique_ptr<ByteStream> OpenFile(const std::string& path, Compression compression);
+  static std::unique_ptr<ByteStream> OfBytes(std::string bytes, Compression compression);
+};
+
+// A stream read piece by piece or line by line, and how far.
+class BufferedStream {
+ public:
+  explicit BufferedStream(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+  // Exactly n bytes in place of what `bytes` holds; false, and fewer bytes, if the stream ends before.
+  bool Read(size_t n, std::string* bytes);
+  // Skips bytes; false if there are not as many.
+  bool Skip(uint64_t n);
+  // The next line, without its end and without carriage returns; false at the end.
+  bool ReadLine(std::string* line);
+  uint64_t offset() const { return offset_; }
+
+ private:
+  bool Fill();  // false at the end
+  const std::unique_ptr<ByteStream> stream_;
+  std::string buffer_;
+  size_t at_ = 0;
+  uint64_t offset_ = 0;
+};
+
+// The whole stream, compressed or made from what is. DataLoss if that is damaged.
+std::string Compress(std::string_view bytes, Compression compression, int level = -1);
+std::string Decompress(std::string bytes, Compression compression);
+
+}  // namespace penstock

@@ -1,0 +1,113 @@
+#include "penstock/io/record_stream.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "penstock/base/crc32c.h"
+#include "penstock/io/records.h"
+
+namespace penstock {
+namespace {
+
+constexpr size_t kHeader = 12, kFooter = 4, kBuffered = size_t{1} << 16;
+
+template <class T>
+T Little(const char* bytes) {
+  T value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+  return value;
+}
+
+}  // namespace
+
+bool RecordStream::Next(std::string* record, uint64_t* offset) {
+  *offset = stream_.offset();
+  std::string header;
+  if (!stream_.Read(kHeader, &header)) {
+    if (header.empty()) return false;
+    throw DataLoss("truncated record at ", *offset, " in ", path_);
+  }
+  if (UnmaskCrc32c(Little<uint32_t>(&header[8])) != Crc32c(std::string_view(header).substr(0, 8))) {
+    throw DataLoss("corrupted record at ", *offset, " in ", path_);
+  }
+  const uint64_t size = Little<uint64_t>(&header[0]);
+  if (size > SIZE_MAX - kFooter || !stream_.Read(size + kFooter, record)) {
+    throw DataLoss("truncated record at ", *offset, " in ", path_);
+  }
+  const uint32_t stored = UnmaskCrc32c(Little<uint32_t>(record->data() + size));
+  record->resize(size);
+  if (Crc32c(*record) != stored) throw DataLoss("corrupted record at ", *offset, " in ", path_);
+  return true;
+}
+
+struct RecordFile::Deflater {
+  z_stream zlib = {};
+  Deflater(Compression compression, int level) {
+    const int bits = compression == Compression::kGzip ? MAX_WBITS + 16 : MAX_WBITS;
+    if (deflateInit2(&zlib, level, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw InvalidArgument("compression level ", level, " is not known");
+    }
+  }
+  ~Deflater() { deflateEnd(&zlib); }
+};
+
+RecordFile::RecordFile(const std::string& path, Compression compression, int level)
+    : path_(path), compression_(compression) {
+  if (compression_ != Compression::kNone) deflater_ = std::make_unique<Deflater>(compression, level);
+  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw ErrnoError(path, errno);
+}
+
+RecordFile::~RecordFile() {
+  try {
+    Close();
+  } catch (const Error&) {  // nobody is left to tell
+  }
+}
+
+void RecordFile::Put(std::string_view bytes, bool finish) {
+  if (!deflater_) {
+    buffer_ += bytes;
+    return;
+  }
+  z_stream& zlib = deflater_->zlib;
+  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  zlib.avail_in = static_cast<uInt>(bytes.size());
+  int result = Z_OK;
+  do {
+    char piece[kBuffered];
+    zlib.next_out = reinterpret_cast<Bytef*>(piece);
+    zlib.avail_out = sizeof(piece);
+    result = deflate(&zlib, finish ? Z_FINISH : Z_NO_FLUSH);
+    buffer_.append(piece, sizeof(piece) - zlib.avail_out);
+  } while (zlib.avail_out == 0 && result != Z_STREAM_END);
+}
+
+void RecordFile::Write(std::string_view record) {
+  if (fd_ < 0) throw FailedPrecondition("Writer is closed.");
+  Put(RecordFrame(record), false);
+  if (buffer_.size() >= kBuffered) Flush();
+}
+
+void RecordFile::Flush() {
+  if (fd_ < 0) throw FailedPrecondition("Writer is closed.");
+  for (size_t at = 0; at < buffer_.size();) {
+    const ssize_t n = write(fd_, buffer_.data() + at, buffer_.size() - at);
+    if (n < 0 && errno != EINTR) throw ErrnoError(path_, errno);
+    if (n > 0) at += n;
+  }
+  buffer_.clear();
+}
+
+void RecordFile::Close() {
+  if (fd_ < 0) return;
+  if (deflater_) Put({}, true);
+  Flush();
+  close(std::exchange(fd_, -1));
+}
+
+}  // namespace penstock

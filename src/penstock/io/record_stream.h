@@ -1,0 +1,43 @@
+// TFRecord files (records.h), compressed or not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "penstock/io/byte_stream.h"
+
+namespace penstock {
+
+class RecordStream {
+ public:
+  RecordStream(const std::string& path, Compression compression)
+      : path_(path), stream_(ByteStream::OpenFile(path, compression)) {}
+  // The next record and where it begins; false at the end. DataLoss: damaged or cut off.
+  bool Next(std::string* record, uint64_t* offset);
+
+ private:
+  const std::string path_;
+  BufferedStream stream_;
+};
+
+// Writes records; what is not flushed or closed may be lost.
+class RecordFile {
+ public:
+  RecordFile(const std::string& path, Compression compression, int level = -1);
+  ~RecordFile();
+  RecordFile(const RecordFile&) = delete;
+  void Write(std::string_view record);
+  void Flush();
+  void Close();
+
+ private:
+  void Put(std::string_view bytes, bool finish);
+  const std::string path_;
+  const Compression compression_;
+  struct Deflater;
+  std::unique_ptr<Deflater> deflater_;
+  int fd_ = -1;
+  std::string buffer_;
+};
+
+}  // namespace penstock

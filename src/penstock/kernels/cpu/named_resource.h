@@ -1,0 +1,75 @@
+// Kernels whose output is an object of the device with a name: queues, tables, accumulators. The handle is a resource
+// or, in the first version of an op, a reference to two strings.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "penstock/kernel/kernel_context.h"
+
+namespace penstock {
+
+// Makes the object, or finds the one of that name, when it first runs.
+template <class R>
+class NamedResourceKernel : public Kernel {
+ public:
+  NamedResourceKernel(const NodeView& node, std::string type_name)
+      : resource_(node.output_type(0) == DT_RESOURCE), type_name_(std::move(type_name)) {}
+
+  void Run(KernelContext& k) override {
+    std::lock_guard lock(mutex_);
+    if (!object_) Find(k);
+    if (resource_) {
+      k.SetOutput(0, handle_);
+    } else {
+      k.SetRef(0, ref_);
+    }
+  }
+
+ protected:
+  virtual Ref<R> Make(KernelContext& k, const std::string& name) const = 0;
+  // Throws unless a node with these attributes may share the object.
+  virtual void CheckSharing(KernelContext& k, const R& object) const = 0;
+
+ private:
+  void Find(KernelContext& k) {
+    const auto [container, name] = k.ResourceName();
+    Ref<R> object = k.resources().FindOrMake<R>(container, name, [&, &n = name] { return Make(k, n); });
+    CheckSharing(k, *object);
+    if (resource_) {
+      handle_ = Tensor(DT_RESOURCE, Shape());
+      *handle_.mutable_data<ResourceHandle>() = {k.device().name(), container, name, type_name_, {}, object};
+    } else {
+      ref_ = MakeRef<VariableSlot>();
+      ref_->dtype = DT_STRING;
+      ref_->name = name;
+      ref_->value = Tensor::Vector<TString>({TString(container), TString(name)});
+    }
+    object_ = object;
+  }
+
+  const bool resource_;
+  const std::string type_name_;
+  std::mutex mutex_;
+  Ref<R> object_;
+  Tensor handle_;
+  Ref<VariableSlot> ref_;
+};
+
+// The object behind input i, a handle of either kind.
+template <class R>
+Ref<R> NamedResource(KernelContext& k, int i) {
+  if (!k.is_ref(i) && k.input(i).dtype() == DT_RESOURCE) return k.Lookup<R>(i);
+  Tensor names = k.input(i);
+  if (k.is_ref(i)) {
+    std::lock_guard lock(k.ref(i).mutex);
+    names = k.ref(i).value;
+  }
+  k.Require(names.dtype() == DT_STRING && names.num_elements() == 2, "A handle must have two elements");
+  const TString* name = names.data<TString>();
+  Ref<R> object = k.resources().FindAs<R>(name[0], name[1]);
+  if (!object) throw NotFound("Resource ", name[0].view(), "/", name[1].view(), " does not exist");
+  return object;
+}
+
+}  // namespace penstock

@@ -1,0 +1,282 @@
+// Strings and numbers: printed, read, hashed, decoded from raw bytes and base64.
+#include <algorithm>
+#include <cstdio>
+
+#include <farmhash.h>
+
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/map_strings.h"
+#include "penstock/kernels/cpu/parse_number.h"
+#include "penstock/kernels/cpu/string_hash.h"
+
+namespace penstock {
+namespace {
+
+// --- numbers as text
+
+template <class... Args>
+std::string Printed(const std::string& format, Args... args) {
+  std::string text(static_cast<size_t>(std::max(0, std::snprintf(nullptr, 0, format.c_str(), args...))), '\0');
+  std::snprintf(text.data(), text.size() + 1, format.c_str(), args...);
+  return text;
+}
+
+class AsString {
+ public:
+  explicit AsString(const NodeView& node) : type_(node.attr<DataType>("T")) {
+    const bool scientific = node.attr<bool>("scientific"), shortest = node.attr<bool>("shortest");
+    const int64_t width = node.attr<int64_t>("width"), precision = node.attr<int64_t>("precision");
+    const auto& fill = node.attr<std::string>("fill");
+    const bool real = IsFloating(type_) || IsComplex(type_);
+    if (!real && type_ != DT_STRING) {
+      if (scientific || shortest)
+        throw InvalidArgument("scientific and shortest format not supported for datatype ", type_);
+      if (precision >= 0) throw InvalidArgument("precision not supported for datatype ", type_);
+    }
+    if (fill.size() > 1) throw InvalidArgument("Fill string must be one or fewer characters");
+    if (scientific && shortest) throw InvalidArgument("Cannot select both scientific and shortest notation");
+    if (!fill.empty() && fill.find_first_of(" +-0#") != 0)
+      throw InvalidArgument("Fill argument not supported: \"", fill, "\"");
+    if (width > kLongest || precision > kLongest)
+      throw InvalidArgument("width and precision may be at most ", kLongest);
+    format_ = "%" + (type_ == DT_STRING && fill == "0" ? "" : fill);
+    if (width > -1) format_ += StrCat(width);
+    if (precision > -1 && real) format_ += StrCat(".", precision);
+    format_ += real ? scientific ? "e" : shortest ? "g" : "f" : type_ == DT_STRING ? "s" : IsUnsigned() ? "llu" : "lld";
+  }
+
+  void operator()(KernelContext& k) const {
+    const Tensor& in = k.input(0);
+    const auto out = k.out<TString>(0, in.shape());
+    for (size_t i = 0; i < out.size(); ++i) out[i] = TString(Text(in, static_cast<int64_t>(i)));
+  }
+
+ private:
+  static constexpr int64_t kLongest = 1 << 16;
+  bool IsUnsigned() const {
+    return type_ == DT_UINT8 || type_ == DT_UINT16 || type_ == DT_UINT32 || type_ == DT_UINT64;
+  }
+  template <class T>
+  std::string Signed(const Tensor& in, int64_t i) const {
+    return Printed(format_, static_cast<long long>(in.data<T>()[i]));
+  }
+  template <class T>
+  std::string Unsigned(const Tensor& in, int64_t i) const {
+    return Printed(format_, static_cast<unsigned long long>(in.data<T>()[i]));
+  }
+  template <class T>
+  std::string Real(const Tensor& in, int64_t i) const {
+    return Printed(format_, static_cast<double>(static_cast<float>(in.data<T>()[i])));
+  }
+  template <class T>
+  std::string Complex(const Tensor& in, int64_t i) const {
+    const std::complex<T> z = in.data<std::complex<T>>()[i];
+    return StrCat("(", Printed(format_, static_cast<double>(z.real())), ",",
+                  Printed(format_, static_cast<double>(z.imag())), ")");
+  }
+  std::string Text(const Tensor& in, int64_t i) const {
+    switch (type_) {
+      case DT_INT8:
+        return Signed<int8_t>(in, i);
+      case DT_INT16:
+        return Signed<int16_t>(in, i);
+      case DT_INT32:
+        return Signed<int32_t>(in, i);
+      case DT_INT64:
+        return Signed<int64_t>(in, i);
+      case DT_UINT8:
+        return Unsigned<uint8_t>(in, i);
+      case DT_UINT16:
+        return Unsigned<uint16_t>(in, i);
+      case DT_UINT32:
+        return Unsigned<uint32_t>(in, i);
+      case DT_UINT64:
+        return Unsigned<uint64_t>(in, i);
+      case DT_HALF:
+        return Real<Half>(in, i);
+      case DT_BFLOAT16:
+        return Real<BFloat16>(in, i);
+      case DT_FLOAT:
+        return Real<float>(in, i);
+      case DT_DOUBLE:
+        return Printed(format_, in.data<double>()[i]);
+      case DT_COMPLEX64:
+        return Complex<float>(in, i);
+      case DT_COMPLEX128:
+        return Complex<double>(in, i);
+      case DT_BOOL:
+        return in.data<bool>()[i] ? "true" : "false";
+      case DT_STRING: {
+        // Of text with zeros in it no format knows the end.
+        const std::string text = in.data<TString>()[i].str();
+        return text.find('\0') == text.npos ? Printed(format_, text.c_str()) : text;
+      }
+      default:
+        throw InvalidArgument("Type not supported: ", type_);
+    }
+  }
+
+  const DataType type_;
+  std::string format_;
+};
+
+// --- text as numbers
+
+template <class T>
+struct StringToNumber {
+  void operator()(KernelContext& k) const {
+    const auto in = k.in<TString>(0);
+    const auto out = k.out<T>(0, k.shape(0));
+    for (size_t i = 0; i < in.size(); ++i) {
+      k.Require(ParseNumber(in[i].view(), &out[i]),
+                "StringToNumberOp could not correctly convert string: ", in[i].view());
+    }
+  }
+};
+
+// --- hashes
+
+template <class Hash>
+struct HashBucket {
+  Hash hash;
+  uint64_t buckets;
+  explicit HashBucket(const NodeView& node) : hash(node), buckets(node.attr<int64_t>("num_buckets")) {
+    if (node.attr<int64_t>("num_buckets") < 1) throw InvalidArgument("num_buckets must be at least 1");
+  }
+  void operator()(KernelContext& k) const {
+    const auto in = k.in<TString>(0);
+    const auto out = k.out<int64_t>(0, k.shape(0));
+    for (size_t i = 0; i < in.size(); ++i) out[i] = static_cast<int64_t>(hash(in[i].view()) % buckets);
+  }
+};
+struct Murmur {
+  explicit Murmur(const NodeView&) {}
+  uint64_t operator()(std::string_view s) const { return MurmurHash64(s, 0xDECAFCAFFE); }
+};
+struct Farm {
+  explicit Farm(const NodeView&) {}
+  uint64_t operator()(std::string_view s) const { return util::Fingerprint64(s.data(), s.size()); }
+};
+struct Sip {
+  uint64_t key[2];
+  explicit Sip(const NodeView& node) {
+    const auto& words = node.attr<std::vector<int64_t>>("key");
+    if (words.size() != 2) throw InvalidArgument("Key must have 2 elements");
+    key[0] = words[0];
+    key[1] = words[1];
+  }
+  uint64_t operator()(std::string_view s) const { return SipHash(s, key[0], key[1]); }
+};
+
+// --- raw bytes
+
+// Numbers of the other byte order: the parts of complex numbers turn separately.
+void ReverseBytes(DataType type, char* bytes, int64_t size) {
+  const int64_t step = static_cast<int64_t>(DataTypeSize(type)) / (IsComplex(type) ? 2 : 1);
+  for (int64_t i = 0; i < size; i += step) std::reverse(bytes + i, bytes + i + step);
+}
+
+struct DecodeRaw {
+  bool little_endian;
+  explicit DecodeRaw(const NodeView& node) : little_endian(node.attr<bool>("little_endian")) {}
+  void operator()(KernelContext& k) const {
+    const auto in = k.in<TString>(0);
+    const DataType type = k.node().output_type(0);
+    const size_t size = DataTypeSize(type), bytes = in.empty() ? 0 : in[0].size();
+    for (size_t i = 0; i < in.size(); ++i) {
+      k.Require(in[i].size() == bytes, "DecodeRaw requires input strings to all be the same size, but element ", i,
+                " has size ", bytes, " != ", in[i].size());
+    }
+    k.Require(bytes % size == 0, "Input to DecodeRaw has length ", bytes, " that is not a multiple of ", size,
+              ", the size of ", type);
+    Shape shape = k.shape(0);
+    shape.AddDim(static_cast<int64_t>(bytes / size));
+    Tensor& out = k.Output(0, shape);
+    char* to = static_cast<char*>(out.mutable_raw());
+    for (size_t i = 0; i < in.size(); ++i) std::copy_n(in[i].data(), bytes, to + i * bytes);
+    if (type == DT_BOOL) std::transform(to, to + out.bytes(), to, [](char c) { return c != 0; });
+    if (!little_endian) ReverseBytes(type, to, static_cast<int64_t>(out.bytes()));
+  }
+};
+
+struct DecodePaddedRaw {
+  bool little_endian;
+  explicit DecodePaddedRaw(const NodeView& node) : little_endian(node.attr<bool>("little_endian")) {}
+  void operator()(KernelContext& k) const {
+    const auto in = k.in<TString>(0);
+    k.Require(k.shape(1).rank() == 0, "k must be scalar, got shape ", k.shape(1));
+    const int64_t length = k.Int(1), size = static_cast<int64_t>(DataTypeSize(k.node().output_type(0)));
+    k.Require(length % size == 0, "fixed_length (", length, ") must be a multiple of the size of out_type (", size,
+              ")");
+    k.Require(length > 0, "fixed_length (", length, ") must be greater than zero.");
+    Shape shape = k.shape(0);
+    shape.AddDim(length / size);
+    Tensor& out = k.Output(0, shape);
+    char* to = static_cast<char*>(out.mutable_raw());
+    std::fill_n(to, out.bytes(), 0);
+    for (size_t i = 0; i < in.size(); ++i) {
+      std::copy_n(in[i].data(), std::min<size_t>(in[i].size(), length), to + i * length);
+    }
+    if (!little_endian) ReverseBytes(out.dtype(), to, static_cast<int64_t>(out.bytes()));
+  }
+};
+
+// --- base64, with the letters that may stand in file names and addresses
+
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+struct EncodeBase64 {
+  bool pad;
+  explicit EncodeBase64(const NodeView& node) : pad(node.attr<bool>("pad")) {}
+  void operator()(KernelContext& k) const {
+    MapStrings(k, [this](std::string_view in, TString& out) {
+      std::string text;
+      for (size_t i = 0; i < in.size(); i += 3) {
+        const size_t n = std::min<size_t>(3, in.size() - i);
+        uint32_t bits = 0;
+        for (size_t j = 0; j < 3; ++j) bits = bits << 8 | (j < n ? static_cast<uint8_t>(in[i + j]) : 0);
+        for (size_t j = 0; j <= n; ++j) text += kLetters[bits >> (18 - 6 * j) & 63];
+        if (pad) text.append(3 - n, '=');
+      }
+      out = TString(text);
+    });
+  }
+};
+
+struct DecodeBase64 {
+  void operator()(KernelContext& k) const {
+    MapStrings(k, [](std::string_view in, TString& out) {
+      // Padding fills up the last four letters or is left out altogether.
+      if (in.size() % 4 == 0) {
+        for (int i = 0; i < 2 && in.ends_with('='); ++i) in.remove_suffix(1);
+      }
+      if (in.size() % 4 == 1) throw InvalidArgument("Base64 string length cannot be 1 modulo 4.");
+      std::string bytes;
+      uint32_t bits = 0;
+      for (size_t i = 0; i < in.size(); ++i) {
+        const size_t letter = kLetters.find(in[i]);
+        if (letter == kLetters.npos) throw InvalidArgument("Invalid character found in base64.");
+        bits = bits << 6 | static_cast<uint32_t>(letter);
+        if (i % 4 > 0) bytes += static_cast<char>(bits >> (6 - 2 * (i % 4)));
+      }
+      out = TString(bytes);
+    });
+  }
+};
+
+}  // namespace
+
+void RegisterStringNumberKernels(KernelRegistry& kernels) {
+  kernels.Add<AsString>("AsString");
+  kernels.Add<StringToNumber>("StringToNumber", Types<float, double, int32_t, int64_t, uint32_t, uint64_t>{},
+                              "out_type");
+  kernels.Add<HashBucket<Murmur>>("StringToHashBucket");
+  kernels.Add<HashBucket<Farm>>("StringToHashBucketFast");
+  kernels.Add<HashBucket<Sip>>("StringToHashBucketStrong");
+  kernels.Add<DecodeRaw>("DecodeRaw");
+  kernels.Add<DecodePaddedRaw>("DecodePaddedRaw").HostInput(1);
+  kernels.Add<EncodeBase64>("EncodeBase64");
+  kernels.Add<DecodeBase64>("DecodeBase64");
+}
+
+}  // namespace penstock

@@ -1,0 +1,187 @@
+"""Ragged tensors and the string functions that give them."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+
+def run(*fetches, feed=None):
+    with tf.Session() as sess:
+        return sess.run(fetches[0] if len(fetches) == 1 else list(fetches), feed)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+ROWS = [[1, 2], [], [3, 4, 5], [6]]
+FLAT = [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("make, partition", [
+    ("row_splits", [0, 2, 2, 5, 6]), ("row_lengths", [2, 0, 3, 1]), ("value_rowids", [0, 0, 2, 2, 2, 3]),
+    ("row_starts", [0, 2, 2, 5]), ("row_limits", [2, 2, 5, 6])])
+def test_made_from_a_partition(make, partition):
+    rt = getattr(tf.RaggedTensor, "from_" + make)(FLAT, partition)
+    value, parts = run(rt), run(rt.row_splits, rt.row_lengths(), rt.value_rowids(), rt.row_starts(), rt.row_limits(),
+                                rt.nrows(), rt.bounding_shape())
+    assert value.to_list() == ROWS
+    assert [p.tolist() for p in parts] == [
+        [0, 2, 2, 5, 6], [2, 0, 3, 1], [0, 0, 2, 2, 2, 3], [0, 2, 2, 5], [2, 2, 5, 6], 4, [4, 3]]
+    assert rt.shape.as_list()[1:] == [None] and rt.ragged_rank == 1
+
+
+@pytest.mark.parametrize("make, partition", [
+    ("row_splits", [0, 3, 2, 6]), ("row_splits", [1, 6]), ("row_splits", [0, 5]), ("row_lengths", [-1, 7]),
+    ("row_lengths", [1, 2]), ("value_rowids", [0, 0, 1, 0, 2, 2]), ("row_starts", [0, 7]), ("row_limits", [3, 2, 6])])
+def test_bad_partitions(make, partition):
+    x = tf.placeholder(tf.int64, [None])
+    rt = getattr(tf.RaggedTensor, "from_" + make)(FLAT, x)
+    message = f"Arguments to from_{make} do not form a valid RaggedTensor"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        run(rt, feed={x: partition})
+
+
+def test_constants():
+    rt = tf.ragged.constant([[[1, 2], []], [], [[3]]])
+    assert rt.ragged_rank == 2 and run(rt).to_list() == [[[1, 2], []], [], [[3]]]
+    inner = tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)
+    assert inner.shape.as_list() == [2, None, 2] and run(inner).to_list() == [[[1, 2]], [[3, 4], [5, 6]]]
+    value = tf.ragged.constant_value([["a"], []])
+    assert value.shape == (2, None) and value.to_list() == [["a"], []]
+    x = tf.ragged.placeholder(tf.int32, 1)
+    assert run(x.with_values(x.values * 2), feed={x: tf.ragged.constant_value(ROWS, dtype=np.int32)}).to_list() == [
+        [2, 4], [], [6, 8, 10], [12]]
+    for bad in ([[1], [[2]]], [[[]], [1]], [1, [2]]):
+        with pytest.raises(ValueError):
+            tf.ragged.constant(bad)
+
+
+def test_dense_and_back():
+    rt = tf.ragged.constant(ROWS)
+    assert run(rt.to_tensor(-1)).tolist() == [[1, 2, -1], [-1, -1, -1], [3, 4, 5], [6, -1, -1]]
+    assert run(rt.to_tensor(shape=[None, 2])).tolist() == [[1, 2], [0, 0], [3, 4], [6, 0]]
+    nested = tf.ragged.constant([[[1], [2, 3]], []])
+    assert run(nested.to_tensor()).tolist() == [[[1, 0], [2, 3]], [[0, 0], [0, 0]]]
+    inner = tf.ragged.constant([[[1, 2]], []], ragged_rank=1)
+    assert run(inner.to_tensor([7, 8])).tolist() == [[[1, 2]], [[7, 8]]]
+    dense = tf.constant([[1, 2, 0], [0, 0, 0], [3, 0, 4]])
+    assert run(tf.RaggedTensor.from_tensor(dense, padding=0)).to_list() == [[1, 2], [], [3, 0, 4]]
+    assert run(tf.RaggedTensor.from_tensor(dense, lengths=[1, 9, 2])).to_list() == [[1], [0, 0, 0], [3, 0]]
+    assert run(tf.RaggedTensor.from_tensor(tf.zeros([2, 3, 1]), ragged_rank=2)).to_list() == [[[0], [0], [0]]] * 2
+
+
+def test_sparse_and_back():
+    sparse = run(tf.ragged.constant([[[1], [2, 3]], [], [[4]]]).to_sparse())
+    assert sparse.indices.tolist() == [[0, 0, 0], [0, 1, 0], [0, 1, 1], [2, 0, 0]]
+    assert sparse.values.tolist() == [1, 2, 3, 4] and sparse.dense_shape.tolist() == [3, 2, 2]
+    back = tf.RaggedTensor.from_sparse(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 3], [4, 9]))
+    assert run(back).to_list() == [[1, 2], [], [3], []]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
+        run(tf.RaggedTensor.from_sparse(tf.SparseTensor([[0, 1]], [1], [1, 2])))
+
+
+@pytest.mark.parametrize("key", [
+    (0,), (2,), (-1,), (slice(1, 3),), (slice(None, None, 2),), (slice(None, None, -1),), (2, 1), (2, slice(1, None)),
+    (slice(None), slice(1, None)), (slice(None), slice(None, -1)), (slice(None), slice(-2, None)),
+    (slice(None), slice(None, 2)), (slice(None), slice(None, None, 2)), (slice(None), slice(None, None, -1)),
+    (slice(1, 4), slice(0, 1)), (slice(4, 9),),
+    (slice(3, 1),)])
+def test_slices(key):
+    value = run(tf.ragged.constant(ROWS)[key])
+    expected = ROWS[key[0]]
+    if len(key) > 1:
+        expected = [row[key[1]] for row in expected] if isinstance(key[0], slice) else expected[key[1]]
+    assert (value.to_list() if hasattr(value, "to_list") else value.tolist()) == expected
+
+
+def test_slices_of_nested_rows():
+    rows = [[[1], [2, 3]], [], [[4, 5, 6]]]
+    rt = tf.ragged.constant(rows)
+    assert run(rt[2, 0]).tolist() == [4, 5, 6]
+    assert run(rt[..., 1:]).to_list() == [[[], [3]], [], [[5, 6]]]
+    assert run(rt[:, :1]).to_list() == [[[1]], [], [[4, 5, 6]]]
+    assert run(rt[:, tf.newaxis]).to_list() == [[row] for row in rows]
+    with pytest.raises(ValueError, match="Cannot index into an inner ragged dimension"):
+        rt[:, 0]
+
+
+def test_map_flat_values():
+    a, b = tf.ragged.constant(ROWS), tf.ragged.constant([[10, 20], [], [30, 40, 50], [60]])
+    assert run(tf.ragged.map_flat_values(tf.add, a, y=b)).to_list() == [[11, 22], [], [33, 44, 55], [66]]
+    x = tf.ragged.placeholder(tf.int32, 1)
+    other = tf.ragged.constant_value([[1], [2], [3, 4], [5, 6]], dtype=np.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inputs must have identical ragged splits"):
+        run(tf.ragged.map_flat_values(tf.add, a, x), feed={x: other})
+
+
+def test_ranges():
+    assert run(tf.ragged.range([0, 5, 8], [3, 3, 12])).to_list() == [[0, 1, 2], [], [8, 9, 10, 11]]
+    assert run(tf.ragged.range([3, 0], [0, 1], [-1, 1])).to_list() == [[3, 2, 1], [0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Requires delta != 0"):
+        run(tf.ragged.range([0], [1], [0]))
+
+
+def test_gather_and_its_gradient():
+    flat = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    out = tf.raw_ops.RaggedGather(params_nested_splits=[tf.constant([0, 2, 2, 5, 6], tf.int64)],
+                                  params_dense_values=flat, indices=[2, 0, 2], OUTPUT_RAGGED_RANK=1)
+    grad = tf.convert_to_tensor(tf.gradients(out.output_dense_values, flat, tf.range(1.0, 9.0))[0])
+    splits, values, g = run(out.output_nested_splits[0], out.output_dense_values, grad)
+    assert splits.tolist() == [0, 3, 5, 8] and values.tolist() == [3, 4, 5, 1, 2, 3, 4, 5]
+    assert g.tolist() == [4, 5, 1 + 6, 2 + 7, 3 + 8, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = 4 is not in \[0, 4\)"):
+        run(tf.raw_ops.RaggedGather(params_nested_splits=[tf.constant([0, 2, 2, 5, 6], tf.int64)],
+                                    params_dense_values=flat, indices=[4], OUTPUT_RAGGED_RANK=1).output_dense_values)
+
+
+def test_gradients_of_conversions():
+    flat = tf.constant([1.0, 2.0, 3.0, 4.0])
+    rt = tf.RaggedTensor.from_row_splits(flat, [0, 1, 4], validate=False)
+    default = tf.constant(0.5)
+    dense = rt.to_tensor(default, shape=[2, 2])
+    weights = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    assert [g.tolist() for g in run(tf.gradients(dense * weights, [flat, default]))] == [[1, 3, 4, 0], 2]
+    assert run(tf.gradients(rt.to_sparse().values, flat, tf.constant([1.0, 2.0, 3.0, 4.0]))[0]).tolist() == [1, 2, 3, 4]
+
+
+def test_bad_input_of_conversions():
+    raw = tf.raw_ops
+    for splits in ([0, 9], [1, 2], [0, 2, 1, 2], []):
+        x = tf.placeholder(tf.int64, [None])
+        out = raw.RaggedTensorToSparse(rt_nested_splits=[x], rt_dense_values=[1, 2])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(out, feed={x: splits})
+        out = raw.RaggedTensorToTensor(shape=tf.constant(-1, tf.int64), values=[1, 2], default_value=0,
+                                       row_partition_types=["ROW_SPLITS"], row_partition_tensors=[x])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(out, feed={x: splits})
+
+
+def test_value_rowids_to_tensor():
+    out = tf.raw_ops.RaggedTensorToTensor(
+        shape=tf.constant([4, -1], tf.int64), values=[1, 2, 3], default_value=9,
+        row_partition_types=["FIRST_DIM_SIZE", "VALUE_ROWIDS"],
+        row_partition_tensors=[tf.constant(3, tf.int64), tf.constant([0, 0, 2], tf.int64)])
+    assert run(out).tolist() == [[1, 2], [9, 9], [3, 9], [9, 9]]
+
+
+def test_strings():
+    words = ["a é", "", "bc d"]
+    assert run(tf.strings.split(words, result_type="RaggedTensor")).to_list() == [
+        [b"a", "é".encode()], [], [b"bc", b"d"]]
+    assert run(tf.strings.split(words)).values.tolist() == [b"a", "é".encode(), b"bc", b"d"]
+    assert run(tf.strings.bytes_split(["ab", "", "c"])).to_list() == [[b"a", b"b"], [], [b"c"]]
+    assert run(tf.strings.bytes_split("ab")).tolist() == [b"a", b"b"]
+    assert run(tf.strings.unicode_decode(words, "UTF-8")).to_list() == [[97, 32, 233], [], [98, 99, 32, 100]]
+    assert run(tf.strings.unicode_decode([["é"], ["b"]], "UTF-8")).to_list() == [[[233]], [[98]]]
+    points, starts = run(tf.strings.unicode_decode_with_offsets("éa", "UTF-8"))
+    assert points.tolist() == [233, 97] and starts.tolist() == [0, 2]
+    assert run(tf.strings.unicode_split(["éa", ""], "UTF-8")).to_list() == [["é".encode(), b"a"], []]
+    assert run(tf.strings.unicode_encode(tf.ragged.constant([[233, 97], []]), "UTF-8")).tolist() == ["éa".encode(), b""]
+    assert run(tf.strings.unicode_encode([97, 98], "UTF-16-BE")) == b"\0a\0b"
+    assert run(tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"]]), 2, pad_values=("<", ">"))).to_list() == [
+        [b"< a", b"a b", b"b c", b"c >"], [b"< d", b"d >"]]
+    assert run(tf.strings.ngrams(["a", "b", "c"], [1, 2], separator="")).tolist() == [b"a", b"b", b"c", b"ab", b"bc"]

@@ -1,0 +1,69 @@
+"""Sparse tensors as strings, variants and numbers of a table."""
+import pytest
+
+import penstock.v1 as tf
+from penstock.ops import sparse_ops
+
+
+def run(fetches, feed=None):
+    with tf.Session() as sess:
+        return sess.run(fetches, feed)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def matrix():
+    return tf.SparseTensor([[0, 1], [2, 0], [2, 3]], ["a", "b", "c"], [3, 4])
+
+
+def check(value, indices, values, shape):
+    assert value.indices.tolist() == indices and value.values.tolist() == values and value.dense_shape.tolist() == shape
+
+
+@pytest.mark.parametrize("out_type", [tf.string, tf.variant])
+def test_one(out_type):
+    serialized = tf.serialize_sparse(matrix(), out_type=out_type)
+    raw = tf.raw_ops.DeserializeSparse(serialized_sparse=serialized, dtype=tf.string)
+    check(tf.SparseTensorValue(*run(raw)), [[0, 1], [2, 0], [2, 3]], [b"a", b"b", b"c"], [3, 4])
+    two = tf.raw_ops.DeserializeSparse(serialized_sparse=tf.stack([serialized, serialized]), dtype=tf.string)
+    check(tf.SparseTensorValue(*run(two)), [[0, 0, 1], [0, 2, 0], [0, 2, 3], [1, 0, 1], [1, 2, 0], [1, 2, 3]],
+          [b"a", b"b", b"c"] * 2, [2, 3, 4])
+
+
+def test_many():
+    serialized = tf.serialize_many_sparse(matrix())
+    assert run(serialized).shape == (3, 3)
+    back = tf.deserialize_many_sparse(tf.gather(serialized, [2, 0]), tf.string)
+    check(run(back), [[0, 0], [0, 3], [1, 1]], [b"b", b"c", b"a"], [2, 4])
+
+
+def test_different_sizes_and_wrong_types():
+    a = tf.serialize_sparse(tf.SparseTensor([[0]], [1], [3]))
+    b = tf.serialize_sparse(tf.SparseTensor([[4]], [2], [9]))
+    check(run(tf.deserialize_many_sparse(tf.stack([a, b]), tf.int32)), [[0, 0], [1, 4]], [1, 2], [2, 9])
+    other = tf.serialize_sparse(matrix())
+    for serialized, dtype, message in (
+            (tf.stack([a, other]), tf.int32, "Requested SparseTensor of type int32 but SparseTensor\\[1\\]"),
+            (tf.constant([["x", "y", "z"]]), tf.int32, "Could not parse serialized proto")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            run(tf.deserialize_many_sparse(serialized, dtype))
+
+
+def test_tables():
+    one = sparse_ops._add_sparse_to_tensors_map(matrix(), shared_name="m")
+    rows = sparse_ops._add_many_sparse_to_tensors_map(matrix(), shared_name="m")
+    handles = tf.placeholder(tf.int64, [None])
+    taken = sparse_ops._take_many_sparse_from_tensors_map(one.op, handles, rank=2)
+    with tf.Session() as sess:
+        first = sess.run(one)
+        numbers = sess.run(rows)
+        check(sess.run(taken, {handles: [numbers[2], numbers[0]]}), [[0, 0], [0, 3], [1, 1]], [b"b", b"c", b"a"],
+              [2, 4])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to find SparseTensor"):
+            sess.run(taken, {handles: [numbers[2]]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Inconsistent shape across SparseTensors"):
+            sess.run(taken, {handles: [first, numbers[1]]})

@@ -2,7 +2,6 @@
 import os
 import re
 
-from penstock import _core
 from penstock.framework import graph as graph_module
 from penstock.framework import graph_io
 from penstock.framework import importer
@@ -43,7 +42,11 @@ def stripped_op_list_for_graph(graph_def):
             if op not in ("_Arg", "_Retval", "_ListToArray", "_ArrayToList"):
                 raise ValueError(f"Op {op} is used by the graph, but is not registered")
         else:
-            result.op.add().ParseFromString(definition.proto())
+            made = result.op.add()
+            made.ParseFromString(definition.proto())
+            for part in (made, *made.input_arg, *made.output_arg, *made.attr):
+                part.ClearField("description")
+            made.ClearField("summary")
     return result
 
 
@@ -307,13 +310,10 @@ def import_scoped_meta_graph_with_return_elements(
 
 def _fill_in_defaults(graph_def):
     """Gives nodes the attributes that were left out when they had their default values. Callers see the change."""
-    from penstock.proto import op_def_pb2
     defaults = {}
     for node in graph_def.node:
         if node.op not in defaults:
-            op = _core.op_def(node.op)
-            attributes = op_def_pb2.OpDef.FromString(op.proto()).attr if op else ()
-            defaults[node.op] = [(a.name, a.default_value) for a in attributes if a.HasField("default_value")]
+            defaults[node.op] = _default_attrs(node.op).items()
         for name, value in defaults[node.op]:
             if name not in node.attr:
                 node.attr[name].CopyFrom(value)

@@ -155,6 +155,6 @@ def _set_checkpoint_initializer(variable, ckpt_file, tensor_name, slice_spec, na
         saveables = [saveable for key, op in saveable_object_util.op_list_to_dict([variable]).items()
                      for saveable in saveable_object_util.saveable_objects_for_op(op, key)]
         assert len(saveables) == 1
-    variable._initializer_op = saveables[0].restore([value], restored_shapes=None)
+    variable._initializer_op = saveables[0].restore([value], None)
     value.set_shape(variable.shape)
     variable._initial_value = value

@@ -39,7 +39,7 @@ class MultiDeviceSaver:
                                          constant_op.constant([s.slice_spec for s in specs], dtypes.string),
                                          dtypes=[dtypes.as_dtype(s.dtype).base_dtype for s in specs])
                 tensors = [array_ops.identity(t) for t in tensors]
-            restored[saveable.name] = saveable.restore(tensors, restored_shapes=None)
+            restored[saveable.name] = saveable.restore(tensors, None)
         return restored
 
 

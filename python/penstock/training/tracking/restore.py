@@ -141,4 +141,4 @@ class NameBasedRestoreCoordinator:
                 tensors = [array_ops.identity(gen.restore_v2(self.save_path, [spec.name], [""],
                                                              dtypes=[self.dtype_map[spec.name]])[0])
                            for spec in saveable.specs]
-            saveable.restore(restored_tensors=tensors, restored_shapes=None)
+            saveable.restore(tensors, None)

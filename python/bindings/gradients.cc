@@ -32,7 +32,8 @@ GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
 
 nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
                    const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
-                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits) {
+                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits, int inside,
+                   nb::handle loops_without_gradient) {
   GradientOptions options;
   options.name_scope = name_scope;
   options.zero_unconnected = zero_unconnected;
@@ -40,6 +41,8 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
   options.gate = static_cast<GradientOptions::Gate>(gate);
   options.aggregation = aggregation;
   options.stop_gradients = Endpoints(self, stop_gradients);
+  if (inside >= 0) options.inside = self.graph->node(inside);
+  for (nb::handle loop : loops_without_gradient) options.loops_without_gradient.insert(nb::cast<std::string>(loop));
   std::set<std::string> ops;
   for (nb::handle op : python_ops) ops.insert(nb::cast<std::string>(op));
   std::map<std::string, std::string> overrides;
@@ -49,10 +52,15 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
     if (node.attrs().Find("_gradient_op_type")) return true;
     return overrides.contains(node.op_name()) || ops.contains(node.op_name());
   };
-  options.override_gradient = [&](Node* node, const std::vector<GradEndpoint>& dys) {
+  options.override_gradient = [&](Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop) {
     nb::list args;
     for (const GradEndpoint& dy : dys) args.append(ToPython(dy));
-    nb::object result = python_gradient(node->id(), args);
+    nb::object place = nb::none();
+    if (loop.pivot) {
+      const auto inside = [&](nb::handle value) { return ToTuple(loop.inside(self.At(value))); };
+      place = nb::make_tuple(loop.pivot->id(), nb::cpp_function(inside));
+    }
+    nb::object result = python_gradient(node->id(), args, place);
     std::vector<GradEndpoint> dxs;
     if (result.is_none()) return dxs;
     for (nb::handle item : result) dxs.push_back(FromPython(self, item));
@@ -82,7 +90,7 @@ void BindGradients(nb::class_<PyGraph>& graph) {
             nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/", nb::arg("zero_unconnected") = false,
             nb::arg("colocate") = false, nb::arg("gate") = 0, nb::arg("aggregation") = 0,
             nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(), nb::arg("override_map") = nb::dict(),
-            nb::arg("visits").none() = nb::none());
+            nb::arg("visits").none() = nb::none(), nb::arg("inside") = -1, nb::arg("loops_without_gradient") = nb::tuple());
 }
 
 }  // namespace penstock::python

@@ -4,7 +4,7 @@ Ids: a node is an int, stable for the life of its graph, in order of creation fr
 Data types are TensorFlow's DataType enum numbers (references are +100). Shapes are None (unknown rank) or lists with -1
 for unknown dimensions. Errors are raised as `penstock.errors` classes, found by the code given to `set_error_classes`.
 """
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 TensorId = tuple[int, int]
 ShapeLike = Optional[list[int]]
@@ -132,12 +132,15 @@ class Graph:
     # differentiation
     def gradients(self, ys: Sequence[TensorId], xs: Sequence[TensorId], grad_ys: Sequence[Any], *, stop_gradients: Sequence[TensorId] = (),
                   name_scope: str = "gradients/", zero_unconnected: bool = False, colocate: bool = False, gate: int = 0, aggregation: int = 0,
-                  python_gradient: Optional[Callable[[int, list], Optional[list]]] = None, python_ops: Sequence[str] = (),
-                  override_map: dict[str, str] = {}, visits: Optional[list[tuple[int, int]]] = None) -> list[Any]:
+                  python_gradient: Optional[Callable[[int, list, Any], Optional[list]]] = None, python_ops: Sequence[str] = (),
+                  override_map: dict[str, str] = {}, visits: Optional[list[tuple[int, int]]] = None, inside: int = -1,
+                  loops_without_gradient: Iterable[str] = ()) -> list[Any]:
         """Adds the derivative of sum(ys) with respect to each x. A gradient is None, a TensorId, or (values, indices, dense_shape
         or None) for IndexedSlices. Nodes whose op type (or `_gradient_op_type`) is in `python_ops` are differentiated by
-        python_gradient(node, output gradients) -> input gradients. For each node that is differentiated `visits` gets
-        (number of the next node, node). LookupError: an op on the way has no gradient."""
+        python_gradient(node, output gradients, loop) -> input gradients; in the gradient of a loop, `loop` is (node behind which
+        nodes without inputs run, function that brings a tensor there), else None. For each node that is differentiated `visits`
+        gets (number of the next node, node). `inside`: a node of the branch or loop in which the caller builds. Loops of
+        the frames `loops_without_gradient` let no gradient through. LookupError: an op on the way has no gradient."""
 
 class DeviceInfo:
     name: str

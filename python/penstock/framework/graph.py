@@ -205,7 +205,7 @@ class Graph(ScopesMixin):
                 op._colocation_places = stacks.colocation
             if ask or stacks.colocation or self._attr_scope_map or stacks.control_dependencies:
                 self._apply_scopes(op, ask)
-            if self._control_flow_context is not None:
+            if self._control_flow_context is not None or any(t._op._control_flow_context is not None for t in inputs):
                 op._control_flow_post_processing()
             return op
 

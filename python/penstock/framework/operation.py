@@ -237,10 +237,10 @@ class Operation:
 
     def _control_flow_post_processing(self):
         """Tells the control-flow context in which it was built that it is there."""
+        from penstock.ops import control_flow_util
+        for tensor in self.inputs:
+            control_flow_util.CheckInputFromValidContext(self, tensor.op)
         if self._control_flow_context is not None:
-            from penstock.ops import control_flow_util
-            for tensor in self.inputs:
-                control_flow_util.CheckInputFromValidContext(self, tensor.op)
             self._control_flow_context.AddOp(self)
 
     def run(self, feed_dict=None, session=None):

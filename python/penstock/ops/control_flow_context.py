@@ -104,6 +104,10 @@ class ControlFlowContext(object):
     def GetControlPivot(self):
         return None
 
+    def CanUse(self, context):
+        """Whether values of another context may be used inside this loop."""
+        return util.IsContainingContext(self, context)
+
     def IsWhileContext(self):
         return False
 
@@ -141,6 +145,8 @@ class ControlFlowContext(object):
                 self._know(output.name)
         for op in new:
             for index, x in enumerate(op.inputs):
+                if util.IsContainingContext(util.GetOutputContext(x.op), self):
+                    continue
                 inside = self.AddValue(x)
                 if inside is not x:
                     op._update_input(index, inside)

@@ -151,6 +151,6 @@ def CheckInputFromValidContext(op, input_op):
             return
         raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because '{input_op.name}' is in a "
                          "while loop. See info log for more details.")
-    if not IsContainingContext(loop, made_in_loop):
+    if not loop.CanUse(made_in_loop):
         raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because they are in different while "
                          "loops. See info log for more details.")

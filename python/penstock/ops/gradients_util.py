@@ -1,6 +1,9 @@
 """What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
-from penstock.framework import dtypes, gen, indexed_slices, ops, registry
+import contextlib
+
+from penstock.framework import dtypes, errors, gen, indexed_slices, ops, registry
 from penstock.ops import array_ops, math_ops, outer_gradients
+from penstock.ops.gradient_context import GradientLoopContext
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 
 _TRAINABLE = frozenset([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
@@ -97,14 +100,21 @@ class _Caller:
                                                 None if shape is None else self._graph._tensor(shape))
         return self._graph._tensor(ids)
 
-    def __call__(self, node, output_gradients):
+    def take_new_operations(self):
+        """Makes Python know what the runtime has added, inside the control-flow context of the caller."""
+        new = self._graph._add_new_operations(control_flow=False)
+        context = self._graph._get_control_flow_context()
+        if context is not None:
+            context.add_runtime_ops(new)
+
+    def __call__(self, node, output_gradients, loop):
         graph = self._graph
-        graph._add_new_operations()
+        self.take_new_operations()
         op = graph._ops[node]
         function = _python_gradient(graph, op)
         if function is None:
             return None
-        with graph.as_default(), ops.name_scope(op.name + "_grad"), graph._original_op(op):
+        with graph.as_default(), ops.name_scope(op.name + "_grad"), graph._original_op(op), self._inside(loop):
             gradients = [self.gradient(ids) for ids in output_gradients]
             for i, (gradient, output) in enumerate(zip(gradients, op.outputs)):
                 if gradient is None and is_trainable(output) and not getattr(function, "takes_missing", False):
@@ -117,6 +127,21 @@ class _Caller:
                                  f"{len(inputs)}")
             result = [self._checked(gradient, x) for gradient, x in zip(result, inputs)]
         return [_ids(gradient) for gradient in result]
+
+    @contextlib.contextmanager
+    def _inside(self, loop):
+        """Context manager under which operations are built in the loop that the runtime is in."""
+        if loop is None:
+            yield
+            return
+        pivot, inside = loop
+        with ops.control_dependencies(None):
+            context = GradientLoopContext(self._graph._ops[pivot], inside)
+            context.Enter()
+            try:
+                yield
+            finally:
+                context.Exit()
 
     @staticmethod
     def _checked(gradient, x):
@@ -216,14 +241,17 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
 
         def run(ys, xs, grad_ys):
             caller, visits = _Caller(graph), []
-            results = graph._core.gradients(
-                [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
-                stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
-                zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
-                gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
-                python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
-                visits=visits)
-            graph._add_new_operations()
+            try:
+                results = graph._core.gradients(
+                    [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
+                    stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
+                    zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
+                    gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
+                    python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
+                    visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient)
+            except errors.InvalidArgumentError as e:
+                raise ValueError(e.message) from None
+            caller.take_new_operations()
             _note_origins(graph, scope, visits)
             return [caller.gradient(ids) for ids in results]
 
@@ -242,6 +270,17 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
                                                                                ops.convert_to_tensor(b)])
                        for a, b in zip(results, more)]
         return results
+
+
+def _pivot(graph):
+    """A node of the control-flow context in which the caller builds, or -1."""
+    context = graph._get_control_flow_context()
+    while context is not None:
+        pivot = context.GetControlPivot()
+        if pivot is not None:
+            return pivot.op._node
+        context = context.outer_context
+    return -1
 
 
 def _dense(x):

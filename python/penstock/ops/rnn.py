@@ -1,4 +1,5 @@
-"""Recurrent networks, unrolled: a cell is called once for each step of a sequence of known length."""
+"""Recurrent networks, unrolled: a cell is called once for each step of a sequence of known length. Those that are loops
+are in rnn_dynamic.py."""
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
@@ -7,9 +8,11 @@ from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import rnn_cell_impl
 from penstock.ops import variable_scope as vs
+from penstock.ops.rnn_dynamic import bidirectional_dynamic_rnn, cache_variables, dynamic_rnn, raw_rnn
 from penstock.util import nest
 
-__all__ = ["static_bidirectional_rnn", "static_rnn"]
+__all__ = ["bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_bidirectional_rnn", "static_rnn",
+           "static_state_saving_rnn"]
 
 
 class _Lengths:
@@ -98,8 +101,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
     _check_inputs(inputs)
     outputs = []
     with vs.variable_scope(scope or "rnn") as varscope:
-        if varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+        cache_variables(varscope)
         batch_size, fixed_batch_size = _batch_size(inputs)
         state = initial_state
         if state is None:
@@ -155,3 +157,28 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
     backward = _reversed(backward, sequence_length)
     flat = [array_ops.concat([fw, bw], 1) for fw, bw in zip(nest.flatten(forward), nest.flatten(backward))]
     return nest.pack_sequence_as(forward, flat), state_fw, state_bw
+
+
+def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
+    """A static_rnn whose state comes from `state_saver.state(name)` and goes to `state_saver.save_state(name, state)`."""
+    is_tuple = nest.is_sequence(cell.state_size)
+    if is_tuple != nest.is_sequence(state_name):
+        raise ValueError("state_name should be the same type as cell.state_size.  state_name: %s, cell.state_size: %s" %
+                         (str(state_name), str(cell.state_size)))
+    if is_tuple:
+        names = nest.flatten(state_name)
+        if len(names) != len(nest.flatten(cell.state_size)):
+            raise ValueError("#elems(state_name) != #elems(state_size): %d vs. %d" %
+                             (len(names), len(nest.flatten(cell.state_size))))
+        state = nest.pack_sequence_as(structure=cell.state_size,
+                                      flat_sequence=[state_saver.state(name) for name in names])
+    else:
+        names = [state_name]
+        state = state_saver.state(state_name)
+    outputs, state = static_rnn(cell, inputs, initial_state=state, sequence_length=sequence_length, scope=scope)
+    flat_state = nest.flatten(state) if is_tuple else [state]
+    saved = [state_saver.save_state(name, part) for name, part in zip(names, flat_state)]
+    with ops.control_dependencies(saved):
+        outputs[-1] = nest.map_structure(array_ops.identity, outputs[-1])
+        state = nest.map_structure(array_ops.identity, state)
+    return outputs, state

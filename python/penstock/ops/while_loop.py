@@ -20,7 +20,9 @@ def _bounded(cond, body, loop_vars, maximum, counter, single):
 
 def _run(cond, body, loop_vars, single):
     """The loop, run as it is called."""
-    structure = nest.map_structure(type_spec.type_spec_from_value, list(loop_vars))
+    structure = nest.map_structure(
+        lambda x: x if isinstance(x, tensor_array_ops.TensorArray) else type_spec.type_spec_from_value(x),
+        list(loop_vars))
     packed = False
     while cond(*loop_vars):
         loop_vars = body(*loop_vars)

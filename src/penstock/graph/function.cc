@@ -350,27 +350,6 @@ class Reader {
     return bound;
   }
 
-  // Types of the values of a declared argument or output.
-  static std::vector<DataType> TypesOf(const ArgDef& arg, const OpDef& op, const AttrMap& attrs) {
-    const auto find = [&](const std::string& name) -> const AttrValue& {
-      if (const AttrValue* value = attrs.Find(name)) return *value;
-      if (const AttrDef* attr = op.FindAttr(name); attr && attr->has_default()) return attr->default_value;
-      throw InvalidArgument("attribute '", name, "' of '", op.name, "' is not given");
-    };
-    const auto require = [&](auto* value, const std::string& name) {
-      if (!value) throw InvalidArgument("attribute '", name, "' of '", op.name, "' is of the wrong kind");
-      return *value;
-    };
-    if (!arg.type_list_attr.empty()) {
-      return require(find(arg.type_list_attr).If<std::vector<DataType>>(), arg.type_list_attr);
-    }
-    const DataType type = arg.type_attr.empty() ? arg.type : require(find(arg.type_attr).If<DataType>(), arg.type_attr);
-    int64_t n = 1;
-    if (!arg.number_attr.empty()) n = require(find(arg.number_attr).If<int64_t>(), arg.number_attr);
-    if (n < 0 || n > 1 << 20) throw InvalidArgument("attribute '", arg.number_attr, "' of '", op.name, "' is ", n);
-    return std::vector<DataType>(n, type);
-  }
-
   void AddItem(const std::string& name, Item item) {
     if (!items_.emplace(name, std::move(item)).second) {
       throw InvalidArgument("Duplicated node name or output '", name, "' in function '", function_.signature.name, "'");
@@ -381,7 +360,7 @@ class Reader {
     const OpDef& signature = function_.signature;
     for (size_t i = 0; i < signature.inputs.size(); ++i) {
       const ArgDef& arg = signature.inputs[i];
-      const auto types = TypesOf(arg, signature, attrs_);
+      const auto types = TypesOfArgument(arg, signature, attrs_);
       const AttrMap none;
       const AttrMap& extra = i < function_.arg_attrs.size() ? function_.arg_attrs[i] : none;
       Item item;
@@ -420,7 +399,7 @@ class Reader {
     size_t at = 0;
     for (const ArgDef& arg : op->outputs) {
       Item item;
-      const size_t n = TypesOf(arg, *op, node.attrs).size();
+      const size_t n = TypesOfArgument(arg, *op, node.attrs).size();
       for (size_t k = 0; k < n; ++k, ++at) item.values.push_back(at == 0 ? node.name : StrCat(node.name, ":", at));
       AddItem(StrCat(node.name, ":", arg.name), std::move(item));
     }
@@ -473,7 +452,7 @@ class Reader {
       if (it == function_.ret.end()) {
         throw InvalidArgument("Return ", arg.name, " of function '", signature.name, "' missing.");
       }
-      const auto types = TypesOf(arg, signature, attrs_);
+      const auto types = TypesOfArgument(arg, signature, attrs_);
       std::vector<std::string> values;
       try {
         values = Resolve(it->second);
@@ -540,6 +519,26 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<DataType> TypesOfArgument(const ArgDef& arg, const OpDef& op, const AttrMap& attrs) {
+  const auto find = [&](const std::string& name) -> const AttrValue& {
+    if (const AttrValue* value = attrs.Find(name)) return *value;
+    if (const AttrDef* attr = op.FindAttr(name); attr && attr->has_default()) return attr->default_value;
+    throw InvalidArgument("attribute '", name, "' of '", op.name, "' is not given");
+  };
+  const auto require = [&](auto* value, const std::string& name) {
+    if (!value) throw InvalidArgument("attribute '", name, "' of '", op.name, "' is of the wrong kind");
+    return *value;
+  };
+  if (!arg.type_list_attr.empty()) {
+    return require(find(arg.type_list_attr).If<std::vector<DataType>>(), arg.type_list_attr);
+  }
+  const DataType type = arg.type_attr.empty() ? arg.type : require(find(arg.type_attr).If<DataType>(), arg.type_attr);
+  int64_t n = 1;
+  if (!arg.number_attr.empty()) n = require(find(arg.number_attr).If<int64_t>(), arg.number_attr);
+  if (n < 0 || n > 1 << 20) throw InvalidArgument("attribute '", arg.number_attr, "' of '", op.name, "' is ", n);
+  return std::vector<DataType>(n, type);
+}
 
 std::shared_ptr<FunctionDef> GraphToFunction(const Graph& graph, const FunctionSpec& spec) {
   return Writer(graph, spec).Run();

@@ -43,6 +43,9 @@ struct FunctionBody {
 // references.
 FunctionBody Instantiate(const FunctionDef& function, const AttrMap& attrs, const FunctionLibraryPtr& library);
 
+// Types of the values of a declared argument or result of an op or function with these attributes.
+std::vector<DataType> TypesOfArgument(const ArgDef& arg, const OpDef& op, const AttrMap& attrs);
+
 // SymbolicGradient: (arguments..., gradients of results...) -> gradients of arguments, zeros where there is none. The
 // gradient function that the library names for `function`, or one made by differentiating its body.
 // NotFound: no such function, or an op in it has no gradient.

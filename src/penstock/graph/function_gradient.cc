@@ -1,6 +1,7 @@
 // The gradient of a function as a function body.
 #include "penstock/graph/function.h"
 #include "penstock/graph/gradient.h"
+#include "penstock/graph/lower.h"
 
 namespace penstock {
 namespace {
@@ -52,9 +53,7 @@ FunctionBody InstantiateGradient(const FuncRef& function, const FunctionLibraryP
     if (!gradient) throw NotFound("Gradient function '", given, "' of '", function.name, "' is not in the library");
     return Instantiate(*gradient, function.attrs, library);
   }
-  const FunctionDef* definition = library->Find(function.name);
-  if (!definition) throw NotFound("Function '", function.name, "' is not in the library");
-  FunctionBody body = Instantiate(*definition, function.attrs, library);
+  FunctionBody body = InstantiateCallee(function, library);
   Graph& graph = *body.graph;
 
   std::vector<Endpoint> ys, xs;

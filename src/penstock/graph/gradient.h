@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,6 +82,12 @@ struct GradEndpoint {
   bool sparse() const { return static_cast<bool>(values); }
 };
 
+// Where a gradient function of the front end builds when it is in a loop's gradient; outside of loops nothing is set.
+struct GradientLoop {
+  Node* pivot = nullptr;                      // nodes without inputs run after this one
+  std::function<Endpoint(Endpoint)> inside;   // what stands there for a value that is made elsewhere
+};
+
 struct GradientOptions {
   std::string name_scope = "gradients/";  // prefix of all nodes that are added
   bool zero_unconnected = false;          // zeros instead of none for xs that ys do not depend on
@@ -89,10 +95,13 @@ struct GradientOptions {
   enum Gate { kNone, kOp, kGraph } gate = kNone;
   int aggregation = 0;                    // AggregationMethod: 0 AddN, 1 EXPERIMENTAL_TREE, 2 EXPERIMENTAL_ACCUMULATE_N
   std::vector<Endpoint> stop_gradients;
+  std::set<std::string> loops_without_gradient;  // frames
+  const Node* inside = nullptr;           // a node of the branch or loop in which the caller builds
   // Gradients from the front end. Asked first, by the node's `_gradient_op_type` attribute, the override map, or its op:
   // null function: the op's own.
   std::function<bool(const Node& node)> has_override;
-  std::function<std::vector<GradEndpoint>(Node* node, const std::vector<GradEndpoint>& dys)> override_gradient;
+  std::function<std::vector<GradEndpoint>(Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop)>
+      override_gradient;
 };
 
 // Adds to `graph` the derivative of the sum of ys with respect to each x; grad_ys (empty, or one for each y, possibly none)

@@ -36,6 +36,8 @@ class Scope {
   virtual const PartialShape& Shape(Out value) const = 0;
   // The value, if it is known now: always when running at once, for constants in a graph.
   virtual const Tensor* Constant(Out value) = 0;
+  // Tells what is built in one go from the rest: arrays of gradients are found by it.
+  virtual std::string name() const { return "gradients"; }
 
   Out Const(Tensor value);                             // a Const node, or the value itself
   template <class T>

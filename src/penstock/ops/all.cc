@@ -76,6 +76,7 @@ void RegisterStatelessRandomOps(OpRegistry& ops);
 void RegisterStringOps(OpRegistry& ops);
 void RegisterSummaryOps(OpRegistry& ops);
 void RegisterTensorArrayOps(OpRegistry& ops);
+void RegisterTensorListOps(OpRegistry& ops);
 void RegisterTextOps(OpRegistry& ops);
 void RegisterTopKOps(OpRegistry& ops);
 void RegisterTrainingOps(OpRegistry& ops);
@@ -154,6 +155,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterStringOps(ops);
   RegisterSummaryOps(ops);
   RegisterTensorArrayOps(ops);
+  RegisterTensorListOps(ops);
   RegisterTextOps(ops);
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);

@@ -1,7 +1,8 @@
-// The ops that conditionals and loops are made of: Switch, Merge and those that move values between frames.
-#include "penstock/op/op_registry.h"
-
+// The ops that conditionals and loops are made of: Switch, Merge and those that move values between frames. Gradients
+// are those of whole conditionals and loops (graph/control_flow_gradient.cc).
 #include "penstock/graph/gradient.h"
+#include "penstock/op/op_registry.h"
+#include "penstock/op/shape_inference.h"
 
 namespace penstock {
 namespace {
@@ -42,61 +43,24 @@ void EnterShape(ShapeContext& c) {
   c.out_handle(0, c.in_handle(0));
 }
 
-void SwitchGradient(GradContext& g) {
-  // The side that did not run gives zeros, dead like its input; Merge takes the live one.
-  if (!g.has_dy(0) && !g.has_dy(1)) return;
-  if (g.attr<DataType>("T") == DT_RESOURCE && !(g.has_dy(0) && g.has_dy(1))) {
-    // A resource has no zeros of its own; the branch that was not taken does not matter.
-    const Out dy = g.has_dy(0) ? g.dy(0) : g.dy(1);
-    const Out sides[] = {dy, dy};
-    g.Set(0, g.CallAll("Merge", sides)[0]);
-    return;
-  }
-  const Out on_false = g.has_dy(0) ? g.dy(0) : g.Call("Switch", {ZerosLike(g.x(0)), g.x(1)});
-  Out on_true;
-  if (g.has_dy(1)) {
-    on_true = g.dy(1);
-  } else {
-    const Out inputs[] = {ZerosLike(g.x(0)), g.x(1)};
-    on_true = g.CallAll("Switch", inputs)[1];
-  }
-  const Out sides[] = {on_false, on_true};
-  g.Set(0, g.CallAll("Merge", sides)[0]);
-}
-
-void MergeGradient(GradContext& g) {
-  // Routes the gradient to the input that was taken.
-  if (!g.has_dy(0)) return;
-  if (g.num_inputs() == 1) {
-    g.Set(0, g.dy(0));
-    return;
-  }
-  const Out dy = g.dy(0);
-  for (int i = 0; i < g.num_inputs(); ++i) {
-    const Out taken = g.Call("Equal", {g.y(1), g.scope().Scalar(int32_t{i})});
-    const Out inputs[] = {dy, taken};
-    g.Set(i, g.CallAll("Switch", inputs)[1]);
-  }
-}
-
 }  // namespace
 
 void RegisterControlFlowOps(OpRegistry& ops) {
   ops.Add("Switch").Is(Flow::kSwitch)
       .Input("data: T").Input("pred: bool").Output("output_false: T").Output("output_true: T").Attr("T: type")
-      .Free().Shape(SwitchShape).Gradient(SwitchGradient)
+      .Free().Shape(SwitchShape)
       .Doc("Forwards `data` to the output that `pred` names; the other one is dead.");
   ops.Add("RefSwitch").Is(Flow::kSwitch)
       .Input("data: Ref(T)").Input("pred: bool").Output("output_false: Ref(T)").Output("output_true: Ref(T)")
-      .Attr("T: type").AllowsUninitializedInput().Free().Shape(SwitchShape).Gradient(SwitchGradient)
+      .Attr("T: type").AllowsUninitializedInput().Free().Shape(SwitchShape)
       .Doc("As Switch, for a reference.");
   ops.Add("Merge").Is(Flow::kMerge)
       .Input("inputs: N * T").Output("output: T").Output("value_index: int32").Attr("T: type").Attr("N: int >= 1")
-      .Free().Shape(MergeShape).Gradient(MergeGradient)
+      .Free().Shape(MergeShape)
       .Doc("Forwards the first input that is live, and its index.");
   ops.Add("RefMerge").Is(Flow::kMerge)
       .Input("inputs: Ref(N * T)").Output("output: Ref(T)").Output("value_index: int32").Attr("T: type")
-      .Attr("N: int >= 1").Free().Shape(MergeShape).Gradient(MergeGradient).Doc("As Merge, for references.");
+      .Attr("N: int >= 1").Free().Shape(MergeShape).Doc("As Merge, for references.");
   ops.Add("RefSelect")
       .Input("index: int32").Input("inputs: Ref(N * T)").Output("output: Ref(T)").Attr("T: type").Attr("N: int >= 1")
       .Free().Shape([](ShapeContext& c) {
@@ -129,6 +93,9 @@ void RegisterControlFlowOps(OpRegistry& ops) {
   ops.Add("RefNextIteration").Is(Flow::kNextIteration)
       .Input("data: Ref(T)").Output("output: Ref(T)").Attr("T: type").Free().Shape(shapes::SameAsInput0)
       .Doc("Hands a reference to the loop's next iteration.");
+  ops.Add("RefIdentity")
+      .Input("input: Ref(T)").Output("output: Ref(T)").Attr("T: type").AllowsUninitializedInput().Free()
+      .Shape(shapes::SameAsInput0).Gradient([](GradContext& g) { g.Set(0, g.raw_dy()); }).Doc("The same reference.");
   ops.Add("LoopCond").Is(Flow::kLoopCond)
       .Input("input: bool").Output("output: bool").Free().NotDifferentiable()
       .Shape([](ShapeContext& c) { c.out(0, c.WithRank(0, 0)); })

@@ -1,4 +1,5 @@
 // Arrays of tensors that loops read and write. The `flow` scalar orders the ops: each takes that of the one before it.
+#include "penstock/graph/gradient.h"
 #include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
 
@@ -26,6 +27,53 @@ void ConcatShape(ShapeContext& c) {
   c.out(1, PartialShape({-1}));
 }
 
+// The handle of the array of gradients that belongs to an array. What orders its use is `flow` itself, not the flow that the
+// op gives: further gradients go back along it.
+Out ArrayOfGradients(GradContext& g, Out flow) {
+  return g.Call("TensorArrayGradV3", {g.x(0), flow}, {{"source", g.scope().name()}});
+}
+
+// Reading: the gradient is written, and added to what other readers write.
+void ReadGradient(GradContext& g) {
+  const Out flow = g.scope().Scalar(0.0f);
+  g.Set(2, g.Call("TensorArrayWriteV3", {ArrayOfGradients(g, flow), g.x(1), g.dy(), flow}));
+}
+
+void GatherGradient(GradContext& g) {
+  const Out flow = g.scope().Scalar(0.0f);
+  g.Set(2, g.Call("TensorArrayScatterV3", {ArrayOfGradients(g, flow), g.x(1), g.dy(), flow}));
+}
+
+void ConcatGradient(GradContext& g) {
+  const Out flow = g.scope().Scalar(0.0f);
+  g.Set(1, g.Call("TensorArraySplitV3", {ArrayOfGradients(g, flow), g.dy(0), g.y(1), flow}));
+}
+
+// Writing: by the time that the flow's gradient arrives, all readers have written theirs.
+void WriteGradient(GradContext& g) {
+  const Out flow = g.dy();
+  g.Set(2, g.Call("TensorArrayReadV3", {ArrayOfGradients(g, flow), g.x(1), flow}, {{"dtype", g.attr("T")}}));
+  g.Set(3, flow);
+}
+
+void ScatterGradient(GradContext& g) {
+  const Out flow = g.dy();
+  g.Set(2, g.Call("TensorArrayGatherV3", {ArrayOfGradients(g, flow), g.x(1), flow}, {{"dtype", g.attr("T")}}));
+  g.Set(3, flow);
+}
+
+void SplitGradient(GradContext& g) {
+  const Out flow = g.dy();
+  g.Set(1, g.Call("TensorArrayConcatV3", {ArrayOfGradients(g, flow), flow}, {{"dtype", g.attr("T")}}));
+  g.Set(3, flow);
+}
+
+void GradShape(ShapeContext& c) {
+  c.out(0, PartialShape({2}));
+  c.out(1, PartialShape({}));
+  c.out_handle(0, c.in_handle(0));
+}
+
 }  // namespace
 
 void RegisterTensorArrayOps(OpRegistry& ops) {
@@ -43,26 +91,47 @@ void RegisterTensorArrayOps(OpRegistry& ops) {
       .Doc("An array of `size` tensors.");
   ops.Add("TensorArrayWriteV3")
       .Input("handle: resource").Input("index: int32").Input("value: T").Input("flow_in: float")
-      .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape).Doc("Writes one element.");
+      .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape).Gradient(WriteGradient)
+      .Doc("Writes one element.");
   ops.Add("TensorArrayReadV3")
       .Input("handle: resource").Input("index: int32").Input("flow_in: float").Output("value: dtype")
-      .Attr("dtype: type").Stateful().Shape(ReadShape).Doc("Reads one element.");
+      .Attr("dtype: type").Stateful().Shape(ReadShape).Gradient(ReadGradient)
+      .Doc("Reads one element.");
   ops.Add("TensorArrayGatherV3")
       .Input("handle: resource").Input("indices: int32").Input("flow_in: float").Output("value: dtype")
       .Attr("dtype: type").Attr("element_shape: shape = ?").Stateful().Shape(GatherShape)
+      .Gradient(GatherGradient)
       .Doc("Elements, stacked along a new first dimension.");
   ops.Add("TensorArrayScatterV3")
       .Input("handle: resource").Input("indices: int32").Input("value: T").Input("flow_in: float")
       .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape)
+      .Gradient(ScatterGradient)
       .Doc("Writes elements: the rows of `value`.");
   ops.Add("TensorArrayConcatV3")
       .Input("handle: resource").Input("flow_in: float").Output("value: dtype").Output("lengths: int64")
       .Attr("dtype: type").Attr("element_shape_except0: shape = ?").Stateful().Shape(ConcatShape)
+      .Gradient(ConcatGradient)
       .Doc("All elements, joined along their first dimension, and how long each is there.");
   ops.Add("TensorArraySplitV3")
       .Input("handle: resource").Input("value: T").Input("lengths: int64").Input("flow_in: float")
       .Output("flow_out: float").Attr("T: type").Stateful().Shape(FlowShape)
+      .Gradient(SplitGradient)
       .Doc("Writes all elements: pieces of `value` of these lengths.");
+  ops.Add("TensorArrayGradV3")
+      .Input("handle: resource").Input("flow_in: float").Output("grad_handle: resource").Output("flow_out: float")
+      .Attr("source: string").Stateful().NotDifferentiable().Shape(GradShape)
+      .Doc("The array of gradients of an array: one for each `source`. What is written twice is added up.");
+  ops.Add("TensorArrayGradWithShape")
+      .Input("handle: resource").Input("flow_in: float").Input("shape_to_prepend: int32")
+      .Output("grad_handle: resource").Output("flow_out: float").Attr("source: string").Stateful().NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        c.out(0, PartialShape({2}));
+        c.out(1, PartialShape({}));
+        if (c.in_handle(0).empty()) return;
+        const DtypeAndShape& behind = c.in_handle(0)[0];
+        c.out_handle(0, {{behind.dtype, shapes::Concatenate(c.in_as_shape(2), behind.shape)}});
+      })
+      .Doc("As TensorArrayGradV3, with elements that have more dimensions in front.");
   ops.Add("TensorArraySizeV3")
       .Input("handle: resource").Input("flow_in: float").Output("size: int32").Stateful().NotDifferentiable()
       .Shape(shapes::Scalar).Doc("How many elements there are.");

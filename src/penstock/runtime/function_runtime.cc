@@ -1,6 +1,6 @@
 #include "penstock/runtime/function_runtime.h"
 
-#include "penstock/graph/function.h"
+#include "penstock/graph/lower.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
@@ -25,17 +25,6 @@ std::string KeyOf(const FuncRef& function) {
   return key;
 }
 
-FunctionBody MakeBody(const FuncRef& function, const FunctionLibraryPtr& library) {
-  if (function.name == "SymbolicGradient") {
-    const AttrValue* f = function.attrs.Find("f");
-    if (!f || !f->If<FuncRef>()) throw InvalidArgument("SymbolicGradient needs the function that it is the gradient of");
-    return InstantiateGradient(*f->If<FuncRef>(), library);
-  }
-  const FunctionDef* def = library->Find(function.name);
-  if (!def) throw NotFound("Function ", function.name, " is not defined.");
-  return Instantiate(*def, function.attrs, library);
-}
-
 }  // namespace
 
 std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {
@@ -45,7 +34,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& functio
     const auto it = compiled_.find(key);
     if (it != compiled_.end()) return it->second;
   }
-  FunctionBody body = MakeBody(function, library_());
+  FunctionBody body = InstantiateCallee(function, library_());
   // Kernels with state belong to this function, not to a node of the same name elsewhere.
   StepEnvironment environment = *environment_;
   environment.make_kernel = [this, key](const Node& node, const NodeView& view) {

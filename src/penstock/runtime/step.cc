@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 
+#include "penstock/graph/lower.h"
 #include "penstock/optimize/optimizer.h"
 #include "penstock/runtime/evaluate.h"
 #include "penstock/runtime/partition.h"
@@ -18,6 +19,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     if (types.size() <= index) types.resize(index + 1);
     types[index] = node->attr<DataType>("T");
   }
+  LowerControlFlow(*graph);
   Optimize(*graph, *environment.options, &EvaluateNode);
   Place(*graph, environment.devices,
         {.allow_soft_placement = environment.options->allow_soft_placement,

@@ -74,3 +74,44 @@ def contrib_variables(tf):
     assert [v.op.name for v in framework.get_variables_by_name("w")] == ["a/w"]
     assert [v.op.name for v in framework.get_model_variables()] == ["a/v"]
     assert framework.get_unique_variable("a/v").op.name == "a/v"
+
+
+def sequences(tf):
+    """An encoder, and decoders with attention that train and that infer."""
+    seq2seq = tf.contrib.seq2seq
+    source = tf.placeholder(tf.float32, [2, 5, 3], name="source")
+    target = tf.placeholder(tf.float32, [2, None, 4], name="target")
+    lengths = tf.placeholder(tf.int32, [2], name="lengths")
+    memory, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(6), source, lengths, dtype=tf.float32)
+    with tf.variable_scope("decode") as scope:
+        attention = seq2seq.BahdanauAttention(6, memory, memory_sequence_length=lengths, normalize=True)
+        cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(6), attention, attention_layer_size=7,
+                                        alignment_history=True)
+        first = cell.zero_state(2, tf.float32).clone(cell_state=state)
+        layer = tf.layers.Dense(9, name="classes")
+        decoder = seq2seq.BasicDecoder(cell, seq2seq.TrainingHelper(target, lengths), first, layer)
+        outputs, _, _ = seq2seq.dynamic_decode(decoder, impute_finished=True)
+        seq2seq.sequence_loss(outputs.rnn_output, outputs.sample_id, tf.ones([2, 5]))
+        scope.reuse_variables()
+        embedding = tf.ones([9, 4])
+        helper = seq2seq.GreedyEmbeddingHelper(embedding, [1, 1], 2)
+        seq2seq.dynamic_decode(seq2seq.BasicDecoder(cell, helper, first, layer), maximum_iterations=6, scope="decoder")
+
+
+def more_attention(tf):
+    seq2seq = tf.contrib.seq2seq
+    memory = tf.placeholder(tf.float32, [2, 5, 3], name="memory")
+    query = tf.placeholder(tf.float32, [2, 4], name="query")
+    lengths = tf.constant([3, 5])
+    for make in (seq2seq.LuongAttention, seq2seq.BahdanauAttention, seq2seq.LuongMonotonicAttention,
+                 seq2seq.BahdanauMonotonicAttention):
+        mechanism = make(4, memory, lengths)
+        mechanism(query, mechanism.initial_state(2, tf.float32))
+    mechanisms = [seq2seq.LuongAttention(4, memory, scale=True), seq2seq.LuongMonotonicAttention(4, memory, mode="hard")]
+    cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.BasicRNNCell(4), mechanisms, output_attention=False)
+    cell(query, cell.zero_state(2, tf.float32))
+    seq2seq.hardmax(query)
+    helper = seq2seq.ScheduledOutputTrainingHelper(memory, lengths, 0.5, seed=3)
+    finished, first = helper.initialize()
+    helper.next_inputs(0, memory[:, 0], first, helper.sample(0, memory[:, 0], first))
+    seq2seq.sequence_loss(memory, tf.ones([2, 5], tf.int32), tf.ones([2, 5]), average_across_batch=False)

@@ -63,3 +63,43 @@ def composites(tf):
                   lambda i, s: (i + 1, tf.IndexedSlices(s.values * 2.0, s.indices, s.dense_shape)), (0, slices))
     sparse = tf.SparseTensor(tf.constant([[0, 1]], tf.int64), [1.0], tf.constant([2, 2], tf.int64))
     tf.cond(tf.reduce_sum(values) > 0.0, lambda: sparse, lambda: sparse * 2.0)
+
+
+def functional(tf):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    known = tf.constant([[1.0, 2.0], [3.0, 4.0]], name="known")
+    tf.map_fn(lambda a: a * 2.0, x)
+    tf.map_fn(lambda a: (a[0] + a[1], tf.cast(a[0], tf.int32)), (known, known), dtype=(tf.float32, tf.int32))
+    tf.foldl(lambda a, b: a + b, known)
+    tf.foldl(lambda a, b: a + b, x, initializer=tf.zeros([2]), name="fl")
+    tf.foldr(lambda a, b: a - b, known)
+    tf.foldr(lambda a, b: a + b, x, initializer=tf.zeros([2]), back_prop=False)
+    tf.scan(lambda a, b: a + b, x)
+    tf.scan(lambda a, b: a * b, known, initializer=tf.ones([2]), reverse=True)
+
+
+def networks(tf):
+    x = tf.placeholder(tf.float32, [None, None, 3], name="x")
+    known = tf.placeholder(tf.float32, [5, 2, 3], name="known")
+    lengths = tf.placeholder(tf.int32, [None], name="lengths")
+    tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(4), x, dtype=tf.float32, scope="plain")
+    tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True, num_proj=2), x, sequence_length=lengths,
+                      dtype=tf.float32, scope="lstm")
+    cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.GRUCell(3)])
+    tf.nn.dynamic_rnn(cell, known, initial_state=cell.zero_state(2, tf.float32), time_major=True, swap_memory=True)
+    tf.nn.bidirectional_dynamic_rnn(tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.GRUCell(4), x, lengths, dtype=tf.float32)
+
+
+def raw_network(tf):
+    x = tf.placeholder(tf.float32, [5, 2, 3], name="x")
+    cell = tf.nn.rnn_cell.BasicRNNCell(4)
+    source = tf.TensorArray(tf.float32, size=5).unstack(x)
+
+    def step(time, output, state, loop_state):
+        state = cell.zero_state(2, tf.float32) if output is None else state
+        finished = tf.fill([2], time >= 5)
+        following = tf.cond(tf.reduce_all(finished), lambda: tf.zeros([2, 3]), lambda: source.read(time))
+        return finished, following, state, output, None
+
+    outputs, _, _ = tf.nn.raw_rnn(cell, step)
+    outputs.stack()

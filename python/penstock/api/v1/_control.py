@@ -1,6 +1,9 @@
 """tf: conditionals and loops."""
 FROM = {
     "ops.cond": "case cond",
+    "ops.functional_ops": "foldl foldr scan",
+    "ops.map_fn": "map_fn",
+    "ops.switch_case": "switch_case",
     "ops.while_loop": "while_loop",
     "ops.tensor_array_ops": "TensorArray",
 }

@@ -80,6 +80,7 @@ void RegisterStringKernels(KernelRegistry& kernels);
 void RegisterStringNumberKernels(KernelRegistry& kernels);
 void RegisterSummaryKernels(KernelRegistry& kernels);
 void RegisterTensorArrayKernels(KernelRegistry& kernels);
+void RegisterTensorListKernels(KernelRegistry& kernels);
 void RegisterTextKernels(KernelRegistry& kernels);
 void RegisterTopKKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
@@ -164,6 +165,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterStringNumberKernels(kernels);
   RegisterSummaryKernels(kernels);
   RegisterTensorArrayKernels(kernels);
+  RegisterTensorListKernels(kernels);
   RegisterTextKernels(kernels);
   RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);

@@ -1,12 +1,38 @@
 // Arrays of tensors that live within a step.
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <optional>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/copy.h"
 #include "penstock/kernels/cpu/elements.h"
+#include "penstock/kernels/cpu/tensor_list.h"
 
 namespace penstock {
 namespace {
+
+// Shapes of an array's elements, which the zeros of its gradients have. Outlives the array.
+class ElementShapes : public RefCounted {
+ public:
+  void Set(int64_t index, const Shape& shape) {
+    std::lock_guard lock(mutex_);
+    if (index >= static_cast<int64_t>(shapes_.size())) shapes_.resize(index + 1);
+    shapes_[index] = shape;
+  }
+  std::optional<Shape> Get(int64_t index) const {
+    std::lock_guard lock(mutex_);
+    return index < static_cast<int64_t>(shapes_.size()) ? shapes_[index] : std::nullopt;
+  }
+  int64_t size() const {
+    std::lock_guard lock(mutex_);
+    return static_cast<int64_t>(shapes_.size());
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::optional<Shape>> shapes_;
+};
 
 class TensorArray : public Resource {
  public:
@@ -17,6 +43,9 @@ class TensorArray : public Resource {
     bool dynamic_size, clear_after_read, identical_shapes;
   };
   TensorArray(Options options, int64_t size) : options_(std::move(options)), elements_(size) {}
+  // The gradients of an array: they add up, and where there is none it is zero.
+  TensorArray(Options options, int64_t size, Ref<ElementShapes> forward, Shape more_dimensions)
+      : options_(std::move(options)), elements_(size), forward_(std::move(forward)), more_dimensions_(more_dimensions) {}
 
   void Write(int64_t index, Tensor value) {
     std::lock_guard lock(mutex_);
@@ -38,11 +67,20 @@ class TensorArray : public Resource {
                    " which is incompatible with the TensorArray's inferred element shape: ", options_.element_shape,
                    " (consider setting infer_shape=False).");
     }
+    if (index >= kMost) throw refuse("there cannot be so many elements.");
     if (index >= size) elements_.resize(index + 1);
     Element& element = elements_[index];
-    if (element.read) throw refuse("it has already been read.");
+    if (forward_ && element.written) {
+      if (element.value.shape() != value.shape()) {
+        throw refuse("the gradient has shape ", value.shape(), " and an earlier one ", element.value.shape(), ".");
+      }
+      element.value = AddElements(element.value, value);
+      return;
+    }
+    if (element.read && !forward_) throw refuse("it has already been read.");
     if (element.written) throw refuse("it has already been written to.");
     if (options_.identical_shapes) options_.element_shape = value.shape();
+    shapes_->Set(index, value.shape());
     element.value = std::move(value);
     element.written = true;
   }
@@ -50,6 +88,9 @@ class TensorArray : public Resource {
   Tensor Read(int64_t index) {
     std::lock_guard lock(mutex_);
     CheckOpen();
+    if (forward_ && index >= 0 && index < forward_->size() && index >= static_cast<int64_t>(elements_.size())) {
+      elements_.resize(index + 1);
+    }
     if (index < 0 || index >= static_cast<int64_t>(elements_.size())) {
       throw InvalidArgument("Tried to read from index ", index, " but array size is: ", elements_.size());
     }
@@ -59,36 +100,48 @@ class TensorArray : public Resource {
           "TensorArray ", options_.name, ": Could not read index ", index,
           " twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).");
     }
-    if (!element.written) {
-      // As good as zeros, if their shape is known.
-      if (!options_.element_shape.fully_known()) {
-        throw InvalidArgument(
-            "TensorArray ", options_.name, ": Could not read from TensorArray index ", index,
-            ".  Furthermore, the element shape is not fully defined: ", options_.element_shape,
-            ".  It is possible you are working with a resizeable TensorArray and stop_gradients is not ",
-            "allowing the gradients to be written.");
-      }
-      Tensor zeros(options_.dtype, options_.element_shape.AsShape());
-      if (IsPod(options_.dtype)) std::fill_n(static_cast<char*>(zeros.mutable_raw()), zeros.bytes(), 0);
-      return zeros;
-    }
+    if (!element.written) return Unwritten(index);
     element.read = true;
     return options_.clear_after_read ? std::exchange(element.value, Tensor()) : element.value;
   }
 
+  // The array of its gradients for `source`; the same each time.
+  Ref<TensorArray> Gradients(const std::string& source, const Shape& more_dimensions) {
+    std::lock_guard lock(mutex_);
+    CheckOpen();
+    Ref<TensorArray>& gradients = gradients_[source];
+    if (!gradients) {
+      Options options = options_;
+      options.name = StrCat(options_.name, "@", source);
+      options.clear_after_read = false;
+      if (more_dimensions.rank() > 0) {
+        PartialShape shape(more_dimensions);
+        for (int i = 0; options.element_shape.known_rank() && i < options.element_shape.rank(); ++i) {
+          shape.AddDim(options.element_shape[i]);
+        }
+        options.element_shape = options.element_shape.known_rank() ? shape : PartialShape();
+      }
+      gradients = MakeRef<TensorArray>(options, static_cast<int64_t>(elements_.size()), shapes_, more_dimensions);
+    }
+    return gradients;
+  }
+
   int64_t size() const {
     std::lock_guard lock(mutex_);
-    return static_cast<int64_t>(elements_.size());
+    const auto size = static_cast<int64_t>(elements_.size());
+    return forward_ ? std::max(size, forward_->size()) : size;
   }
   void Close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
     elements_.clear();
+    gradients_.clear();
   }
   const Options& options() const { return options_; }
   std::string DebugString() const override { return StrCat("TensorArray[", options_.name, "]"); }
 
  private:
+  static constexpr int64_t kMost = int64_t{1} << 30;
   struct Element {
     Tensor value;
     bool written = false, read = false;
@@ -96,10 +149,33 @@ class TensorArray : public Resource {
   void CheckOpen() const {
     if (closed_) throw InvalidArgument("TensorArray ", options_.name, " has already been closed.");
   }
+  // What stands where nothing was written: zeros, if their shape is known.
+  Tensor Unwritten(int64_t index) const {
+    std::optional<Shape> shape;
+    if (forward_) {
+      shape = forward_->Get(index);
+      for (int i = more_dimensions_.rank(); shape && i-- > 0;) shape->InsertDim(0, more_dimensions_.dim(i));
+    }
+    if (!shape && options_.element_shape.fully_known()) shape = options_.element_shape.AsShape();
+    if (!shape) {
+      throw InvalidArgument(
+          "TensorArray ", options_.name, ": Could not read from TensorArray index ", index,
+          ".  Furthermore, the element shape is not fully defined: ", options_.element_shape,
+          ".  It is possible you are working with a resizeable TensorArray and stop_gradients is not ",
+          "allowing the gradients to be written.");
+    }
+    Tensor zeros(options_.dtype, *shape);
+    ZeroElements(options_.dtype, zeros.mutable_raw(), zeros.num_elements());
+    return zeros;
+  }
   Options options_;
   mutable std::mutex mutex_;
   std::vector<Element> elements_;
   bool closed_ = false;
+  Ref<ElementShapes> shapes_ = MakeRef<ElementShapes>();
+  Ref<ElementShapes> forward_;  // of gradients: the shapes of what they are gradients of
+  Shape more_dimensions_;
+  std::map<std::string, Ref<TensorArray>> gradients_;
 };
 
 void SetFlow(KernelContext& k, int output) { k.SetOutput(output, Tensor(0.0f)); }
@@ -274,6 +350,25 @@ struct Split {
   }
 };
 
+struct MakeGradient {
+  std::string source;
+  explicit MakeGradient(const NodeView& node) : source(node.attr<std::string>("source")) {}
+  void operator()(KernelContext& k) const {
+    const Shape more_dimensions = k.num_inputs() > 2 ? k.ShapeInput(2) : Shape();
+    Ref<TensorArray> gradients = k.Lookup<TensorArray>(0)->Gradients(source, more_dimensions);
+    const TensorArray::Options& options = gradients->options();
+    Tensor handle(DT_RESOURCE, Shape());
+    *handle.mutable_data<ResourceHandle>() = {k.device().name(),
+                                              "_tensor_array_grads",
+                                              options.name,
+                                              "tensorflow::TensorArray",
+                                              {{options.dtype, options.element_shape}},
+                                              gradients};
+    k.SetOutput(0, handle);
+    SetFlow(k, 1);
+  }
+};
+
 struct Size {
   void operator()(KernelContext& k) const {
     k.SetOutput(0, Tensor(static_cast<int32_t>(k.Lookup<TensorArray>(0)->size())));
@@ -294,6 +389,8 @@ void RegisterTensorArrayKernels(KernelRegistry& kernels) {
   kernels.Add<Scatter>("TensorArrayScatterV3").HostInput(1);
   kernels.Add<Join>("TensorArrayConcatV3");
   kernels.Add<Split>("TensorArraySplitV3").HostInput(2);
+  kernels.Add<MakeGradient>("TensorArrayGradV3");
+  kernels.Add<MakeGradient>("TensorArrayGradWithShape").HostInput(2);
   kernels.Add<Size>("TensorArraySizeV3").HostOutput(0);
   kernels.Add<Close>("TensorArrayCloseV3");
 }

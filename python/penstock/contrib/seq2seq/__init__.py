@@ -1,0 +1,1 @@
+"""tf.contrib.seq2seq: decoding with attention, sampling and beam search."""

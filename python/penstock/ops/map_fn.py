@@ -1,0 +1,54 @@
+"""tf.map_fn."""
+from penstock.framework import constant_op
+from penstock.framework import ops
+from penstock.framework import sparse_tensor
+from penstock.framework import tensor_shape
+from penstock.ops import array_ops
+from penstock.ops import tensor_array_ops
+from penstock.ops.functional_ops import Packing, cached_variables, common_length
+from penstock.ops.while_loop import while_loop
+from penstock.util import nest
+
+
+def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
+           name=None):
+    """fn(x) for each x of `elems` along their first dimension, along a new first dimension. `dtype`: types of what `fn`
+    returns, where they are not those of `elems`."""
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+    if isinstance(elems, sparse_tensor.SparseTensor):
+        raise TypeError("To perform a map on the values of a sparse tensor use either SparseTensor(input.indices, "
+                        "fn(input.values), input.dense_shape) or SparseTensor(input.indices, map_fn(fn, "
+                        "input.values), input.dense_shape)")
+    if not parallel_iterations:
+        parallel_iterations = 1 if ops.executing_eagerly() else 10
+    inputs = Packing(elems)
+    outputs = inputs if dtype is None else Packing(dtype)
+    flat = inputs.flat(elems)
+    with ops.name_scope(name, "map", flat), cached_variables():
+        flat = [ops.convert_to_tensor(elem, name="elem") for elem in flat]
+        dtype = dtype or inputs.packed([elem.dtype for elem in flat])
+        shape = flat[0].shape
+        if shape.ndims is not None and shape.ndims < 1:
+            raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar" if len(flat) == 1 else
+                             "elements in elems must be 1+ dimensional Tensors, not scalars")
+        n = tensor_shape.dimension_value(shape[0]) or array_ops.shape(flat[0])[0]
+        sources = [tensor_array_ops.TensorArray(dtype=elem.dtype, size=n, dynamic_size=False, infer_shape=True)
+                   for elem in flat]
+        sources = [source.unstack(elem) for source, elem in zip(sources, flat)]
+        i = constant_op.constant(0)
+        results = [tensor_array_ops.TensorArray(dtype=kind, size=n, dynamic_size=False, infer_shape=infer_shape)
+                   for kind in outputs.flat(dtype)]
+
+        def body(i, results):
+            out = fn(inputs.packed([source.read(i) for source in sources]))
+            nest.assert_same_structure(dtype or elems, out)
+            return i + 1, [result.write(i, x) for result, x in zip(results, outputs.flat(out))]
+
+        _, results = while_loop(lambda i, results: i < n, body, (i, results), parallel_iterations=parallel_iterations,
+                                back_prop=back_prop, swap_memory=swap_memory, maximum_iterations=n)
+        stacked = [result.stack() for result in results]
+        length = common_length(flat)
+        for x in stacked:
+            x.set_shape(tensor_shape.TensorShape(length).concatenate(x.get_shape()[1:]))
+        return outputs.packed(stacked)

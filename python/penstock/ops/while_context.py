@@ -71,11 +71,15 @@ def shape_invariant(var, shape=None):
 
 
 def _composite_invariant(var, shape):
+    """What a shape says of IndexedSlices (of their values) or of a SparseTensor (of its dense_shape)."""
     if isinstance(var, indexed_slices.IndexedSlices):
-        return composite_spec.IndexedSlicesSpec(
-            shape, var.dtype, var.indices.dtype, None if var.dense_shape is None else var.dense_shape.dtype,
-            shape[:1] if shape.ndims is not None else None)
-    return composite_spec.SparseTensorSpec(shape, var.dtype)
+        dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
+        return type_spec.IndexedSlicesSpec(
+            dense, var.dtype, var.indices.dtype, None if var.dense_shape is None else var.dense_shape.dtype, shape[:1])
+    if shape.ndims is not None and shape.ndims != 1:
+        raise ValueError("Expected a shape with 1 dimension")
+    rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None
+    return type_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), var.dtype)
 
 
 def _set_shape_invariants(inputs, enters, shapes):

@@ -214,6 +214,9 @@ void Differentiator::WalkRegion(const std::vector<Node*>& ends) {
     const auto unit = of.find(end->id());
     if (unit != of.end() && unit->second->pending == 0 && begun.insert(unit->second).second) ready.push(unit->second);
   }
+  for (auto& [key, unit] : units) {  // what leads to a loop's next iteration only
+    if (unit.pending == 0 && begun.insert(&unit).second) ready.push(&unit);
+  }
   while (!ready.empty()) {
     Unit* unit = ready.front();
     ready.pop();

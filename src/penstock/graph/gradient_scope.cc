@@ -64,6 +64,12 @@ Outs GradientScope::Call(std::string_view op, std::span<const Out> inputs, AttrM
   return outs;
 }
 
+DataType GradientScope::TypeBehind(Out value) const {
+  const Endpoint e = At(value);
+  const auto& data = e.node->info(e.index).handle_data;
+  return e.type() == DT_RESOURCE && !data.empty() ? data[0].dtype : DT_INVALID;
+}
+
 void GradientScope::AdoptNodes() {
   for (; adopted_ < graph_->num_ids(); ++adopted_) {
     const Node* node = graph_->node(adopted_);

@@ -44,6 +44,7 @@ class GradientScope final : public Scope {
   DataType Type(Out value) const override { return At(value).type(); }
   const PartialShape& Shape(Out value) const override { return At(value).shape(); }
   const Tensor* Constant(Out value) override { return graph_->ConstantValue(At(value)); }
+  DataType TypeBehind(Out value) const override;
   std::string name() const override { return base_.substr(0, base_.size() - (base_.ends_with('/') ? 1 : 0)); }
 
   Out From(Endpoint e) { return e ? Out{this, e.node->id(), e.index} : Out(); }

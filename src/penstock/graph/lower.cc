@@ -293,6 +293,23 @@ Node* AddNode(Graph& graph, std::string_view op, const std::string& name, std::v
   return graph.AddNode(std::move(spec));
 }
 
+// What the functions that an op calls know of the variables behind their arguments, which are the op's last inputs.
+void ShareHandleData(const OpDef& op, const FuncRef& callee, const FunctionLibraryPtr& library, const FunctionBody& body) {
+  for (const AttrDef& attr : op.attrs) {
+    const AttrValue* value = callee.attrs.Find(attr.name);
+    const FuncRef* called = value ? value->If<FuncRef>() : nullptr;
+    if (const auto* list = value ? value->If<std::vector<FuncRef>>() : nullptr; list && !list->empty()) called = &(*list)[0];
+    if (!called) continue;
+    const FunctionBody inner = InstantiateCallee(*called, library);
+    if (inner.args.size() > body.args.size()) continue;
+    const size_t offset = body.args.size() - inner.args.size();
+    for (size_t i = 0; i < inner.args.size(); ++i) {
+      const auto& data = inner.args[i]->info(0).handle_data;
+      if (!data.empty()) body.graph->SetHandleData({body.args[offset + i], 0}, data);
+    }
+  }
+}
+
 // A body in which the op is called.
 FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibraryPtr& library) {
   FunctionBody body;
@@ -307,6 +324,7 @@ FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibrar
       inputs.push_back({body.args.back(), 0});
     }
   }
+  ShareHandleData(op, callee, library, body);
   Node* call = AddNode(*body.graph, op.name, "call", std::move(inputs), callee.attrs);
   for (int i = 0; i < call->num_outputs(); ++i) {
     const DataType type = BaseType(call->output_type(i));

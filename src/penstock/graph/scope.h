@@ -36,6 +36,8 @@ class Scope {
   virtual const PartialShape& Shape(Out value) const = 0;
   // The value, if it is known now: always when running at once, for constants in a graph.
   virtual const Tensor* Constant(Out value) = 0;
+  // The type of the variable that a resource handle names; DT_INVALID if it is not known.
+  virtual DataType TypeBehind(Out value) const { return DT_INVALID; }
   // Tells what is built in one go from the rest: arrays of gradients are found by it.
   virtual std::string name() const { return "gradients"; }
 

@@ -14,7 +14,9 @@ void GradientOfCall(GradContext& g, FuncRef callee) {
   for (int i = 0; i < g.num_inputs(); ++i) {
     inputs.push_back(g.x(i));
     in_types.push_back(g.x(i).type());
-    out_types.push_back(g.x(i).type());
+    // The gradient of a variable is one of its value.
+    const DataType behind = g.scope().TypeBehind(g.x(i));
+    out_types.push_back(behind == DT_INVALID ? g.x(i).type() : behind);
   }
   for (int i = 0; i < g.num_outputs(); ++i) {
     inputs.push_back(g.dy(i) ? g.dy(i) : ZerosLike(g.y(i)));

@@ -43,7 +43,7 @@ def test_bad_input():
             list_ops.tensor_list_push_back(list_ops.empty_tensor_list([], tf.float32, max_num_elements=1), 1.0), 2.0),
          "full list"),
         (tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListConcatLists(
-            input_a=one, input_b=list_ops.empty_tensor_list([], tf.int32), element_dtype=tf.float32)), "dtype"),
+            input_a=one, input_b=list_ops.empty_tensor_list([], tf.int32), element_dtype=tf.float32)), "dtype != element_dtype"),
     ]
     for fetch, message in cases:
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):

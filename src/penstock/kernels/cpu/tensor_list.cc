@@ -72,6 +72,10 @@ Ref<VariantValue> TensorList::Add(const VariantValue& other) const {
     throw InvalidArgument("Trying to add two lists of tensors with different lengths. One is ", items.size(),
                           " and other is ", list->items.size());
   }
+  if (!shape.IsCompatibleWith(list->shape)) {
+    throw InvalidArgument("Trying to add two lists of tensors with incompatible element shapes. One is ", shape,
+                          " and other is ", list->shape);
+  }
   Ref<TensorList> sum = MakeRef<TensorList>(dtype, shape.MergeWith(list->shape), limit);
   for (size_t i = 0; i < items.size(); ++i) {
     const Tensor &a = items[i], &b = list->items[i];
@@ -136,22 +140,29 @@ void CheckType(const KernelContext& k, const TensorList& list) {
   k.Require(list.dtype == type, "Invalid data types; op elements ", type, " but list elements ", list.dtype);
 }
 
+// What both shapes say together.
+PartialShape Merged(const PartialShape& a, const PartialShape& b) {
+  if (a.known_rank() && b.known_rank() && a.rank() != b.rank()) {
+    throw InvalidArgument("Incompatible ranks during merge: ", a.rank(), " vs. ", b.rank());
+  }
+  if (!a.IsCompatibleWith(b)) throw InvalidArgument("Incompatible shapes during merge: ", a, " vs. ", b);
+  return a.MergeWith(b);
+}
+
 // What an element that is not set reads as.
-Tensor Unset(const TensorList& list, const PartialShape& asked, std::string_view op) {
-  const PartialShape shape = list.shape.MergeWith(asked);
+Tensor Unset(const TensorList& list, const PartialShape& shape) {
   if (!shape.fully_known()) {
-    throw InvalidArgument("Trying to read an uninitialized element but element_shape is not fully defined", shape,
-                          " and no ", op, " element is set");
+    throw InvalidArgument("Trying to read an uninitialized tensor but element_shape is not fully defined: ", shape);
   }
   return Zeros(list.dtype, shape.AsShape());
 }
 
-// The shape of the elements that are set and of what is asked for, for those that are not.
+// The shape of the elements: what is asked for, what the list says, and what those that are set have.
 PartialShape CommonShape(const TensorList& list, PartialShape shape) {
-  shape = shape.MergeWith(list.shape);
+  shape = Merged(shape, list.shape);
+  if (shape.fully_known()) return shape;
   for (const Tensor& item : list.items) {
-    if (shape.fully_known()) break;
-    if (item.initialized()) shape = shape.MergeWith(PartialShape(item.shape()));
+    if (item.initialized()) shape = Merged(shape, PartialShape(item.shape()));
   }
   return shape;
 }
@@ -209,7 +220,7 @@ struct PopBack {
     TensorList& list = Changed(k);
     Tensor item = std::move(list.items.back());
     list.items.pop_back();
-    k.SetOutput(1, item.initialized() ? std::move(item) : Unset(list, shape, "popped"));
+    k.SetOutput(1, item.initialized() ? std::move(item) : Unset(list, Merged(shape, list.shape)));
   }
 };
 
@@ -248,7 +259,7 @@ struct GetItem {
     k.Require(index >= 0 && index < size, "Trying to access element ", index, " in a list with ", size, " elements.");
     const Tensor& item = list.items[index];
     if (item.initialized()) return k.SetOutput(0, item);
-    k.SetOutput(0, Unset(list, CommonShape(list, ShapeInput(k, 2)), "other"));
+    k.SetOutput(0, Unset(list, CommonShape(list, ShapeInput(k, 2))));
   }
 };
 
@@ -270,11 +281,10 @@ struct SetItem {
 };
 
 // Elements as rows of output 0.
-void Stack(KernelContext& k, const TensorList& list, const std::vector<const Tensor*>& items, const PartialShape& asked) {
+void Stack(KernelContext& k, const TensorList& list, const std::vector<const Tensor*>& items, const PartialShape& asked,
+           std::string_view of_none, std::string_view of_unset) {
   const PartialShape shape = CommonShape(list, asked);
-  k.Require(shape.fully_known(), "Tried to stack elements of ",
-            items.empty() ? "an empty list" : "a list which only contains uninitialized tensors",
-            " with non-fully-defined element_shape: ", shape);
+  k.Require(shape.fully_known(), items.empty() ? of_none : of_unset, " non-fully-defined element_shape: ", shape);
   const Shape element = shape.AsShape();
   Shape rows = element;
   rows.InsertDim(0, static_cast<int64_t>(items.size()));
@@ -297,7 +307,8 @@ struct StackList {
               expected, " elements but got a list with ", list.items.size(), " elements.");
     std::vector<const Tensor*> items;
     for (const Tensor& item : list.items) items.push_back(&item);
-    Stack(k, list, items, ShapeInput(k, 1));
+    Stack(k, list, items, ShapeInput(k, 1), "Tried to stack elements of an empty list with",
+          "Tried to stack list which only contains uninitialized tensors and has a");
   }
 };
 
@@ -311,7 +322,8 @@ struct GatherItems {
                 list.items.size(), " elements.");
       items.push_back(&list.items[i]);
     }
-    Stack(k, list, items, ShapeInput(k, 2));
+    Stack(k, list, items, ShapeInput(k, 2), "Tried to gather 0-elements from a list with",
+          "Tried to gather uninitialized tensors from a list with");
   }
 };
 
@@ -387,40 +399,53 @@ struct ConcatItems {
     const TensorList& list = List(k);
     CheckType(k, list);
     const bool second = k.num_inputs() > 1;
-    PartialShape rest = second ? ShapeInput(k, 1) : k.node().attr<PartialShape>("element_shape");
-    rest = rest.MergeWith(list.shape);
-    for (const Tensor& item : list.items) {
+    const PartialShape whole = Merged(second ? ShapeInput(k, 1) : k.node().attr<PartialShape>("element_shape"), list.shape);
+    PartialShape rest = Rest(k, whole);
+    k.Require(!list.items.empty() || rest.fully_known(),
+              "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: ",
+              whole);
+    int64_t first = whole.known_rank() ? whole[0] : -1;
+    bool one_length = first < 0;
+    for (size_t i = 0; i < list.items.size(); ++i) {
+      const Tensor& item = list.items[i];
       if (!item.initialized()) continue;
-      k.Require(item.rank() >= 1, "Concat saw a scalar shape at index ", &item - list.items.data(), " but requires at least vectors.");
-      PartialShape shape(item.shape());
-      shape.set_dim(0, -1);
-      if (rest.known_rank() && rest.rank() > 0) rest.set_dim(0, -1);
-      k.Require(rest.IsCompatibleWith(shape), "Tried to concat tensors with unequal shapes: ", rest, " vs. ", shape);
-      rest = rest.MergeWith(shape);
+      k.Require(item.rank() >= 1, "Concat saw a scalar shape at index ", i, " but requires at least vectors.");
+      rest = Merged(rest, Rest(k, PartialShape(item.shape())));
+      if (one_length && first >= 0 && item.dim(0) != first) one_length = false;
+      if (one_length) first = item.dim(0);
     }
-    k.Require(rest.known_rank() && rest.rank() >= 1, "Concat requires elements to be at least vectors, found ", rest);
+    if (!one_length && !(whole.known_rank() && whole[0] >= 0)) first = -1;
+    k.Require(rest.fully_known(), "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim_ ",
+              "is not fully defined: ", rest);
     const std::vector<int64_t> leading = second ? FlatInts(k.input(2)) : std::vector<int64_t>();
-    const int64_t first = rest[0];
-    rest.set_dim(0, 0);
-    k.Require(rest.fully_known(), "All except the first dimension must be fully defined when concating an empty tensor list. ",
-              "element_shape: ", rest);
-    Shape whole = rest.AsShape();
     const auto lengths = k.out<int64_t>(1, Shape({static_cast<int64_t>(list.items.size())}));
     int64_t total = 0;
     for (size_t i = 0; i < list.items.size(); ++i) {
-      lengths[i] = list.items[i].initialized() ? list.items[i].dim(0) : i < leading.size() ? leading[i] : first;
-      k.Require(lengths[i] >= 0, "Tried to concat with uninitialized tensors of unknown length at index ", i);
+      const bool set = list.items[i].initialized();
+      k.Require(set || first >= 0 || i < leading.size(), "List contains uninitialized tensor at index ", i,
+                " but leading_dims has only ", leading.size(), " elements.");
+      lengths[i] = set ? list.items[i].dim(0) : i < leading.size() ? leading[i] : first;
+      k.Require(lengths[i] >= 0, "leading_dims must not be negative, but element ", i, " is ", lengths[i]);
       total += lengths[i];
     }
-    whole.set_dim(0, total);
-    Tensor& out = k.Output(0, whole);
+    Shape shape = rest.AsShape();
+    const int64_t width = shape.num_elements();
+    shape.InsertDim(0, total);
+    Tensor& out = k.Output(0, shape);
     ZeroElements(list.dtype, out.mutable_raw(), out.num_elements());
-    const int64_t width = total > 0 ? out.num_elements() / total : 0;
     int64_t at = 0;
     for (size_t i = 0; i < list.items.size(); ++i) {
       if (list.items[i].initialized()) CopyElements(list.items[i], 0, lengths[i] * width, &out, at);
       at += lengths[i] * width;
     }
+  }
+
+ private:
+  // All but the first dimension.
+  static PartialShape Rest(const KernelContext& k, const PartialShape& shape) {
+    if (!shape.known_rank()) return {};
+    k.Require(shape.rank() >= 1, "Concat requires elements to be at least vectors, found scalars instead.");
+    return PartialShape(std::vector<int64_t>(shape.dims().begin() + 1, shape.dims().end()));
   }
 };
 
@@ -432,6 +457,11 @@ struct Split {
     const std::vector<int64_t> lengths = FlatInts(k.input(2));
     const int64_t width = element.num_elements(), rows = k.shape(0).dim(0);
     element.InsertDim(0, 0);
+    k.Require(!wanted.known_rank() || wanted.rank() >= 1,
+              "TensorListSplit requires element_shape to be at least of rank 1, but saw: ", wanted);
+    PartialShape rest = wanted;
+    if (rest.known_rank()) rest.set_dim(0, -1);
+    k.Require(rest.IsCompatibleWith(k.shape(0)), "tensor shape ", k.shape(0), " is not compatible with element_shape ", wanted);
     Ref<TensorList> list = MakeRef<TensorList>(k.input(0).dtype(), wanted, -1);
     int64_t at = 0;
     for (const int64_t length : lengths) {
@@ -457,7 +487,10 @@ struct ConcatLists {
     for (int64_t i = 0; i < out.num_elements(); ++i) {
       Ref<TensorList> list = ListIn(k.input(0).data<Variant>()[i])->Copy();
       const TensorList& more = *ListIn(k.input(1).data<Variant>()[i]);
-      k.Require(list->dtype == type && more.dtype == type, "input_a[", i, "].dtype and input_b[", i, "].dtype must be ", type);
+      k.Require(list->dtype == type, "input_a[", i, "].dtype != element_dtype.");
+      k.Require(more.dtype == type, "input_b[", i, "].dtype != element_dtype.");
+      k.Require(list->shape == more.shape, "input_a and input_b TensorList element shapes are not identical at index ", i,
+                ". Got ", list->shape, " vs. ", more.shape);
       list->items.insert(list->items.end(), more.items.begin(), more.items.end());
       out.mutable_data<Variant>()[i] = Variant(std::move(list));
     }
@@ -474,6 +507,8 @@ struct PushBackBatch {
     for (int64_t i = 0; i < out.num_elements(); ++i) {
       Ref<TensorList> list = ListIn(k.input(0).data<Variant>()[i])->Copy();
       CheckType(k, *list);
+      k.Require(list->shape.IsCompatibleWith(element), "Tried to append a tensor with incompatible shape to a list at index ", i,
+                ". Op element shape: ", element, " list shape: ", list->shape);
       Append(k, list.get(), Row(k.input(1), i, element));
       out.mutable_data<Variant>()[i] = Variant(std::move(list));
     }

@@ -36,6 +36,8 @@ RUNS = {
     "towers.py --steps 20": [
         r"step +0  one device 3\.0914\d+  2 towers 3\.0914", r"largest relative difference: \d\.\de-0[5-9]"],
     "towers.py --steps 10 --towers 3": [r"3 towers", r"largest relative difference: \d\.\de-0[5-9]"],
+    "char_lstm.py --steps 80": [r"step +0  loss 3\.\d+", r"lost [5-9]\d % of the first loss", r"it writes: \w"],
+    "reverse_seq2seq.py --steps 120": [r"step +0  loss 2\.\d+", r"backwards: \[", r"right: ([6-9]\d|100) %"],
     "word2vec.py --steps 200": [
         r"580 words, 121 of them different", r"vectors: IndexedSlices", r"biases: IndexedSlices", r"step 200  loss \d",
         r"monday +is like \w+"],

@@ -199,7 +199,8 @@ def Assert(condition, data, summarize=None, name=None):
 
 _LATER = {
     "cond": "cond", "case": "cond",
-    "switch_case": "switch_case", "while_loop": "while_loop", "while_loop_v2": "while_loop", "WhileContext": "while_context",
+    "switch_case": "switch_case", "while_loop": "while_loop", "while_loop_v2": "while_loop",
+    "WhileContext": "while_context",
     "CondContext": "cond_context", "ControlFlowContext": "control_flow_context",
     "XLAControlFlowContext": "control_flow_context", "from_control_flow_context_def": "control_flow_context",
 }

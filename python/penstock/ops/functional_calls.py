@@ -53,7 +53,8 @@ def While(input_, cond, body, name=None, hostmem=None):
     if captured:
         declared = len(body.declared_input_types)
 
-        @function.Defun(*list(body.declared_input_types) + [t.dtype for t in captured], func_name=f"{cond.name}_Wrapper")
+        @function.Defun(*list(body.declared_input_types) + [t.dtype for t in captured],
+                        func_name=f"{cond.name}_Wrapper")
         def CondWrapper(*args):
             return cond(*args[:declared])
 

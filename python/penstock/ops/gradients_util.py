@@ -245,7 +245,8 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
                 results = graph._core.gradients(
                     [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
                     stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
-                    zero_unconnected=unconnected is UnconnectedGradients.ZERO, colocate=bool(colocate_gradients_with_ops),
+                    zero_unconnected=unconnected is UnconnectedGradients.ZERO,
+                    colocate=bool(colocate_gradients_with_ops),
                     gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
                     python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
                     visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient)

@@ -94,8 +94,8 @@ def _check_inputs(inputs):
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
     """Calls `cell` for each of `inputs`, a list of [batch, ...] tensors: (list of outputs, last state).
 
-    Needs `initial_state`, or `dtype` for one of zeros. With `sequence_length`, a vector, a row's outputs are zeros after
-    its end, and its last state is that at its end.
+    Needs `initial_state`, or `dtype` for one of zeros. With `sequence_length`, a vector, a row's outputs are zeros
+    after its end, and its last state is that at its end.
     """
     rnn_cell_impl.assert_like_rnncell("cell", cell)
     _check_inputs(inputs)
@@ -160,7 +160,8 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
 
 
 def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
-    """A static_rnn whose state comes from `state_saver.state(name)` and goes to `state_saver.save_state(name, state)`."""
+    """A static_rnn whose state comes from `state_saver.state(name)`, and goes to
+    `state_saver.save_state(name, state)`."""
     is_tuple = nest.is_sequence(cell.state_size)
     if is_tuple != nest.is_sequence(state_name):
         raise ValueError("state_name should be the same type as cell.state_size.  state_name: %s, cell.state_size: %s" %

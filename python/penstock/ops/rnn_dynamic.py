@@ -86,8 +86,8 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
                 swap_memory=False, time_major=False, scope=None):
     """Calls `cell` for each step of `inputs`, [batch, time, ...] (or [time, batch, ...]): (outputs, last state).
 
-    Needs `initial_state`, or `dtype` for one of zeros. With `sequence_length`, a vector, a row's outputs are zeros after
-    its end, and its last state is that at its end.
+    Needs `initial_state`, or `dtype` for one of zeros. With `sequence_length`, a vector, a row's outputs are zeros
+    after its end, and its last state is that at its end.
     """
     rnn_cell_impl.assert_like_rnncell("cell", cell)
     with vs.variable_scope(scope or "rnn") as varscope:

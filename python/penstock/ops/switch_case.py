@@ -57,8 +57,8 @@ class _Branch:
         """The function with these outer tensors as arguments."""
         graph = self.graph
         inputs = [graph.capture(tensor) for tensor in captured]
-        data = graph._core.to_function(self.name, None, [t._key for t in inputs], [t._key for t in graph.outputs], (), [],
-                                       {}, "", False)
+        results = [t._key for t in graph.outputs]
+        data = graph._core.to_function(self.name, None, [t._key for t in inputs], results, (), [], {}, "", False)
         from penstock import proto
         result = function._from_definition(proto.message("tensorflow.FunctionDef").FromString(data))
         result._sub_functions = list(graph._functions.values())
@@ -75,8 +75,8 @@ def indexed_case(branch_index, branch_fns, name="indexed_case"):
             nest.assert_same_structure(branches[0].structure, branch.structure, expand_composites=True)
             for i, (a, b) in enumerate(zip(branches[0].graph.outputs, branch.graph.outputs)):
                 if a.dtype != b.dtype:
-                    raise TypeError(f"{branches[0].name} and {branch.name} arguments to tf.switch_case must have outputs "
-                                    f"of the same type: output {i} is {a.dtype.name} and {b.dtype.name}")
+                    raise TypeError(f"{branches[0].name} and {branch.name} arguments to tf.switch_case must have "
+                                    f"outputs of the same type: output {i} is {a.dtype.name} and {b.dtype.name}")
         captured = []
         for branch in branches:
             captured.extend(t for t in branch.graph.extra_inputs if not any(t is other for other in captured))
@@ -105,7 +105,8 @@ def _common_shape(shapes):
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """What the function number `branch_index` returns; `default`, or the last function, if there is none of this number."""
+    """What the function number `branch_index` returns; `default`, or the last function, if there is none of this
+    number."""
     branch_fns = _checked_branches(branch_fns, default, branch_index)
     with ops.name_scope(name, "case", [branch_index]):
         if ops.executing_eagerly():

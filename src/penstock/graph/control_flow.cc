@@ -87,9 +87,8 @@ bool ControlFlow::IsLoopSwitch(const Node* node) const {
 
 bool ControlFlow::IsLoopMerge(const Node* node) const {
   if (node->traits().flow != Flow::kMerge) return false;
-  return std::ranges::any_of(node->inputs(), [](const Endpoint& input) {
-    return input.node->traits().flow == Flow::kNextIteration;
-  });
+  return std::ranges::any_of(node->inputs(),
+                             [](const Endpoint& input) { return input.node->traits().flow == Flow::kNextIteration; });
 }
 
 ControlContext* ControlFlow::Of(Endpoint value) const {

@@ -1,5 +1,5 @@
-// The branches and loops of a graph, recovered from its Switch, Merge, Enter, Exit and NextIteration nodes. However a graph
-// was made, by a front end, by import or by differentiation, its structure says what is inside of what.
+// The branches and loops of a graph, recovered from its Switch, Merge, Enter, Exit and NextIteration nodes. However a
+// graph was made, by a front end, by import or by differentiation, its structure says what is inside of what.
 #pragma once
 
 #include <map>
@@ -24,7 +24,8 @@ struct ControlContext {
   int branch = 0;
   // A loop: its frame, and its variables. `enters` are all ways in, invariants included.
   struct Variable {
-    Node *enter = nullptr, *merge = nullptr, *switch_node = nullptr, *next = nullptr, *exit = nullptr;  // some may be missing
+    Node *enter = nullptr, *merge = nullptr, *switch_node = nullptr, *next = nullptr,
+         *exit = nullptr;  // some may be missing
   };
   std::string frame;
   std::vector<Node*> enters;

@@ -2,8 +2,8 @@
 //
 // The gradient of a loop is a loop that runs as often, in whose body the walk goes back over the forward body. Its
 // variables are the gradients of the forward loop's variables, and the sums of the gradients of its invariants. What it
-// reads of a forward iteration was put into a list by the forward loop and is taken from its end (gradient_scope.cc). All
-// of it is made of ops that have gradients themselves, so it can be differentiated again.
+// reads of a forward iteration was put into a list by the forward loop and is taken from its end (gradient_scope.cc).
+// All of it is made of ops that have gradients themselves, so it can be differentiated again.
 #include <algorithm>
 
 #include "penstock/graph/differentiator.h"
@@ -133,9 +133,10 @@ std::vector<Grad> Differentiator::EnterGradient(Node* node, const Grad& dy) {
       if (i + 1 == before.size()) return {};
     }
     const auto x = std::ranges::find_if(before, [&](const Node* each) { return x_nodes_.contains(each->id()); });
-    throw InvalidArgument("Cannot compute gradient inside while loop with respect to op '", (*x)->name(),
-                          "'. We do not support taking the gradient wrt or through the initial value of a loop variable. "
-                          "Gradients can be computed through loop invariants or wrt the input parameters to the loop body.");
+    throw InvalidArgument(
+        "Cannot compute gradient inside while loop with respect to op '", (*x)->name(),
+        "'. We do not support taking the gradient wrt or through the initial value of a loop variable. "
+        "Gradients can be computed through loop invariants or wrt the input parameters to the loop body.");
   }
   return {dy};
 }

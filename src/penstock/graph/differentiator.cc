@@ -158,7 +158,8 @@ ControlContext* Differentiator::PartOf(const Node* node, bool* outside) const {
   ControlContext* part = nullptr;
   // Outermost, the walk also goes through what is around the caller.
   const auto here = [&](ControlContext* context) {
-    return context == region->loop || (!region->parent && (!context || (region->loop && context->Contains(region->loop))));
+    return context == region->loop ||
+           (!region->parent && (!context || (region->loop && context->Contains(region->loop))));
   };
   while (!here(loop)) {
     if (!loop) {
@@ -206,8 +207,8 @@ void Differentiator::WalkRegion(const std::vector<Node*>& ends) {
     members[unit].push_back(id);
     edges(id, [](Unit* from) { ++from->pending; });
   }
-  // Units whose output gradients are complete, in the order in which they became so: the order of summands and the numbers in
-  // names follow it.
+  // Units whose output gradients are complete, in the order in which they became so: the order of summands and the
+  // numbers in names follow it.
   std::queue<Unit*> ready;
   std::set<Unit*> begun;
   for (const Node* end : ends) {
@@ -274,7 +275,8 @@ void Differentiator::CheckShape(const Node* node, int i, const Grad& grad) {
   graph_.SetShape(dx, node->input(i).shape());
 }
 
-std::vector<Grad> Differentiator::Differentiate(Node* node, const std::vector<Grad>& dys, const std::vector<bool>& wanted) {
+std::vector<Grad> Differentiator::Differentiate(Node* node, const std::vector<Grad>& dys,
+                                                const std::vector<bool>& wanted) {
   if (options_.has_override && options_.has_override(*node)) return OverriddenGradient(node, dys);
   const OpDef& op = node->op();
   switch (op.traits.flow) {
@@ -340,7 +342,8 @@ std::vector<Grad> Differentiator::CallGradient(Node* node, const std::vector<Gra
     if (!name.starts_with("_")) f.attrs.Set(name, value);
   }
   std::vector<Grad> dxs;
-  for (const Out& dx : scope_.Call("SymbolicGradient", inputs, {{"Tin", in_types}, {"Tout", out_types}, {"f", f}}, {})) {
+  for (const Out& dx :
+       scope_.Call("SymbolicGradient", inputs, {{"Tin", in_types}, {"Tout", out_types}, {"f", f}}, {})) {
     dxs.push_back(dx);
   }
   for (int i = 0; i < node->num_inputs(); ++i) graph_.SetShape(scope_.At(dxs[i].dense), node->input(i).shape());

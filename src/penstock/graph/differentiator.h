@@ -1,5 +1,5 @@
-// The walk back over a graph that AddGradients makes. A loop is one step of the walk around it: its gradient is a loop, in
-// whose body the walk goes back over the forward body.
+// The walk back over a graph that AddGradients makes. A loop is one step of the walk around it: its gradient is a loop,
+// in whose body the walk goes back over the forward body.
 #pragma once
 
 #include <map>
@@ -47,8 +47,8 @@ class Differentiator {
 
   // The walk over what lies directly in the current region, from `ends`, which have received gradients.
   void WalkRegion(const std::vector<Node*>& ends);
-  // The loop of which a node is a part for a walk through the region of `around`; `around` itself: the node stands alone.
-  // Null with *outside: it is not in there.
+  // The loop of which a node is a part for a walk through the region of `around`; `around` itself: the node stands
+  // alone. Null with *outside: it is not in there.
   ControlContext* PartOf(const Node* node, bool* outside) const;
   bool IsEndOfLoop(const Node* node, const ControlContext* loop) const;
 

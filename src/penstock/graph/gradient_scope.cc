@@ -36,7 +36,8 @@ GradientScope::GradientScope(Graph* graph, std::string prefix, const Node* insid
   }
 }
 
-Outs GradientScope::Call(std::string_view op, std::span<const Out> inputs, AttrMap attrs, std::span<const Out> controls) {
+Outs GradientScope::Call(std::string_view op, std::span<const Out> inputs, AttrMap attrs,
+                         std::span<const Out> controls) {
   if (region_->parent) {
     if (std::optional<Outs> outs = FromShape(op, inputs, attrs)) return *outs;
   }
@@ -109,8 +110,9 @@ Node* GradientScope::Constant(const Place& place, Tensor value, std::vector<Node
 
 LoopVariable GradientScope::AddVariable(const Place& place, Endpoint initial, const PartialShape& shape) {
   LoopVariable variable;
-  variable.enter = Add(place, "Enter", {initial},
-                       {{"frame_name", place.frame}, {"is_constant", false}, {"parallel_iterations", place.parallel_iterations}});
+  variable.enter =
+      Add(place, "Enter", {initial},
+          {{"frame_name", place.frame}, {"is_constant", false}, {"parallel_iterations", place.parallel_iterations}});
   graph_->SetShape({variable.enter, 0}, shape);
   const Endpoint entered{variable.enter, 0};
   variable.merge = Add(place, "Merge", {entered, entered});
@@ -202,7 +204,8 @@ Endpoint GradientScope::AllValues(Endpoint value) {
   const std::vector<Node*> controls = LoopControls(loop);
   const Endpoint any{Constant(around, Tensor(int32_t{-1}), controls), 0};
   const Endpoint empty{
-      Add(around, "EmptyTensorList", {any, any}, {{"element_dtype", BaseType(value.type())}, {"shape_type", DT_INT32}}), 0};
+      Add(around, "EmptyTensorList", {any, any}, {{"element_dtype", BaseType(value.type())}, {"shape_type", DT_INT32}}),
+      0};
   const LoopVariable variable = AddVariable(inside, empty, PartialShape({}));
   const std::vector<ControlContext*> branches = BranchesOf(value);
   std::vector<Endpoint> preds;
@@ -237,12 +240,14 @@ GradientRegion* GradientScope::OpenLoop(ControlContext* loop) {
 }
 
 LoopVariable GradientScope::AddVariable(Endpoint initial, const PartialShape& shape) {
-  const Place place{region_->frame + "/", region_->frame, region_->parallel_iterations, region_->cond, nullptr, region_};
+  const Place place{region_->frame + "/", region_->frame, region_->parallel_iterations,
+                    region_->cond,        nullptr,        region_};
   return AddVariable(place, initial, shape);
 }
 
 Endpoint GradientScope::Close(const LoopVariable& variable, Endpoint next) {
-  const Place place{region_->frame + "/", region_->frame, region_->parallel_iterations, region_->cond, nullptr, region_};
+  const Place place{region_->frame + "/", region_->frame, region_->parallel_iterations,
+                    region_->cond,        nullptr,        region_};
   CloseVariable(place, variable, next);
   return AddExit(place, variable);
 }
@@ -254,8 +259,9 @@ Endpoint GradientScope::Enter(Endpoint value, GradientRegion* from, GradientRegi
   Endpoint& entered = to->entered[KeyOf(value)];
   if (entered) return entered;
   const Place place{to->frame + "/", to->frame, to->parallel_iterations, to->cond, nullptr, to};
-  Node* node = Add(place, "Enter", {value},
-                   {{"frame_name", to->frame}, {"is_constant", true}, {"parallel_iterations", to->parallel_iterations}});
+  Node* node =
+      Add(place, "Enter", {value},
+          {{"frame_name", to->frame}, {"is_constant", true}, {"parallel_iterations", to->parallel_iterations}});
   return entered = {node, 0};
 }
 
@@ -326,7 +332,8 @@ bool GradientScope::MustBeSaved(Endpoint value) {
   const GradientRegion* home = region_;
   while (home->parent && home->loop != loop) home = home->parent;
   if (!home->parent || home->saved.contains(KeyOf(value))) return false;
-  while (HandsOnItsInput(value.node) || (value.node->traits().flow == Flow::kSwitch && !flow_.IsLoopSwitch(value.node))) {
+  while (HandsOnItsInput(value.node) ||
+         (value.node->traits().flow == Flow::kSwitch && !flow_.IsLoopSwitch(value.node))) {
     value = value.node->input(0);
   }
   return !IsInvariant(value.node);

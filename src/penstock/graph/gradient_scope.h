@@ -1,5 +1,5 @@
-// Where gradients are built: outside of loops, or in the loop that goes back over a loop's iterations. A gradient function
-// names forward values as if it stood beside them; this brings them to where it is.
+// Where gradients are built: outside of loops, or in the loop that goes back over a loop's iterations. A gradient
+// function names forward values as if it stood beside them; this brings them to where it is.
 #pragma once
 
 #include <map>
@@ -30,8 +30,8 @@ struct GradientRegion {
   ControlContext* loop = nullptr;  // whose iterations are gone back over; outermost: where the caller is
   std::string frame;
   int64_t parallel_iterations = 10;
-  Node* cond = nullptr;   // LoopCond
-  Node* pivot = nullptr;  // runs in each iteration
+  Node* cond = nullptr;                     // LoopCond
+  Node* pivot = nullptr;                    // runs in each iteration
   std::map<EndpointKey, Endpoint> saved;    // forward value -> what it was in the iteration gone back over
   std::map<EndpointKey, Endpoint> entered;  // value of the parent -> the same as invariant
 };
@@ -48,7 +48,9 @@ class GradientScope final : public Scope {
   std::string name() const override { return base_.substr(0, base_.size() - (base_.ends_with('/') ? 1 : 0)); }
 
   Out From(Endpoint e) { return e ? Out{this, e.node->id(), e.index} : Out(); }
-  Endpoint At(Out value) const { return value ? Endpoint{graph_->node(static_cast<int>(value.id)), value.index} : Endpoint(); }
+  Endpoint At(Out value) const {
+    return value ? Endpoint{graph_->node(static_cast<int>(value.id)), value.index} : Endpoint();
+  }
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   // New nodes go where `node` goes, as its group and its device say; null: anywhere.
   void set_colocate(const Node* node) { colocate_ = node; }
@@ -64,8 +66,8 @@ class GradientScope final : public Scope {
   void AdoptNodes();
   // Makes the region that goes back over `loop` the current one; it counts the iterations.
   GradientRegion* OpenLoop(ControlContext* loop);
-  // A variable of the current region that begins with `initial`, a value of the region around it, which may have any shape
-  // that fits `shape` later.
+  // A variable of the current region that begins with `initial`, a value of the region around it, which may have any
+  // shape that fits `shape` later.
   LoopVariable AddVariable(Endpoint initial, const PartialShape& shape);
   // Gives it its next value. Its last one, in the region around.
   Endpoint Close(const LoopVariable& variable, Endpoint next);

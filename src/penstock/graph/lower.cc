@@ -106,7 +106,8 @@ class Lowering {
       Node* copy = copies[node] = graph_.AddNode(std::move(spec));
       added_.push_back({copy, around});
       if (closes) merges.emplace_back(node, copy);
-      const bool effect = node->traits().stateful || std::ranges::find(body.control_rets, node) != body.control_rets.end();
+      const bool effect =
+          node->traits().stateful || std::ranges::find(body.control_rets, node) != body.control_rets.end();
       if (effect && !flow.Of(Endpoint{node, 0})) effects.push_back(copy);
     }
     for (const auto& [node, copy] : merges) {
@@ -211,7 +212,8 @@ class Lowering {
     for (int i = 0; i < count; ++i) {
       Endpoint pred;
       if (i + 1 < count) {
-        const Endpoint number{Add("Const", {}, {{"value", Tensor(int32_t{i})}, {"dtype", DT_INT32}}, index.node->control_inputs()), 0};
+        const Endpoint number{
+            Add("Const", {}, {{"value", Tensor(int32_t{i})}, {"dtype", DT_INT32}}, index.node->control_inputs()), 0};
         pred = {Add("Equal", {index, number}), 0};
         others = others ? Endpoint{Add("LogicalOr", {others, pred}), 0} : pred;
       } else if (others) {
@@ -231,11 +233,13 @@ class Lowering {
 
   void While() {
     const std::string frame = graph_.UniqueName(prefix_ + "frame");
-    const AttrMap entering = {{"frame_name", frame}, {"is_constant", false},
+    const AttrMap entering = {{"frame_name", frame},
+                              {"is_constant", false},
                               {"parallel_iterations", node_->attr_or<int64_t>("parallel_iterations", 10)}};
     std::vector<Endpoint> initial = node_->inputs();
     if (initial.empty()) {
-      initial.push_back({Add("Const", {}, {{"value", Tensor(int32_t{0})}, {"dtype", DT_INT32}}, node_->control_inputs()), 0});
+      initial.push_back(
+          {Add("Const", {}, {{"value", Tensor(int32_t{0})}, {"dtype", DT_INT32}}, node_->control_inputs()), 0});
     }
     std::vector<Node*> merges, switches, inside;
     for (const Endpoint& value : initial) {
@@ -250,7 +254,9 @@ class Lowering {
       return ends;
     };
     const Results goes_on = Inline(0, values(merges), merges[0]);
-    if (goes_on.size() != 1) throw InvalidArgument("Expected a single scalar for the condition of '", node_->name(), "', but got ", goes_on.size(), " tensors.");
+    if (goes_on.size() != 1)
+      throw InvalidArgument("Expected a single scalar for the condition of '", node_->name(), "', but got ",
+                            goes_on.size(), " tensors.");
     Node* cond = Add("LoopCond", {Bool(goes_on[0])});
     for (Node* merge : merges) {
       switches.push_back(Add("Switch", {{merge, 0}, {cond, 0}}));
@@ -294,11 +300,13 @@ Node* AddNode(Graph& graph, std::string_view op, const std::string& name, std::v
 }
 
 // What the functions that an op calls know of the variables behind their arguments, which are the op's last inputs.
-void ShareHandleData(const OpDef& op, const FuncRef& callee, const FunctionLibraryPtr& library, const FunctionBody& body) {
+void ShareHandleData(const OpDef& op, const FuncRef& callee, const FunctionLibraryPtr& library,
+                     const FunctionBody& body) {
   for (const AttrDef& attr : op.attrs) {
     const AttrValue* value = callee.attrs.Find(attr.name);
     const FuncRef* called = value ? value->If<FuncRef>() : nullptr;
-    if (const auto* list = value ? value->If<std::vector<FuncRef>>() : nullptr; list && !list->empty()) called = &(*list)[0];
+    if (const auto* list = value ? value->If<std::vector<FuncRef>>() : nullptr; list && !list->empty())
+      called = &(*list)[0];
     if (!called) continue;
     const FunctionBody inner = InstantiateCallee(*called, library);
     if (inner.args.size() > body.args.size()) continue;
@@ -328,7 +336,8 @@ FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibrar
   Node* call = AddNode(*body.graph, op.name, "call", std::move(inputs), callee.attrs);
   for (int i = 0; i < call->num_outputs(); ++i) {
     const DataType type = BaseType(call->output_type(i));
-    body.rets.push_back(AddNode(*body.graph, "_Retval", StrCat("result_", i), {{call, i}}, {{"T", type}, {"index", int64_t{i}}}));
+    body.rets.push_back(
+        AddNode(*body.graph, "_Retval", StrCat("result_", i), {{call, i}}, {{"T", type}, {"index", int64_t{i}}}));
     body.ret_types.push_back(type);
   }
   LowerControlFlow(*body.graph);
@@ -352,7 +361,8 @@ void LowerControlFlow(Graph& graph) {
 FunctionBody InstantiateCallee(const FuncRef& callee, const FunctionLibraryPtr& library) {
   if (callee.name == "SymbolicGradient") {
     const AttrValue* f = callee.attrs.Find("f");
-    if (!f || !f->If<FuncRef>()) throw InvalidArgument("SymbolicGradient needs the function that it is the gradient of");
+    if (!f || !f->If<FuncRef>())
+      throw InvalidArgument("SymbolicGradient needs the function that it is the gradient of");
     return InstantiateGradient(*f->If<FuncRef>(), library);
   }
   if (const FunctionDef* function = library->Find(callee.name)) return Instantiate(*function, callee.attrs, library);

@@ -107,7 +107,8 @@ def more_attention(tf):
                  seq2seq.BahdanauMonotonicAttention):
         mechanism = make(4, memory, lengths)
         mechanism(query, mechanism.initial_state(2, tf.float32))
-    mechanisms = [seq2seq.LuongAttention(4, memory, scale=True), seq2seq.LuongMonotonicAttention(4, memory, mode="hard")]
+    mechanisms = [seq2seq.LuongAttention(4, memory, scale=True),
+                  seq2seq.LuongMonotonicAttention(4, memory, mode="hard")]
     cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.BasicRNNCell(4), mechanisms, output_attention=False)
     cell(query, cell.zero_state(2, tf.float32))
     seq2seq.hardmax(query)

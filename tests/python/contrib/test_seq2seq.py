@@ -62,8 +62,8 @@ def test_attention_learns_to_reverse():
         source = tf.placeholder(tf.int32, [batch, steps])
         lengths = tf.fill([batch], steps)
         embedding = tf.get_variable("embedding", [symbols + 1, 16])
-        memory, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(32), tf.nn.embedding_lookup(embedding, source), lengths,
-                                          dtype=tf.float32)
+        memory, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(32), tf.nn.embedding_lookup(embedding, source),
+                                          lengths, dtype=tf.float32)
         cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(32), seq2seq.BahdanauAttention(32, memory, lengths),
                                         attention_layer_size=32)
         target = tf.reverse(source, [1])
@@ -76,5 +76,8 @@ def test_attention_learns_to_reverse():
         train = tf.train.AdamOptimizer(0.02).minimize(loss)
         session.run(tf.global_variables_initializer())
         random = np.random.RandomState(0)
-        losses = [session.run([loss, train], {source: random.randint(0, symbols, (batch, steps))})[0] for _ in range(120)]
+        losses = []
+        for _ in range(120):
+            sequences = random.randint(0, symbols, (batch, steps))
+            losses.append(session.run([loss, train], {source: sequences})[0])
     assert losses[0] > 1.5 and np.mean(losses[-10:]) < 0.4 * losses[0]

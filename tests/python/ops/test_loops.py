@@ -111,8 +111,11 @@ def test_array_gradients():
     x = tf.placeholder(tf.float64, [3, 2])
     source = tf.TensorArray(tf.float64, size=3, clear_after_read=False).unstack(x)
     target = tf.TensorArray(tf.float64, size=0, dynamic_size=True, element_shape=[2])
-    _, target = tf.while_loop(
-        lambda i, t: i < 4, lambda i, t: (i + 1, t.write(i, source.read(i % 3) * tf.cast(i + 1, tf.float64))), (0, target))
+
+    def body(i, t):
+        return i + 1, t.write(i, source.read(i % 3) * tf.cast(i + 1, tf.float64))
+
+    _, target = tf.while_loop(lambda i, t: i < 4, body, (0, target))
     stacked = target.stack()
     gradient = tf.gradients(stacked, x, grad_ys=tf.constant([[1.0, 1], [2, 2], [3, 3], [4, 4]], tf.float64))[0]
     values = np.arange(6.0).reshape(3, 2)
@@ -161,7 +164,11 @@ def test_recurrent_networks_agree():
 
 def test_imported_loops_can_be_differentiated():
     x = tf.placeholder(tf.float64, [], name="x")
-    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 2.0, lambda: a * x, lambda: a + x)), (0, x))[1]
+
+    def body(i, a):
+        return i + 1, tf.cond(a > 2.0, lambda: a * x, lambda: a + x)
+
+    y = tf.while_loop(lambda i, a: i < 3, body, (0, x))[1]
     tf.identity(y, name="y")
     meta = tf.train.export_meta_graph()
     expected = run(tf.gradients(y, x)[0], {x: 1.5})

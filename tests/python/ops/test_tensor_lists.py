@@ -43,7 +43,8 @@ def test_bad_input():
             list_ops.tensor_list_push_back(list_ops.empty_tensor_list([], tf.float32, max_num_elements=1), 1.0), 2.0),
          "full list"),
         (tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListConcatLists(
-            input_a=one, input_b=list_ops.empty_tensor_list([], tf.int32), element_dtype=tf.float32)), "dtype != element_dtype"),
+            input_a=one, input_b=list_ops.empty_tensor_list([], tf.int32), element_dtype=tf.float32)),
+            "dtype != element_dtype"),
     ]
     for fetch, message in cases:
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
@@ -66,7 +67,8 @@ def _programs():
     def items(x):
         handle = list_ops.tensor_list_from_tensor(x, [2])
         handle = list_ops.tensor_list_set_item(handle, 0, x[1] * 3.0)
-        return list_ops.tensor_list_get_item(handle, 0, tf.float64) * list_ops.tensor_list_get_item(handle, 2, tf.float64)
+        first, last = (list_ops.tensor_list_get_item(handle, i, tf.float64) for i in (0, 2))
+        return first * last
 
     def gathered(x):
         handle = list_ops.tensor_list_scatter(x, [2, 0, 1], [2])

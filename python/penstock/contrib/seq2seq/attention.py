@@ -155,7 +155,8 @@ class _Luong(_Mechanism):
 
     def __init__(self, num_units, memory, scale, dtype, **kwargs):
         dtype = dtypes.float32 if dtype is None else dtype
-        super().__init__(query_layer=None, memory_layer=_dense(num_units, "memory_layer", dtype), memory=memory, **kwargs)
+        super().__init__(query_layer=None, memory_layer=_dense(num_units, "memory_layer", dtype), memory=memory,
+                         **kwargs)
         self._num_units = num_units
         self._scale = scale
 

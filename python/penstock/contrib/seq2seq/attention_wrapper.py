@@ -85,8 +85,9 @@ class AttentionWrapper(rnn_cell_impl.RNNCell):
             self._initial_cell_state = None
             if initial_cell_state is not None:
                 batch_size = known_or_dynamic(nest.flatten(initial_cell_state)[-1], 0)
-                message = ("When constructing AttentionWrapper %s: Non-matching batch sizes between the memory (encoder "
-                           "output) and initial_cell_state.  " % self._base_name) + _TILE.format("initial state")
+                message = ("When constructing AttentionWrapper %s: Non-matching batch sizes between the memory "
+                           "(encoder output) and initial_cell_state.  " % self._base_name)
+                message += _TILE.format("initial state")
                 with ops.control_dependencies(self._batch_size_checks(batch_size, message)):
                     self._initial_cell_state = nest.map_structure(
                         lambda s: array_ops.identity(s, name="check_initial_cell_state"), initial_cell_state)
@@ -111,8 +112,8 @@ class AttentionWrapper(rnn_cell_impl.RNNCell):
             return
         self._attention_layers = _as_tuple(layers)
         if len(self._attention_layers) != len(mechanisms):
-            raise ValueError("If provided, attention_layer must contain exactly one layer per attention_mechanism, saw: "
-                             "%d vs %d" % (len(self._attention_layers), len(mechanisms)))
+            raise ValueError("If provided, attention_layer must contain exactly one layer per attention_mechanism, "
+                             "saw: %d vs %d" % (len(self._attention_layers), len(mechanisms)))
         self._attention_layer_size = sum(
             tensor_shape.dimension_value(layer.compute_output_shape(
                 [None, self._cell.output_size + tensor_shape.dimension_value(mechanism.values.shape[-1])])[-1])
@@ -149,7 +150,8 @@ class AttentionWrapper(rnn_cell_impl.RNNCell):
             message = ("When calling zero_state of AttentionWrapper %s: Non-matching batch sizes between the memory "
                        "(encoder output) and the requested batch size.  Are you using the BeamSearchDecoder?  If so, "
                        "make sure your encoder output has been tiled to beam_width via tf.contrib.seq2seq.tile_batch, "
-                       "and the batch_size= argument passed to zero_state is batch_size * beam_width." % self._base_name)
+                       "and the batch_size= argument passed to zero_state is batch_size * beam_width." %
+                       self._base_name)
             with ops.control_dependencies(self._batch_size_checks(batch_size, message)):
                 cell_state = nest.map_structure(lambda s: array_ops.identity(s, name="checked_cell_state"), cell_state)
             mechanisms = self._attention_mechanisms
@@ -168,8 +170,8 @@ class AttentionWrapper(rnn_cell_impl.RNNCell):
             raise TypeError("Expected state to be instance of AttentionWrapperState. Received type %s instead." %
                             type(state))
         output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
-        message = ("When applying AttentionWrapper %s: Non-matching batch sizes between the memory (encoder output) and "
-                   "the query (decoder output).  " % self.name) + _TILE.format("memory input")
+        message = ("When applying AttentionWrapper %s: Non-matching batch sizes between the memory (encoder output) "
+                   "and the query (decoder output).  " % self.name) + _TILE.format("memory input")
         with ops.control_dependencies(self._batch_size_checks(known_or_dynamic(output, 0), message)):
             output = array_ops.identity(output, name="checked_cell_output")
         states, histories = state.attention_state, state.alignment_history

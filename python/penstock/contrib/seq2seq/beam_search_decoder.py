@@ -237,15 +237,15 @@ class BeamSearchDecoder(decoder.Decoder):
             return t
         shape, known = t.element_shape, _known(self._batch_size)
         if shape.ndims is None or shape.ndims < 1:
-            logging.warn("The TensorArray %s in the cell state is not amenable to sorting based on the beam search result. "
-                         "For a TensorArray to be sorted, its elements shape must be defined and have at least a rank of "
-                         "1, but saw shape: %s", t.handle.name, shape)
+            logging.warn("The TensorArray %s in the cell state is not amenable to sorting based on the beam search "
+                         "result. For a TensorArray to be sorted, its elements shape must be defined and have at least "
+                         "a rank of 1, but saw shape: %s", t.handle.name, shape)
             return t
         first = shape.dims[0].value
         if known is not None and first is not None and first != known * self._beam_width and not (
                 first == known and (shape.ndims < 2 or shape.dims[1].value in (None, self._beam_width))):
-            logging.warn("TensorArray reordering expects elements to be reshapable to %s which is incompatible with the "
-                         "current shape %s. Consider setting reorder_tensor_arrays to False to disable TensorArray "
+            logging.warn("TensorArray reordering expects elements to be reshapable to %s which is incompatible with "
+                         "the current shape %s. Consider setting reorder_tensor_arrays to False to disable TensorArray "
                          "reordering during the beam search.", [known, self._beam_width, None], shape)
             return t
         t = t.stack()
@@ -255,8 +255,8 @@ class BeamSearchDecoder(decoder.Decoder):
             fits = math_ops.logical_or(fits, math_ops.logical_and(math_ops.equal(sizes[1], self._batch_size),
                                                                   math_ops.equal(sizes[2], self._beam_width)))
         message = ("TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is "
-                   "incompatible with the dynamic shape of %s elements. Consider setting reorder_tensor_arrays to False "
-                   "to disable TensorArray reordering during the beam search." % t.name)
+                   "incompatible with the dynamic shape of %s elements. Consider setting reorder_tensor_arrays to "
+                   "False to disable TensorArray reordering during the beam search." % t.name)
         with ops.control_dependencies([control_flow_ops.Assert(fits, [message])]):
             return gather_tree_from_array(t, parent_ids, lengths)
 
@@ -264,20 +264,23 @@ class BeamSearchDecoder(decoder.Decoder):
         """[batch, beams, ...] as [batch * beams, ...]."""
         size = tensor_shape.as_shape(_known(size) if isinstance(size, ops.Tensor) else size)
         known = _known(self._batch_size)
-        result = array_ops.reshape(t, array_ops.concat(([self._batch_size * self._beam_width], array_ops.shape(t)[2:]), 0))
-        result.set_shape(tensor_shape.TensorShape([None if known is None else known * self._beam_width]).concatenate(size))
+        result = array_ops.reshape(t, array_ops.concat(([self._batch_size * self._beam_width], array_ops.shape(t)[2:]),
+                                                       0))
+        rows = None if known is None else known * self._beam_width
+        result.set_shape(tensor_shape.TensorShape([rows]).concatenate(size))
         return result
 
     def _split_beams(self, t, size):
         """[batch * beams, ...] as [batch, beams, ...]."""
         size = tensor_shape.as_shape(_known(size) if isinstance(size, ops.Tensor) else size)
-        result = array_ops.reshape(t, array_ops.concat(([self._batch_size, self._beam_width], array_ops.shape(t)[1:]), 0))
+        result = array_ops.reshape(t, array_ops.concat(([self._batch_size, self._beam_width], array_ops.shape(t)[1:]),
+                                                       0))
         expected = tensor_shape.TensorShape([_known(self._batch_size), self._beam_width]).concatenate(size)
         if not result.shape.is_compatible_with(expected):
             raise ValueError(
                 "Unexpected behavior when reshaping between beam width and batch size.  The reshaped tensor has shape: "
-                "%s.  We expected it to have shape (batch_size, beam_width, depth) == %s.  Perhaps you forgot to create a "
-                "zero_state with batch_size=encoder_batch_size * beam_width?" % (result.shape, expected))
+                "%s.  We expected it to have shape (batch_size, beam_width, depth) == %s.  Perhaps you forgot to create "
+                "a zero_state with batch_size=encoder_batch_size * beam_width?" % (result.shape, expected))
         result.set_shape(expected)
         return result
 

@@ -94,7 +94,9 @@ namespace {
 
 TensorList* ListIn(const Variant& variant) {
   auto* list = variant.as<TensorList>();
-  if (!list) throw InvalidArgument("Input handle is not a list. Saw: '", variant.empty() ? "" : variant.get()->DebugString(), "'");
+  if (!list)
+    throw InvalidArgument("Input handle is not a list. Saw: '", variant.empty() ? "" : variant.get()->DebugString(),
+                          "'");
   return list;
 }
 
@@ -169,7 +171,8 @@ PartialShape CommonShape(const TensorList& list, PartialShape shape) {
 
 void CheckItem(const TensorList& list, const Tensor& item, std::string_view verb) {
   if (list.shape.IsCompatibleWith(item.shape())) return;
-  throw InvalidArgument("Tried to ", verb, " a tensor with incompatible shape to a list. Op element shape: ", item.shape(),
+  throw InvalidArgument("Tried to ", verb,
+                        " a tensor with incompatible shape to a list. Op element shape: ", item.shape(),
                         " list shape: ", list.shape);
 }
 
@@ -292,7 +295,8 @@ void Stack(KernelContext& k, const TensorList& list, const std::vector<const Ten
   const int64_t width = element.num_elements();
   for (size_t i = 0; i < items.size(); ++i) {
     const Tensor item = items[i]->initialized() ? *items[i] : Zeros(list.dtype, element);
-    k.Require(item.shape() == element, "Tried to stack list elements of unequal shapes: ", element, " vs. ", item.shape());
+    k.Require(item.shape() == element, "Tried to stack list elements of unequal shapes: ", element, " vs. ",
+              item.shape());
     CopyElements(item, 0, width, &out, static_cast<int64_t>(i) * width);
   }
 }
@@ -318,8 +322,8 @@ struct GatherItems {
     CheckType(k, list);
     std::vector<const Tensor*> items;
     for (const int64_t i : FlatInts(k.input(1))) {
-      k.Require(i >= 0 && i < static_cast<int64_t>(list.items.size()), "Trying to gather element ", i, " in a list with ",
-                list.items.size(), " elements.");
+      k.Require(i >= 0 && i < static_cast<int64_t>(list.items.size()), "Trying to gather element ", i,
+                " in a list with ", list.items.size(), " elements.");
       items.push_back(&list.items[i]);
     }
     Stack(k, list, items, ShapeInput(k, 2), "Tried to gather 0-elements from a list with",
@@ -341,7 +345,8 @@ Shape ElementOf(const KernelContext& k, int i) {
 }
 
 void CheckElementShape(const KernelContext& k, const PartialShape& wanted, const Shape& element) {
-  k.Require(wanted.IsCompatibleWith(element), "Specified a list with shape ", wanted, " from a tensor with shape ", element);
+  k.Require(wanted.IsCompatibleWith(element), "Specified a list with shape ", wanted, " from a tensor with shape ",
+            element);
 }
 
 struct FromTensor {
@@ -358,7 +363,8 @@ struct FromTensor {
 void Spread(const KernelContext& k, TensorList* list, int tensor, int positions) {
   const Shape element = ElementOf(k, tensor);
   const std::vector<int64_t> indices = FlatInts(k.input(positions));
-  k.Require(k.shape(positions).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(positions));
+  k.Require(k.shape(positions).rank() == 1,
+            "Expected indices to be a vector, but received shape: ", k.shape(positions));
   k.Require(static_cast<int64_t>(indices.size()) == k.shape(tensor).dim(0),
             "Invalid number of rows in input tensor. Expected: ", indices.size(), " Actual: ", k.shape(tensor).dim(0));
   CheckElementShape(k, list->shape, element);
@@ -378,7 +384,8 @@ struct Scatter {
       k.Require(size >= -1, "TensorListScatter expects num_elements >= -1, found: ", size);
       size = std::max<int64_t>(size, 0);
       for (const int64_t i : FlatInts(k.input(1))) {
-        k.Require(k.Int(3) < 0 || i < size, "TensorListScatter: Trying to scatter at index ", i, " in list with size ", size);
+        k.Require(k.Int(3) < 0 || i < size, "TensorListScatter: Trying to scatter at index ", i, " in list with size ",
+                  size);
       }
     }
     Resize(k, list.get(), size);
@@ -399,11 +406,13 @@ struct ConcatItems {
     const TensorList& list = List(k);
     CheckType(k, list);
     const bool second = k.num_inputs() > 1;
-    const PartialShape whole = Merged(second ? ShapeInput(k, 1) : k.node().attr<PartialShape>("element_shape"), list.shape);
+    const PartialShape whole =
+        Merged(second ? ShapeInput(k, 1) : k.node().attr<PartialShape>("element_shape"), list.shape);
     PartialShape rest = Rest(k, whole);
-    k.Require(!list.items.empty() || rest.fully_known(),
-              "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: ",
-              whole);
+    k.Require(
+        !list.items.empty() || rest.fully_known(),
+        "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: ",
+        whole);
     int64_t first = whole.known_rank() ? whole[0] : -1;
     bool one_length = first < 0;
     for (size_t i = 0; i < list.items.size(); ++i) {
@@ -415,7 +424,8 @@ struct ConcatItems {
       if (one_length) first = item.dim(0);
     }
     if (!one_length && !(whole.known_rank() && whole[0] >= 0)) first = -1;
-    k.Require(rest.fully_known(), "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim_ ",
+    k.Require(rest.fully_known(),
+              "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim_ ",
               "is not fully defined: ", rest);
     const std::vector<int64_t> leading = second ? FlatInts(k.input(2)) : std::vector<int64_t>();
     const auto lengths = k.out<int64_t>(1, Shape({static_cast<int64_t>(list.items.size())}));
@@ -461,14 +471,17 @@ struct Split {
               "TensorListSplit requires element_shape to be at least of rank 1, but saw: ", wanted);
     PartialShape rest = wanted;
     if (rest.known_rank()) rest.set_dim(0, -1);
-    k.Require(rest.IsCompatibleWith(k.shape(0)), "tensor shape ", k.shape(0), " is not compatible with element_shape ", wanted);
+    k.Require(rest.IsCompatibleWith(k.shape(0)), "tensor shape ", k.shape(0), " is not compatible with element_shape ",
+              wanted);
     Ref<TensorList> list = MakeRef<TensorList>(k.input(0).dtype(), wanted, -1);
     int64_t at = 0;
     for (const int64_t length : lengths) {
       k.Require(length >= 0, "Invalid value in lengths: ", length);
-      k.Require(length <= rows - at, "Attempting to slice [", at, ", ", at + length, "] from tensor with length ", rows);
+      k.Require(length <= rows - at, "Attempting to slice [", at, ", ", at + length, "] from tensor with length ",
+                rows);
       element.set_dim(0, length);
-      k.Require(wanted.IsCompatibleWith(element), "tensor shape ", element, " is not compatible with element_shape ", wanted);
+      k.Require(wanted.IsCompatibleWith(element), "tensor shape ", element, " is not compatible with element_shape ",
+                wanted);
       Tensor piece(k.input(0).dtype(), element);
       CopyElements(k.input(0), at * width, length * width, &piece, 0);
       list->items.push_back(std::move(piece));
@@ -481,7 +494,8 @@ struct Split {
 
 struct ConcatLists {
   void operator()(KernelContext& k) const {
-    k.Require(k.shape(0) == k.shape(1), "input_a and input_b must have the same shape, found ", k.shape(0), " and ", k.shape(1));
+    k.Require(k.shape(0) == k.shape(1), "input_a and input_b must have the same shape, found ", k.shape(0), " and ",
+              k.shape(1));
     const DataType type = k.node().attr<DataType>("element_dtype");
     Tensor out(DT_VARIANT, k.shape(0));
     for (int64_t i = 0; i < out.num_elements(); ++i) {
@@ -489,8 +503,8 @@ struct ConcatLists {
       const TensorList& more = *ListIn(k.input(1).data<Variant>()[i]);
       k.Require(list->dtype == type, "input_a[", i, "].dtype != element_dtype.");
       k.Require(more.dtype == type, "input_b[", i, "].dtype != element_dtype.");
-      k.Require(list->shape == more.shape, "input_a and input_b TensorList element shapes are not identical at index ", i,
-                ". Got ", list->shape, " vs. ", more.shape);
+      k.Require(list->shape == more.shape, "input_a and input_b TensorList element shapes are not identical at index ",
+                i, ". Got ", list->shape, " vs. ", more.shape);
       list->items.insert(list->items.end(), more.items.begin(), more.items.end());
       out.mutable_data<Variant>()[i] = Variant(std::move(list));
     }
@@ -507,7 +521,8 @@ struct PushBackBatch {
     for (int64_t i = 0; i < out.num_elements(); ++i) {
       Ref<TensorList> list = ListIn(k.input(0).data<Variant>()[i])->Copy();
       CheckType(k, *list);
-      k.Require(list->shape.IsCompatibleWith(element), "Tried to append a tensor with incompatible shape to a list at index ", i,
+      k.Require(list->shape.IsCompatibleWith(element),
+                "Tried to append a tensor with incompatible shape to a list at index ", i,
                 ". Op element shape: ", element, " list shape: ", list->shape);
       Append(k, list.get(), Row(k.input(1), i, element));
       out.mutable_data<Variant>()[i] = Variant(std::move(list));

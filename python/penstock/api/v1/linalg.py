@@ -10,11 +10,11 @@ FROM = {
     "ops.math_ops": "matmul matvec tensordot trace",
     "ops.nn_impl": "l2_normalize normalize",
     "ops.special_math_ops": "einsum",
-    "ops.linear_operators.base": "LinearOperator",
-    "ops.linear_operators.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
-    "ops.linear_operators.diagonal": """
+    "ops.linalg.base": "LinearOperator",
+    "ops.linalg.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
+    "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",
-    "ops.linear_operators.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
+    "ops.linalg.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
     "ops.linalg_functions": "expm=matrix_exponential lu_matrix_inverse lu_reconstruct lu_solve",
     "framework.gen": """
         band_part=matrix_band_part cholesky cross det=matrix_determinant inv=matrix_inverse

@@ -1,10 +1,10 @@
 """tf.linalg, version 2."""
 FROM = {
-    "ops.linear_operators.base": "LinearOperator",
-    "ops.linear_operators.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
-    "ops.linear_operators.diagonal": """
+    "ops.linalg.base": "LinearOperator",
+    "ops.linalg.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
+    "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",
-    "ops.linear_operators.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
+    "ops.linalg.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
     "ops.linalg_functions": "expm=matrix_exponential lu_matrix_inverse lu_reconstruct lu_solve",
     "framework.gen": """
         band_part=matrix_band_part cholesky cross det=matrix_determinant inv=matrix_inverse logm=matrix_logarithm lu qr

@@ -3,8 +3,8 @@ import numpy as np
 
 from penstock.framework import dtypes, errors, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
-from penstock.ops.linear_operators import util
-from penstock.ops.linear_operators.base import LinearOperator
+from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.base import LinearOperator
 
 __all__ = ["LinearOperatorDiag", "LinearOperatorIdentity", "LinearOperatorScaledIdentity", "LinearOperatorZeros"]
 
@@ -15,7 +15,7 @@ class LinearOperatorDiag(LinearOperator):
     def __init__(self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorDiag"):
         with ops.name_scope(name, values=[diag]):
-            self._diag = util.convert(diag, name="diag")
+            self._diag = util.convert_nonref_to_tensor(diag, name="diag")
             if self._diag.shape.ndims is not None and self._diag.shape.ndims < 1:
                 raise ValueError(f"Argument diag must have at least 1 dimension.  Found: {self._diag}")
             if not self._diag.dtype.is_complex:
@@ -40,7 +40,8 @@ class LinearOperatorDiag(LinearOperator):
         return array_ops.concat((shape, [shape[-1]]), 0)
 
     def _assert_non_singular(self):
-        return util.assert_no_zeros(self._diag, message="Singular operator:  Diagonal contained zero values.")
+        return util.assert_no_entries_with_modulus_zero(
+            self._diag, message="Singular operator:  Diagonal contained zero values.")
 
     def _assert_positive_definite(self):
         if self.dtype.is_complex:
@@ -51,8 +52,9 @@ class LinearOperatorDiag(LinearOperator):
         return check_ops.assert_positive(math_ops.real(self._diag), message=message)
 
     def _assert_self_adjoint(self):
-        return util.assert_real(self._diag, message="This diagonal operator contained non-zero imaginary values.   "
-                                                    "Thus it was not self-adjoint.")
+        return util.assert_zero_imag_part(
+            self._diag, message="This diagonal operator contained non-zero imaginary values.   Thus it was not "
+                                "self-adjoint.")
 
     def _factor(self, adjoint):
         return math_ops.conj(self._diag) if adjoint else self._diag
@@ -172,7 +174,7 @@ class _Sized(LinearOperator):
     def _checked(self, x, adjoint_arg):
         x = linalg_ops.adjoint(x) if adjoint_arg else x
         if self._assert_proper_shapes:
-            x = control_flow_ops.with_dependencies([util.assert_compatible_rows(self, x)], x)
+            x = control_flow_ops.with_dependencies([util.assert_compatible_matrix_dimensions(self, x)], x)
         return x
 
     def _stretched(self, x):
@@ -252,7 +254,7 @@ class LinearOperatorScaledIdentity(_Sized):
     def __init__(self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=True, assert_proper_shapes=False, name="LinearOperatorScaledIdentity"):
         with ops.name_scope(name, values=[multiplier, num_rows]):
-            self._multiplier = util.convert(multiplier, name="multiplier")
+            self._multiplier = util.convert_nonref_to_tensor(multiplier, name="multiplier")
             if not self._multiplier.dtype.is_complex:
                 if is_self_adjoint is False:
                     raise ValueError("A real diagonal operator is always self adjoint.")

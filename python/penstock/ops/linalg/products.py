@@ -1,8 +1,9 @@
 """Operators made of operators: adjoints, inverses, products."""
 from penstock.framework import common_shapes, dtypes, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linear_operators import dense, diagonal, util
-from penstock.ops.linear_operators.base import LinearOperator
+from penstock.ops.linalg import dense, diagonal
+from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.base import LinearOperator
 
 __all__ = ["LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorInversion", "multiply"]
 
@@ -18,7 +19,7 @@ class _Turned(LinearOperator):
         for hint, value in given.items():
             text = hint[3:].replace("_", "-")
             message = f"An operator is {text} if and only if its {what} is {text}."
-            hints[hint] = util.agreed_hint(operator, hint, value, message)
+            hints[hint] = util.use_operator_or_provided_hint_unless_contradicting(operator, hint, value, message)
         name = operator.name + suffix if name is None else name
         with ops.name_scope(name, values=operator.graph_parents):
             super().__init__(dtype=operator.dtype, graph_parents=operator.graph_parents, name=name, **hints)

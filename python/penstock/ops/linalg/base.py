@@ -5,7 +5,7 @@ import numpy as np
 
 from penstock.framework import dtypes, gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linear_operators import util
+from penstock.ops.linalg import linear_operator_util as util
 
 __all__ = ["LinearOperator"]
 
@@ -225,7 +225,7 @@ class LinearOperator:
         raise NotImplementedError("_matmul is not implemented.")
 
     def _matmul_operator(self, right):
-        from penstock.ops.linear_operators import products
+        from penstock.ops.linalg import products
         return products.multiply(self, right)
 
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
@@ -295,8 +295,8 @@ class LinearOperator:
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
         if self._can_use_cholesky():
-            return util.cholesky_solve(gen.cholesky(self.to_dense()), rhs)
-        return util.matrix_solve(self.to_dense(), rhs, adjoint=adjoint)
+            return util.cholesky_solve_with_broadcast(gen.cholesky(self.to_dense()), rhs)
+        return util.matrix_solve_with_broadcast(self.to_dense(), rhs, adjoint=adjoint)
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
         """The x with A x = rhs, for matrices or a LinearOperator."""
@@ -327,7 +327,7 @@ class LinearOperator:
     # Operators made of it
 
     def _adjoint(self):
-        from penstock.ops.linear_operators import products
+        from penstock.ops.linalg import products
         return products.LinearOperatorAdjoint(self, **self.hints())
 
     def hints(self):
@@ -344,7 +344,7 @@ class LinearOperator:
     H = property(adjoint, None)
 
     def _inverse(self):
-        from penstock.ops.linear_operators import products
+        from penstock.ops.linalg import products
         return products.LinearOperatorInversion(self, **self.hints())
 
     def inverse(self, name="inverse"):
@@ -356,7 +356,7 @@ class LinearOperator:
             return self._inverse()
 
     def _cholesky(self):
-        from penstock.ops.linear_operators import dense
+        from penstock.ops.linalg import dense
         return dense.LinearOperatorLowerTriangular(gen.cholesky(self.to_dense()), is_non_singular=True,
                                                    is_self_adjoint=False, is_square=True)
 

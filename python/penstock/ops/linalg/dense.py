@@ -1,8 +1,8 @@
 """Operators whose elements are given: full and lower triangular matrices."""
 from penstock.framework import dtypes, ops
 from penstock.ops import array_ops, linalg_ops, math_ops
-from penstock.ops.linear_operators import util
-from penstock.ops.linear_operators.base import LinearOperator
+from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.base import LinearOperator
 
 __all__ = ["LinearOperatorFullMatrix", "LinearOperatorLowerTriangular"]
 TYPES = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
@@ -14,7 +14,7 @@ class LinearOperatorFullMatrix(LinearOperator):
     def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorFullMatrix"):
         with ops.name_scope(name, values=[matrix]):
-            self._matrix = util.convert(matrix, name="matrix")
+            self._matrix = util.convert_nonref_to_tensor(matrix, name="matrix")
             if self._matrix.dtype.base_dtype not in TYPES:
                 raise TypeError(f"Argument matrix must have dtype in {TYPES}.  Found: {self._matrix.dtype}")
             if self._matrix.shape.ndims is not None and self._matrix.shape.ndims < 2:
@@ -44,7 +44,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
         with ops.name_scope(name, values=[tril]):
-            self._tril = util.convert(tril, name="tril")
+            self._tril = util.convert_nonref_to_tensor(tril, name="tril")
             if self._tril.shape.ndims is not None and self._tril.shape.ndims < 2:
                 raise ValueError(f"Argument tril must have at least 2 dimensions.  Found: {self._tril}")
             super().__init__(dtype=self._tril.dtype, graph_parents=[self._tril], is_non_singular=is_non_singular,
@@ -64,7 +64,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return array_ops.shape(self._tril)
 
     def _assert_non_singular(self):
-        return util.assert_no_zeros(self._diag_part(),
+        return util.assert_no_entries_with_modulus_zero(self._diag_part(),
                                     message="Singular operator:  Diagonal contained zero values.")
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -78,7 +78,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
-        return util.triangular_solve(self._triangle(), rhs, lower=True, adjoint=adjoint)
+        return util.matrix_triangular_solve_with_broadcast(self._triangle(), rhs, lower=True, adjoint=adjoint)
 
     def _to_dense(self):
         return self._triangle()

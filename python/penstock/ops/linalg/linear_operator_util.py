@@ -2,8 +2,12 @@
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops, variables
 
-__all__ = ["agreed_hint", "assert_compatible_rows", "assert_no_zeros", "assert_real", "broadcast_batches",
-           "cholesky_solve", "convert", "is_ref", "matrix_solve", "shape_tensor", "triangular_solve"]
+__all__ = [
+    "assert_compatible_matrix_dimensions", "assert_no_entries_with_modulus_zero", "assert_zero_imag_part",
+    "broadcast_matrix_batch_dims", "cholesky_solve_with_broadcast", "convert_nonref_to_tensor", "is_ref",
+    "matrix_solve_with_broadcast", "matrix_triangular_solve_with_broadcast", "shape_tensor",
+    "use_operator_or_provided_hint_unless_contradicting",
+]
 
 
 def is_ref(x):
@@ -11,7 +15,7 @@ def is_ref(x):
     return isinstance(x, variables.Variable)
 
 
-def convert(value, dtype=None, name=None):
+def convert_nonref_to_tensor(value, dtype=None, name=None):
     """A tensor; variables stay what they are."""
     if value is None or is_ref(value):
         return value
@@ -24,7 +28,7 @@ def shape_tensor(shape, name=None):
     return ops.convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name=name)
 
 
-def agreed_hint(operator, name, given, message):
+def use_operator_or_provided_hint_unless_contradicting(operator, name, given, message):
     """The operator's own hint or the given one; ValueError if they contradict each other."""
     own = getattr(operator, name)
     if (own is False and given) or (own and given is False):
@@ -34,14 +38,14 @@ def agreed_hint(operator, name, given, message):
     return False if own is False or given is False else None
 
 
-def assert_no_zeros(x, message=None, name="assert_no_entries_with_modulus_zero"):
+def assert_no_entries_with_modulus_zero(x, message=None, name="assert_no_entries_with_modulus_zero"):
     with ops.name_scope(name, values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         zero = ops.convert_to_tensor(0, dtype=x.dtype.base_dtype.real_dtype)
         return check_ops.assert_less(zero, math_ops.abs(x), message=message)
 
 
-def assert_real(x, message=None, name="assert_zero_imag_part"):
+def assert_zero_imag_part(x, message=None, name="assert_zero_imag_part"):
     with ops.name_scope(name, values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         if x.dtype.base_dtype.is_floating:
@@ -50,13 +54,13 @@ def assert_real(x, message=None, name="assert_zero_imag_part"):
         return check_ops.assert_equal(zero, math_ops.imag(x), message=message)
 
 
-def assert_compatible_rows(operator, x):
+def assert_compatible_matrix_dimensions(operator, x):
     return check_ops.assert_equal(
         array_ops.shape(x)[-2], operator.domain_dimension_tensor(),
         message="Dimensions are not compatible.  shape[-2] of argument to be the same as this operator")
 
 
-def broadcast_batches(matrices, name=None):
+def broadcast_matrix_batch_dims(matrices, name=None):
     """Matrices with their batches stretched to one shape."""
     with ops.name_scope(name or "broadcast_matrix_batch_dims", values=matrices):
         check_ops.assert_proper_iterable(matrices)
@@ -81,19 +85,19 @@ def broadcast_batches(matrices, name=None):
         return [gen.broadcast_to(m, array_ops.concat([batch, array_ops.shape(m)[-2:]], axis=0)) for m in matrices]
 
 
-def cholesky_solve(chol, rhs, name=None):
+def cholesky_solve_with_broadcast(chol, rhs, name=None):
     with ops.name_scope(name, "CholeskySolveWithBroadcast", [chol, rhs]):
-        return linalg_ops.cholesky_solve(*broadcast_batches([chol, rhs]))
+        return linalg_ops.cholesky_solve(*broadcast_matrix_batch_dims([chol, rhs]))
 
 
-def matrix_solve(matrix, rhs, adjoint=False, name=None):
+def matrix_solve_with_broadcast(matrix, rhs, adjoint=False, name=None):
     with ops.name_scope(name, "MatrixSolveWithBroadcast", [matrix, rhs]):
         matrix = ops.convert_to_tensor(matrix, name="matrix")
         rhs = ops.convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)
-        return gen.matrix_solve(*broadcast_batches([matrix, rhs]), adjoint=adjoint)
+        return gen.matrix_solve(*broadcast_matrix_batch_dims([matrix, rhs]), adjoint=adjoint)
 
 
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+def matrix_triangular_solve_with_broadcast(matrix, rhs, lower=True, adjoint=False, name=None):
     with ops.name_scope(name, "MatrixTriangularSolve", [matrix, rhs]):
         matrix = ops.convert_to_tensor(matrix, name="matrix")
         rhs = ops.convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)

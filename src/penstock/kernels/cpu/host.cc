@@ -77,7 +77,7 @@ class Summary {
   Summary(const Tensor& t, int64_t limit) : t_(t), limit_(limit < 0 ? t.num_elements() : limit) {}
   std::string Text() {
     if (t_.rank() == 0) {
-      if (limit_ > 0) text_ = t_.ElementToString(0);
+      if (limit_ > 0) text_ = Element(0);
     } else {
       Dimension(0);
     }
@@ -86,13 +86,18 @@ class Summary {
   }
 
  private:
+  // Strings stand without their quotes.
+  std::string Element(int64_t i) const {
+    const std::string text = t_.ElementToString(i);
+    return t_.dtype() == DT_STRING && text.size() >= 2 ? text.substr(1, text.size() - 2) : text;
+  }
   void Dimension(int d) {
     if (next_ >= limit_) return;
     const bool last = d == t_.rank() - 1;
     for (int64_t i = 0; i < t_.dim(d) && next_ < limit_; ++i) {
       if (last) {
         if (i > 0) text_.push_back(' ');
-        text_.append(t_.ElementToString(next_++));
+        text_.append(Element(next_++));
       } else {
         text_.push_back('[');
         Dimension(d + 1);

@@ -119,15 +119,18 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
 
 
 def _finish_new_operations(graph):
-    """Operations for the new nodes; devices as the scopes and their colocation say."""
+    """Operations for the new nodes; devices as the scopes and their colocation say. A device of its own does not count
+    for an operation that is colocated with another."""
+    colocated = []
     for op in graph._add_new_operations(compute_devices=False):
         groups = [g[5:].decode() for g in op.colocation_groups() if g != b"loc:@" + op.name.encode()]
-        if not groups:
-            if graph._device_function_stack:
-                graph._apply_device_functions(op)
-            continue
-        for other in groups:
-            found = graph._find(other)
-            if found is not None and found.device:
-                op._set_device(pydev.DeviceSpec.from_string(found.device))
-                break
+        if groups:
+            op._set_device("")
+            colocated.append((op, groups))
+        elif graph._device_function_stack:
+            graph._apply_device_functions(op)
+    for op, groups in colocated:
+        found = (graph._find(other) for other in groups)
+        device = next((other.device for other in found if other is not None and other.device), None)
+        if device is not None:
+            op._set_device(pydev.DeviceSpec.from_string(device))

@@ -316,3 +316,16 @@ def test_resources_are_found_in_collections():
         with Session() as sess:
             assert sess.run(report).tolist() == [b"handle:0"]
             assert sess.run(resources.report_uninitialized_resources([])).tolist() == []
+
+
+def test_imported_operations_lie_where_their_group_does():
+    from google.protobuf import text_format
+    from penstock import proto
+    from penstock.framework import importer
+    nodes = "".join(f"node {{ name: '{n}' op: 'NoOp' {d} attr {{ key: '_class' value {{ list {{ s: 'loc:@A' }} }} }} }}"
+                    for n, d in (("B", "device: '/device:CPU:1'"), ("A", "DEVICE")))
+    for device, expected in (("device: '/device:CPU:0'", "/device:CPU:0"), ("", "")):
+        graph_def = text_format.Parse(nodes.replace("DEVICE", device), proto.message("tensorflow.GraphDef")())
+        with ops.Graph().as_default():
+            b, a = importer.import_graph_def(graph_def, return_elements=["B", "A"], name="")
+            assert (a.device, b.device) == (expected, expected) and b.colocation_groups() == [b"loc:@A"]

@@ -289,6 +289,9 @@ class FuncGraph(Graph):
                 else:
                     self.outer_control_inputs = [*getattr(self, "outer_control_inputs", ()), outside]
                     continue
+            made_by = element.op if isinstance(element, Tensor) else element
+            if isinstance(made_by, Operation) and made_by.graph is self and made_by.type == "Placeholder":
+                continue  # an argument: it is there before the body runs
             inside.append(element)
         return super().control_dependencies(inside)
 

@@ -8,7 +8,8 @@ from penstock.ops.arguments import made_function
 from penstock.util import nest
 
 __all__ = [
-    "Assert", "exit", "group", "merge", "no_op", "switch", "tuple", "with_dependencies", "_Identity",
+    "Assert", "exit", "group", "merge", "no_op", "switch", "tuple", "tuple_v2", "with_dependencies",
+    "_Identity",
 ]
 
 _made = made_function(__name__)
@@ -163,6 +164,10 @@ def tuple(tensors, name=None, control_inputs=None):
             else:
                 result.append(with_dependencies([gate], t))
         return result
+
+
+def tuple_v2(tensors, control_inputs=None, name=None):
+    return tuple(tensors, name, control_inputs)
 
 
 def _summary(value, most):

@@ -343,6 +343,10 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
         """A hashable stand-in for the variable."""
         return _Reference(self)
 
+    def ref(self):
+        """A hashable stand-in for the variable."""
+        return _Reference(self)
+
     @staticmethod
     def from_proto(variable_def, import_scope=None):
         """The variable that `variable_def` describes; its nodes must be in the default graph."""

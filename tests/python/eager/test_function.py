@@ -598,3 +598,14 @@ def test_shapes_through_computed_shapes():
         return z
 
     assert g().shape.as_list() == [5, 4, 2]
+
+
+def test_an_argument_is_there_before_the_body():
+    @tf.function
+    def f(x):
+        with tf.control_dependencies([x]):
+            y = tf.no_op()
+        with tf.control_dependencies([y]):
+            return tf.tuple([x, x + 1], control_inputs=[x])
+
+    assert [t.numpy() for t in f(tf.constant(1))] == [1, 2]

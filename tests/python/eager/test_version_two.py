@@ -18,6 +18,13 @@ assert tf.nn.relu(-x).numpy().tolist() == [0, 0]
 tf.random.set_seed(1)
 assert tf.random.uniform([2]).shape == (2,)
 assert x.shape[0] == 2
+assert tf.zeros_like([1, 2], dtype=tf.dtypes.float32).numpy().tolist() == [0, 0]
+assert v.ref() == v.ref() and v.ref().deref() is v
+assert tf.version.VERSION.startswith("2.") and not tf.inside_function()
+with tf.name_scope("a"):
+    assert tf.get_current_name_scope() == "a"
+for name in ("tuple", "hessians", "type_spec_from_value", "no_gradient", "get_logger", "load_op_library"):
+    assert callable(getattr(tf, name))
 try:
     tf.placeholder
 except AttributeError as e:

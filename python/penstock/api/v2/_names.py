@@ -17,22 +17,25 @@ FROM = {
         tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_sub=tensor_scatter_sub
         tensor_scatter_nd_update=tensor_scatter_update tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
         unravel_index""",
+    "framework.defaults": "inside_function",
     "framework.graph": "Graph",
     "framework.importer": "import_graph_def",
     "framework.indexed_slices": "IndexedSlices",
+    "framework.load_library": "load_library load_op_library",
     "framework.mode": "enable_v2_behavior",
     "framework.operation": "Operation",
     "framework.ops": """
-        RegisterGradient control_dependencies device=device_v2 init_scope name_scope=name_scope_v2
-        register_tensor_conversion_function""",
+        RegisterGradient control_dependencies device=device_v2 get_current_name_scope=get_name_scope init_scope
+        name_scope=name_scope_v2 no_gradient=NotDifferentiable register_tensor_conversion_function""",
     "framework.sparse_tensor": "SparseTensor",
     "framework.tensor": "Tensor",
     "framework.tensor_shape": "TensorShape",
     "framework.tensor_spec": "TensorSpec",
     "framework.tensor_util": "get_static_value is_tensor make_ndarray=MakeNdarray make_tensor_proto",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
-    "framework.type_spec": "TypeSpec",
+    "framework.type_spec": "TypeSpec type_spec_from_value",
     "module.module": "Module",
+    "platform.tf_logging": "get_logger",
     "ops.ragged.ragged_tensor": "RaggedTensor",
     "ops.array_ops": """
         batch_to_space=batch_to_space_v2 boolean_mask=boolean_mask_v2 broadcast_dynamic_shape broadcast_static_shape
@@ -40,15 +43,15 @@ FROM = {
         identity meshgrid one_hot ones ones_like=ones_like_v2 pad=pad_v2 parallel_stack rank repeat
         required_space_to_batch_paddings reshape reverse_sequence=reverse_sequence_v2 searchsorted sequence_mask
         shape=shape_v2 shape_n size=size_v2 slice space_to_batch=space_to_batch_v2 split squeeze=squeeze_v2 stack
-        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where zeros""",
+        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where zeros zeros_like=zeros_like_v2""",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2
         assert_rank=assert_rank_v2 ensure_shape""",
     "ops.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
     "ops.cond": "case cond=cond_for_tf_v2",
-    "ops.control_flow_ops": "Assert group",
+    "ops.control_flow_ops": "Assert group tuple=tuple_v2",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
-    "ops.gradients_impl": "gradients=gradients_v2",
+    "ops.gradients_impl": "gradients=gradients_v2 hessians=HessiansV2",
     "ops.gradients_util": "AggregationMethod",
     "ops.histogram_ops": "histogram_fixed_width histogram_fixed_width_bins",
     "ops.init_ops_v2": """

@@ -147,7 +147,7 @@ def CheckInputFromValidContext(op, input_op):
         return
     loop, made_in_loop = GetContainingWhileContext(context), GetContainingWhileContext(made_in)
     if loop is None:
-        if made_in_loop is None or IsLoopEnter(op) or IsSwitch(op):
+        if made_in_loop is None or IsLoopEnter(op) or IsSwitch(op) or IsMerge(op):  # told their context later
             return
         raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because '{input_op.name}' is in a "
                          "while loop. See info log for more details.")

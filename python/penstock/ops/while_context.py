@@ -1,4 +1,5 @@
 """The context of a loop: values from outside enter its frame, loop variables go around."""
+from penstock.framework import composite_spec
 from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework import ops
@@ -74,12 +75,12 @@ def _composite_invariant(var, shape):
     """What a shape says of IndexedSlices (of their values) or of a SparseTensor (of its dense_shape)."""
     if isinstance(var, indexed_slices.IndexedSlices):
         dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
-        return type_spec.IndexedSlicesSpec(
+        return composite_spec.IndexedSlicesSpec(
             dense, var.dtype, var.indices.dtype, None if var.dense_shape is None else var.dense_shape.dtype, shape[:1])
     if shape.ndims is not None and shape.ndims != 1:
         raise ValueError("Expected a shape with 1 dimension")
     rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None
-    return type_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), var.dtype)
+    return composite_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), var.dtype)
 
 
 def _set_shape_invariants(inputs, enters, shapes):

@@ -181,3 +181,16 @@ def test_imported_loops_can_be_differentiated():
                 tf.import_graph_def(meta.graph_def, name="again")
             x2, y2 = graph.get_tensor_by_name("again/x:0"), graph.get_tensor_by_name("again/y:0")
             np.testing.assert_allclose(session.run(tf.gradients(y2, x2)[0], {x2: 1.5}), expected)
+
+
+def test_rows_of_a_sparse_tensor_grow():
+    """What a shape says of a SparseTensor is its rank."""
+    x = tf.SparseTensor(tf.constant([[0], [3]], tf.int64), tf.constant([2.0, 4.0]), tf.constant([10], tf.int64))
+
+    def body(i, s):
+        return i + 1, tf.SparseTensor(tf.concat([s.indices, [[9]]], 0), tf.concat([s.values, [1.0]], 0), s.dense_shape)
+
+    _, y = tf.while_loop(lambda i, s: i < 2, body, [0, x], [tf.TensorShape([]), tf.TensorShape([1])])
+    assert run(y).values.tolist() == [2.0, 4.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match="Expected a shape with 1 dimension"):
+        tf.while_loop(lambda i, s: i < 2, body, [0, x], [tf.TensorShape([]), tf.TensorShape([1, 2])])

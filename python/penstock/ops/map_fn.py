@@ -52,3 +52,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         for x in stacked:
             x.set_shape(tensor_shape.TensorShape(length).concatenate(x.get_shape()[1:]))
         return outputs.packed(stacked)
+
+
+def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
+              name=None, fn_output_signature=None):
+    """`map_fn`; `fn_output_signature` is the newer name of `dtype` and may hold specs of tensors."""
+    if fn_output_signature is not None:
+        dtype = nest.map_structure(lambda spec: getattr(spec, "dtype", spec), fn_output_signature)
+    return map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)

@@ -23,7 +23,8 @@ assert v.ref() == v.ref() and v.ref().deref() is v
 assert tf.version.VERSION.startswith("2.") and not tf.inside_function()
 with tf.name_scope("a"):
     assert tf.get_current_name_scope() == "a"
-for name in ("tuple", "hessians", "type_spec_from_value", "no_gradient", "get_logger", "load_op_library"):
+for name in ("tuple", "hessians", "type_spec_from_value", "no_gradient", "get_logger", "load_op_library",
+             "map_fn", "foldl", "foldr", "scan", "switch_case"):
     assert callable(getattr(tf, name))
 try:
     tf.placeholder

@@ -51,6 +51,7 @@ FROM = {
     "ops.cond": "case cond=cond_for_tf_v2",
     "ops.control_flow_ops": "Assert group tuple=tuple_v2",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "ops.functional_ops": "foldl foldr scan",
     "ops.gradients_impl": "gradients=gradients_v2 hessians=HessiansV2",
     "ops.gradients_util": "AggregationMethod",
     "ops.histogram_ops": "histogram_fixed_width histogram_fixed_width_bins",
@@ -60,6 +61,7 @@ FROM = {
     "ops.linalg_ops": "eye norm=norm_v2",
     "ops.logging_ops": "print=print_v2",
     "ops.manip_ops": "roll",
+    "ops.map_fn": "map_fn=map_fn_v2",
     "ops.math_ops": """
         abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
         pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round
@@ -67,6 +69,7 @@ FROM = {
     "ops.script_ops": "numpy_function py_function",
     "ops.sort_ops": "argsort sort",
     "ops.special_math_ops": "einsum",
+    "ops.switch_case": "switch_case",
     "ops.tensor_array_ops": "TensorArray",
     "ops.unconnected_gradients": "UnconnectedGradients",
     "ops.variable_scope": "variable_creator_scope=variable_creator_scope_v1",

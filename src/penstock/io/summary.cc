@@ -226,16 +226,28 @@ void SummaryBuilder::AddAudio(std::string_view tag, const Tensor& sounds, float 
   }
 }
 
+namespace {
+
+// As bytes, a scalar too: what readers of summaries expect.
+void ToPackedProto(const Tensor& value, tensorflow::TensorProto* proto) {
+  if (value.dtype() == DT_STRING || value.num_elements() == 0) return ToProto(value, proto);
+  proto->set_dtype(static_cast<tensorflow::DataType>(value.dtype()));
+  ToProto(PartialShape(value.shape()), proto->mutable_tensor_shape());
+  proto->set_tensor_content(value.raw(), value.bytes());
+}
+
+}  // namespace
+
 void SummaryBuilder::AddTensor(std::string_view tag, const Tensor& value, std::string_view metadata) {
   auto* added = impl_->Add(tag);
-  ToProto(value, added->mutable_tensor());
+  ToPackedProto(value, added->mutable_tensor());
   ParseMessage(metadata, added->mutable_metadata());
 }
 
 void SummaryBuilder::AddNodeTensor(std::string_view node, const Tensor& value) {
   auto* added = impl_->summary.add_value();
   added->set_node_name(std::string(node));
-  ToProto(value, added->mutable_tensor());
+  ToPackedProto(value, added->mutable_tensor());
 }
 
 void SummaryBuilder::Merge(std::string_view summary) {

@@ -52,12 +52,12 @@ def _cases():
                 add("MatrixTriangularSolve", matrix=V(values=values), rhs=V(*rhs), lower=lower, adjoint=adjoint)
     for values in (_POSITIVE, _batch(_POSITIVE), [[4.0]]):
         add("Cholesky", input=V(values=values))
-        add("SelfAdjointEigV2", input=V(values=values), compute_v=False)
+        add("SelfAdjointEigV2", input=V(values=values), compute_v=False, outputs=[0])
         add("SelfAdjointEigV2", input=V(values=values), compute_v=True, outputs=[0])
         add("MatrixSquareRoot", input=V(values=values), types=("complex64", "complex128"))
         add("MatrixLogarithm", input=V(values=values), types=("complex64", "complex128"))
         for full in (False, True):
-            add("Svd", input=V(values=values), compute_uv=False, full_matrices=full)
+            add("Svd", input=V(values=values), compute_uv=False, outputs=[0], full_matrices=full)
             add("Svd", input=V(values=values), outputs=[0], full_matrices=full, grad=False)
     made.append(
         Case("CholeskyGrad", {"l": V(values=_LOWER), "grad": V(3, 3)}, types=("float32", "float64"), tolerance=2e-4)

@@ -21,6 +21,7 @@ NAMES = [
     "strings",
     "linalg",
     "image",
+    "summary",
     "layout",
     "resampling",
     "spectral",

@@ -1,7 +1,7 @@
 """Imports and runs damaged graphs: python fuzz_graphs.py SEED SECONDS PROGRAM...
 
 A program is a function of this file; the graph that it builds loses, gains and exchanges parts at random. Ends with
-status 3 if importing or running one crashed, hung, or raised anything but TensorFlow's errors, TypeError, ValueError."""
+status 3 if importing or running one crashed, hung, or raised what is neither TensorFlow's, TypeError nor ValueError."""
 
 import random
 import sys

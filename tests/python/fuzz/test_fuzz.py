@@ -70,6 +70,15 @@ def test_damaged_checkpoints():
     _fuzz("fuzz_files.py", _PARTS, 0, 5)
 
 
+def test_odd_feeds():
+    _fuzz("fuzz_feeds.py", ["feeds"], 0, 5)
+
+
+@pytest.mark.slow
+def test_odd_feeds_longer():
+    _fuzz("fuzz_feeds.py", ["feeds"], 1000, 30)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_random_arguments_longer(part):

@@ -85,6 +85,7 @@ struct TensorSummary {
 
 struct TensorSummaryV2 {
   void operator()(KernelContext& k) const {
+    k.Require(k.input(0).rank() == 0, "tag must be scalar");
     SummaryBuilder summary;
     summary.AddTensor(Tag(k, 0, "tag"), k.input(1), Tag(k, 2, "serialized_summary_metadata"));
     Finish(k, summary);
@@ -192,6 +193,7 @@ void Write(KernelContext& k, const SummaryBuilder& summary) {
 
 struct WriteSummary {
   void operator()(KernelContext& k) const {
+    k.Require(k.input(0).rank() == 0, "tag must be scalar");
     SummaryBuilder summary;
     summary.AddTensor(Tag(k, 3, "tag"), k.input(2), Tag(k, 4, "summary_metadata"));
     Write(k, summary);

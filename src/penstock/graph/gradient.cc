@@ -81,7 +81,11 @@ void GradContext::SetBroadcast(int i, Out grad, int other) {
   if (other < 0) other = i == 0 ? 1 : 0;
   const PartialShape &mine = x_[i].shape(), &theirs = x_[other].shape();
   if (mine.fully_known() && theirs.fully_known()) {
-    if (mine == theirs) return Set(i, grad);
+    if (mine == theirs) {
+      // What came in from outside may have dimensions of size 1 more than the result.
+      const bool fits = !grad.shape().fully_known() || grad.shape() == mine;
+      return Set(i, fits ? grad : Reshape(grad, ShapeOf(x_[i])));
+    }
     const int rank = std::max(mine.rank(), theirs.rank());
     std::vector<int32_t> axes;
     for (int axis = 0; axis < rank; ++axis) {

@@ -157,7 +157,9 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
     g.Set(0, -MakeComplex(g.dy(), ZerosLike(g.dy())) * turned);
   });
   PartOfComplex(ops, "ComplexAbs", "x", "y", [](GradContext& g) {
-    g.Set(0, MakeComplex(g.dy(), ZerosLike(g.dy())) * Call("Sign", {g.x(0)}));
+    // x / |x| written out, so that it has a derivative of its own (Sign's is zero).
+    const auto complex = [](Out real) { return MakeComplex(real, ZerosLike(real)); };
+    g.Set(0, Call("DivNoNan", {complex(g.dy()) * g.x(0), complex(g.y())}));
   });
   ops.Add("Conj").Input("input: T").Output("output: T").Attr("T: {complex64, complex128, variant} = DT_COMPLEX64")
       .Shape(shapes::SameAsInput0).Elementwise().Doc("The complex conjugate.")

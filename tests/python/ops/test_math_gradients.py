@@ -94,3 +94,18 @@ def test_gradient_is_the_slope(name, known_shapes):
                 slope[index] = (ends[0] - ends[1]) / 2e-5
             assert gradient.shape == slope.shape
             np.testing.assert_allclose(gradient, slope, rtol=1e-5, atol=1e-6)
+
+
+def test_second_derivative_of_a_complex_size():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([2.0, 0.5], tf.float64)
+        y = tf.abs(tf.complex(tf.cos(x), tf.ones_like(x)))
+        first = tf.gradients(y, x)[0]
+        second = tf.gradients(first, x)[0]
+        v = np.array([2.0, 0.5])
+        c, s = np.cos(v), np.sin(v)
+        size = np.sqrt(c * c + 1)
+        np.testing.assert_allclose(session.run(first), -c * s / size)
+        np.testing.assert_allclose(session.run(second), (s * s - c * c) / size - (c * s) ** 2 / size**3)
+        zero = tf.constant(0j, tf.complex128)
+        assert session.run(tf.gradients(tf.abs(zero), zero)[0]) == 0

@@ -21,6 +21,16 @@ find_library(PENSTOCK_FARMHASH libfarmhash.a REQUIRED)
 target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_FARMHASH_INCLUDE})
 target_link_libraries(penstock_kernels_cpu PRIVATE penstock_re2 ${PENSTOCK_FARMHASH})
 
+# Image files: libjpeg and zlib, static. libjpeg's own error manager, which is not position independent, stays out:
+# jpeg.cc has one.
+if(kernels_cpu_scope STREQUAL PUBLIC)
+  find_path(PENSTOCK_JPEG_INCLUDE jpeglib.h REQUIRED)
+  find_library(PENSTOCK_JPEG NAMES libjpeg.a REQUIRED)
+  find_library(PENSTOCK_ZLIB NAMES libz.a REQUIRED)
+  target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_JPEG_INCLUDE})
+  target_link_libraries(penstock_kernels_cpu PUBLIC ${PENSTOCK_JPEG} ${PENSTOCK_ZLIB})
+endif()
+
 # loops/: each source is compiled once per instruction set, with PENSTOCK_ISA naming it. Whatever such a file defines
 # must sit in a namespace that carries PENSTOCK_ISA: an inline function shared between the copies would be merged by the
 # linker, and the AVX-512 one could then run on any machine.

@@ -33,6 +33,7 @@ void RegisterFunctionalOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
 void RegisterHostOps(OpRegistry& ops);
 void RegisterIdentityOps(OpRegistry& ops);
+void RegisterImageCodecsOps(OpRegistry& ops);
 void RegisterImageOps(OpRegistry& ops);
 void RegisterLinalgOps(OpRegistry& ops);
 void RegisterLookupOps(OpRegistry& ops);
@@ -112,6 +113,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterGatherOps(ops);
   RegisterHostOps(ops);
   RegisterIdentityOps(ops);
+  RegisterImageCodecsOps(ops);
   RegisterImageOps(ops);
   RegisterLinalgOps(ops);
   RegisterLookupOps(ops);

@@ -161,7 +161,7 @@ void RegisterSolvers(OpRegistry& ops) {
       .Output("output: T").Attr("T: {double, float, complex64, complex128}").Shape(TridiagonalMatMulShape)
       .Gradient(gradients::TridiagonalMatMul).Doc("Multiplies by tridiagonal matrices.");
   ops.Add("BandedTriangularSolve").Input("matrix: T").Input("rhs: T").Output("output: T").Attr("lower: bool = true")
-      .Attr("adjoint: bool = false").Attr(kTypes).Shape(BandedShape)
+      .Attr("adjoint: bool = false").Attr(kTypes).Shape(BandedShape).Gradient(gradients::BandedTriangularSolve)
       .Doc("Solves systems with triangular matrices that are given by their diagonals.");
 }
 

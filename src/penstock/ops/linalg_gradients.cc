@@ -143,6 +143,23 @@ void MatrixTriangularSolve(GradContext& g) {
   SetStretched(g, 1, db);
 }
 
+// As that of MatrixTriangularSolve; of the matrix's gradient the bands are kept.
+void BandedTriangularSolve(GradContext& g) {
+  const bool adjoint = g.attr<bool>("adjoint"), lower = g.attr<bool>("lower");
+  Scope& scope = g.scope();
+  const Out bands = g.x(0), c = g.y();
+  const Out db = g.Call("BandedTriangularSolve", {bands, g.dy()}, {{"lower", lower}, {"adjoint", !adjoint}});
+  const Out da = adjoint ? -MatMul(c, db, false, true) : -MatMul(db, c, false, true);
+  const Out shape = ShapeOf(bands), rank = g.Call("Size", {shape});
+  const Out place = Reshape(rank - scope.Scalar<int32_t>(2), ConstVector(scope, {1}));
+  const Out outermost = g.Call("Slice", {shape, place, ConstVector(scope, {1})}) - ConstVector(scope, {1});
+  const Out zero = ConstVector(scope, {0});
+  const Out range = lower ? ConcatVectors({-outermost, zero}) : ConcatVectors({zero, outermost});
+  SetStretched(g, 0, g.Call("MatrixDiagPartV3", {da, range, scope.ScalarOf(da.type(), 0)},
+                            {{"align", std::string("LEFT_RIGHT")}}));
+  SetStretched(g, 1, db);
+}
+
 void MatrixSolveLs(GradContext& g) {
   if (!g.attr<bool>("fast")) throw InvalidArgument("Gradient not defined for fast=False");
   const Out a = g.x(0), b = g.x(1), x = g.y(), dy = g.dy();

@@ -7,6 +7,7 @@ class GradContext;
 
 namespace penstock::gradients {
 
+void BandedTriangularSolve(GradContext& g);
 void Cholesky(GradContext& g);
 void Eig(GradContext& g);
 void LogMatrixDeterminant(GradContext& g);

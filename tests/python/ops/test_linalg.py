@@ -143,6 +143,10 @@ GRADIENTS = {
     "sqrtm": (POSITIVE, tf.linalg.sqrtm),
     "tridiagonal": (matrices(2, 3, 5) + [[[0.]], [[0.]]] + 3 * np.array([[0.], [1], [0]]),
                     lambda x: tf.linalg.tridiagonal_solve(x, tf.constant(np.arange(20.).reshape(2, 5, 2) % 7))),
+    "banded": (matrices(2, 2, 4) + [[5.], [0.]],
+               lambda x: tf.raw_ops.BandedTriangularSolve(matrix=x, rhs=np.arange(8.).reshape(4, 2) % 3)),
+    "banded upper": (matrices(2, 4) + [[0.], [5.]], lambda x: tf.raw_ops.BandedTriangularSolve(
+        matrix=x, rhs=np.arange(16.).reshape(2, 4, 2) % 3, lower=False, adjoint=True)),
     "tridiagonal product": (matrices(2, 3, 5),
                             lambda x: tf.linalg.tridiagonal_matmul(x, np.arange(20.).reshape(2, 5, 2) % 7)),
 }

@@ -35,6 +35,10 @@ OTHERWISE = {
     "the decomposition is not unique, or draws at random: tests/python/ops": """
         Qr* Eig* Fractional* CTCBeam* *Glimpse* SampleDistorted*
         """,
+    "takes or gives image files: tests/python/ops/test_image_files.py": """
+        DecodeJpeg DecodeAndCropJpeg EncodeJpeg EncodeJpegVariableQuality ExtractJpegShape DecodePng EncodePng DecodeGif
+        DecodeBmp DecodeImage
+        """,
     "draws numbers that follow from no seed alone, or from the machine: tests/python/ops": """
         *CandidateSampler StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg StatelessShuffle
         """,

@@ -32,9 +32,6 @@ DIFFER = [
     ("MatrixSolveLs", " complex", "TensorFlow's gradient of the matrix transposes without conjugating"),
     # Penstock does less
     ("MatrixInverse", " half: fails", "there is no kernel for half"),
-    ("BandedTriangularSolve", "no grads", "it has no gradient yet"),
-    ("AdjustHue", "FailedPreconditionError", "TensorFlow has InvalidArgumentError here"),
-    ("AdjustSaturation", "FailedPreconditionError", "TensorFlow has InvalidArgumentError here"),
     # Penstock does more
     ("Where", "no error", "TensorFlow has no scalars"),
     ("Where", "inferred shapes", "TensorFlow knows fewer or other sizes of scalars"),

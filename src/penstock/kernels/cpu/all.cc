@@ -32,6 +32,7 @@ void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
 void RegisterHostKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
+void RegisterImageCodecsKernels(KernelRegistry& kernels);
 void RegisterImageColorKernels(KernelRegistry& kernels);
 void RegisterImageCropKernels(KernelRegistry& kernels);
 void RegisterLinalgKernels(KernelRegistry& kernels);
@@ -117,6 +118,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterGatherKernels(kernels);
   RegisterHostKernels(kernels);
   RegisterIdentityKernels(kernels);
+  RegisterImageCodecsKernels(kernels);
   RegisterImageColorKernels(kernels);
   RegisterImageCropKernels(kernels);
   RegisterLinalgKernels(kernels);

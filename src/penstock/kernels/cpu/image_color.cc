@@ -72,6 +72,11 @@ struct HsvToRgb {
 void RequireImage(KernelContext& k) {
   k.Require(k.shape(0).rank() >= 3, "input must be at least 3-D, got shape", k.shape(0));
 }
+void RequireColors(KernelContext& k) {
+  RequireImage(k);
+  const int64_t channels = k.shape(0)[k.shape(0).rank() - 1];
+  k.Require(channels == 3, "input must have 3 channels but instead has ", channels, " channels.");
+}
 float Factor(KernelContext& k, const char* name) {
   k.Require(k.shape(1).rank() == 0, name, " must be scalar: ", k.shape(1));
   return k.Scalar<float>(1);
@@ -79,7 +84,7 @@ float Factor(KernelContext& k, const char* name) {
 
 struct AdjustHue {
   void operator()(KernelContext& k) const {
-    RequireImage(k);
+    RequireColors(k);
     const float delta = Factor(k, "delta");
     ForEachPixel<float>(k, [delta](const float* x, float* y) {
       Hsv<float> hsv = ToHsv(x);
@@ -95,7 +100,7 @@ struct AdjustHue {
 
 struct AdjustSaturation {
   void operator()(KernelContext& k) const {
-    RequireImage(k);
+    RequireColors(k);
     const float scale = Factor(k, "scale");
     ForEachPixel<float>(k, [scale](const float* x, float* y) {
       Hsv<float> hsv = ToHsv(x);

@@ -1,0 +1,114 @@
+"""Image files: what is encoded is decoded again, and TensorFlow's own bytes and pixels."""
+import hashlib
+import zlib
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+RGB = (np.arange(20 * 30 * 3) * 7 % 251).astype(np.uint8).reshape(20, 30, 3)
+SMOOTH = np.add.outer(np.arange(33) * 5, np.arange(47) * 3)[..., None] % 256 // 2 + np.array([0, 40, 90])
+SMOOTH = SMOOTH.astype(np.uint8)
+
+
+@pytest.fixture
+def run():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        yield sess.run
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_png_there_and_back(run, dtype, channels):
+    image = np.random.RandomState(0).randint(0, np.iinfo(dtype).max, (17, 13, channels)).astype(dtype)
+    for compression in (-1, 0, 9):
+        contents = tf.image.encode_png(tf.constant(image), compression)
+        assert contents.shape == []
+        np.testing.assert_array_equal(run(tf.image.decode_png(contents, dtype=tf.as_dtype(dtype))), image)
+        plain = run(tf.image.decode_png(contents))
+        np.testing.assert_array_equal(plain, image if dtype == np.uint8 else image >> 8)
+        rgb = run(tf.image.decode_png(contents, channels=3))
+        assert rgb.shape == (17, 13, 3)
+
+
+def test_png_to_gray(run):
+    pixels = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [200, 100, 50], [128, 128, 127]]], np.uint8)
+    gray = run(tf.image.decode_png(tf.image.encode_png(pixels), channels=1))
+    assert gray.ravel().tolist() == [76, 149, 29, 124, 127]
+    wide = np.array([[[65535, 0, 0], [0, 65535, 0], [0, 0, 65535]]], np.uint16)
+    gray = run(tf.image.decode_png(tf.image.encode_png(tf.constant(wide)), channels=1, dtype=tf.uint16))
+    assert gray.ravel().tolist() == [19594, 38467, 7474]
+
+
+def png(color, depth, width, rows, interlace=0, extra=b""):
+    """A file made by hand."""
+    def chunk(kind, data):
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+    header = width.to_bytes(4, "big") + len(rows).to_bytes(4, "big") + bytes([depth, color, 0, 0, interlace])
+    lines = b"".join(b"\0" + row for row in rows)
+    parts = chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def test_png_of_few_bits_and_with_a_palette(run):
+    bits = run(tf.image.decode_png(png(0, 1, 10, [b"\xa5\x40", b"\xff\xc0"])))
+    assert bits[..., 0].tolist() == [[255, 0, 255, 0, 0, 255, 0, 255, 0, 255], [255] * 10]
+    kind = b"PLTE" + bytes([1, 2, 3, 40, 50, 60])
+    palette = (6).to_bytes(4, "big") + kind + zlib.crc32(kind).to_bytes(4, "big")
+    assert run(tf.image.decode_png(png(3, 8, 2, [b"\x01\x00"], extra=palette))).tolist() == [[[40, 50, 60], [1, 2, 3]]]
+
+
+def test_jpeg_is_that_of_tensorflow(run):
+    contents = run(tf.image.encode_jpeg(SMOOTH))
+    decoded = run(tf.image.decode_jpeg(contents))
+    assert np.abs(decoded.astype(int) - SMOOTH).max() < 60
+    assert run(tf.image.extract_jpeg_shape(contents)).tolist() == [33, 47, 3]
+    for ratio in (1, 2, 4, 8):
+        small = run(tf.image.decode_jpeg(contents, channels=1, ratio=ratio))
+        assert small.shape == (-(-33 // ratio), -(-47 // ratio), 1)
+    crop = run(tf.image.decode_and_crop_jpeg(contents, [5, 7, 9, 11]))
+    np.testing.assert_array_equal(crop, decoded[5:14, 7:18])
+    gray = run(tf.image.encode_jpeg(SMOOTH[..., :1], quality=80, progressive=True))
+    assert run(tf.image.decode_jpeg(gray)).shape == (33, 47, 1)
+    assert run(tf.image.decode_jpeg(gray, channels=3)).shape == (33, 47, 3)
+    same = run(tf.raw_ops.EncodeJpegVariableQuality(images=SMOOTH, quality=95))
+    assert same == contents
+    assert hashlib.sha256(run(tf.image.encode_jpeg(RGB))).hexdigest() == RGB_JPEG
+
+
+RGB_JPEG = "8ea3844b0364af5f5473169d8bf3ea660e43da36f2e1abfb01892524f797f67b"
+
+
+def test_gif_and_bmp(run):
+    gif = bytes.fromhex("47494638396103000200910000ff000000ff000000ffffffff2c00000000030002000002038404a1003b")
+    frames = run(tf.image.decode_gif(gif))
+    assert frames.shape == (1, 2, 3, 3)
+    rows = b"".join(bytes([3 * i, 3 * i + 1, 3 * i + 2]) for i in range(2)) + b"\0\0"
+    bmp = b"BM" + bytes(8) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little") + (2).to_bytes(4, "little")
+    bmp += (1).to_bytes(4, "little") + (1).to_bytes(2, "little") + (24).to_bytes(2, "little") + bytes(24) + rows
+    assert run(tf.image.decode_bmp(bmp)).tolist() == [[[2, 1, 0], [5, 4, 3]]]
+    for contents, shape in ((gif, (1, 2, 3, 3)), (bmp, (1, 2, 3)), (png(0, 8, 1, [b"\7"]), (1, 1, 1))):
+        image = run(tf.raw_ops.DecodeImage(contents=contents, dtype=tf.float32))
+        assert image.shape == shape and image.max() <= 1
+
+
+def test_damaged_files_are_refused(run):
+    contents = tf.placeholder(tf.string, [])
+    jpeg, good_png = run([tf.image.encode_jpeg(SMOOTH), tf.image.encode_png(RGB)])
+    decoders = [tf.image.decode_jpeg(contents), tf.image.decode_png(contents), tf.image.decode_gif(contents),
+                tf.image.decode_bmp(contents), tf.raw_ops.DecodeImage(contents=contents)]
+    for decoder in decoders:
+        for bad in (b"", b"x", b"GIF89a", b"BM" + bytes(40), jpeg[:50], good_png[:60],
+                    good_png[:30] + b"\1" + good_png[31:]):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                run(decoder, {contents: bad})
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(tf.image.decode_jpeg(contents), {contents: jpeg[:-100]})
+    whole = run(tf.image.decode_jpeg(contents, try_recover_truncated=True), {contents: jpeg[:-100]})
+    assert whole.shape == SMOOTH.shape
+    with pytest.raises(tf.errors.InvalidArgumentError, match="crop window"):
+        run(tf.image.decode_and_crop_jpeg(contents, [0, 0, 50, 10]), {contents: jpeg})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="quality"):
+        run(tf.raw_ops.EncodeJpegVariableQuality(images=SMOOTH, quality=101))

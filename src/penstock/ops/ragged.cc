@@ -92,6 +92,7 @@ void ToTensorGradient(GradContext& g) {
   const Out zero = scope.Scalar<int32_t>(0), one = scope.Scalar<int32_t>(1), all = ConstVector(scope, {-1});
   const Out count = Reshape(ShapePart(values, 0, 1), ConstVector(scope, std::vector<int32_t>{}));
   const auto& kinds = g.attr<std::vector<std::string>>("row_partition_types");
+  if (kinds.empty()) throw InvalidArgument("No row_partition_types given.");
   const int levels = static_cast<int>(kinds.size()) - (kinds[0] == "FIRST_DIM_SIZE" ? 1 : 0);
   Outs inputs = {g.x(0), g.Call("Range", {one, count + one, one}), zero};
   if (g.x(0).shape().rank() != 0) inputs[0] = VectorSlice(g.x(0), zero, scope.Scalar<int32_t>(levels + 1));

@@ -185,3 +185,12 @@ def test_strings():
     assert run(tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"]]), 2, pad_values=("<", ">"))).to_list() == [
         [b"< a", b"a b", b"b c", b"c >"], [b"< d", b"d >"]]
     assert run(tf.strings.ngrams(["a", "b", "c"], [1, 2], separator="")).tolist() == [b"a", b"b", b"c", b"ab", b"bc"]
+
+
+def test_gradient_without_partitions_is_refused():
+    values = tf.constant([1.0, 2.0])
+    out = tf.raw_ops.RaggedTensorToTensor(
+        shape=tf.constant(-1, tf.int64), values=values, default_value=0.0, row_partition_types=[],
+        row_partition_tensors=[tf.constant([0, 2], tf.int64)])
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="No row_partition_types"):
+        tf.gradients(out, values)

@@ -62,6 +62,8 @@ def test_substr():
     assert run(tf.substr(["abc", "de"], [[1], [0], [1]], [[1], [1], [2]])).tolist() == [
         [b"b", b"e"], [b"a", b"d"], [b"bc", b"e"]]
     assert run(tf.substr("aéßz".encode(), 1, 2, unit="UTF8_CHAR")) == "éß".encode()
+    none = tf.zeros([5, 0, 8], tf.int64)
+    assert run(tf.substr(tf.zeros([5, 0, 8], tf.string), none, none)).shape == (5, 0, 8)
     fails("pos 4 out of range for string b'abc' at index 0", lambda: tf.substr("abc", 4, 1))
     fails("pos 5 out of range", lambda: tf.substr("abc", 5, 1, unit="UTF8_CHAR"))
 

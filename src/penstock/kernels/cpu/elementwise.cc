@@ -97,6 +97,7 @@ struct Cursor {
 
 void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
                 FunctionRef<void(int64_t, const int64_t*, int64_t)> fn) {
+  if (begin >= end) return;  // a cursor divides by the dimensions, that may be 0
   const int64_t inner = plan.dims.back();
   Cursor cursor(plan, begin);
   while (begin < end) {

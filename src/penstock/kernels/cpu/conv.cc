@@ -5,6 +5,7 @@
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/convolve.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/dnn.h"
 
 namespace penstock {
 namespace {
@@ -102,8 +103,12 @@ struct Forward : ConvKernel {
     if (shape.num_elements() == 0) return void(k.Output(0, shape));
     const Tensor last = Last(k, k.input(0));
     const ComputeInput<C> x(k, last), filter(k, k.input(1));
-    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, x.data, filter.data, y); });
+    const HeldFilter held{k.input(1), packed_};
+    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, x.data, filter.data, y, {}, &held); });
   }
+
+ private:
+  mutable PackedFilter packed_;
 };
 
 // A convolution and what graph optimisation found behind it: a bias or a normalisation by known statistics, and
@@ -134,14 +139,23 @@ struct FusedForward : ConvKernel {
     const Shape shape = ImageShape(attrs_.format, c.w.batch, c.w.out, c.out_channels);
     if (shape.num_elements() == 0) return void(k.Output(0, shape));
     const Tensor last = Last(k, k.input(0));
-    Tensor filter = k.input(1), bias = k.input(2);
-    if (normalises) FoldStatistics(k, c.out_channels, filter, bias);
+    const Tensor& filter = k.input(1);
     Epilogue after = epilogue;
-    after.bias = bias.raw();
-    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, last.data<C>(), filter.data<C>(), y, after); });
+    after.bias = k.input(2).raw();
+    Tensor factor;
+    if (normalises) {
+      factor = Factor(k, c.out_channels);
+      after.bias = k.input(3).raw();
+      after.mean = k.input(4).raw();
+      after.scale = factor.raw();
+    }
+    const HeldFilter held{filter, packed_};
+    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, last.data<C>(), filter.data<C>(), y, after, &held); });
   }
 
  private:
+  mutable PackedFilter packed_;
+
   bool Activates(const std::string& name) {
     constexpr std::pair<std::string_view, Epilogue::Activation> kActivations[] = {{"Relu", Epilogue::kRelu},
                                                                                   {"Relu6", Epilogue::kRelu6},
@@ -152,26 +166,14 @@ struct FusedForward : ConvKernel {
     }
     return epilogue.activation != Epilogue::kNone;
   }
-  // (conv(x, w) - mean) * s + offset, with s = scale / sqrt(variance + epsilon), is conv(x, w * s) + (offset - mean *
-  // s).
-  void FoldStatistics(const KernelContext& k, int64_t channels, Tensor& filter, Tensor& bias) const {
-    const C *scale = k.in<C>(2).data(), *offset = k.in<C>(3).data(), *mean = k.in<C>(4).data(),
-            *variance = k.in<C>(5).data();
-    Tensor scaled = k.Temp(kTypeOf<C>, filter.shape());
-    bias = k.Temp(kTypeOf<C>, Shape({channels}));
-    std::vector<C> factor(channels);
+  // scale / sqrt(variance + epsilon)
+  Tensor Factor(const KernelContext& k, int64_t channels) const {
+    const C *scale = k.in<C>(2).data(), *variance = k.in<C>(5).data();
+    Tensor factor = k.Temp(kTypeOf<C>, Shape({channels}));
     for (int64_t i = 0; i < channels; ++i) {
-      factor[i] = scale[i] / std::sqrt(variance[i] + static_cast<C>(epsilon));
-      bias.mutable_data<C>()[i] = offset[i] - mean[i] * factor[i];
+      factor.mutable_data<C>()[i] = scale[i] / std::sqrt(variance[i] + static_cast<C>(epsilon));
     }
-    const C* from = filter.data<C>();
-    C* to = scaled.mutable_data<C>();
-    k.Parallel(filter.num_elements() / channels, channels, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        for (int64_t i = 0; i < channels; ++i) to[r * channels + i] = from[r * channels + i] * factor[i];
-      }
-    });
-    filter = std::move(scaled);
+    return factor;
   }
 };
 

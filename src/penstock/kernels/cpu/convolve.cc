@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/gemm.h"
+#include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/nn_loops.h"
 
 namespace penstock {
 namespace {
@@ -102,27 +105,48 @@ bool IsProduct(const Convolution& c) {
   return true;
 }
 
-// fn(y + bias) for each result; NaN stays NaN in all of them.
-template <class T, class Fn>
-void AddBias(T* y, const T* bias, int64_t rows, int64_t n, int64_t stride, Fn fn) {
-  for (int64_t r = 0; r < rows; ++r, y += stride) {
-    for (int64_t i = 0; i < n; ++i) y[i] = fn(y[i] + bias[i]);
+// The same operations as loops for floats and plainly for doubles; NaN stays NaN in all of them.
+void Shift(const Epilogue& e, float* y, int64_t n, int64_t channel) {
+  const float* bias = static_cast<const float*>(e.bias) + channel;
+  if (!e.scale) return CpuLoops().nn->add_rows(y, bias, y, 1, n);
+  CpuLoops().nn->normalise_rows(y, static_cast<const float*>(e.mean) + channel, static_cast<const float*>(e.scale) + channel,
+                                bias, y, 1, n);
+}
+void Shift(const Epilogue& e, double* y, int64_t n, int64_t channel) {
+  const double* bias = static_cast<const double*>(e.bias) + channel;
+  for (int64_t i = 0; i < n; ++i) {
+    if (e.scale) {
+      y[i] = (y[i] - static_cast<const double*>(e.mean)[channel + i]) * static_cast<const double*>(e.scale)[channel + i];
+    }
+    y[i] += bias[i];
   }
 }
+void Rectify(float* y, int64_t n, float limit) { CpuLoops().nn->relu(y, limit, y, n); }
+void Rectify(double* y, int64_t n, double limit) {
+  for (int64_t i = 0; i < n; ++i) y[i] = y[i] < 0 ? 0 : y[i] > limit ? limit : y[i];
+}
+
 template <class T>
-void ApplyTo(const Epilogue& e, T* y, const T* bias, int64_t rows, int64_t n, int64_t stride) {
+void ApplyTo(const Epilogue& e, T* y, int64_t rows, int64_t n, int64_t stride, int64_t channel) {
   const T alpha = static_cast<T>(e.alpha);
-  switch (e.activation) {
-    case Epilogue::kNone:
-      return AddBias(y, bias, rows, n, stride, [](T v) { return v; });
-    case Epilogue::kRelu:
-      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? T(0) : v; });
-    case Epilogue::kRelu6:
-      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? T(0) : v > 6 ? T(6) : v; });
-    case Epilogue::kElu:
-      return AddBias(y, bias, rows, n, stride, [](T v) { return v < 0 ? std::expm1(v) : v; });
-    case Epilogue::kLeakyRelu:
-      return AddBias(y, bias, rows, n, stride, [=](T v) { return v < 0 ? alpha * v : v; });
+  for (int64_t r = 0; r < rows; ++r, y += stride) {
+    Shift(e, y, n, channel);
+    switch (e.activation) {
+      case Epilogue::kNone:
+        break;
+      case Epilogue::kRelu:
+        Rectify(y, n, std::numeric_limits<T>::infinity());
+        break;
+      case Epilogue::kRelu6:
+        Rectify(y, n, 6);
+        break;
+      case Epilogue::kElu:
+        for (int64_t i = 0; i < n; ++i) y[i] = y[i] < 0 ? std::expm1(y[i]) : y[i];
+        break;
+      case Epilogue::kLeakyRelu:
+        for (int64_t i = 0; i < n; ++i) y[i] = y[i] < 0 ? alpha * y[i] : y[i];
+        break;
+    }
   }
 }
 
@@ -131,15 +155,15 @@ void ApplyTo(const Epilogue& e, T* y, const T* bias, int64_t rows, int64_t n, in
 void Epilogue::Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t stride, int64_t channel) const {
   if (!bias) return;
   if (type == DT_FLOAT) {
-    ApplyTo(*this, static_cast<float*>(y), static_cast<const float*>(bias) + channel, rows, n, stride);
+    ApplyTo(*this, static_cast<float*>(y), rows, n, stride, channel);
   } else {
-    ApplyTo(*this, static_cast<double*>(y), static_cast<const double*>(bias) + channel, rows, n, stride);
+    ApplyTo(*this, static_cast<double*>(y), rows, n, stride, channel);
   }
 }
 
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
-                 void* y, const Epilogue& epilogue) {
-  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue)) return;
+                 void* y, const Epilogue& epilogue, const HeldFilter* held) {
+  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {

@@ -15,10 +15,14 @@ struct Convolution {
   int64_t GroupOut() const { return out_channels / groups; }
 };
 
-// What is done to the results of a forward convolution of floats or doubles while they are in the cache.
+struct HeldFilter;  // dnn.h
+
+// What is done to the results of a forward convolution of floats or doubles while they are in the cache: y + bias, or
+// (y - mean) * scale + bias, and an activation. One element for each output channel.
 struct Epilogue {
   enum Activation { kNone, kRelu, kRelu6, kElu, kLeakyRelu };
-  const void* bias = nullptr;  // one element for each output channel; null: there is no epilogue
+  const void* bias = nullptr;  // null: there is no epilogue
+  const void *mean = nullptr, *scale = nullptr;
   Activation activation = kNone;
   float alpha = 0;  // of kLeakyRelu
 
@@ -28,7 +32,7 @@ struct Epilogue {
 
 // y = x * filter. type: float, double or int32.
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
-                 void* y, const Epilogue& epilogue = {});
+                 void* y, const Epilogue& epilogue = {}, const HeldFilter* held = nullptr);
 // dx from dy
 void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
                    void* dx);

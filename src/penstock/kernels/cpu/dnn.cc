@@ -127,7 +127,55 @@ void AddInto(const KernelContext& k, float* sum, const float* x, int64_t n) {
   });
 }
 
+// The filters of pieces with plans of their own, in their plans' layouts: from what is kept, or packed now.
+bool PackFilters(const KernelContext& k, const PenstockDnnApi* api, std::vector<Piece>& pieces, const void* filter,
+                 const HeldFilter* held) {
+  bool keep = false;
+  std::shared_ptr<const PackedFilter::Kept> kept;
+  if (held) kept = held->packed.Find(held->tensor, &keep);
+  PackedFilter::Kept fresh;
+  size_t next = 0;
+  for (Piece& p : pieces) {
+    if (p.same_as >= 0) continue;
+    const int64_t bytes = static_cast<int64_t>(api->conv_packed_bytes(p.plan.get()));
+    if (bytes == 0) continue;
+    if (kept && next < kept->convs.size() && !std::memcmp(&kept->convs[next], &p.conv, sizeof p.conv)) {
+      p.packed = kept->packed[next++];
+      continue;
+    }
+    kept.reset();
+    p.packed = k.Temp(DT_UINT8, Shape({bytes}));
+    if (api->conv_pack(p.plan.get(), filter, p.packed.mutable_raw())) return false;
+    fresh.convs.push_back(p.conv);
+    fresh.packed.push_back(p.packed);
+  }
+  if (keep && next == 0 && !fresh.packed.empty()) {
+    fresh.plain = held->tensor;
+    held->packed.Keep(std::move(fresh));
+  }
+  return true;
+}
+
 }  // namespace
+
+std::shared_ptr<const PackedFilter::Kept> PackedFilter::Find(const Tensor& filter, bool* keep) {
+  std::lock_guard lock(mutex_);
+  if (kept_ && kept_->plain.raw() == filter.raw()) return kept_;
+  if (kept_) {  // it was held and yet there is a new one: it will change again
+    kept_.reset();
+    changes_ = true;
+  }
+  // The same memory twice may still be an update in place; whoever holds it from now on will see.
+  // Borrowed memory (a fed array) is its owner's to change.
+  *keep = !changes_ && last_seen_ == filter.raw() && filter.buffer() && !filter.buffer()->borrowed();
+  last_seen_ = filter.raw();
+  return nullptr;
+}
+
+void PackedFilter::Keep(Kept kept) {
+  std::lock_guard lock(mutex_);
+  kept_ = std::make_shared<const Kept>(std::move(kept));
+}
 
 const PenstockDnnApi* Dnn() {
   static const PenstockDnnApi* const api = Open();
@@ -135,7 +183,7 @@ const PenstockDnnApi* Dnn() {
 }
 
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
-                 void* result, const Epilogue& epilogue) {
+                 void* result, const Epilogue& epilogue, const HeldFilter* held) {
   const int64_t filter = c.w.Taps() * c.GroupIn() * c.out_channels;
   const double flops = 2.0 * static_cast<double>(c.w.batch * c.w.OutPixels()) * static_cast<double>(filter);
   // Small ones are done before a plan is found.
@@ -152,11 +200,8 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
     if (p.same_as >= 0) continue;
     p.plan.reset(api->conv_plan(&p.conv));
     if (!p.plan) return false;
-    const int64_t bytes = static_cast<int64_t>(api->conv_packed_bytes(p.plan.get()));
-    if (kind == PENSTOCK_DNN_FILTER_GRAD || bytes == 0) continue;
-    p.packed = k.Temp(DT_UINT8, Shape({bytes}));
-    if (api->conv_pack(p.plan.get(), b, p.packed.mutable_raw())) return false;
   }
+  if (kind != PENSTOCK_DNN_FILTER_GRAD && !PackFilters(k, api, pieces, b, held)) return false;
   const auto origin = [&](const Piece& p) -> const Piece& { return p.same_as < 0 ? p : pieces[p.same_as]; };
   // A filter's gradient: sums of the pieces of one geometry in the plan's layout, then back to the plain one.
   const bool sums = kind == PENSTOCK_DNN_FILTER_GRAD;

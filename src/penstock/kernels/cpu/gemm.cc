@@ -63,22 +63,30 @@ void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
   constexpr int64_t kDepth = 256;                         // a panel of A stays in the first-level cache
   const int64_t row_panels = CeilDiv(m, mr), column_panels = CeilDiv(n, nr);
   const int64_t block_depth = std::min(depth, kDepth);
-  Scratch<T> packed_a(row_panels * mr * block_depth), packed_b(column_panels * nr * block_depth);
-  // Blocks of C that are one task: as many panels of B as stay in the second-level cache.
-  const int64_t columns_per_task = std::max<int64_t>(1, std::min<int64_t>(column_panels, 1024 / nr));
-  const int64_t rows_per_task = std::max<int64_t>(1, std::min<int64_t>(CeilDiv(row_panels, 4), 96 / mr));
+  // Rows of B that few tiles read are read where they lie; the last columns, if no whole panel, are packed all the same.
+  const bool b_lies = b.column_stride == 1 && row_panels <= 4;
+  const int64_t first_packed = b_lies ? n / nr : 0;
+  Scratch<T> packed_a(row_panels * mr * block_depth), packed_b((column_panels - first_packed) * nr * block_depth);
+  // Blocks of C that are one task: of few rows, some panels of B with all rows; else as many panels of B as stay in the
+  // second-level cache.
+  const bool few_rows = row_panels <= 8;
+  const int64_t columns_per_task =
+      few_rows ? CeilDiv(column_panels, 8) : std::max<int64_t>(1, std::min<int64_t>(column_panels, 1024 / nr));
+  const int64_t rows_per_task =
+      few_rows ? row_panels : std::max<int64_t>(1, std::min<int64_t>(CeilDiv(row_panels, 4), 96 / mr));
   const int64_t column_tasks = CeilDiv(column_panels, columns_per_task), row_tasks = CeilDiv(row_panels, rows_per_task);
   for (int64_t p = 0; p < depth; p += block_depth) {
     const int64_t d = std::min(block_depth, depth - p);
-    parallel(row_panels + column_panels, std::max<int64_t>(1, d * nr / 4), [&](int64_t begin, int64_t end) {
+    const int64_t panels = row_panels + column_panels - first_packed;
+    parallel(panels, std::max<int64_t>(1, d * nr / 16), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if (i < row_panels) {
           loops.pack_a(pa + p * a.column_stride + i * mr * a.row_stride, a.row_stride, a.column_stride,
                        std::min(mr, m - i * mr), d, packed_a.data() + i * mr * d);
         } else {
-          const int64_t j = i - row_panels;
+          const int64_t at = i - row_panels, j = first_packed + at;
           loops.pack_b(pb + p * b.row_stride + j * nr * b.column_stride, b.column_stride, b.row_stride,
-                       std::min(nr, n - j * nr), d, packed_b.data() + j * nr * d);
+                       std::min(nr, n - j * nr), d, packed_b.data() + at * nr * d);
         }
       }
     });
@@ -89,10 +97,20 @@ void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
         const int64_t first_row = task / column_tasks * rows_per_task, first_column = task % column_tasks * columns_per_task;
         const int64_t last_row = std::min(row_panels, first_row + rows_per_task);
         const int64_t last_column = std::min(column_panels, first_column + columns_per_task);
-        for (int64_t i = first_row; i < last_row; ++i) {
+        const auto tile = [&](int64_t i, int64_t j) {
+          const bool lies = j < first_packed;
+          loops.tile(d, packed_a.data() + i * mr * d,
+                     lies ? pb + p * b.row_stride + j * nr : packed_b.data() + (j - first_packed) * nr * d,
+                     lies ? b.row_stride : nr, c + i * mr * ldc + j * nr, ldc, static_cast<int>(std::min(mr, m - i * mr)),
+                     static_cast<int>(std::min(nr, n - j * nr)), add);
+        };
+        if (few_rows) {
           for (int64_t j = first_column; j < last_column; ++j) {
-            loops.tile(d, packed_a.data() + i * mr * d, packed_b.data() + j * nr * d, c + i * mr * ldc + j * nr, ldc,
-                       static_cast<int>(std::min(mr, m - i * mr)), static_cast<int>(std::min(nr, n - j * nr)), add);
+            for (int64_t i = first_row; i < last_row; ++i) tile(i, j);
+          }
+        } else {
+          for (int64_t i = first_row; i < last_row; ++i) {
+            for (int64_t j = first_column; j < last_column; ++j) tile(i, j);
           }
         }
       }

@@ -37,8 +37,10 @@ inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have l
 // C[m, n] (+)= A[m, k] B[k, n] on packed panels; see gemm.h.
 struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
-  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * nr + j], for i < rows <= mr, j < columns <= nr.
-  void (*tile)(int64_t k, const void* a, const void* b, void* c, int64_t ldc, int rows, int columns, bool accumulate) = nullptr;
+  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr columns
+  // of b are read.
+  void (*tile)(int64_t k, const void* a, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
+               bool accumulate) = nullptr;
   // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
   void (*pack_a)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;
   void (*pack_b)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;

@@ -49,7 +49,7 @@ inline float ExpF(float x) {
   const int32_t half = e.n >> 1;
   return y * PowerOfTwo(half) * PowerOfTwo(e.n - half);
 }
-// e^x for x <= 0, denormal results as 0: what softmax and sigmoid need, for fewer instructions.
+// e^x for x <= 0, denormal results as 0: what softmax needs, for fewer instructions.
 inline float ExpNegativeF(float x) {
   constexpr float kLeast = -87.3f;
   const float c = x < kLeast ? kLeast : x;
@@ -69,7 +69,7 @@ inline float Expm1F(float x) {
 }
 inline float SigmoidF(float x) {
   // From e^-|x|, which does not overflow.
-  const float e = ExpNegativeF(-__builtin_fabsf(x));
+  const float e = ExpF(-__builtin_fabsf(x));
   const float r = 1.0f / (1.0f + e);
   return x < 0.0f ? e * r : r;
 }

@@ -17,8 +17,8 @@ constexpr int kRows = 4;
 #endif
 
 template <class T>
-void Tile(int64_t k, const void* a_panel, const void* b_panel, void* c_block, int64_t ldc, int rows, int columns,
-          bool accumulate) {
+void Tile(int64_t k, const void* a_panel, const void* b_panel, int64_t ldb, void* c_block, int64_t ldc, int rows,
+          int columns, bool accumulate) {
   constexpr int kWidth = kLanes<T>;
   const T* a = static_cast<const T*>(a_panel);
   const T* b = static_cast<const T*>(b_panel);
@@ -26,7 +26,7 @@ void Tile(int64_t k, const void* a_panel, const void* b_panel, void* c_block, in
   Vec<T> acc[kRows][2];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) acc[i][0] = acc[i][1] = Vec<T>{};
-  for (int64_t p = 0; p < k; ++p, a += kRows, b += 2 * kWidth) {
+  for (int64_t p = 0; p < k; ++p, a += kRows, b += ldb) {
     const Vec<T> b0 = Load(b), b1 = Load(b + kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {

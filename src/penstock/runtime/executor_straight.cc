@@ -20,6 +20,10 @@ namespace {
 
 // Reads the variable behind a reference.
 void Dereference(const Program::Deref& deref, std::vector<Value>& slots) {
+  if (!slots[deref.from].ref) {  // of a side of a conditional that was not taken
+    slots[deref.to].tensor = Tensor();
+    return;
+  }
   VariableSlot& variable = *slots[deref.from].ref;
   std::lock_guard lock(variable.mutex);
   if (!variable.value.initialized() && !deref.allow_uninitialized) {

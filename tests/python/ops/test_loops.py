@@ -194,3 +194,8 @@ def test_rows_of_a_sparse_tensor_grow():
     assert run(y).values.tolist() == [2.0, 4.0, 1.0, 1.0]
     with pytest.raises(ValueError, match="Expected a shape with 1 dimension"):
         tf.while_loop(lambda i, s: i < 2, body, [0, x], [tf.TensorShape([]), tf.TensorShape([1, 2])])
+
+
+def test_a_conditional_passes_an_uninitialized_reference_by():
+    v = tf.raw_ops.Variable(shape=[1], dtype=tf.float32)
+    assert run(tf.cond(tf.constant(False), lambda: v, lambda: tf.constant([2.0]))).tolist() == [2.0]

@@ -93,7 +93,10 @@ void EventWriter::AwaitClosing(std::unique_lock<std::mutex>& lock) {
 void EventWriter::Open() {
   std::unique_lock lock(mutex_);
   AwaitClosing(lock);
-  if (fd_ < 0) OpenLocked();
+  if (fd_ >= 0) return;
+  OpenLocked();
+  done_.wait(lock, [this] { return pending_.empty() && !writing_; });  // so that the file shows what it is
+  ThrowIfError(std::exchange(status_, Status()));
 }
 
 void EventWriter::Write(std::string_view event) {

@@ -23,7 +23,7 @@ class EventWriter {
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
 
-  void Open();                         // at once
+  void Open();                         // at once; returns when the file has its first event
   void Write(std::string_view event);  // a serialized Event
   void Flush();                        // returns when all is in the file
   void Close();                        // Flush; what is written after this goes to a new file

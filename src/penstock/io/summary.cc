@@ -263,7 +263,7 @@ void SummaryBuilder::Merge(std::string_view summary) {
 
 void SummaryBuilder::Append(std::string_view summary) {
   tensorflow::Summary other;
-  if (!Parses(summary, &other)) throw DataLoss("Bad tf.compat.v1.Summary binary proto");
+  if (!Parses(summary, &other)) throw DataLoss("Bad tf.compat.v1.Summary binary proto tensor string");
   impl_->summary.MergeFrom(other);
 }
 

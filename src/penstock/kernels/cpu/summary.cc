@@ -104,39 +104,66 @@ struct MergeSummary {
 
 // --- writers
 
-// An event file behind a handle: named in the device's resources, or held by the handle alone.
+// An event file behind a handle: named in the device's resources, or held by the handle alone. Events wait until there
+// are more than `max_queue`, or one is `flush_millis` old when the next one comes, or they are flushed.
 class SummaryFile : public Resource {
  public:
+  ~SummaryFile() override {
+    try {
+      if (writer_) HandOver();
+    } catch (const Error&) {  // there is nobody left to be told
+    }
+  }
   std::string DebugString() const override { return "event file"; }
-  void Open(const std::string& directory, const std::string& suffix) {
+  void Open(const std::string& directory, const std::string& suffix, int64_t max_queue, int64_t flush_millis) {
     std::lock_guard lock(mutex_);
     if (writer_) return;
     MakeDirectories(directory);
-    auto writer = std::make_shared<EventWriter>(StrCat(directory, "/events"), suffix);
+    auto writer = std::make_unique<EventWriter>(StrCat(directory, "/events"), suffix);
     writer->Open();
     writer_ = std::move(writer);
+    max_queue_ = max_queue;
+    flush_seconds_ = static_cast<double>(flush_millis) / 1000;
+    last_ = WallTime();
   }
-  std::shared_ptr<EventWriter> writer() const {  // null before it is opened and after it was closed
+  void Write(const ResourceHandle& handle, std::string event) {
     std::lock_guard lock(mutex_);
-    return writer_;
+    Require(handle);
+    waiting_.push_back(std::move(event));
+    if (static_cast<int64_t>(waiting_.size()) > max_queue_ || WallTime() - last_ > flush_seconds_) HandOver();
   }
-  void Forget() {
+  void Flush(const ResourceHandle& handle) {
     std::lock_guard lock(mutex_);
+    Require(handle);
+    HandOver();
+    writer_->Flush();
+  }
+  void Close(const ResourceHandle& handle) {
+    std::lock_guard lock(mutex_);
+    Require(handle);
+    HandOver();
+    writer_->Close();
     writer_.reset();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<EventWriter> writer_;
+  void Require(const ResourceHandle& h) const {
+    if (!writer_) throw NotFound("Resource ", h.container, "/", h.name, "/", h.type_name, " does not exist.");
+  }
+  void HandOver() {
+    for (const std::string& event : waiting_) writer_->Write(event);
+    waiting_.clear();
+    last_ = WallTime();
+  }
+  std::mutex mutex_;
+  std::unique_ptr<EventWriter> writer_;  // null before it is opened and after it was closed
+  std::vector<std::string> waiting_;
+  int64_t max_queue_ = 0;
+  double flush_seconds_ = 0, last_ = 0;
 };
 
-std::shared_ptr<EventWriter> Writer(KernelContext& k) {
-  std::shared_ptr<EventWriter> writer = k.Lookup<SummaryFile>(0)->writer();
-  if (!writer) {
-    const ResourceHandle& h = k.handle(0);
-    throw NotFound("Resource ", h.container, "/", h.name, "/", h.type_name, " does not exist.");
-  }
-  return writer;
+void WriteEvent(KernelContext& k, std::string event) {
+  k.Lookup<SummaryFile>(0)->Write(k.handle(0), std::move(event));
 }
 
 struct SummaryWriter {
@@ -159,25 +186,23 @@ struct SummaryWriter {
 struct CreateFileWriter {
   void operator()(KernelContext& k) const {
     const std::string directory = Tag(k, 1, "logdir").str(), suffix = Tag(k, 4, "filename_suffix").str();
-    k.Int(2);  // every event goes to the file at once, so there is no queue to be limited,
-    k.Int(3);  // nor a time to flush it after; only the inputs' form is checked
+    const int64_t max_queue = k.Int(2), flush_millis = k.Int(3);
     const ResourceHandle& handle = k.Scalar<ResourceHandle>(0);
-    if (handle.resource) return k.Lookup<SummaryFile>(0)->Open(directory, suffix);
+    if (handle.resource) return k.Lookup<SummaryFile>(0)->Open(directory, suffix, max_queue, flush_millis);
     k.resources()
         .FindOrMake<SummaryFile>(handle.container, handle.name, [] { return MakeRef<SummaryFile>(); })
-        ->Open(directory, suffix);
+        ->Open(directory, suffix, max_queue, flush_millis);
   }
 };
 
 struct FlushWriter {
-  void operator()(KernelContext& k) const { Writer(k)->Flush(); }
+  void operator()(KernelContext& k) const { k.Lookup<SummaryFile>(0)->Flush(k.handle(0)); }
 };
 
 struct CloseWriter {
   void operator()(KernelContext& k) const {
-    Writer(k)->Close();
-    k.Lookup<SummaryFile>(0)->Forget();
     const ResourceHandle& handle = k.handle(0);
+    k.Lookup<SummaryFile>(0)->Close(handle);
     if (!handle.resource) k.resources().Remove(handle.container, handle.name);
   }
 };
@@ -188,7 +213,7 @@ int64_t Step(KernelContext& k) {
 }
 
 void Write(KernelContext& k, const SummaryBuilder& summary) {
-  Writer(k)->Write(summary.SerializeEvent(WallTime(), Step(k)));
+  WriteEvent(k, summary.SerializeEvent(WallTime(), Step(k)));
 }
 
 struct WriteSummary {
@@ -210,7 +235,7 @@ struct WriteRawProto {
 
 struct ImportEvent {
   void operator()(KernelContext& k) const {
-    Writer(k)->Write(CheckedEvent(Tag(k, 1, "event")));
+    WriteEvent(k, CheckedEvent(Tag(k, 1, "event")));
   }
 };
 
@@ -258,7 +283,7 @@ struct WriteAudio {
 struct WriteGraph {
   void operator()(KernelContext& k) const {
     const TString& graph = Tag(k, 2, "tensor");
-    Writer(k)->Write(GraphEvent(WallTime(), Step(k), graph));
+    WriteEvent(k, GraphEvent(WallTime(), Step(k), graph));
   }
 };
 

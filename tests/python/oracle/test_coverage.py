@@ -16,12 +16,12 @@ OTHERWISE = {
         DestroyResourceOp DisableCopyOnRead TemporaryVariable DestroyTemporaryVariable
         """,
     "means something among other nodes only: tests/cc/runtime, tests/python/runtime": """
-        Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
+        RefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
         RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
         SymbolicGradient _Send _HostSend _Recv _HostRecv _Fused* *While *If *Case For* ToBool*
         """,
     "holds state over several calls: tests/python/ops": """
-        *Queue *QueueV2 Queue* Stack*V2 TensorArray*V3 Barrier* *Accumulator* Stage* Unstage MapStage MapPeek
+        *Queue *QueueV2 Queue* Stack*V2 TensorArrayGradWithShape TensorArray*V3 Barrier* *Accumulator* Stage* Unstage MapStage MapPeek
         MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table* Reader* *Reader *ReaderV2
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
         """,

@@ -265,11 +265,23 @@ void ZeroElements(const KernelContext& k, DataType type, void* to, int64_t n) {
   });
 }
 
+namespace {
+
+// Whether all bits are zero, for which the C library has the fastest loop.
+bool IsZero(DataType type, const void* value) {
+  static constexpr char kZeros[16] = {};
+  return IsPod(type) && !std::memcmp(value, kZeros, DataTypeSize(type));
+}
+
+}  // namespace
+
 void FillElements(DataType type, void* to, const void* value, int64_t n) {
+  if (IsZero(type, value)) return ZeroElements(type, to, n);
   if (n > 0) MoverOf(type).line(static_cast<char*>(to), 1, static_cast<const char*>(value), 0, n);
 }
 
 void FillElements(const KernelContext& k, DataType type, void* to, const void* value, int64_t n) {
+  if (IsZero(type, value)) return ZeroElements(k, type, to, n);
   const CopyAxis axis{n, 1, 0};
   CopyBox(k, type, {&axis, 1}, to, value);
 }

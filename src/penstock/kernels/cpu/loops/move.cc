@@ -8,16 +8,16 @@ namespace penstock::PENSTOCK_ISA {
 namespace {
 
 // Blocks of 64 bytes a side: whole cache lines are read, along memory, and written.
-template <class T>
-void Turn(char* to_bytes, int64_t ts, const char* from_bytes, int64_t fs, int64_t n, int64_t m) {
+template <class T, bool kStream>
+void TurnBlocks(T* to, int64_t ts, const T* from, int64_t fs, int64_t n, int64_t m) {
   constexpr int64_t kBlock = 64 / sizeof(T), kSide = Square<T>::kSide;
-  T* to = reinterpret_cast<T*>(to_bytes);
-  const T* from = reinterpret_cast<const T*>(from_bytes);
   for (int64_t i = 0; i < n; i += kBlock) {
     for (int64_t j = 0; j < m; j += kBlock) {
       if (i + kBlock <= n && j + kBlock <= m) {
         for (int64_t a = i; a < i + kBlock; a += kSide) {
-          for (int64_t b = j; b < j + kBlock; b += kSide) Square<T>::Turn(to + b * ts + a, ts, from + a * fs + b, fs);
+          for (int64_t b = j; b < j + kBlock; b += kSide) {
+            Square<T>::template Turn<kStream>(to + b * ts + a, ts, from + a * fs + b, fs);
+          }
         }
         continue;
       }
@@ -27,6 +27,19 @@ void Turn(char* to_bytes, int64_t ts, const char* from_bytes, int64_t fs, int64_
         }
       }
     }
+  }
+}
+template <class T>
+void Turn(char* to_bytes, int64_t ts, const char* from_bytes, int64_t fs, int64_t n, int64_t m) {
+  T* to = reinterpret_cast<T*>(to_bytes);
+  const T* from = reinterpret_cast<const T*>(from_bytes);
+  const int64_t size = static_cast<int64_t>(sizeof(T));
+  // What is too large for the second-level cache goes past it, if its lines are whole.
+  if (kCanStream && n * m * size >= 1 << 20 && reinterpret_cast<uintptr_t>(to) % 64 == 0 && ts * size % 64 == 0) {
+    TurnBlocks<T, true>(to, ts, from, fs, n, m);
+    StreamEnd();
+  } else {
+    TurnBlocks<T, false>(to, ts, from, fs, n, m);
   }
 }
 

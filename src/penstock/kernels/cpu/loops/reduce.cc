@@ -77,17 +77,36 @@ void Rows(const void* in, int64_t rows, int64_t n, void* out) {
   }
 }
 
+// The accumulators of kVectors * kLanes columns stay in registers while the rows go by.
+template <class Op, class T, int kVectors>
+void Strip(const T* x, int64_t rows, int64_t stride, T* out) {
+  constexpr int kWidth = kLanes<T>;
+  Vec<T> acc[kVectors];
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) acc[v] = Load(out + v * kWidth);
+  for (int64_t r = 0; r < rows; ++r, x += stride) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) acc[v] = Op::Join(acc[v], Op::Map(Load(x + v * kWidth)));
+  }
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) Store(out + v * kWidth, acc[v]);
+}
+
 template <class Op, class T>
 void Columns(const void* in, int64_t rows, int64_t n, int64_t stride, void* out) {
   const T* x = static_cast<const T*>(in);
   T* acc = static_cast<T*>(out);
+  // Short rows are read one after the other, as they lie in memory.
+  constexpr int kWide = kVectorBytes == 64 ? 16 : 8;  // leaves registers for the rest
+  if (n % (kWide * kLanes<T>) == 0 && n <= 2 * kWide * kLanes<T>) {
+    for (int64_t i = 0; i < n; i += kWide * kLanes<T>) Strip<Op, T, kWide>(x + i, rows, stride, acc + i);
+    return;
+  }
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4, x += 4 * stride) {
     const T *x0 = x, *x1 = x + stride, *x2 = x + 2 * stride, *x3 = x + 3 * stride;
     int64_t i = 0;
     for (; i + kLanes<T> <= n; i += kLanes<T>) {
-      // Short rows end before the processor sees where they lead: the next four are asked for by hand.
-      for (int row = 4; row < 8; ++row) __builtin_prefetch(x + row * stride + i);
       const Vec<T> a = Op::Join(Op::Map(Load(x0 + i)), Op::Map(Load(x1 + i)));
       const Vec<T> b = Op::Join(Op::Map(Load(x2 + i)), Op::Map(Load(x3 + i)));
       Store(acc + i, Op::Join(Load(acc + i), Op::Join(a, b)));

@@ -32,13 +32,21 @@ struct Square {
       Round<w * 2>(rows);
     }
   }
+  // kStream: past the caches; see Stream.
+  template <bool kStream = false>
   static void Turn(T* to, int64_t ts, const T* from, int64_t fs) {
     V rows[kSide];
 #pragma GCC unroll 16
     for (int r = 0; r < kSide; ++r) rows[r] = Load(from + r * fs);
     Round<1>(rows);
 #pragma GCC unroll 16
-    for (int r = 0; r < kSide; ++r) Store(to + r * ts, rows[r]);
+    for (int r = 0; r < kSide; ++r) {
+      if constexpr (kStream) {
+        Stream(to + r * ts, rows[r]);
+      } else {
+        Store(to + r * ts, rows[r]);
+      }
+    }
   }
 };
 

@@ -33,6 +33,22 @@ template <class T>
 inline void Store(T* p, Vec<T> v) {
   *reinterpret_cast<typename VectorOf<T>::unaligned*>(p) = v;
 }
+#if defined(__AVX512F__)
+// Writes a whole cache line, at p aligned to it, without reading it first. StreamEnd() before anybody else reads.
+inline constexpr bool kCanStream = true;
+template <class T>
+inline void Stream(T* p, Vec<T> v) {
+  __builtin_ia32_movntdq512(reinterpret_cast<Vec<long long>*>(p), (Vec<long long>)v);
+}
+inline void StreamEnd() { __builtin_ia32_sfence(); }
+#else
+inline constexpr bool kCanStream = false;
+template <class T>
+inline void Stream(T* p, Vec<T> v) {
+  Store(p, v);
+}
+inline void StreamEnd() {}
+#endif
 template <class T>
 inline Vec<T> Splat(T value) {
   return value - Vec<T>{};  // not 0 + value, which would lose the sign of -0

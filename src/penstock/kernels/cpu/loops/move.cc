@@ -35,7 +35,7 @@ void Turn(char* to_bytes, int64_t ts, const char* from_bytes, int64_t fs, int64_
   const T* from = reinterpret_cast<const T*>(from_bytes);
   const int64_t size = static_cast<int64_t>(sizeof(T));
   // What is too large for the second-level cache goes past it, if its lines are whole.
-  if (kCanStream && n * m * size >= 1 << 20 && reinterpret_cast<uintptr_t>(to) % 64 == 0 && ts * size % 64 == 0) {
+  if (kCanStream && n * m * size >= 1 << 19 && reinterpret_cast<uintptr_t>(to) % 64 == 0 && ts * size % 64 == 0) {
     TurnBlocks<T, true>(to, ts, from, fs, n, m);
     StreamEnd();
   } else {

@@ -1,6 +1,7 @@
 """What a freshly installed Penstock must be able to do; run with the interpreter of a clean environment."""
 import importlib.metadata
 import importlib.resources
+import os
 import subprocess
 import sys
 
@@ -12,7 +13,9 @@ import penstock.v1 as tf
 version = importlib.metadata.version("penstock")
 assert penstock.__version__ == version
 package = importlib.resources.files("penstock")
-assert (package / "descriptors.pb").is_file() and (package / "libpenstock_onednn.so").is_file()
+for name in ("descriptors.pb", "libpenstock_onednn.so", "py.typed", "__init__.pyi", "v1/__init__.pyi",
+             "framework/gen.pyi"):
+    assert (package / name).is_file(), name
 
 # A model with a convolution and a product, so that the oneDNN module is loaded; it must learn y = mean of the image.
 rng = np.random.default_rng(0)
@@ -38,7 +41,14 @@ graph_def = tf.get_default_graph().as_graph_def()
 again = type(graph_def).FromString(graph_def.SerializeToString())
 assert [node.name for node in again.node] == [op.name for op in tf.get_default_graph().get_operations()]
 
-said = subprocess.run([sys.executable, "-m", "penstock", "--version"], capture_output=True, text=True, check=True).stdout
-assert version in said, said
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+command = os.path.join(os.path.dirname(sys.executable), "penstock")
+for asked in ((command, "--version"), (command, "doctor"), (sys.executable, "-m", "penstock", "--version")):
+    said = output(*asked)
+    assert version in said, said
 print(f"  Penstock {version}, Python {sys.version.split()[0]}, NumPy {np.__version__}, "
       f"protobuf {importlib.metadata.version('protobuf')}: works")

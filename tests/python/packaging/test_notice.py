@@ -72,6 +72,13 @@ def test_headers():
     assert headers() <= listed("headers")
 
 
+def test_readme_gives_a_reason_for_each():
+    table = re.search(r"^\| library .*\n((?:\|.+\n)+)", (ROOT / "README.md").read_text(), re.M).group(1)
+    named = {line.split("|")[1] for line in table.splitlines()}
+    missing = [row[0] for row in rows() if row[1] != "inside" and not any(row[0] in cell for cell in named)]
+    assert not missing
+
+
 def test_texts_and_copyrights_are_there():
     notice = (ROOT / "NOTICE").read_text()
     for name, _, stands_as, _, texts in rows():

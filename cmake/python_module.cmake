@@ -19,13 +19,15 @@ set_property(TARGET _core APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/pytho
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PENSTOCK_NATIVE_DIR})
 install(TARGETS _core LIBRARY DESTINATION penstock)
 # What editors and type checkers read. Made with the extension, which knows the ops; a sanitizer's cannot be loaded so.
+# pip's clean environment for a build reaches Python by PYTHONPATH: the package's folder comes before it, not instead.
 if(NOT PENSTOCK_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(stubs ${CMAKE_BINARY_DIR}/stubs)
   file(GLOB_RECURSE stub_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/penstock/*.py)
   add_custom_command(
     OUTPUT ${stubs}/py.typed
-    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_SOURCE_DIR}/python PENSTOCK_NATIVE_DIR=${PENSTOCK_NATIVE_DIR}
-            PYTHONDONTWRITEBYTECODE=1 ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/stubs.py ${stubs}
+    COMMAND ${CMAKE_COMMAND} -E env --modify PYTHONPATH=path_list_prepend:${CMAKE_SOURCE_DIR}/python
+            PENSTOCK_NATIVE_DIR=${PENSTOCK_NATIVE_DIR} PYTHONDONTWRITEBYTECODE=1
+            ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/stubs.py ${stubs}
     DEPENDS _core ${CMAKE_SOURCE_DIR}/tools/stubs.py ${stub_sources})
   add_custom_target(stubs ALL DEPENDS ${stubs}/py.typed)
   install(DIRECTORY ${stubs}/ DESTINATION penstock)

@@ -3,6 +3,7 @@ import ast
 import importlib.util
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,13 @@ def test_the_package_finds_its_modules_beside_the_stubs(package):
     run = subprocess.run([sys.executable, "-c", program + "; print(penstock.nn.relu.__name__)"], capture_output=True,
                          text=True, env=dict(os.environ, PYTHONPATH=str(package.parent)), cwd=package.parent)
     assert run.returncode == 0 and run.stdout.split()[-1] == "relu", run.stderr
+
+
+def test_a_build_has_all_that_the_package_needs():
+    """pip builds in an environment of its own, and the build makes the stubs by importing the package."""
+    listed = {key: set(re.findall(r'"([A-Za-z_-]+)', values)) for key, values in
+              re.findall(r"^(requires|dependencies) = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.M)}
+    assert listed["dependencies"] and listed["dependencies"] <= listed["requires"]
 
 
 WRONG = """

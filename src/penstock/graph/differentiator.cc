@@ -331,7 +331,9 @@ std::vector<Grad> Differentiator::CallGradient(Node* node, const std::vector<Gra
   for (const Endpoint& input : node->inputs()) {
     inputs.push_back(scope_.From(input));
     in_types.push_back(BaseType(input.type()));
-    out_types.push_back(BaseType(input.type()));
+    // The gradient of a variable is one of its value.
+    const DataType behind = scope_.TypeBehind(inputs.back());
+    out_types.push_back(behind == DT_INVALID ? in_types.back() : behind);
   }
   for (int i = 0; i < node->num_outputs(); ++i) {
     inputs.push_back(dys[i].none() ? ZerosLike(scope_.From({node, i})) : DenseGrad(dys[i]));
@@ -346,7 +348,6 @@ std::vector<Grad> Differentiator::CallGradient(Node* node, const std::vector<Gra
        scope_.Call("SymbolicGradient", inputs, {{"Tin", in_types}, {"Tout", out_types}, {"f", f}}, {})) {
     dxs.push_back(dx);
   }
-  for (int i = 0; i < node->num_inputs(); ++i) graph_.SetShape(scope_.At(dxs[i].dense), node->input(i).shape());
   return dxs;
 }
 

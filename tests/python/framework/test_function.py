@@ -3,6 +3,7 @@ import pytest
 from penstock.client.session import Session
 from penstock.framework import dtypes, errors, function, gen, ops
 from penstock.framework.constant_op import constant_v1 as constant
+from penstock.ops import gradients_impl, resource_variable_ops, variables
 
 
 @pytest.fixture(autouse=True)
@@ -99,3 +100,17 @@ def test_too_many_names_of_outputs():
 
     with pytest.raises(errors.InvalidArgumentError, match="output names size = 2 outputs size = 1"):
         identity(1.0)
+
+
+def test_the_gradient_by_a_variable_is_like_its_value():
+    v = resource_variable_ops.ResourceVariable([[1.0, 2.0]])
+
+    @function.Defun(dtypes.float32)
+    def times(x):
+        return gen.mul(x, v.read_value())
+
+    gradient, = gradients_impl.gradients(times(3.0), v)
+    assert gradient.dtype == dtypes.float32 and gradient.shape.as_list() == [1, 2]
+    with Session() as sess:
+        sess.run(variables.global_variables_initializer())
+        assert sess.run(gradient).tolist() == [[3.0, 3.0]]

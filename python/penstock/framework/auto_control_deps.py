@@ -14,6 +14,8 @@ _UNORDERED = LEGACY_RANDOM_OPS | ASYNC_STATEFUL_OPS
 _NO_EFFECT = frozenset(("Placeholder", "VarHandleOp", "_Arg", "_Retval"))
 # Ops that look at a resource without changing it: they may run side by side.
 _READERS = frozenset(("ReadVariableOp", "VarIsInitializedOp", "VariableShape", "ResourceGather", "ResourceGatherNd"))
+# Of these nobody misses one that does not run. Gradients of conditionals make them on a side that may not be taken.
+_OPTIONAL = frozenset(("VarIsInitializedOp", "VariableShape"))
 
 
 def op_is_stateful(op):
@@ -90,7 +92,7 @@ class AutomaticControlDependencies:
                 continue
             if op.type == "Switch" and op.inputs[0].dtype == dtypes.resource:
                 continue
-            if op_is_stateful(op):
+            if op_is_stateful(op) and op.type not in _OPTIONAL:
                 self._must_run[op._node] = op
             if op.type == "Merge":
                 if not any(t.op.type in ("Enter", "NextIteration") for t in op.inputs):  # of a loop

@@ -32,14 +32,16 @@ void Dereference(const Program::Deref& deref, std::vector<Value>& slots) {
   slots[deref.to].tensor = variable.value;
 }
 
-// Whether the instruction is on the side of a Switch that is not taken. A Merge runs with any one of its inputs.
+// Whether the instruction is on the side of a Switch that is not taken. A Merge runs with any one of its inputs, whatever
+// became of those that it waits for.
 bool IsDead(const Program& program, const Instruction& instruction, const Program::Workspace& workspace) {
   int missing = 0;
   for (int i = 0; i < instruction.num_checks; ++i) {
     const Value& value = workspace.slots[program.checks[instruction.first_check + i]];
     missing += !value.tensor.initialized() && !value.ref;
   }
-  if (instruction.flow == Flow::kMerge ? missing == instruction.num_inputs : missing > 0) return true;
+  if (instruction.flow == Flow::kMerge) return missing == instruction.num_inputs;
+  if (missing > 0) return true;
   if (instruction.control_trigger) return false;
   for (int i = 0; i < instruction.num_guards; ++i) {
     if (workspace.dead[program.guards[instruction.first_guard + i]]) return true;

@@ -107,7 +107,8 @@ Outcomes Branches::At(const Endpoint& endpoint) const {
 void Branches::Add(const Node& node, const std::vector<Endpoint>& inputs, const std::vector<Node*>& controls, bool merges) {
   Outcomes outcomes;
   if (merges) {
-    // The two sides of one predicate, all else alike: what is common to both.
+    // The two sides of one predicate, all else alike: what is common to both. That what it waits for is not taken does
+    // not matter to a Merge.
     const Outcomes a = inputs.size() == 2 ? At(inputs[0]) : Outcomes(), b = inputs.size() == 2 ? At(inputs[1]) : Outcomes();
     Outcomes only_a, only_b;
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
@@ -120,8 +121,8 @@ void Branches::Add(const Node& node, const std::vector<Endpoint>& inputs, const 
     }
   } else {
     for (const Endpoint& input : inputs) Join(outcomes, At(input));
+    for (const Node* control : controls) Join(outcomes, of_[control->id()]);
   }
-  for (const Node* control : controls) Join(outcomes, of_[control->id()]);
   of_[node.id()] = std::move(outcomes);
 }
 

@@ -48,3 +48,24 @@ def test_second_order(number):
         slope = (ahead - back) / (2 * step)
         value = session.run(second, {x: FED[0]})
         np.testing.assert_allclose(value @ direction, slope @ direction, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_gradients_of_a_conditional_in_a_function(taken):
+    """What was read on the side that is not taken stops nothing."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([[1.0], [2.0]], use_resource=True)
+        w = tf.Variable([[5.0], [6.0]], use_resource=True)
+        pred = tf.placeholder(tf.bool, [])
+
+        @tf.function
+        def f(pred):
+            y = tf.cond(pred, lambda: tf.gather(v, [0, 0]), lambda: tf.gather(w, [1, 0]) * 3.0)
+            return [y] + [tf.convert_to_tensor(g) for g in tf.gradients(y, [v, w])]
+
+        fetched = f(pred)
+        session.run(tf.global_variables_initializer())
+        y, dv, dw = (value.tolist() for value in session.run(fetched, {pred: taken}))
+        assert y == ([[1.0], [1.0]] if taken else [[18.0], [15.0]])
+        assert dv == ([[2.0], [0.0]] if taken else [[0.0], [0.0]])
+        assert dw == ([[0.0], [0.0]] if taken else [[3.0], [3.0]])

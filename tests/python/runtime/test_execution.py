@@ -11,6 +11,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.framework import gen
+from penstock.ops import control_flow_ops
 
 
 def counting_loop(limit, frame="loop", parallel_iterations=10):
@@ -38,6 +39,17 @@ def test_conditional_takes_one_side():
     with tf.Session() as sess:
         assert sess.run([value, index], {taken: True}) == [105.0, 1]
         assert sess.run([value, index], {taken: False}) == [10.0, 0]
+
+
+@pytest.mark.parametrize("pred", [False, True])
+def test_a_merge_runs_though_what_it_waits_for_does_not(pred):
+    with tf.Graph().as_default():
+        which = tf.placeholder(tf.bool, [])
+        on_false, on_true = control_flow_ops.switch(tf.constant(1.0), which)
+        with tf.control_dependencies([tf.identity(on_false)]):
+            merged, index = control_flow_ops.merge([on_false, on_true])
+        with tf.Session() as sess:
+            assert sess.run([merged + 1.0, index], {which: pred}) == [2.0, pred]
 
 
 def test_dead_value_cannot_be_fetched():

@@ -241,8 +241,9 @@ class Graph(ScopesMixin):
             if other.obj.device:
                 op._set_device(other.obj.device)
 
-    def _add_new_operations(self, compute_devices=True, scopes=True, control_flow=True):
-        """Operations for the nodes that the runtime has added by itself (import, gradients); returns them."""
+    def _add_new_operations(self, compute_devices=True, scopes=True, control_flow=True, unbidden=None):
+        """Operations for the nodes that the runtime has added by itself (import, gradients); returns them. Control
+        dependencies in force hold for all but those of them that `unbidden` returns."""
         with self._lock:
             frames = stack.capture(2)
             first = len(self._ops)
@@ -255,12 +256,13 @@ class Graph(ScopesMixin):
                 return new
             busy = self._colocation_stack or self._attr_scope_map or self._op_to_kernel_label_map \
                 or self._gradient_override_map
+            free = unbidden(new) if unbidden and self._control_dependencies_stack else ()
             for op in new:
                 if self._device_function_stack and compute_devices:
                     self._apply_device_functions(op)
                 if busy:
                     self._scope_imported(op)
-                if self._control_dependencies_stack:
+                if self._control_dependencies_stack and op not in free:
                     op._add_control_inputs(self._control_dependencies_for_inputs({t.op for t in op.inputs}))
                     self._record_op_seen_by_control_dependencies(op)
                 if control_flow and self._control_flow_context is not None:

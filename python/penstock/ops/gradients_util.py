@@ -4,6 +4,7 @@ import contextlib
 from penstock.framework import dtypes, errors, gen, indexed_slices, ops, registry
 from penstock.ops import array_ops, math_ops, outer_gradients
 from penstock.ops.gradient_context import GradientLoopContext
+from penstock.ops.loop_levels import bound_to_loops
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 
 _TRAINABLE = frozenset([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
@@ -102,8 +103,8 @@ class _Caller:
 
     def take_new_operations(self):
         """Makes Python know what the runtime has added, inside the control-flow context of the caller."""
-        new = self._graph._add_new_operations(control_flow=False)
         context = self._graph._get_control_flow_context()
+        new = self._graph._add_new_operations(control_flow=False, unbidden=lambda new: bound_to_loops(new, context))
         if context is not None:
             context.add_runtime_ops(new)
 

@@ -199,3 +199,17 @@ def test_rows_of_a_sparse_tensor_grow():
 def test_a_conditional_passes_an_uninitialized_reference_by():
     v = tf.raw_ops.Variable(shape=[1], dtype=tf.float32)
     assert run(tf.cond(tf.constant(False), lambda: v, lambda: tf.constant([2.0]))).tolist() == [2.0]
+
+
+def test_gradients_of_a_loop_under_control_dependencies():
+    """The gradients wait, the loop that gives what they wait for does not."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        count = tf.Variable(0.0)
+        x = tf.constant(2.0)
+        _, y = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x ** 2.0), [0, x])
+        for before in (y.op, tf.assign_add(count, 1.0).op):
+            with tf.control_dependencies([before]):
+                gradient, = tf.gradients(y, x)
+            session.run(tf.global_variables_initializer())
+            assert session.run(gradient) == 32.0
+        assert session.run(count) == 1.0

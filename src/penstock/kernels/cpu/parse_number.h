@@ -1,6 +1,7 @@
 // Numbers that texts spell.
 #pragma once
 
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace penstock {
 
-// The whole of the text but white space around it, as TensorFlow reads it: hexadecimal integers for floats, inf and nan
+// The whole of the text but white space around it, as TensorFlow reads it: hexadecimal numbers for floats, inf and nan
 // in any case, too large ones as infinity; integers in decimal, and false where they do not fit.
 template <class T>
 bool ParseNumber(std::string_view text, T* value) {
@@ -30,10 +31,18 @@ bool ParseNumber(std::string_view text, T* value) {
     if (text.find_first_of("()") != text.npos) return false;  // as in nan(123)
     const char* const stop = text.data() + text.size();
     if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-      uint64_t whole = 0;
-      const auto [end, error] = std::from_chars(text.data() + 2, stop, whole, 16);
-      if (error != std::errc() || end != stop) return false;
-      *value = static_cast<T>(whole);
+      if (text.find_first_of("pP") != text.npos) {  // with an exponent of two, and then perhaps with a fraction
+        if (!std::isxdigit(static_cast<unsigned char>(text[2])) && text[2] != '.') return false;
+        const auto [end, error] = std::from_chars(text.data() + 2, stop, *value, std::chars_format::hex);
+        if (end != stop || error == std::errc::invalid_argument) return false;
+        if (error == std::errc::result_out_of_range)
+          *value = static_cast<T>(std::strtod(std::string(text).c_str(), nullptr));
+      } else {
+        uint64_t whole = 0;
+        const auto [end, error] = std::from_chars(text.data() + 2, stop, whole, 16);
+        if (error != std::errc() || end != stop) return false;
+        *value = static_cast<T>(whole);
+      }
     } else {
       const auto [end, error] = std::from_chars(text.data(), stop, *value);
       if (end != stop || error == std::errc::invalid_argument) return false;

@@ -46,7 +46,11 @@ class _VariableProcessor(object):
         if self._v.constraint is None:
             return update_op
         with ops.control_dependencies([update_op]):
-            return self._v.assign(self._v.constraint(self._v.read_value()))
+            return self._v.assign(self._v.constraint(self._updated()))
+
+    def _updated(self):
+        """What the constraint gets, behind the update: a variable behind a handle is read where it is used."""
+        return self._v
 
     def _refuse_constraint(self):
         if self._v.constraint is not None:
@@ -58,6 +62,9 @@ class _RefVariableProcessor(_VariableProcessor):
 
     def target(self):
         return self._v._ref()
+
+    def _updated(self):
+        return self._v.read_value()  # the read that the variable has already may precede the update
 
     def update_op(self, optimizer, g):
         if isinstance(g, ops.Tensor):

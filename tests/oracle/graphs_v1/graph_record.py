@@ -32,7 +32,7 @@ def _member(item):
 
 def below_gradients(name):
     """Nodes that differ by design: what a gradient is made of."""
-    return "gradients" in re.split(r"[/_]", name)
+    return "gradients" in re.split(r"[/_]", name.lstrip("^"))
 
 
 def differences(ours, theirs):

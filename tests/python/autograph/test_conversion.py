@@ -459,3 +459,13 @@ def test_gradients():
         return tape.gradient(y, x)
 
     assert float(inner_tape(tf.constant(3.0))) == 6.0 and float(inner_tape(tf.constant(-3.0))) == -1.0
+
+
+def test_print_runs_when_a_function_is_traced(capsys):
+    @tf.function
+    def double(x):
+        print("tracing", x)
+        return 2 * x
+
+    assert [double(tf.constant(x)).numpy() for x in (3, 4)] == [6, 8]
+    assert capsys.readouterr().out == 'tracing Tensor("x:0", shape=(), dtype=int32)\n'

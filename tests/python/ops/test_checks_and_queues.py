@@ -183,7 +183,6 @@ def test_sparse(session):
         np.testing.assert_array_equal(value, expected)
 
 
-@pytest.mark.skip(reason="not there yet: string ops")
 def test_strings(session):
     got = session.run([tf.string_join(["a", "b"], "-"), tf.reduce_join([["a", "b"], ["c", "d"]], 1),
                        tf.strings.length("abc"), tf.substr("hello", 1, 3), tf.string_to_number("2.5")])

@@ -63,7 +63,6 @@ def test_max_to_keep(tmp_path):
     assert len(tf.train.get_checkpoint_mtimes(paths)) == 2
 
 
-@pytest.mark.skip(reason="not there yet: string ops (StringJoin)")
 def test_sharded(tmp_path):
     config = tf.ConfigProto(device_count={"CPU": 2})
     with tf.device("/cpu:0"):

@@ -27,14 +27,8 @@ with gzip.open(os.path.join(HERE, "values.json.gz")) as f:
     THEIRS = json.loads(f.read())
 
 
-# What these programs use is not there yet (docs/differences.md).
-ABSENT = {"models.metrics": "set ops", "models.ranking_metrics": "set ops"}
-
-
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_same_values(name):
-    if name in ABSENT:
-        pytest.skip("not there yet: " + ABSENT[name])
     with tf.Graph().as_default():
         ours = PROGRAMS[name](tf)
     assert sorted(ours) == sorted(THEIRS[name])

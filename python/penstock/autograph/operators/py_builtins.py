@@ -10,24 +10,6 @@ def _any_symbolic(args):
     return any(_symbolic(x) for x in args)
 
 
-def print_(*objects, **kwargs):
-    """print(); of tensors of a graph, an op that prints when it runs."""
-    if _any_symbolic(objects):
-        from penstock.ops import logging_ops
-        unknown = set(kwargs) - {"sep", "end", "file"}
-        if unknown:
-            raise ValueError(f"invalid keyword arguments: {', '.join(sorted(unknown))}")
-        options = {}
-        if kwargs.get("sep") is not None:
-            options["sep"] = kwargs["sep"]
-        if kwargs.get("end") is not None:
-            options["end"] = kwargs["end"]
-        if kwargs.get("file") is not None:
-            options["output_stream"] = kwargs["file"]
-        return logging_ops.print_v2(*objects, **options)
-    return print(*objects, **kwargs)
-
-
 def len_(s):
     """len(); of a tensor of a graph, the size of its first dimension."""
     if not _symbolic(s):
@@ -138,8 +120,8 @@ def sum_(values, start=0):
     return sum(values, start)
 
 
-_OVERLOADS = {print: print_, len: len_, range: range_, abs: abs_, float: float_, int: int_, enumerate: enumerate_,
-              sorted: sorted_, max: max_, min: min_, any: any_, all: all_, sum: sum_}
+_OVERLOADS = {len: len_, range: range_, abs: abs_, float: float_, int: int_, enumerate: enumerate_, sorted: sorted_,
+              max: max_, min: min_, any: any_, all: all_, sum: sum_}
 
 
 def overload_of(function):

@@ -72,6 +72,9 @@ class Compiler {
       Loop::Variable& variable = loop->variables[i];
       variable.next_is_kept = std::count(sources.begin() + i, sources.end(), sources[i]) > 1;
       for (const Loop::Constant& constant : loop->constants) variable.next_is_kept |= constant.slot == sources[i];
+      for (int k = 0; k < loop->first_round; ++k) {  // run once, needed in every round
+        variable.next_is_kept |= program_.instructions[k].first_output == sources[i];
+      }
     }
     PlanClears();
   }

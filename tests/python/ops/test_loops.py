@@ -213,3 +213,15 @@ def test_gradients_of_a_loop_under_control_dependencies():
             session.run(tf.global_variables_initializer())
             assert session.run(gradient) == 32.0
         assert session.run(count) == 1.0
+
+
+def test_gradient_of_a_value_that_a_body_returns_twice():
+    with tf.Graph().as_default(), tf.Session() as session:
+        k = tf.placeholder_with_default(1.0, [])
+
+        def body(i, _, x):
+            x = x * k
+            return i + 1, x, x
+
+        _, y, _ = tf.while_loop(lambda i, *_: i < 4, body, [0, tf.zeros([256]), tf.ones([256])])
+        assert session.run(tf.gradients(tf.reduce_sum(y * y), k)) == [8 * 256]  # of 256 k^8

@@ -71,6 +71,7 @@ def _plain_numbers(text):
     may be written as one."""
     if text.startswith("tensor {"):
         return _elements(text)
+    text = re.sub(r"pyfunc_\d+", "pyfunc_X", text)  # counts the process's functions
     return re.sub(r"(?<=: )-?\d[\d.]*(e[-+]?\d+)?(?= |$)", lambda m: "%.6g" % float(m.group()), text)
 
 

@@ -23,6 +23,8 @@ const int g_registered = [] {
 
 thread_local bool t_inside_parallel_for = false;
 
+constexpr int kSpins = 2000;  // some ten microseconds
+
 }  // namespace
 
 int NumCores() {
@@ -38,20 +40,24 @@ struct ThreadPool::Impl {
     std::mutex mutex;
     std::condition_variable wake;
     std::deque<std::function<void()>> tasks;
+    std::atomic<int> queued{0};
     std::vector<std::thread> workers;
     bool stop = false;
 
     void Work() {
-      std::unique_lock lock(mutex);
       for (;;) {
-        wake.wait(lock, [&] { return stop || !tasks.empty(); });
-        if (tasks.empty()) return;
-        std::function<void()> task = std::move(tasks.front());
-        tasks.pop_front();
-        lock.unlock();
+        // Small kernels follow each other within microseconds; waking a thread that sleeps takes tens of them.
+        for (int spin = 0; spin < kSpins && queued.load(std::memory_order_relaxed) == 0; ++spin) __builtin_ia32_pause();
+        std::function<void()> task;
+        {
+          std::unique_lock lock(mutex);
+          wake.wait(lock, [&] { return stop || !tasks.empty(); });
+          if (tasks.empty()) return;
+          task = std::move(tasks.front());
+          tasks.pop_front();
+          queued.fetch_sub(1, std::memory_order_relaxed);
+        }
         task();
-        task = nullptr;
-        lock.lock();
       }
     }
   };
@@ -109,6 +115,7 @@ void ThreadPool::Schedule(std::function<void()> task) {
   {
     std::lock_guard lock(core.mutex);
     core.tasks.push_back(std::move(task));
+    core.queued.fetch_add(1, std::memory_order_relaxed);
   }
   core.wake.notify_one();
 }
@@ -158,7 +165,7 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
     });
   }
   work(*loop);
-  for (int spin = 0; spin < 2000 && loop->running.load() != 0; ++spin) __builtin_ia32_pause();
+  for (int spin = 0; spin < kSpins && loop->running.load() != 0; ++spin) __builtin_ia32_pause();
   if (loop->running.load() != 0) {
     std::unique_lock lock(loop->mutex);
     loop->done.wait(lock, [&] { return loop->running.load() == 0; });

@@ -443,7 +443,9 @@ class Compiler {
       longest = std::max(longest, finish[i]);
       total += counted;
     }
-    return total > 200'000 && total > longest + longest / 2;
+    // Tokens cost about a microsecond an instruction.
+    const int64_t tokens = 1'000 * static_cast<int64_t>(units_.size());
+    return total > 200'000 && total > longest + longest / 2 && total - longest > tokens;
   }
 
   Source& source_;

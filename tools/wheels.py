@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 RAW = ROOT / "build" / "wheels"
-# The oldest NumPy of ours (1.22) or the first one that has binaries for that Python.
-OLDEST_NUMPY = {"3.9": "1.22.0", "3.10": "1.22.0", "3.11": "1.23.2", "3.12": "1.26.0", "3.13": "2.1.0"}
+# The oldest NumPy of ours (1.22) or the first one that has binaries for that Python and that ml_dtypes takes.
+OLDEST_NUMPY = {"3.9": "1.22.0", "3.10": "1.22.0", "3.11": "1.23.3", "3.12": "1.26.0", "3.13": "2.1.0"}
 OLDEST_PROTOBUF = "3.20.0"
 MAX_WHEEL_MB, MAX_INSTALLED_MB = 30, 90
 

@@ -166,8 +166,9 @@ def _installed_tensorflow():
         return "nowhere"
 
 
-def main(arguments):
-    """The command line; returns the exit status."""
+def main(arguments=None):
+    """The command line, by default this process's; returns the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     version = None
     while arguments and arguments[0].startswith("-"):
         option = arguments.pop(0)
@@ -209,4 +210,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,4 +1,5 @@
 """`import tensorflow` with the alias, and python -m penstock: each in a process of its own."""
+import importlib
 import os
 import subprocess
 import sys
@@ -161,3 +162,10 @@ def test_doctor():
     out = run("-m", "penstock", "doctor").stdout
     for word in ("penstock", "numpy", "processor", "device", "CPU", "mode"):
         assert word in out
+
+
+def test_the_installed_command_takes_its_arguments_from_the_process(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["penstock", "--version"])
+    # An installed script calls the entry point with nothing.
+    assert importlib.import_module("penstock.__main__").main() == 0
+    assert capsys.readouterr().out.startswith("penstock ")

@@ -87,8 +87,10 @@ class AutomaticControlDependencies:
     def _order(self, ops):
         """Adds the edges; returns the operations that must run."""
         self._writer, self._readers, self._merges, self._must_run = {}, {}, {}, {}
+        from penstock.ops.loop_levels import inside_runtime_loops
+        unknown = inside_runtime_loops(self._graph._ops)
         for op in ops:
-            if op.type in _UNORDERED or op.type in _NO_EFFECT:
+            if op.type in _UNORDERED or op.type in _NO_EFFECT or op in unknown:
                 continue
             if op.type == "Switch" and op.inputs[0].dtype == dtypes.resource:
                 continue

@@ -1,5 +1,23 @@
-"""Which of the operations that the runtime adds for gradients may wait for what the caller's control dependencies name."""
+"""Where the operations lie that the runtime adds for gradients: in which loops, and so what they may wait for."""
+from penstock.ops.gradient_context import GradientLoopContext
+
 _ENTER, _EXIT = ("Enter", "RefEnter"), ("Exit", "RefExit")
+
+
+def inside_runtime_loops(ops):
+    """Those of a graph's operations that are in a loop which the runtime made: it is no context of the program's."""
+    if not any(op.type in _ENTER for op in ops):
+        return ()
+    levels = _levels(ops)
+    return {op for op in ops if levels.get(op, 0) > _loops_around(op._control_flow_context)}
+
+
+def _loops_around(context, of_runtime=False):
+    count = 0
+    while context is not None:
+        count += context.IsWhileContext() and (of_runtime or not isinstance(context, GradientLoopContext))
+        context = context.outer_context
+    return count
 
 
 def bound_to_loops(new, context):
@@ -7,10 +25,7 @@ def bound_to_loops(new, context):
     what the caller waits for may come after that loop."""
     if not any(op.type in _ENTER for op in new):
         return ()
-    here, outer = 0, context
-    while outer is not None:
-        here += outer.IsWhileContext()
-        outer = outer.outer_context
+    here = _loops_around(context, of_runtime=True)
     ops = new[0].graph.get_operations()
     levels = _levels(ops)
     bound = {op for op in new if levels.get(op) != here or op.type in _EXIT}

@@ -225,3 +225,23 @@ def test_gradient_of_a_value_that_a_body_returns_twice():
 
         _, y, _ = tf.while_loop(lambda i, *_: i < 4, body, [0, tf.zeros([256]), tf.ones([256])])
         assert session.run(tf.gradients(tf.reduce_sum(y * y), k)) == [8 * 256]  # of 256 k^8
+
+
+def test_gradients_in_a_function_of_a_loop_over_a_conditional():
+    v = tf.Variable([1.0, 2.0, 3.0], use_resource=True)
+    w = tf.Variable([4.0, 5.0], use_resource=True)
+
+    @tf.function
+    def times(x, variable):
+        return x * tf.gather(variable, [1])[0]
+
+    @tf.function
+    def gradients():
+        _, y = tf.while_loop(
+            lambda i, _: i < 4,
+            lambda i, x: (i + 1, tf.cond(tf.equal(i % 2, 0), lambda: times(x, v), lambda: times(x, w))), [0, 1.0])
+        return [tf.convert_to_tensor(g) for g in tf.gradients(y, [v, w])]
+
+    dv, dw = gradients()  # of 2 * 5 * 2 * 5
+    run(tf.global_variables_initializer())
+    assert run(dv).tolist() == [0.0, 100.0, 0.0] and run(dw).tolist() == [0.0, 40.0]

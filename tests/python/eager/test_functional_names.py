@@ -49,3 +49,9 @@ def test_gradients(fn, expected):
             tape.watch(x)
             y = f(x)
         assert tape.gradient(y, x).numpy().tolist() == expected
+
+
+def test_where_broadcasts():
+    a = tf.constant([1, 2, 3])
+    assert tf.where(a > 1, a, 0).numpy().tolist() == [0, 2, 3]
+    assert tf.where(a > 1).numpy().tolist() == [[1], [2]]

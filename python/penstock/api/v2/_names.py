@@ -43,7 +43,8 @@ FROM = {
         identity meshgrid one_hot ones ones_like=ones_like_v2 pad=pad_v2 parallel_stack rank repeat
         required_space_to_batch_paddings reshape reverse_sequence=reverse_sequence_v2 searchsorted sequence_mask
         shape=shape_v2 shape_n size=size_v2 slice space_to_batch=space_to_batch_v2 split squeeze=squeeze_v2 stack
-        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where zeros zeros_like=zeros_like_v2""",
+        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where=where_v2 zeros
+        zeros_like=zeros_like_v2""",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2
         assert_rank=assert_rank_v2 ensure_shape""",

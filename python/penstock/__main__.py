@@ -9,7 +9,6 @@ _USAGE = """\
 usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock doctor
        python -m penstock inspect FILE
-       python -m penstock serve [OPTION...]
        python -m penstock --version
 
 SCRIPT runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
@@ -77,8 +76,6 @@ def run_script(path, arguments, version=None):
     from penstock import alias
     if version is None:
         version, why = decide(source)
-        if version == "v2" and not _have_v2():
-            version, why = "v1", "version 2 of the API is not here yet"
         print("penstock: %s runs as TensorFlow %s (%s; --v1 and --v2 choose)" %
               (path, alias.VERSIONS[version], why), file=sys.stderr)
     alias.install(version)
@@ -90,11 +87,6 @@ def run_script(path, arguments, version=None):
     # The program is the main module: flags, pickle and multiprocessing look there.
     sys.modules["__main__"] = module
     exec(compile(source, path, "exec"), module.__dict__)
-
-
-def _have_v2():
-    import importlib.util
-    return importlib.util.find_spec("penstock.v2") is not None
 
 
 def doctor(out=None):
@@ -128,7 +120,7 @@ def doctor(out=None):
         line("device", "%s (%s)" % (device.name, device.device_type))
     line("tensorflow", "stands for %s" % alias.VERSIONS[alias.installed()] if alias.installed() else
          "installed %s" % _installed_tensorflow())
-    line("mode", "version 1" if not _have_v2() else "version 1 or 2, by script")
+    line("mode", "version 1 or 2, by script")
     for name in sorted(os.environ):
         if name.startswith(("TF_", "PENSTOCK_", "CUDA_VISIBLE", "OMP_")):
             line("environment", "%s=%s" % (name, os.environ[name]))
@@ -193,9 +185,6 @@ def main(arguments=None):
     if version is None and arguments[0] == "inspect" and len(arguments) == 2:
         from penstock.tools import inspect
         return inspect.inspect(arguments[1], sys.stdout)
-    if version is None and arguments[0] == "serve":
-        print("penstock: serving is not part of this version", file=sys.stderr)
-        return 2
     if not os.path.exists(arguments[0]):
         print("penstock: can't open file %r: No such file" % arguments[0], file=sys.stderr)
         return 2

@@ -104,11 +104,10 @@ void RegisterSliceOps(OpRegistry& ops) {
         const PartialShape shape = shapes::PerhapsShape(c, 0);
         const std::optional<int64_t> begin = c.in(1).num_elements() == 1 ? FirstOf(c.in_value(1)) : std::nullopt;
         const std::optional<int64_t> size = c.in(2).num_elements() == 1 ? FirstOf(c.in_value(2)) : std::nullopt;
-        if (!shape.known_rank() || c.in(0).rank() != 1 || !begin || !size || *begin < 0 || *begin > shape.rank()) {
-          return PartialShape();
-        }
-        const int64_t end = *size < 0 ? shape.rank() : std::min<int64_t>(*begin + *size, shape.rank());
-        return shapes::Subshape(shape, static_cast<int>(*begin), static_cast<int>(end));
+        const int64_t from = begin.value_or(-1), count = size.value_or(-1);
+        if (!shape.known_rank() || c.in(0).rank() != 1 || !size || from < 0 || from > shape.rank()) return PartialShape();
+        const int64_t end = count < 0 || count > shape.rank() - from ? shape.rank() : from + count;
+        return shapes::Subshape(shape, static_cast<int>(from), static_cast<int>(end));
       })
       .Gradient([](GradContext& g) {
         // The gradient in the middle of zeros: as many before as `begin`, after as much as is missing.

@@ -20,6 +20,7 @@ FROM = {
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
+    "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
     "framework.type_spec": "TypeSpec",
     "framework.versions": """
         COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER

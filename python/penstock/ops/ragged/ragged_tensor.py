@@ -35,6 +35,15 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         self._cached_value_rowids = cached_value_rowids
         self._cached_nrows = cached_nrows
 
+    @property
+    def _type_spec(self):
+        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+        return RaggedTensorSpec.from_value(self)
+
+    def _shape_invariant_to_type_spec(self, shape):
+        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+        return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+
     # --- made of values and a partition of them into rows
 
     @classmethod

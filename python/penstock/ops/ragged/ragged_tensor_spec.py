@@ -1,0 +1,87 @@
+"""RaggedTensorSpec: what is known of a ragged tensor before it is there."""
+import numpy as np
+
+from penstock.framework import dtypes, ops, tensor_shape
+from penstock.framework.mode import mode
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
+from penstock.ops.ragged.ragged_tensor import RaggedTensor, is_ragged
+from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
+
+__all__ = ["RaggedTensorSpec"]
+
+
+class RaggedTensorSpec(BatchableTypeSpec):
+    """Of RaggedTensor.
+
+    shape: None if nothing is known of it; ragged dimensions are None in it. ragged_rank: how many dimensions are
+    divided by row splits, one less than the rank if left out (ValueError if that is unknown).
+    """
+
+    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
+
+    def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
+        self._shape = tensor_shape.as_shape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+        rank = self._shape.ndims
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = rank - 1
+        if not isinstance(ragged_rank, int):
+            raise TypeError("ragged_rank must be an int")
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError("ragged_rank must be less than rank.")
+        self._ragged_rank = ragged_rank
+
+    value_type = property(lambda self: RaggedTensor if self._ragged_rank > 0 else ops.Tensor, doc="RaggedTensor.")
+    dtype = property(lambda self: self._dtype, doc="The type of the values.")
+    shape = property(lambda self: self._shape, doc="The shape; ragged dimensions are None.")
+    ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions are divided by row splits.")
+    row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the row splits.")
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+
+    @property
+    def _component_specs(self):
+        if self._ragged_rank == 0:
+            return [TensorSpec(self._shape, self._dtype)]
+        values = tensor_shape.TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:])
+        rows = None if self._shape.ndims is None else self._shape.as_list()[0]
+        splits = [None if rows is None else rows + 1]
+        return [TensorSpec(values, self._dtype), TensorSpec(splits, self._row_splits_dtype),
+                *(TensorSpec([None], self._row_splits_dtype) for _ in range(self._ragged_rank - 1))]
+
+    def _to_components(self, value):
+        return [value.flat_values, *value.nested_row_splits] if is_ragged(value) else [value]
+
+    def _from_components(self, components):
+        arrays = all(isinstance(c, np.ndarray) for c in components)
+        if arrays and not mode.eager:
+            result = components[0]
+            for splits in reversed(components[1:]):
+                result = RaggedTensorValue(result, splits)
+            return result
+        result, *nested = (ops.convert_to_tensor(c) for c in components)
+        for splits in reversed(nested):
+            result = RaggedTensor.from_row_splits(result, splits, validate=False)
+        return result
+
+    def _batch(self, batch_size):
+        return RaggedTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype,
+                                self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self):
+        # A row of a tensor of ragged rank 1 is a plain tensor, of rank 0 here.
+        return RaggedTensorSpec(self._shape[1:], self._dtype, max(self._ragged_rank - 1, 0), self._row_splits_dtype)
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of a ragged tensor, or of the value of one."""
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
+
+for _kind in (RaggedTensor, RaggedTensorValue):
+    register_type_spec_from_value_converter(_kind, RaggedTensorSpec.from_value)

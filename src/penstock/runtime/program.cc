@@ -199,14 +199,11 @@ class Compiler {
     std::vector<int> once, rounds, last;
     for (size_t i = 0; i < units_.size(); ++i) {
       const Unit& unit = units_[i];
-      if (unit.loop < 0) branches.Add(*unit.node, frame_);
-      if (unit.loop >= 0) {
-        for (const Node* enter : source_.shapes[unit.loop]->inputs) branches.Add(*enter, frame_);
-      }
+      const bool always = !MayBeDead(unit, branches);
       for (const Endpoint& input : unit.inputs) body[i] = body[i] || in_body(input.node);
       for (const Node* control : unit.controls) body[i] = body[i] || in_body(control);
       const bool constant = unit.inputs.empty() && !unit.node->traits().stateful && unit.node->num_outputs() == 1 &&
-                            branches.Of(*unit.node).empty();
+                            always;
       (constant ? once : body[i] ? last : rounds).push_back(static_cast<int>(i));
     }
     loop->first_round = static_cast<int>(once.size());
@@ -316,17 +313,21 @@ class Compiler {
     }
   }
 
+  // Adds the unit to `branches`; whether it lies behind a Switch.
+  bool MayBeDead(const Unit& unit, BlockBranches& branches) const {
+    const auto add = [&](const Node& node) {
+      branches.Add(node, frame_);
+      return !branches.Of(node).empty();
+    };
+    if (unit.loop < 0) return add(*unit.node);
+    bool dead = false;
+    for (const Node* enter : source_.shapes[unit.loop]->inputs) dead |= add(*enter);
+    return dead;
+  }
+
   // On a straight line, what lies behind a Switch looks whether it is to run.
   void AddChecks(const Unit& unit, Instruction* instruction, BlockBranches& branches) {
-    if (unit.loop >= 0) {
-      for (const Node* enter : source_.shapes[unit.loop]->inputs) {
-        branches.Add(*enter, frame_);
-        instruction->maybe_dead |= !branches.Of(*enter).empty();
-      }
-    } else {
-      branches.Add(*unit.node, frame_);
-      instruction->maybe_dead = !branches.Of(*unit.node).empty();
-    }
+    instruction->maybe_dead = MayBeDead(unit, branches);
     instruction->first_check = static_cast<int>(program_.checks.size());
     instruction->first_guard = static_cast<int>(program_.guards.size());
     if (!instruction->maybe_dead) return;

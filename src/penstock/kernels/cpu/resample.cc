@@ -12,6 +12,17 @@
 
 namespace penstock {
 
+Shape ResizedShape(KernelContext& k) {
+  const Shape& images = k.shape(0);
+  k.Require(images.rank() == 4, "input must be 4-dimensional", images);
+  k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2, "size must be 1-dimensional with 2 elements, but has shape ",
+            k.shape(1));
+  const std::vector<int64_t> size = k.Ints(1);
+  k.Require(size[0] > 0 && size[1] > 0, "output dimensions must be positive");
+  k.Require(images[1] > 0 && images[2] > 0, "input image must be of non-zero size");
+  return Shape({images[0], size[0], size[1], images[3]});
+}
+
 void Resample(const KernelContext& k, const float* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns,
               float* y) {
   const int64_t n = in[3], line = in[2] * n, new_line = columns.size() * n;
@@ -65,18 +76,6 @@ template void ResampleBack(const KernelContext&, const float*, const Shape&, con
 namespace {
 
 int64_t Inside(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
-
-// The sizes of the new image: input 1.
-Shape NewShape(KernelContext& k) {
-  const Shape& images = k.shape(0);
-  k.Require(images.rank() == 4, "input must be 4-dimensional", images);
-  k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2, "size must be 1-dimensional with 2 elements, but has shape ",
-            k.shape(1));
-  const std::vector<int64_t> size = k.Ints(1);
-  k.Require(size[0] > 0 && size[1] > 0, "output dimensions must be positive");
-  k.Require(images[1] > 0 && images[2] > 0, "input image must be of non-zero size");
-  return Shape({images[0], size[0], size[1], images[3]});
-}
 
 float ScaleOf(bool align_corners, int64_t in, int64_t out) {
   return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -134,7 +133,7 @@ struct BicubicAttrs {
 struct ResizeBicubic : BicubicAttrs {
   using BicubicAttrs::BicubicAttrs;
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &in = k.shape(0);
+    const Shape shape = ResizedShape(k), &in = k.shape(0);
     const auto y = k.out<float>(0, shape);
     if (y.empty()) return;
     const ComputeInput<float> x(k, k.input(0));
@@ -183,7 +182,7 @@ struct ResizeArea {
     return taps;
   }
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &in = k.shape(0);
+    const Shape shape = ResizedShape(k), &in = k.shape(0);
     const auto y = k.out<float>(0, shape);
     if (y.empty()) return;
     const ComputeInput<float> x(k, k.input(0));
@@ -275,7 +274,7 @@ struct ScaleAttrs {
 struct ScaleAndTranslate : ScaleAttrs {
   using ScaleAttrs::ScaleAttrs;
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &in = k.shape(0);
+    const Shape shape = ResizedShape(k), &in = k.shape(0);
     k.Require(in[3] > 0, "image must have at least one channel");
     const Pairs pairs = Read(k, 2);
     const auto y = k.out<float>(0, shape);

@@ -7,6 +7,9 @@
 
 namespace penstock {
 
+// The shape of a resized image, of the sizes in input 1. InvalidArgument: no image, or sizes that are not positive.
+Shape ResizedShape(KernelContext& k);
+
 // Along one axis: what each new position is made of.
 class AxisTaps {
  public:

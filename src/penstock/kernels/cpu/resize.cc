@@ -5,6 +5,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/resample.h"
 
 namespace penstock {
 namespace {
@@ -51,24 +52,12 @@ std::vector<int64_t> Nearest(const Corners& corners, int64_t in, int64_t out) {
   return all;
 }
 
-// The sizes of the new image: input 1.
-Shape NewShape(KernelContext& k) {
-  const Shape& images = k.shape(0);
-  k.Require(images.rank() == 4, "input must be 4-dimensional", images);
-  k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2, "size must be 1-dimensional with 2 elements, but has shape ",
-            k.shape(1));
-  const std::vector<int64_t> size = k.Ints(1);
-  k.Require(size[0] > 0 && size[1] > 0, "output dimensions must be positive");
-  k.Require(images[1] > 0 && images[2] > 0, "input image must be of non-zero size");
-  return Shape({images[0], size[0], size[1], images[3]});
-}
-
 template <class T>
 struct ResizeBilinear {
   Corners corners;
   explicit ResizeBilinear(const NodeView& node) : corners(node) {}
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &in = k.shape(0);
+    const Shape shape = ResizedShape(k), &in = k.shape(0);
     const T* x = k.in<T>(0).data();
     float* y = k.out<float>(0, shape).data();
     const auto rows = Interpolation(corners, in[1], shape[1]), columns = Interpolation(corners, in[2], shape[2]);
@@ -137,7 +126,7 @@ struct ResizeNearest {  // of any type
   Corners corners;
   explicit ResizeNearest(const NodeView& node) : corners(node) {}
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &in = k.shape(0);
+    const Shape shape = ResizedShape(k), &in = k.shape(0);
     Tensor& y = k.Output(0, shape);
     const auto rows = Nearest(corners, in[1], shape[1]), columns = Nearest(corners, in[2], shape[2]);
     const size_t pixel = in[3] * DataTypeSize(k.input(0).dtype());
@@ -158,7 +147,7 @@ struct ResizeNearestGrad {
   Corners corners;
   explicit ResizeNearestGrad(const NodeView& node) : corners(node) {}
   void operator()(KernelContext& k) const {
-    const Shape shape = NewShape(k), &dy_shape = k.shape(0);
+    const Shape shape = ResizedShape(k), &dy_shape = k.shape(0);
     const ComputeInput<C> dy(k, k.input(0));
     ComputeOutput<C> out(k, 0, shape);
     ZeroElements(kTypeOf<C>, out.data, shape.num_elements());

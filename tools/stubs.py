@@ -4,8 +4,8 @@
 
 Public namespaces (penstock/v1, penstock/compat/v1, penstock/__init__) only say where a name comes from: they follow
 from the tables of penstock/api. Those below version 2's module stand in penstock/_stubs: a folder of their name in the
-package would pass for a module. Op functions follow from the ops' definitions. Classes that get operators and methods while
-modules load (Tensor, Variable) are described as they are found.
+package would pass for a module. Op functions follow from the ops' definitions. Classes that get operators and methods
+while modules load (Tensor, Variable) are described as they are found.
 """
 import ast
 import enum

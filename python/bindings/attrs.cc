@@ -19,7 +19,8 @@ struct PyAttrProto {
 
 std::string Bytes(nb::handle value) {
   if (PyBytes_Check(value.ptr())) return {PyBytes_AS_STRING(value.ptr()), size_t(PyBytes_GET_SIZE(value.ptr()))};
-  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(nb::steal<nb::object>(PyUnicode_AsUTF8String(value.ptr())));
+  if (PyUnicode_Check(value.ptr()))
+    return nb::cast<std::string>(nb::steal<nb::object>(PyUnicode_AsUTF8String(value.ptr())));
   throw nb::type_error("bytes or str expected");
 }
 
@@ -74,7 +75,8 @@ AttrValue AttrFromPython(nb::handle value, const std::string& kind) {
   if (kind == "tensor") return TensorFromHandle(value);
   if (kind == "func") return nb::cast<PyFunc&>(value).func;
   if (kind == "list(int)") return List<int64_t>(value, [](nb::handle h) { return nb::cast<int64_t>(h); });
-  if (kind == "list(float)") return List<float>(value, [](nb::handle h) { return static_cast<float>(nb::cast<double>(h)); });
+  if (kind == "list(float)")
+    return List<float>(value, [](nb::handle h) { return static_cast<float>(nb::cast<double>(h)); });
   if (kind == "list(bool)") return List<bool>(value, [](nb::handle h) { return nb::cast<bool>(h); });
   if (kind == "list(string)") return List<std::string>(value, Bytes);
   if (kind == "list(type)") return List<DataType>(value, [](nb::handle h) { return DataType(nb::cast<int>(h)); });

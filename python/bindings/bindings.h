@@ -21,7 +21,8 @@ void BindErrors(nb::module_& m);
 
 // --- numpy.cc
 void BindNumpy(nb::module_& m);
-// An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does not fit.
+// An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does
+// not fit.
 Tensor FromNumpy(nb::handle value, DataType dtype);
 // The same, of the type that the array has.
 Tensor FromNumpy(nb::handle value);

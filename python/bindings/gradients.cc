@@ -32,8 +32,8 @@ GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
 
 nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
                    const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
-                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits, int inside,
-                   nb::handle loops_without_gradient) {
+                   nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits,
+                   int inside, nb::handle loops_without_gradient) {
   GradientOptions options;
   options.name_scope = name_scope;
   options.zero_unconnected = zero_unconnected;
@@ -87,10 +87,11 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
 
 void BindGradients(nb::class_<PyGraph>& graph) {
   graph.def("gradients", &Gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("grad_ys"), nb::kw_only(),
-            nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/", nb::arg("zero_unconnected") = false,
-            nb::arg("colocate") = false, nb::arg("gate") = 0, nb::arg("aggregation") = 0,
-            nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(), nb::arg("override_map") = nb::dict(),
-            nb::arg("visits").none() = nb::none(), nb::arg("inside") = -1, nb::arg("loops_without_gradient") = nb::tuple());
+            nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/",
+            nb::arg("zero_unconnected") = false, nb::arg("colocate") = false, nb::arg("gate") = 0,
+            nb::arg("aggregation") = 0, nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(),
+            nb::arg("override_map") = nb::dict(), nb::arg("visits").none() = nb::none(), nb::arg("inside") = -1,
+            nb::arg("loops_without_gradient") = nb::tuple());
 }
 
 }  // namespace penstock::python

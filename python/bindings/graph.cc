@@ -16,7 +16,9 @@ const OpDef* FindOp(const Graph& graph, const std::string& op, std::shared_ptr<c
 }
 
 // (node, output), as opposed to a list of such pairs.
-bool IsEndpoint(nb::handle h) { return PyTuple_Check(h.ptr()) && nb::len(h) == 2 && PyLong_Check(nb::handle(h[0]).ptr()); }
+bool IsEndpoint(nb::handle h) {
+  return PyTuple_Check(h.ptr()) && nb::len(h) == 2 && PyLong_Check(nb::handle(h[0]).ptr());
+}
 
 int AddNode(PyGraph& self, const std::string& op, const std::string& name, nb::handle inputs, nb::handle control_inputs,
             nb::dict attrs, const std::string& device, nb::handle colocate) {
@@ -104,10 +106,12 @@ void BindGraph(nb::module_& m) {
   graph.def(nb::init<>())
       .def_prop_ro("version", [](const PyGraph& g) { return g.graph->version(); })
       .def_prop_ro("num_nodes", [](const PyGraph& g) { return g.graph->num_ids(); })
-      .def("unique_name", [](PyGraph& g, const std::string& name, bool mark) { return g.graph->UniqueName(name, mark); },
-           nb::arg("name"), nb::arg("mark_as_used") = true)
-      .def("add_node", &AddNode, nb::arg("op"), nb::arg("name"), nb::arg("inputs"), nb::arg("control_inputs") = nb::tuple(),
-           nb::arg("attrs") = nb::dict(), nb::arg("device") = "", nb::arg("colocate") = nb::tuple())
+      .def(
+          "unique_name", [](PyGraph& g, const std::string& name, bool mark) { return g.graph->UniqueName(name, mark); },
+          nb::arg("name"), nb::arg("mark_as_used") = true)
+      .def("add_node", &AddNode, nb::arg("op"), nb::arg("name"), nb::arg("inputs"),
+           nb::arg("control_inputs") = nb::tuple(), nb::arg("attrs") = nb::dict(), nb::arg("device") = "",
+           nb::arg("colocate") = nb::tuple())
       .def("node_by_name",
            [](const PyGraph& g, const std::string& name) {
              const Node* node = g.graph->FindNode(name);
@@ -152,12 +156,14 @@ void BindGraph(nb::module_& m) {
              for (DataType t : g.At(id)->output_types()) out.append(static_cast<int>(t));
              return out;
            })
-      .def("shape", [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(nb::make_tuple(id, output)).shape()); })
-      .def("set_shape",
-           [](PyGraph& g, int id, int output, nb::handle shape) {
-             Guard([&] { g.graph->SetShape(g.At(nb::make_tuple(id, output)), ShapeFromPython(shape)); });
-           },
-           nb::arg("node"), nb::arg("output"), nb::arg("shape").none())
+      .def("shape",
+           [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(nb::make_tuple(id, output)).shape()); })
+      .def(
+          "set_shape",
+          [](PyGraph& g, int id, int output, nb::handle shape) {
+            Guard([&] { g.graph->SetShape(g.At(nb::make_tuple(id, output)), ShapeFromPython(shape)); });
+          },
+          nb::arg("node"), nb::arg("output"), nb::arg("shape").none())
       .def("handle_data",
            [](const PyGraph& g, int id, int output) -> nb::object {
              const auto& data = g.At(nb::make_tuple(id, output)).node->info(output).handle_data;
@@ -176,7 +182,8 @@ void BindGraph(nb::module_& m) {
              if (!value) throw nb::key_error(name.c_str());
              return AttrToPython(*value);
            })
-      .def("has_attr", [](const PyGraph& g, int id, const std::string& name) { return g.At(id)->attrs().Find(name) != nullptr; })
+      .def("has_attr",
+           [](const PyGraph& g, int id, const std::string& name) { return g.At(id)->attrs().Find(name) != nullptr; })
       .def("attr_proto",
            [](const PyGraph& g, int id, const std::string& name) {
              const AttrValue* value = g.At(id)->attrs().Find(name);
@@ -214,7 +221,8 @@ void BindGraph(nb::module_& m) {
            })
       .def("constant_value_as_shape",
            [](PyGraph& g, int id, int output) {
-             return ShapeToPython(Guard([&] { return g.graph->ConstantValueAsShape(g.At(nb::make_tuple(id, output))); }));
+             return ShapeToPython(
+                 Guard([&] { return g.graph->ConstantValueAsShape(g.At(nb::make_tuple(id, output))); }));
            })
       .def("versions",
            [](const PyGraph& g) {

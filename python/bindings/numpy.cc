@@ -71,7 +71,8 @@ TString StringElement(PyObject* item) {
     if (!text) throw nb::python_error();
     return TString(std::string_view(text, size));
   }
-  throw nb::type_error(StrCat("Unsupported object type ", Py_TYPE(item)->tp_name, ": strings are bytes or str").c_str());
+  throw nb::type_error(
+      StrCat("Unsupported object type ", Py_TYPE(item)->tp_name, ": strings are bytes or str").c_str());
 }
 
 Shape ShapeOf(PyArrayObject* array) {
@@ -80,7 +81,8 @@ Shape ShapeOf(PyArrayObject* array) {
 }
 
 Tensor Strings(nb::handle value) {
-  PyObject* as_object = PyArray_FromAny(value.ptr(), PyArray_DescrFromType(NPY_OBJECT), 0, 0, NPY_ARRAY_CARRAY_RO, nullptr);
+  PyObject* as_object =
+      PyArray_FromAny(value.ptr(), PyArray_DescrFromType(NPY_OBJECT), 0, 0, NPY_ARRAY_CARRAY_RO, nullptr);
   if (!as_object) throw nb::python_error();
   nb::object holder = nb::steal(as_object);
   auto* array = reinterpret_cast<PyArrayObject*>(as_object);
@@ -102,7 +104,8 @@ nb::object AsArray(nb::handle value, DataType dtype) {
 Tensor Copy(PyArrayObject* array, DataType dtype) {
   Tensor t(dtype, ShapeOf(array));
   if (t.bytes() != static_cast<size_t>(PyArray_NBYTES(array))) {
-    throw nb::type_error(StrCat("an array of ", PyArray_NBYTES(array), " bytes does not hold a tensor of ", t.bytes()).c_str());
+    throw nb::type_error(
+        StrCat("an array of ", PyArray_NBYTES(array), " bytes does not hold a tensor of ", t.bytes()).c_str());
   }
   if (t.bytes()) std::memcpy(t.mutable_raw(), PyArray_DATA(array), t.bytes());
   return t;
@@ -195,7 +198,8 @@ nb::object ToNumpy(Tensor value) {
   }
   auto* owner = new Tensor(std::move(value));
   nb::object capsule = nb::capsule(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, nullptr, owner->mutable_raw(), NPY_ARRAY_CARRAY, nullptr);
+  PyObject* array =
+      PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, nullptr, owner->mutable_raw(), NPY_ARRAY_CARRAY, nullptr);
   if (!array) throw nb::python_error();
   PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array), capsule.release().ptr());
   return nb::steal(array);

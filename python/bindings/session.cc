@@ -13,8 +13,8 @@ namespace {
 
 std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBytes_Size(b.ptr()))}; }
 
-// --- Ctrl-C. Our handler counts and then calls the one that was there (Python's, which only sets a flag); the executors watch
-// the count, so a step of the main thread ends, and Python raises KeyboardInterrupt.
+// --- Ctrl-C. Our handler counts and then calls the one that was there (Python's, which only sets a flag); the
+// executors watch the count, so a step of the main thread ends, and Python raises KeyboardInterrupt.
 struct sigaction g_previous;
 
 void OnInterrupt(int signal, siginfo_t* info, void* context) {
@@ -58,7 +58,8 @@ struct PySession {
 // What one run does around the runtime: feeds in, GIL away, fetches out.
 class Runner {
  public:
-  Runner(const std::shared_ptr<Session>& session, std::shared_ptr<const CompiledStep> step) : session_(session), step_(std::move(step)) {}
+  Runner(const std::shared_ptr<Session>& session, std::shared_ptr<const CompiledStep> step)
+      : session_(session), step_(std::move(step)) {}
 
   nb::list Run(std::vector<Tensor>& feeds, const RunOptions& options, RunMetadata* metadata) const {
     std::vector<Tensor> fetches;
@@ -117,7 +118,8 @@ std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session
   return step;
 }
 
-nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options, bool want_metadata) {
+nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options,
+              bool want_metadata) {
   nb::list feed_ids;
   std::vector<nb::object> values;
   for (nb::handle feed : feeds) {
@@ -130,7 +132,8 @@ nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle 
     tensors.push_back(Guard([&] { return FeedFromNumpy(values[i], runner.step().arg_types[i]); }));
   }
   RunMetadata metadata;
-  const RunOptions run_options = options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
+  const RunOptions run_options =
+      options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
   nb::list out = runner.Run(tensors, run_options, want_metadata ? &metadata : nullptr);
   nb::object report = nb::none();
   if (want_metadata) report = ToBytes(SerializeRunMetadata(metadata));
@@ -205,7 +208,8 @@ struct PyDevice {
 
 nb::list Devices(const std::vector<std::shared_ptr<Device>>& devices) {
   nb::list out;
-  for (const auto& d : devices) out.append(nb::cast(PyDevice{d->name(), d->type(), d->memory_limit(), d->incarnation()}));
+  for (const auto& d : devices)
+    out.append(nb::cast(PyDevice{d->name(), d->type(), d->memory_limit(), d->incarnation()}));
   return out;
 }
 
@@ -231,16 +235,21 @@ void BindSession(nb::module_& m) {
           "__init__",
           [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config, PyServer* server) {
             if (!server && !target.empty() && target != "local") {
-              Raise(Status(Code::kNotFound, StrCat("No session factory registered for the given session options: {target: \"",
-                                                   target, "\"}; this runtime serves the target \"\"")));
+              Raise(Status(Code::kNotFound,
+                           StrCat("No session factory registered for the given session options: {target: \"", target,
+                                  "\"}; this runtime serves the target \"\"")));
             }
-            auto session = Guard([&] { return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config)), server ? server->server : nullptr); });
+            auto session = Guard([&] {
+              return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config)),
+                                               server ? server->server : nullptr);
+            });
             WatchInterrupts();
             new (self) PySession{graph.graph, std::move(session)};
           },
-          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0), nb::arg("server").none() = nb::none())
-      .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none(),
-           nb::arg("metadata") = false)
+          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0),
+          nb::arg("server").none() = nb::none())
+      .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"),
+           nb::arg("options").none() = nb::none(), nb::arg("metadata") = false)
       .def(
           "callable",
           [](PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options) {
@@ -262,8 +271,10 @@ void BindSession(nb::module_& m) {
             Session::Reset(containers, server ? server->server.get() : nullptr);
           },
           nb::arg("containers"), nb::arg("server").none() = nb::none());
-  m.def("list_local_devices", [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },
-        nb::arg("config") = nb::bytes("", 0));
+  m.def(
+      "list_local_devices",
+      [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },
+      nb::arg("config") = nb::bytes("", 0));
 }
 
 }  // namespace penstock::python

@@ -1,4 +1,4 @@
-"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; the string helpers of `tf.compat` are here as well."""
+"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; and `tf.compat`'s string helpers."""
 import importlib
 
 _STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes_or_text_types", "integral_types",

@@ -58,37 +58,6 @@ _SWITCHES = frozenset("""
 _VALUES = ("disable_model_pruning", "disable_meta_optimizer", "min_graph_nodes")
 
 
-def get_optimizer_experimental_options():
-    """The graph passes that were switched, and the other settings of graph optimisation: name -> value."""
-    rewriter = _written().graph_options.rewrite_options
-    options = {name: getattr(rewriter, name) == rewriter.ON for name in sorted(_SWITCHES) if getattr(rewriter, name)}
-    return {**options, **{name: getattr(rewriter, name) for name in _VALUES if getattr(rewriter, name)}}
-
-
-def set_optimizer_experimental_options(options):
-    """Switches graph passes and changes other settings of graph optimisation. KeyError for a name that is none."""
-    rewriter = _written().graph_options.rewrite_options
-    for name, value in options.items():
-        if name in _SWITCHES:
-            setattr(rewriter, name, rewriter.ON if value else rewriter.OFF)
-        elif name in _VALUES:
-            setattr(rewriter, name, value)
-        else:
-            raise KeyError(name)
-
-
-def get_optimizer_jit():
-    """Whether graphs are compiled by XLA: a setting that is kept and has no effect."""
-    options = _written().graph_options.optimizer_options
-    return options.global_jit_level == options.ON_1
-
-
-def set_optimizer_jit(enabled):
-    """Says whether graphs are to be compiled by XLA: kept, without effect."""
-    options = _written().graph_options.optimizer_options
-    options.global_jit_level = options.ON_1 if enabled else options.OFF
-
-
 def list_physical_devices(device_type=None):
     """The machine's devices, or those of one type ("CPU")."""
     from penstock.client import device_lib
@@ -222,14 +191,6 @@ def set_optimizer_jit(enabled):
     _jit = enabled
 
 
-_OPTIMIZERS = {"constant_folding": "constant_folding", "shape_optimization": "shape_optimization",
-               "remapping": "remapping", "arithmetic_optimization": "arithmetic_optimization",
-               "dependency_optimization": "dependency_optimization", "loop_optimization": "loop_optimization",
-               "function_optimization": "function_optimization",
-               "layout_optimizer": "layout_optimizer", "debug_stripper": "debug_stripper",
-               "scoped_allocator_optimization": "scoped_allocator_optimization",
-               "implementation_selector": "implementation_selector",
-               "auto_mixed_precision": "auto_mixed_precision"}
 _options = {}
 
 
@@ -240,12 +201,10 @@ def get_optimizer_experimental_options():
 
 def set_optimizer_experimental_options(options):
     """Switches passes of graph optimisation on or off by name; True, False."""
-    from penstock import proto
     rewriter = _written().graph_options.rewrite_options
-    toggle = proto.message("tensorflow.RewriterConfig").DESCRIPTOR.enum_types_by_name["Toggle"].values_by_name
     for name, value in options.items():
         _options[name] = value
-        if name in ("disable_model_pruning", "disable_meta_optimizer", "min_graph_nodes"):
+        if name in _VALUES:
             setattr(rewriter, name, value)
-        elif name in _OPTIMIZERS:
-            setattr(rewriter, name, toggle["ON" if value else "OFF"].number)
+        elif name in _SWITCHES:
+            setattr(rewriter, name, rewriter.ON if value else rewriter.OFF)

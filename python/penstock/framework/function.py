@@ -311,7 +311,8 @@ class _FuncGraph(Graph):
         self.extra_args.append(inner)
         if _is_guaranteed(tensor.op):  # it is known to be constant inside too
             with self.as_default(), self.control_dependencies(None):
-                return super()._new_op("GuaranteeConst", (inner,), "GuaranteeConst", {"T": inner.dtype._base}).outputs[0]
+                attrs = {"T": inner.dtype._base}
+                return super()._new_op("GuaranteeConst", (inner,), "GuaranteeConst", attrs).outputs[0]
         return inner
 
     def _by_value(self, tensor):

@@ -284,8 +284,9 @@ class _Call:
         if wanted is not None and wanted != observed:
             from penstock.framework import errors
             raise errors.InvalidArgumentError(
-                None, None, f"cannot compute {self.info.name} as input #{len(self.inputs)}(zero-based) was expected to be "
-                f"a {_type_text(wanted)} tensor but is a {_type_text(observed)} tensor [Op:{self.info.name}]") from None
+                None, None, f"cannot compute {self.info.name} as input #{len(self.inputs)}(zero-based) was expected "
+                f"to be a {_type_text(wanted)} tensor "
+                f"but is a {_type_text(observed)} tensor [Op:{self.info.name}]") from None
 
     def explain(self, arg, value, given):
         """Raises what is wrong with a value that is of another type than the known one."""

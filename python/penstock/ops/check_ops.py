@@ -49,9 +49,9 @@ def _eager_data(sign, x, y, holds, summarize):
         shown = min(summarize, len(where))
         data += [f"Indices of first {shown} different values:", where[:shown],
                  "Corresponding x values:", x[~holds][:shown], "Corresponding y values:", y[~holds][:shown]]
-    for label, values in (("x", x.reshape(-1)), ("y", y.reshape(-1))):
+    for which, values in (("x", x.reshape(-1)), ("y", y.reshape(-1))):
         shown = min(summarize, values.size)
-        data += [f"First {shown} elements of {label}:", values[:shown]]
+        data += [f"First {shown} elements of {which}:", values[:shown]]
     return data
 
 

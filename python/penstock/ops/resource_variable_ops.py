@@ -528,16 +528,6 @@ class _UnreadVariable(BaseResourceVariable):
 
 
 def variable_shape(handle, out_type=dtypes.int32):
-    """The shape of the variable behind `handle`: a constant where it is known."""
-    data = getattr(handle, "_handle_data", None)
-    if data is not None and data.is_set:
-        shape = data.shape_and_type[0].shape
-        if not shape.unknown_rank and all(d.size != -1 for d in shape.dim):
-            return constant_op.constant([d.size for d in shape.dim], dtype=out_type)
-    return gen.variable_shape(handle, out_type=out_type)
-
-
-def variable_shape(handle, out_type=dtypes.int32):
     """The shape of the variable behind a handle, as a constant if it is known."""
     data = ops.get_resource_handle_data(handle)
     shape = tensor_shape.as_shape(data[0][1]) if data else tensor_shape.unknown_shape()

@@ -190,7 +190,7 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
             return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def load(self, value, session=None):
-        """Sets the value in `session` (the default session if None) without adding to the graph; at once in eager mode."""
+        """Sets the value in `session` (or the default one) without adding to the graph; at once in eager mode."""
         if ops.executing_eagerly():
             self.assign(value)
             return

@@ -5,7 +5,6 @@ from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
-from penstock.framework import composite_spec
 from penstock.framework import type_spec
 from penstock.ops import control_flow_ops
 from penstock.ops import control_flow_util as util

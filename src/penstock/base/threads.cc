@@ -106,7 +106,9 @@ struct ThreadPool::Impl {
   std::atomic<int> generation{-1};
 };
 
-ThreadPool::ThreadPool(int threads, const char* name) : impl_(std::make_shared<Impl>(std::max(1, threads))) { (void)name; }
+ThreadPool::ThreadPool(int threads, const char* name) : impl_(std::make_shared<Impl>(std::max(1, threads))) {
+  (void)name;
+}
 ThreadPool::~ThreadPool() = default;
 int ThreadPool::threads() const { return impl_->threads; }
 

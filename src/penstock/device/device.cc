@@ -82,13 +82,14 @@ std::string DeviceName::ToString() const {
 }
 
 bool DeviceName::Matches(const DeviceName& full) const {
-  return (!has_job || job == full.job) && (!has_replica || replica == full.replica) && (!has_task || task == full.task) &&
-         (!has_type || type == full.type) && (!has_id || id == full.id);
+  return (!has_job || job == full.job) && (!has_replica || replica == full.replica) &&
+         (!has_task || task == full.task) && (!has_type || type == full.type) && (!has_id || id == full.id);
 }
 
 void DeviceName::MergeFrom(const DeviceName& other, bool override_conflicts) {
   const auto conflict = [&](std::string_view what) {
-    throw InvalidArgument("Cannot merge devices with incompatible ", what, "s: '", ToString(), "' and '", other.ToString(), "'");
+    throw InvalidArgument("Cannot merge devices with incompatible ", what, "s: '", ToString(), "' and '",
+                          other.ToString(), "'");
   };
   const auto merge = [&](auto& mine, bool& has, const auto& theirs, bool other_has, std::string_view what) {
     if (!other_has) return true;

@@ -25,8 +25,8 @@ struct DeviceName {
   std::string ToString() const;
   // Whether a device of the full name `full` is one of those that this part-name describes.
   bool Matches(const DeviceName& full) const;
-  // Fills what this leaves open from `other`. InvalidArgument if they contradict each other, unless `override_conflicts`: then
-  // conflicting type and id are cleared (soft placement).
+  // Fills what this leaves open from `other`. InvalidArgument if they contradict each other, unless
+  // `override_conflicts`: then conflicting type and id are cleared (soft placement).
   void MergeFrom(const DeviceName& other, bool override_conflicts = false);
   // What `overriding` sets replaces what this says (nested `with tf.device`).
   void OverrideWith(const DeviceName& overriding);

@@ -3,7 +3,8 @@
 namespace penstock {
 namespace {
 
-std::pair<std::string, std::string> Key(const std::string& default_container, std::string_view container, std::string_view name) {
+std::pair<std::string, std::string> Key(const std::string& default_container, std::string_view container,
+                                        std::string_view name) {
   return {container.empty() ? default_container : std::string(container), std::string(name)};
 }
 

@@ -15,7 +15,8 @@ namespace penstock {
 // Thread-safe. A name belongs to one object whatever its type.
 class ResourceManager {
  public:
-  explicit ResourceManager(std::string default_container = "localhost") : default_container_(std::move(default_container)) {}
+  explicit ResourceManager(std::string default_container = "localhost")
+      : default_container_(std::move(default_container)) {}
   // Null if absent.
   Ref<Resource> Find(std::string_view container, std::string_view name) const;
   // The object of that name, made by `make` if absent. InvalidArgument if one of another type T has the name.
@@ -37,7 +38,8 @@ class ResourceManager {
   template <class T>
   static Ref<T> Cast(Ref<Resource> any, std::string_view name) {
     T* typed = dynamic_cast<T*>(any.get());
-    if (any && !typed) throw InvalidArgument("Resource ", name, " is of another type than expected: ", any->DebugString());
+    if (any && !typed)
+      throw InvalidArgument("Resource ", name, " is of another type than expected: ", any->DebugString());
     Ref<T> result;
     if (typed) {
       typed->AddRef();
@@ -45,7 +47,8 @@ class ResourceManager {
     }
     return result;
   }
-  Ref<Resource> FindOrMakeAny(std::string_view container, std::string_view name, const std::function<Ref<Resource>()>& make);
+  Ref<Resource> FindOrMakeAny(std::string_view container, std::string_view name,
+                              const std::function<Ref<Resource>()>& make);
   std::string default_container_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, Ref<Resource>> resources_;

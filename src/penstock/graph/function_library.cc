@@ -45,7 +45,8 @@ void FunctionLibrary::Add(std::shared_ptr<const FunctionDef> function) {
   const std::string& name = function->signature.name;
   const auto [it, added] = functions_.try_emplace(name, function);
   if (!added && it->second != function && !Same(*it->second, *function)) {
-    throw InvalidArgument("Cannot add function '", name, "' because a different function with the same name already exists.");
+    throw InvalidArgument("Cannot add function '", name,
+                          "' because a different function with the same name already exists.");
   }
   it->second = std::move(function);
 }

@@ -1,4 +1,5 @@
-// Named functions. A library is an immutable snapshot: extending it makes a new one, so a step keeps what it compiled with.
+// Named functions. A library is an immutable snapshot: extending it makes a new one, so a step keeps what it compiled
+// with.
 #pragma once
 
 #include <map>

@@ -67,7 +67,9 @@ const AttrValue& GradContext::attr(std::string_view name) const {
 }
 
 std::pair<int, int> GradContext::InputRange(std::string_view arg) const { return input_ranges_[op_->InputIndex(arg)]; }
-std::pair<int, int> GradContext::OutputRange(std::string_view arg) const { return output_ranges_[op_->OutputIndex(arg)]; }
+std::pair<int, int> GradContext::OutputRange(std::string_view arg) const {
+  return output_ranges_[op_->OutputIndex(arg)];
+}
 
 Out GradContext::Call(std::string_view op, std::initializer_list<Out> inputs, AttrMap attrs) {
   return scope_->Call(op, std::span<const Out>(inputs.begin(), inputs.size()), std::move(attrs))[0];

@@ -28,8 +28,8 @@ Out DenseGrad(const Grad& grad);
 // The sum of those that are not none; sparse if all are.
 Grad AggregateGrads(std::vector<Grad> grads);
 
-// What the gradient function of one node sees: its inputs x, outputs y, the gradients dy that flow into it, and where to
-// put the gradients of its inputs. Inputs that are not set have no gradient.
+// What the gradient function of one node sees: its inputs x, outputs y, the gradients dy that flow into it, and where
+// to put the gradients of its inputs. Inputs that are not set have no gradient.
 class GradContext {
  public:
   virtual ~GradContext() = default;
@@ -60,8 +60,8 @@ class GradContext {
   Outs CallAll(std::string_view op, std::span<const Out> inputs, AttrMap attrs = {});
 
   void Set(int i, Grad grad) { dx_[i] = std::move(grad); }
-  // For binary ops with broadcasting: sums `grad` over the axes along which input i was stretched (against input `other`),
-  // and gives it input i's shape.
+  // For binary ops with broadcasting: sums `grad` over the axes along which input i was stretched (against input
+  // `other`), and gives it input i's shape.
   void SetBroadcast(int i, Out grad, int other = -1);
   std::vector<Grad>& dx() { return dx_; }
 
@@ -97,15 +97,15 @@ struct GradientOptions {
   std::vector<Endpoint> stop_gradients;
   std::set<std::string> loops_without_gradient;  // frames
   const Node* inside = nullptr;           // a node of the branch or loop in which the caller builds
-  // Gradients from the front end. Asked first, by the node's `_gradient_op_type` attribute, the override map, or its op:
-  // null function: the op's own.
+  // Gradients from the front end. Asked first, by the node's `_gradient_op_type` attribute, the override map, or its
+  // op: null function: the op's own.
   std::function<bool(const Node& node)> has_override;
   std::function<std::vector<GradEndpoint>(Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop)>
       override_gradient;
 };
 
-// Adds to `graph` the derivative of the sum of ys with respect to each x; grad_ys (empty, or one for each y, possibly none)
-// are the gradients that flow into ys. NotFound: an op on the way has no gradient (LookupError in Python);
+// Adds to `graph` the derivative of the sum of ys with respect to each x; grad_ys (empty, or one for each y, possibly
+// none) are the gradients that flow into ys. NotFound: an op on the way has no gradient (LookupError in Python);
 // InvalidArgument: bad grad_ys.
 std::vector<GradEndpoint> AddGradients(Graph& graph, const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs,
                                        const std::vector<GradEndpoint>& grad_ys, const GradientOptions& options);

@@ -13,7 +13,9 @@ std::string Lower(std::string_view s) {
 
 bool Allowed(const AttrDef& def, const AttrValue& value) {
   if (def.allowed.empty()) return true;
-  const auto within = [&](const auto& allowed, const auto& x) { return std::ranges::find(allowed, x) != allowed.end(); };
+  const auto within = [&](const auto& allowed, const auto& x) {
+    return std::ranges::find(allowed, x) != allowed.end();
+  };
   if (const auto* types = def.allowed.If<std::vector<DataType>>()) {
     if (const auto* t = value.If<DataType>()) return within(*types, *t);
     if (const auto* list = value.If<std::vector<DataType>>()) {
@@ -32,7 +34,13 @@ bool Allowed(const AttrDef& def, const AttrValue& value) {
 int64_t ListLength(const AttrValue& value) {
   return std::visit(
       [](const auto& x) -> int64_t {
-        if constexpr (requires { x.size(); x.begin(); } && !requires { x.c_str(); }) return static_cast<int64_t>(x.size());
+        if constexpr (
+            requires {
+              x.size();
+              x.begin();
+            } &&
+            !requires { x.c_str(); })
+          return static_cast<int64_t>(x.size());
         return 0;
       },
       value.v);
@@ -56,19 +64,21 @@ void CheckAttr(const Node& node, const AttrDef& def, AttrValue* value) {
   }
   if (kind == "int" && def.kind == "float") *value = static_cast<float>(*value->If<int64_t>());
   if (value->KindName() != def.kind) {
-    throw InvalidArgument("AttrValue had value with type '", kind, "' when '", def.kind, "' expected\n\t for attr '", def.name,
-                          "' of node '", node.name(), "' (op: ", node.op_name(), ")");
+    throw InvalidArgument("AttrValue had value with type '", kind, "' when '", def.kind, "' expected\n\t for attr '",
+                          def.name, "' of node '", node.name(), "' (op: ", node.op_name(), ")");
   }
   if (!Allowed(def, *value)) {
-    throw InvalidArgument("Value for attr '", def.name, "' of ", *value, " is not in the list of allowed values: ", def.allowed,
-                          "\n\t; NodeDef: {{node ", node.name(), "}}; ", node.op());
+    throw InvalidArgument("Value for attr '", def.name, "' of ", *value,
+                          " is not in the list of allowed values: ", def.allowed, "\n\t; NodeDef: {{node ", node.name(),
+                          "}}; ", node.op());
   }
   if (def.has_minimum) {
     const int64_t* i = value->If<int64_t>();
     const int64_t size = i ? *i : ListLength(*value);
     if (size < def.minimum) {
-      throw InvalidArgument(i ? "Value for attr '" : "Length for attr '", def.name, "' of ", size, " must be at least minimum ",
-                            def.minimum, "\n\t; NodeDef: {{node ", node.name(), "}}; ", node.op());
+      throw InvalidArgument(i ? "Value for attr '" : "Length for attr '", def.name, "' of ", size,
+                            " must be at least minimum ", def.minimum, "\n\t; NodeDef: {{node ", node.name(), "}}; ",
+                            node.op());
     }
   }
 }
@@ -93,7 +103,8 @@ static int ArgLength(const ArgDef& arg, const AttrMap& attrs) {
   }
   if (!arg.type_list_attr.empty()) {
     const auto* types = attrs.Find(arg.type_list_attr);
-    return types && types->If<std::vector<DataType>>() ? static_cast<int>(types->If<std::vector<DataType>>()->size()) : 0;
+    return types && types->If<std::vector<DataType>>() ? static_cast<int>(types->If<std::vector<DataType>>()->size())
+                                                       : 0;
   }
   return 1;
 }
@@ -148,7 +159,8 @@ Graph::~Graph() = default;
 
 bool Graph::IsValidName(std::string_view name) {
   const auto ok = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '\\' || c == '-' || c == '/' || c == '>';
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '\\' || c == '-' || c == '/' ||
+           c == '>';
   };
   return !name.empty() && (std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '.' || name[0] == '_') &&
          std::ranges::all_of(name, ok);
@@ -185,12 +197,12 @@ static Error WrongInputs(const Node& node, size_t given) {
       for (int n = std::min(ArgLength(arg, node.attrs()), 100); n > 0; --n) types.push_back(name);
     }
   }
-  return InvalidArgument("NodeDef expected inputs '", StrJoin(types, ", "), "' do not match ", given, " inputs specified; ",
-                         node.op(), "; NodeDef: {{node ", node.name(), "}}");
+  return InvalidArgument("NodeDef expected inputs '", StrJoin(types, ", "), "' do not match ", given,
+                         " inputs specified; ", node.op(), "; NodeDef: {{node ", node.name(), "}}");
 }
 
-// Deduces type and number attributes from the inputs, checks the inputs against the definition, and fills input and output
-// types.
+// Deduces type and number attributes from the inputs, checks the inputs against the definition, and fills input and
+// output types.
 void Graph::FillTypes(Node* node) const {
   const OpDef& op = node->op();
   AttrMap& attrs = node->attrs_;
@@ -257,7 +269,8 @@ void Graph::FillDefaults(Node* node) const {
     const AttrValue* value = node->attrs_.Find(def.name);
     if (!value) {
       if (!def.has_default()) {
-        throw InvalidArgument("NodeDef missing attr '", def.name, "' from ", op, "; NodeDef: {{node ", node->name(), "}}");
+        throw InvalidArgument("NodeDef missing attr '", def.name, "' from ", op, "; NodeDef: {{node ", node->name(),
+                              "}}");
       }
       node->attrs_.Set(def.name, def.default_value);
     }
@@ -266,9 +279,10 @@ void Graph::FillDefaults(Node* node) const {
   for (const auto& [name, value] : node->attrs_) {
     if (name.empty() || name[0] == '_' || op.FindAttr(name)) continue;
     if (node->own_op_) continue;  // a function call may carry attributes of its own
-    throw InvalidArgument("NodeDef mentions attr '", name, "' not in ", op, "; NodeDef: {{node ", node->name(),
-                          "}}. (Check whether your GraphDef-interpreting binary is up to date with your GraphDef-generating "
-                          "binary.)");
+    throw InvalidArgument(
+        "NodeDef mentions attr '", name, "' not in ", op, "; NodeDef: {{node ", node->name(),
+        "}}. (Check whether your GraphDef-interpreting binary is up to date with your GraphDef-generating "
+        "binary.)");
   }
 }
 
@@ -288,7 +302,8 @@ static void FillOutputTypes(const Node& node, std::vector<DataType>* types) {
     }
     for (DataType t : one) types->push_back(arg.is_ref ? RefType(t) : t);
     if (types->size() > kMostArgs) {
-      throw InvalidArgument("Node '", node.name(), "' (op: ", node.op_name(), ") has more than ", kMostArgs, " outputs");
+      throw InvalidArgument("Node '", node.name(), "' (op: ", node.op_name(), ") has more than ", kMostArgs,
+                            " outputs");
     }
   }
 }
@@ -337,8 +352,8 @@ Node* Graph::AddNode(NodeSpec spec, std::optional<int> producer) {
   node->device_ = std::move(spec.device);
   for (const Endpoint& input : spec.inputs) {
     if (input.index < 0 || input.index >= input.node->num_outputs()) {
-      throw InvalidArgument("Node '", node->name_, "' wants output ", input.index, " of '", input.node->name(), "', which has ",
-                            input.node->num_outputs(), " outputs");
+      throw InvalidArgument("Node '", node->name_, "' wants output ", input.index, " of '", input.node->name(),
+                            "', which has ", input.node->num_outputs(), " outputs");
     }
   }
   node->inputs_ = spec.inputs;
@@ -382,8 +397,8 @@ void Graph::InferShapes(Node* node) {
   } catch (const Error& e) {
     std::vector<std::string> shapes;
     for (const Endpoint& input : node->inputs_) shapes.push_back(input.shape().ToString());
-    throw InvalidArgument(e.what(), " for '{{node ", node->name(), "}} = ", node->op_name(), "' (op: '", node->op_name(),
-                          "') with input shapes: ", StrJoin(shapes, ", "), ".");
+    throw InvalidArgument(e.what(), " for '{{node ", node->name(), "}} = ", node->op_name(), "' (op: '",
+                          node->op_name(), "') with input shapes: ", StrJoin(shapes, ", "), ".");
   }
   node->infos_ = std::move(context.outputs());
 }
@@ -424,7 +439,8 @@ void Graph::UpdateInput(Node* node, int input, Endpoint value) {
     throw OutOfRange("Cannot update edge. Input index [", input, "] is greater than the number of total inputs [",
                      node->num_inputs(), "].");
   }
-  if (BaseType(value.type()) != BaseType(node->input_type(input)) || (IsRef(node->input_type(input)) && !IsRef(value.type()))) {
+  if (BaseType(value.type()) != BaseType(node->input_type(input)) ||
+      (IsRef(node->input_type(input)) && !IsRef(value.type()))) {
     throw InvalidArgument("Input ", input, " of node ", node->name(), " was passed ", ToString(value.type()), " from ",
                           value.name(), " incompatible with expected ", ToString(node->input_type(input)), ".");
   }
@@ -457,8 +473,8 @@ void Graph::SetShape(Endpoint output, const PartialShape& shape) {
   try {
     known = known.MergeWith(shape);
   } catch (const Error& e) {
-    throw InvalidArgument("Tensor '", output.name(), "' has shape ", known, ", which is incompatible with ", shape, ": ",
-                          e.what());
+    throw InvalidArgument("Tensor '", output.name(), "' has shape ", known, ", which is incompatible with ", shape,
+                          ": ", e.what());
   }
 }
 
@@ -488,7 +504,8 @@ std::vector<Node*> Graph::Nodes() const {
 const Tensor* Graph::ConstantValue(Endpoint output) {
   const OpDef& op = output.node->op();
   if (op.traits.stateful || op.traits.flow != Flow::kNone || IsRef(output.type())) return nullptr;
-  if (const AttrValue* value = op.inputs.empty() ? output.node->attrs().Find("value") : nullptr) return value->If<Tensor>();
+  if (const AttrValue* value = op.inputs.empty() ? output.node->attrs().Find("value") : nullptr)
+    return value->If<Tensor>();
   const int64_t key = int64_t{output.node->id()} << 16 | output.index;
   auto it = constants_.find(key);
   if (it == constants_.end()) it = constants_.emplace(key, Evaluate(output, 0)).first;
@@ -498,7 +515,8 @@ const Tensor* Graph::ConstantValue(Endpoint output) {
 std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
   const Node& node = *output.node;
   const OpTraits& traits = node.traits();
-  if (traits.stateful || traits.flow != Flow::kNone || node.own_op_ || depth > kDeepestConstant || IsRef(output.type())) {
+  if (traits.stateful || traits.flow != Flow::kNone || node.own_op_ || depth > kDeepestConstant ||
+      IsRef(output.type())) {
     return std::nullopt;
   }
   if (const AttrValue* value = node.op().inputs.empty() ? node.attrs().Find("value") : nullptr) {
@@ -523,7 +541,8 @@ std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
       }
     }
   }
-  if (!g_evaluator || node.op().known_by_name_only || traits.cost == Cost::kHeavy || node.num_inputs() == 0) return std::nullopt;
+  if (!g_evaluator || node.op().known_by_name_only || traits.cost == Cost::kHeavy || node.num_inputs() == 0)
+    return std::nullopt;
   if (node.shape(output.index).num_elements() > kLargestConstant) return std::nullopt;
   std::vector<Tensor> inputs;
   for (const Endpoint& input : node.inputs()) {

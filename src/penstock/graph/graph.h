@@ -1,5 +1,5 @@
-// Graph: nodes, data and control edges, functions. Every node is checked against its OpDef and has its output types, shapes
-// and handle data inferred as it is added.
+// Graph: nodes, data and control edges, functions. Every node is checked against its OpDef and has its output types,
+// shapes and handle data inferred as it is added.
 //
 // Not thread-safe by itself: sessions and front ends hold `mutex()` while they read or extend a shared graph.
 #pragma once
@@ -106,7 +106,7 @@ struct NodeSpec {
   std::string op, name;              // name: new and valid
   std::vector<Endpoint> inputs;      // flat, in the order of the definition
   std::vector<Node*> control_inputs;
-  AttrMap attrs;                     // type and number attributes may be left out where inputs tell; defaults are filled in
+  AttrMap attrs;  // type and number attributes may be left out where inputs tell; defaults are filled in
   std::string device;
 };
 

@@ -16,7 +16,9 @@ class GraphScope final : public Scope {
   const Tensor* Constant(Out value) override { return graph_->ConstantValue(At(value)); }
 
   Out From(Endpoint e) { return e ? Out{this, e.node->id(), e.index} : Out(); }
-  Endpoint At(Out value) const { return value ? Endpoint{graph_->node(static_cast<int>(value.id)), value.index} : Endpoint(); }
+  Endpoint At(Out value) const {
+    return value ? Endpoint{graph_->node(static_cast<int>(value.id)), value.index} : Endpoint();
+  }
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   // New nodes go where `node` goes, as its group and its device say; null: anywhere.
   void set_colocate(const Node* node) { colocate_ = node; }

@@ -136,7 +136,9 @@ Out ZerosLike(Out x) { return Call("ZerosLike", {x}); }
 Out OnesLike(Out x) { return Call("OnesLike", {x}); }
 Out Identity(Out x) { return Call("Identity", {x}); }
 Out Sum(Out x, Out axes, bool keep_dims) { return Call("Sum", {x, axes}, {{"keep_dims", keep_dims}}); }
-Out Sum(Out x, std::vector<int32_t> axes, bool keep_dims) { return Sum(x, ConstVector(*x.scope, std::move(axes)), keep_dims); }
+Out Sum(Out x, std::vector<int32_t> axes, bool keep_dims) {
+  return Sum(x, ConstVector(*x.scope, std::move(axes)), keep_dims);
+}
 Out Transpose(Out x, Out permutation) { return Call("Transpose", {x, permutation}); }
 Out Where(Out condition, Out x, Out y) { return Call("SelectV2", {condition, x, y}); }
 Out ConstVector(Scope& scope, std::vector<int32_t> values) { return scope.Const(Tensor::Vector(values)); }

@@ -23,7 +23,12 @@ class NodeView {
  public:
   NodeView(std::string_view name, const OpDef& op, const AttrMap& attrs, std::span<const DataType> input_types,
            std::span<const DataType> output_types, Device* device)
-      : name_(name), op_(&op), attrs_(&attrs), input_types_(input_types), output_types_(output_types), device_(device) {}
+      : name_(name),
+        op_(&op),
+        attrs_(&attrs),
+        input_types_(input_types),
+        output_types_(output_types),
+        device_(device) {}
   std::string_view name() const { return name_; }
   const OpDef& op() const { return *op_; }
   const AttrMap& attrs() const { return *attrs_; }
@@ -60,8 +65,8 @@ class Kernel {
   virtual ~Kernel() = default;
   // Throws Error; the executor adds op and node.
   virtual void Run(KernelContext& k) = 0;
-  // A kernel that waits (Recv, queues, RPCs, py_func) is asynchronous: RunAsync returns at once and calls `done` exactly
-  // once, from any thread, when its outputs are set; it holds no thread meanwhile.
+  // A kernel that waits (Recv, queues, RPCs, py_func) is asynchronous: RunAsync returns at once and calls `done`
+  // exactly once, from any thread, when its outputs are set; it holds no thread meanwhile.
   virtual bool is_async() const { return false; }
   using Done = std::function<void(Status)>;
   virtual void RunAsync(KernelContext& k, Done done);

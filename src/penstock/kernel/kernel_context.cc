@@ -25,7 +25,8 @@ int KernelContext::Axis(int i, int rank) const {
 }
 
 Shape KernelContext::ShapeInput(int i) const {
-  Require(input(i).rank() == 1 || input(i).num_elements() == 1, "shape must be a vector of {int32,int64}, got shape ", shape(i));
+  Require(input(i).rank() == 1 || input(i).num_elements() == 1, "shape must be a vector of {int32,int64}, got shape ",
+          shape(i));
   return Shape(Ints(i));
 }
 
@@ -41,7 +42,8 @@ Tensor& KernelContext::OutputLike(int i, std::initializer_list<int> candidates, 
     if (!CanTake(candidate)) continue;
     const Tensor& t = input(candidate);
     // A small part of a large buffer is not worth keeping the buffer for.
-    if (t.dtype() != dtype || t.num_elements() != shape.num_elements() || !t.buffer() || t.buffer()->size() > 2 * t.bytes() + 64) {
+    if (t.dtype() != dtype || t.num_elements() != shape.num_elements() || !t.buffer() ||
+        t.buffer()->size() > 2 * t.bytes() + 64) {
       continue;
     }
     return outputs_[i].tensor = t.Reshaped(shape);

@@ -23,7 +23,8 @@ class KernelContext {
     Value* value;
     bool last_use;  // nobody reads this value after this kernel: its buffer may be taken
   };
-  KernelContext(const NodeView& node, std::span<Input> inputs, std::span<Value> outputs, StepServices& step, Device& device)
+  KernelContext(const NodeView& node, std::span<Input> inputs, std::span<Value> outputs, StepServices& step,
+                Device& device)
       : node_(&node), inputs_(inputs), outputs_(outputs), step_(&step), device_(&device) {}
 
   const NodeView& node() const { return *node_; }
@@ -62,7 +63,8 @@ class KernelContext {
   Ref<T> Lookup(int i) const {
     Ref<Resource> any = LookupAny(i);
     T* typed = dynamic_cast<T*>(any.get());
-    if (!typed) throw InvalidArgument("resource ", handle(i).name, " is of another type than ", node().op().name, " needs");
+    if (!typed)
+      throw InvalidArgument("resource ", handle(i).name, " is of another type than ", node().op().name, " needs");
     typed->AddRef();
     return Ref<T>(typed);
   }
@@ -71,8 +73,8 @@ class KernelContext {
   // Uninitialised memory for output i (of the node's declared type).
   Tensor& Output(int i, const Shape& shape);
   Tensor& Output(int i, DataType dtype, const Shape& shape);
-  // Output i in the buffer of the first of `candidates` that is last used here, is held by nobody else, and has the right
-  // type and size; fresh memory otherwise. The buffer still holds the input's values.
+  // Output i in the buffer of the first of `candidates` that is last used here, is held by nobody else, and has the
+  // right type and size; fresh memory otherwise. The buffer still holds the input's values.
   Tensor& OutputLike(int i, std::initializer_list<int> candidates, const Shape& shape);
   template <class T>
   std::span<T> out(int i, const Shape& shape) {
@@ -89,7 +91,9 @@ class KernelContext {
   // Scratch memory.
   Tensor Temp(DataType dtype, const Shape& shape) const { return Tensor(dtype, shape, device().allocator()); }
   // Whether input i's buffer may be written: last use, and held by nobody else.
-  bool CanTake(int i) const { return inputs_[i].last_use && !inputs_[i].value->ref && inputs_[i].value->tensor.unique(); }
+  bool CanTake(int i) const {
+    return inputs_[i].last_use && !inputs_[i].value->ref && inputs_[i].value->tensor.unique();
+  }
   Tensor Take(int i) { return CanTake(i) ? std::move(inputs_[i].value->tensor) : input(i); }
   // For Switch and Merge: an output that is not set is dead.
   bool output_set(int i) const { return outputs_[i].tensor.initialized() || outputs_[i].ref; }
@@ -111,7 +115,8 @@ class KernelContext {
   // Which frame and iteration this runs in, for rendezvous keys and TensorArrays.
   int64_t frame_iter = 0;
   bool is_dead = false;  // only transfers (_Send) ever see a dead run
-  // The container and name that a stateful node's object has: from its `container` and `shared_name` attributes, or its own.
+  // The container and name that a stateful node's object has: from its `container` and `shared_name` attributes, or its
+  // own.
   std::pair<std::string, std::string> ResourceName() const;
 
  private:

@@ -40,7 +40,8 @@ KernelBuilder& KernelBuilder::Only(std::string_view type_attr, std::vector<DataT
   return *this;
 }
 
-KernelDef* KernelRegistry::AddDef(std::string_view op, std::vector<std::pair<std::string, std::vector<DataType>>> constraints,
+KernelDef* KernelRegistry::AddDef(std::string_view op,
+                                  std::vector<std::pair<std::string, std::vector<DataType>>> constraints,
                                   std::unique_ptr<Kernel> (*make)(const NodeView&)) {
   auto def = std::make_unique<KernelDef>();
   def->op = op;
@@ -55,7 +56,8 @@ const KernelDef* KernelRegistry::Find(std::string_view device_type, const OpDef&
   if (it == by_op_.end()) return nullptr;
   const KernelDef* best = nullptr;
   for (const auto& def : it->second) {
-    if (def->device_type == device_type && Fits(*def, attrs) && (!best || def->priority > best->priority)) best = def.get();
+    if (def->device_type == device_type && Fits(*def, attrs) && (!best || def->priority > best->priority))
+      best = def.get();
   }
   return best;
 }
@@ -93,7 +95,8 @@ std::vector<std::string> KernelRegistry::DevicesFor(const OpDef& op, const AttrM
   const auto it = by_op_.find(op.name);
   if (it == by_op_.end()) return devices;
   for (const auto& def : it->second) {
-    if (Fits(*def, attrs) && std::ranges::find(devices, def->device_type) == devices.end()) devices.push_back(def->device_type);
+    if (Fits(*def, attrs) && std::ranges::find(devices, def->device_type) == devices.end())
+      devices.push_back(def->device_type);
   }
   return devices;
 }

@@ -3,8 +3,8 @@
 //   kernels.Add<Cumsum>("Cumsum", Numbers{}).HostInput(1);   // template <class T> struct Cumsum, one for each type
 //   kernels.Add<Concat>("ConcatV2");                         // one kernel for all types
 //
-// A kernel is a class that derives from Kernel, or simply has `void operator()(KernelContext&) const`; its constructor takes
-// `const NodeView&` (and reads attributes once) or nothing.
+// A kernel is a class that derives from Kernel, or simply has `void operator()(KernelContext&) const`; its constructor
+// takes `const NodeView&` (and reads attributes once) or nothing.
 #pragma once
 
 #include <memory>

@@ -50,8 +50,8 @@ class Rendezvous : public RefCounted {
   virtual void Abort(Status status) = 0;  // fails all that wait and all that come
 };
 
-// A variable's slot: what a reference output names. The value is replaced or, when nobody else holds its buffer, updated in
-// place, under the mutex.
+// A variable's slot: what a reference output names. The value is replaced or, when nobody else holds its buffer,
+// updated in place, under the mutex.
 class VariableSlot : public Resource {
  public:
   std::mutex mutex;

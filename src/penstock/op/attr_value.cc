@@ -9,7 +9,8 @@ namespace penstock {
 namespace {
 
 auto Position(auto& items, std::string_view name) {
-  return std::lower_bound(items.begin(), items.end(), name, [](const auto& item, std::string_view n) { return item.first < n; });
+  return std::lower_bound(items.begin(), items.end(), name,
+                          [](const auto& item, std::string_view n) { return item.first < n; });
 }
 
 bool SameTensor(const Tensor& a, const Tensor& b) {

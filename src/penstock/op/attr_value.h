@@ -61,10 +61,10 @@ AttrValue EmptyListOf(std::string_view kind);
 class AttrValue {
  public:
   using Variant =
-      std::variant<std::monostate, std::string, int64_t, float, bool, DataType, PartialShape, std::shared_ptr<const Tensor>,
-                   FuncRef, AttrPlaceholder, EmptyList, std::vector<std::string>, std::vector<int64_t>, std::vector<float>,
-                   std::vector<bool>, std::vector<DataType>, std::vector<PartialShape>, std::vector<Tensor>,
-                   std::vector<FuncRef>>;
+      std::variant<std::monostate, std::string, int64_t, float, bool, DataType, PartialShape,
+                   std::shared_ptr<const Tensor>, FuncRef, AttrPlaceholder, EmptyList, std::vector<std::string>,
+                   std::vector<int64_t>, std::vector<float>, std::vector<bool>, std::vector<DataType>,
+                   std::vector<PartialShape>, std::vector<Tensor>, std::vector<FuncRef>>;
   AttrValue() = default;
   template <class T>
     requires std::constructible_from<Variant, std::in_place_type_t<T>, T>

@@ -19,7 +19,9 @@ class Scanner {
   std::string Word() {
     Skip();
     size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == '/')) ++n;
+    while (n < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == '/'))
+      ++n;
     if (n == 0) Fail("name expected");
     std::string word(rest_.substr(0, n));
     rest_.remove_prefix(n);
@@ -61,9 +63,10 @@ class Scanner {
 
 const std::vector<DataType> kRealNumbers = {DT_FLOAT, DT_DOUBLE, DT_INT32, DT_UINT8,  DT_INT16,  DT_INT8,
                                             DT_INT64, DT_BFLOAT16, DT_UINT16, DT_HALF, DT_UINT32, DT_UINT64};
-const std::vector<DataType> kNumbers = {DT_FLOAT,  DT_DOUBLE, DT_INT32,    DT_UINT8,  DT_INT16,      DT_INT8,
-                                        DT_COMPLEX64, DT_INT64, DT_QINT8,  DT_QUINT8, DT_QINT32,     DT_BFLOAT16,
-                                        DT_QINT16, DT_QUINT16, DT_UINT16,  DT_COMPLEX128, DT_HALF,   DT_UINT32, DT_UINT64};
+const std::vector<DataType> kNumbers = {DT_FLOAT,      DT_DOUBLE,    DT_INT32,  DT_UINT8,   DT_INT16,
+                                        DT_INT8,       DT_COMPLEX64, DT_INT64,  DT_QINT8,   DT_QUINT8,
+                                        DT_QINT32,     DT_BFLOAT16,  DT_QINT16, DT_QUINT16, DT_UINT16,
+                                        DT_COMPLEX128, DT_HALF,      DT_UINT32, DT_UINT64};
 const std::vector<DataType> kQuantized = {DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
 
 DataType TypeNamed(Scanner& s, std::string_view name) {

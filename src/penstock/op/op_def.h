@@ -40,7 +40,20 @@ enum class Cost : uint8_t {
 };
 
 // What an op is to the machinery of frames (TensorFlow's control flow) and of steps.
-enum class Flow : uint8_t { kNone, kSwitch, kMerge, kEnter, kExit, kNextIteration, kLoopCond, kArg, kRetval, kSend, kRecv, kPlaceholder };
+enum class Flow : uint8_t {
+  kNone,
+  kSwitch,
+  kMerge,
+  kEnter,
+  kExit,
+  kNextIteration,
+  kLoopCond,
+  kArg,
+  kRetval,
+  kSend,
+  kRecv,
+  kPlaceholder
+};
 
 // Facts that passes, cost model, executor and eager read; no other place compares op names.
 struct OpTraits {

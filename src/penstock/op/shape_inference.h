@@ -17,8 +17,8 @@ struct TensorInfo {
   std::vector<DtypeAndShape> handle_data;  // behind a resource or variant
 };
 
-// One node's inputs and attributes, and the outputs to fill in. Errors are thrown as InvalidArgument; the graph adds the
-// node's name.
+// One node's inputs and attributes, and the outputs to fill in. Errors are thrown as InvalidArgument; the graph adds
+// the node's name.
 class ShapeContext {
  public:
   virtual ~ShapeContext() = default;
@@ -35,7 +35,8 @@ class ShapeContext {
 
   // The value of input i if it is known while building the graph (constants, and arithmetic on shapes seen through).
   virtual const Tensor* in_value(int i) { return nullptr; }
-  // Input i, a vector that holds a shape, as far as its elements are known: [-1 elements unknown]. Unknown rank if nothing is.
+  // Input i, a vector that holds a shape, as far as its elements are known: [-1 elements unknown]. Unknown rank if
+  // nothing is.
   virtual PartialShape in_as_shape(int i);
   // Input i as a scalar int or the i-th int: nullopt if not known. InvalidArgument unless a scalar.
   std::optional<int64_t> in_int(int i);
@@ -88,8 +89,8 @@ PartialShape Concatenate(const PartialShape& a, const PartialShape& b);
 PartialShape Subshape(const PartialShape& s, int begin, int end);
 
 // Sizes of windowed ops. `padding` is "SAME", "VALID" or "EXPLICIT". Returns {output size, pad before, pad after};
-// -1 as output size if the input is unknown. The formulas are those of TensorFlow's convolution guide. InvalidArgument if the
-// output would be negative or a stride or dilation is not positive.
+// -1 as output size if the input is unknown. The formulas are those of TensorFlow's convolution guide. InvalidArgument
+// if the output would be negative or a stride or dilation is not positive.
 struct Window {
   int64_t out, pad_before, pad_after;
 };

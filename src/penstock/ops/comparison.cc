@@ -52,7 +52,8 @@ void RegisterComparisonOps(OpRegistry& ops) {
         std::vector<int64_t> dims(in.rank());
         for (int i = 0; i < in.rank(); ++i) dims[i] = in[i];
         if (dims.back() >= 0) {
-          if (dims.back() % 8) throw InvalidArgument("Dimension size must be evenly divisible by 8 but is ", dims.back());
+          if (dims.back() % 8)
+            throw InvalidArgument("Dimension size must be evenly divisible by 8 but is ", dims.back());
           dims.back() /= 8;
         }
         c.out(0, PartialShape(dims));

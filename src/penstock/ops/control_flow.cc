@@ -100,7 +100,11 @@ void RegisterControlFlowOps(OpRegistry& ops) {
       .Input("input: bool").Output("output: bool").Free().NotDifferentiable()
       .Shape([](ShapeContext& c) { c.out(0, c.WithRank(0, 0)); })
       .Doc("Whether the loop goes on: its predicate passes through here.");
-  ops.Add("ControlTrigger").ControlTrigger().Free().Shape(shapes::None).Doc("Runs even if its control inputs are dead.");
+  ops.Add("ControlTrigger")
+      .ControlTrigger()
+      .Free()
+      .Shape(shapes::None)
+      .Doc("Runs even if its control inputs are dead.");
   ops.Add("Abort")
       .Attr("error_msg: string = ''").Attr("exit_without_error: bool = false").Shape(shapes::None)
       .Doc("Ends the process: with an error, or quietly if `exit_without_error`.");

@@ -15,8 +15,13 @@ int64_t SizeInput(ShapeContext& c, int i) {
 }  // namespace
 
 void RegisterCountingOps(OpRegistry& ops) {
-  ops.Add("Bincount").Input("arr: int32").Input("size: int32").Input("weights: T").Output("bins: T")
-      .Attr("T: {int32, int64, float, double}").Doc("How often each of 0 .. size - 1 occurs, or the sums of its weights.")
+  ops.Add("Bincount")
+      .Input("arr: int32")
+      .Input("size: int32")
+      .Input("weights: T")
+      .Output("bins: T")
+      .Attr("T: {int32, int64, float, double}")
+      .Doc("How often each of 0 .. size - 1 occurs, or the sums of its weights.")
       .Shape([](ShapeContext& c) { c.out(0, PartialShape({SizeInput(c, 1)})); });
   ops.Add("DenseBincount").Input("input: Tidx").Input("size: Tidx").Input("weights: T").Output("output: T")
       .Attr("Tidx: {int32, int64}").Attr("T: {int32, int64, float, double}").Attr("binary_output: bool = false")

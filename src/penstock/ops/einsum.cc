@@ -17,8 +17,8 @@ bool Has(const Labels& labels, int label) { return std::find(labels.begin(), lab
 void EinsumShape(ShapeContext& c) {
   const EinsumEquation e = EinsumEquation::Parse(c.attr<std::string>("equation"));
   if (static_cast<int>(e.inputs.size()) != c.num_inputs()) {
-    throw InvalidArgument("Expected ", e.inputs.size(), " inputs for equation ", c.attr<std::string>("equation"), " but got: ",
-                          c.num_inputs());
+    throw InvalidArgument("Expected ", e.inputs.size(), " inputs for equation ", c.attr<std::string>("equation"),
+                          " but got: ", c.num_inputs());
   }
   std::map<int, int64_t> sizes;
   int broadcast = 0;
@@ -32,7 +32,8 @@ void EinsumShape(ShapeContext& c) {
     const Labels labels = EinsumEquation::Expand(e.inputs[i], shape.rank(), i);
     for (size_t d = 0; d < labels.size(); ++d) {
       const auto [at, fresh] = sizes.emplace(labels[d], shape[d]);
-      if (labels[d] >= EinsumEquation::kBroadcast) broadcast = std::max(broadcast, labels[d] - EinsumEquation::kBroadcast + 1);
+      if (labels[d] >= EinsumEquation::kBroadcast)
+        broadcast = std::max(broadcast, labels[d] - EinsumEquation::kBroadcast + 1);
       if (fresh) continue;
       if (labels[d] < EinsumEquation::kBroadcast) {
         at->second = ShapeContext::MergeDim(at->second, shape[d]);
@@ -65,7 +66,8 @@ Out SizeOf(GradContext& g, Out x, const Labels& labels, int label) {
 }
 
 // What flows back into x, given `partial`, whose labels are "..." (perhaps) and those of x's that partial could give:
-// dimensions that were summed over x alone are stretched back, repeated ones become a diagonal, broadcast ones are summed.
+// dimensions that were summed over x alone are stretched back, repeated ones become a diagonal, broadcast ones are
+// summed.
 Out ToInput(GradContext& g, Out x, const Labels& labels, Out partial, Labels have) {
   Labels missing;
   for (const int label : labels) {
@@ -83,7 +85,9 @@ Out ToInput(GradContext& g, Out x, const Labels& labels, Out partial, Labels hav
     partial = g.Call("BroadcastTo", {Reshape(partial, g.CallAll("ConcatV2", ones)[0]), g.CallAll("ConcatV2", full)[0]});
   }
   if (!Has(have, kEllipsis)) {
-    return have == labels ? partial : Contract(g, {partial}, StrCat(EinsumEquation::ToString(have), "->", EinsumEquation::ToString(labels)));
+    return have == labels
+               ? partial
+               : Contract(g, {partial}, StrCat(EinsumEquation::ToString(have), "->", EinsumEquation::ToString(labels)));
   }
   // "..." first, as NumPy broadcasts; then the sum over what was stretched; then x's own order.
   Labels dots_first = {kEllipsis};
@@ -91,7 +95,8 @@ Out ToInput(GradContext& g, Out x, const Labels& labels, Out partial, Labels hav
     if (label != kEllipsis) dots_first.push_back(label);
   }
   if (have != dots_first) {
-    partial = Contract(g, {partial}, StrCat(EinsumEquation::ToString(have), "->", EinsumEquation::ToString(dots_first)));
+    partial =
+        Contract(g, {partial}, StrCat(EinsumEquation::ToString(have), "->", EinsumEquation::ToString(dots_first)));
   }
   const bool moved = Has(labels, kEllipsis) && labels.front() != kEllipsis;
   const std::string to_front = StrCat(EinsumEquation::ToString(labels), "->", EinsumEquation::ToString(dots_first));
@@ -131,8 +136,15 @@ void EinsumGradient(GradContext& g) {
 }  // namespace
 
 void RegisterEinsumOps(OpRegistry& ops) {
-  ops.Add("Einsum").Input("inputs: N * T").Output("output: T").Attr("equation: string").Attr("N: int >= 1").Attr("T: type")
-      .Heavy().Shape(EinsumShape).Gradient(EinsumGradient)
+  ops.Add("Einsum")
+      .Input("inputs: N * T")
+      .Output("output: T")
+      .Attr("equation: string")
+      .Attr("N: int >= 1")
+      .Attr("T: type")
+      .Heavy()
+      .Shape(EinsumShape)
+      .Gradient(EinsumGradient)
       .Doc("Sums of products over labelled dimensions: \"ab,bc->ac\" is the matrix product.");
 }
 

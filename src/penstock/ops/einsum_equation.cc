@@ -68,7 +68,8 @@ std::vector<int> EinsumEquation::Expand(const std::vector<int>& labels, int rank
   const bool ellipsis = HasEllipsis(labels);
   const int named = static_cast<int>(labels.size()) - ellipsis;
   if (ellipsis ? rank < named : rank != named) {
-    throw InvalidArgument("Expected input ", input, " to have rank ", ellipsis ? "at least " : "", named, " but got: ", rank);
+    throw InvalidArgument("Expected input ", input, " to have rank ", ellipsis ? "at least " : "", named,
+                          " but got: ", rank);
   }
   std::vector<int> out;
   for (const int label : labels) {

@@ -6,8 +6,8 @@
 namespace penstock {
 namespace {
 
-// The gradient of a call is a call of SymbolicGradient, which differentiates the callee where it runs: its inputs are those
-// of the call followed by the gradients of the outputs.
+// The gradient of a call is a call of SymbolicGradient, which differentiates the callee where it runs: its inputs are
+// those of the call followed by the gradients of the outputs.
 void GradientOfCall(GradContext& g, FuncRef callee) {
   Outs inputs;
   std::vector<DataType> in_types, out_types;
@@ -23,7 +23,8 @@ void GradientOfCall(GradContext& g, FuncRef callee) {
     in_types.push_back(inputs.back().type());
   }
   if (out_types.empty()) return;
-  const Outs dx = g.CallAll("SymbolicGradient", inputs, {{"Tin", in_types}, {"Tout", out_types}, {"f", std::move(callee)}});
+  const Outs dx =
+      g.CallAll("SymbolicGradient", inputs, {{"Tin", in_types}, {"Tout", out_types}, {"f", std::move(callee)}});
   for (int i = 0; i < g.num_inputs(); ++i) {
     if (IsFloating(out_types[i]) || IsComplex(out_types[i]) || out_types[i] == DT_VARIANT) g.Set(i, dx[i]);
   }
@@ -102,18 +103,35 @@ void RegisterFunctionalOps(OpRegistry& ops) {
       .Attr("output_shapes: list(shape) = []").Heavy().Shape(StatedShapes).Gradient(ControlFlowGradient)
       .Doc("As If, of functions without side effects.");
   ops.Add("Case")
-      .Input("branch_index: int32").Input("input: Tin").Output("output: Tout").Attr("Tin: list(type) >= 0")
-      .Attr("Tout: list(type) >= 0").Attr("branches: list(func) >= 1").Attr("output_shapes: list(shape) = []").Stateful()
-      .Heavy().Shape(StatedShapes).Gradient(ControlFlowGradient)
+      .Input("branch_index: int32")
+      .Input("input: Tin")
+      .Output("output: Tout")
+      .Attr("Tin: list(type) >= 0")
+      .Attr("Tout: list(type) >= 0")
+      .Attr("branches: list(func) >= 1")
+      .Attr("output_shapes: list(shape) = []")
+      .Stateful()
+      .Heavy()
+      .Shape(StatedShapes)
+      .Gradient(ControlFlowGradient)
       .Doc("Calls one of `branches` with the inputs: the last if the index is out of range.");
   ops.Add("StatelessCase")
       .Input("branch_index: int32").Input("input: Tin").Output("output: Tout").Attr("Tin: list(type) >= 0")
       .Attr("Tout: list(type) >= 0").Attr("branches: list(func) >= 1").Attr("output_shapes: list(shape) = []").Heavy()
       .Shape(StatedShapes).Gradient(ControlFlowGradient).Doc("As Case, of functions without side effects.");
   ops.Add("While")
-      .Input("input: T").Output("output: T").Attr("T: list(type) >= 0").Attr("cond: func").Attr("body: func")
-      .Attr("output_shapes: list(shape) = []").Attr("parallel_iterations: int = 10").Stateful().Heavy().Shape(WhileShape)
-      .Gradient(ControlFlowGradient).Doc("Calls `body` with its own results for as long as `cond` of them holds.");
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: list(type) >= 0")
+      .Attr("cond: func")
+      .Attr("body: func")
+      .Attr("output_shapes: list(shape) = []")
+      .Attr("parallel_iterations: int = 10")
+      .Stateful()
+      .Heavy()
+      .Shape(WhileShape)
+      .Gradient(ControlFlowGradient)
+      .Doc("Calls `body` with its own results for as long as `cond` of them holds.");
   ops.Add("StatelessWhile")
       .Input("input: T").Output("output: T").Attr("T: list(type) >= 0").Attr("cond: func").Attr("body: func")
       .Attr("output_shapes: list(shape) = []").Attr("parallel_iterations: int = 10").Heavy().Shape(WhileShape)

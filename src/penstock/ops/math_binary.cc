@@ -6,7 +6,8 @@ namespace penstock {
 namespace {
 
 constexpr char kArithmetic[] =
-    "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}";
+    "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, "
+    "complex128}";
 
 OpBuilder Binary(OpRegistry& ops, std::string_view name, std::string_view types, std::string_view doc,
                  GradientFn gradient = nullptr) {
@@ -88,7 +89,8 @@ void RegisterMathBinaryOps(OpRegistry& ops) {
          DivNoNanGradient);
   Binary(ops, "TruncateDiv", kArithmetic, "x / y rounded towards zero.", [](GradContext&) {});
   Binary(ops, "FloorDiv", kArithmetic, "x / y rounded down.", [](GradContext&) {});
-  Binary(ops, "FloorMod", "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}",
+  Binary(ops, "FloorMod",
+         "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}",
          "x - y * floor(x / y): has the sign of y.", [](GradContext& g) {
            const Out quotient = Call("FloorDiv", {g.x(0), g.x(1)});
            g.SetBroadcast(0, g.dy(), 1);

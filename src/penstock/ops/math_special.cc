@@ -11,8 +11,15 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 OpBuilder Special(OpRegistry& ops, std::string_view name, std::string_view doc, GradientFn gradient) {
-  return ops.Add(name).Input("x: T").Output("y: T").Attr("T: {bfloat16, half, float, double}").Shape(shapes::SameAsInput0)
-      .Elementwise().Heavy().Doc(doc).Gradient(gradient);
+  return ops.Add(name)
+      .Input("x: T")
+      .Output("y: T")
+      .Attr("T: {bfloat16, half, float, double}")
+      .Shape(shapes::SameAsInput0)
+      .Elementwise()
+      .Heavy()
+      .Doc(doc)
+      .Gradient(gradient);
 }
 Out Of(const char* op, Out x) { return Call(op, {x}); }
 Out IsZero(Out x) { return Call("Equal", {x, ZerosLike(x)}); }
@@ -22,8 +29,16 @@ Out OverX(GradContext& g) { return g.y() / g.x(0); }
 
 OpBuilder Binary(OpRegistry& ops, std::string_view name, const char* a, const char* x, std::string_view types,
                  std::string_view doc, GradientFn gradient) {
-  return ops.Add(name).Input(StrCat(a, ": T")).Input(StrCat(x, ": T")).Output("z: T").Attr(types).Shape(shapes::Broadcast)
-      .Elementwise().Heavy().Doc(doc).Gradient(gradient);
+  return ops.Add(name)
+      .Input(StrCat(a, ": T"))
+      .Input(StrCat(x, ": T"))
+      .Output("z: T")
+      .Attr(types)
+      .Shape(shapes::Broadcast)
+      .Elementwise()
+      .Heavy()
+      .Doc(doc)
+      .Gradient(gradient);
 }
 
 // d/dx of the lower incomplete gamma ratio: x^(a-1) e^-x / Gamma(a).
@@ -41,11 +56,18 @@ void BetaincGradient(GradContext& g) {
 }
 
 OpBuilder PartOfComplex(OpRegistry& ops, std::string_view name, const char* in, const char* out, GradientFn gradient) {
-  return ops.Add(name).Input(StrCat(in, ": T")).Output(StrCat(out, ": Tout")).Attr("T: {complex64, complex128} = DT_COMPLEX64")
-      .Attr("Tout: {float, double} = DT_FLOAT").Shape(shapes::SameAsInput0).Elementwise().Gradient(gradient);
+  return ops.Add(name)
+      .Input(StrCat(in, ": T"))
+      .Output(StrCat(out, ": Tout"))
+      .Attr("T: {complex64, complex128} = DT_COMPLEX64")
+      .Attr("Tout: {float, double} = DT_FLOAT")
+      .Shape(shapes::SameAsInput0)
+      .Elementwise()
+      .Gradient(gradient);
 }
 Out MakeComplex(Out re, Out im) {
-  return CallOp("Complex", std::vector<Out>{re, im}, {{"Tout", re.type() == DT_DOUBLE ? DT_COMPLEX128 : DT_COMPLEX64}})[0];
+  return CallOp("Complex", std::vector<Out>{re, im},
+                {{"Tout", re.type() == DT_DOUBLE ? DT_COMPLEX128 : DT_COMPLEX64}})[0];
 }
 Out PartOf(const char* op, Out x) {
   return CallOp(op, std::vector<Out>{x}, {{"Tout", x.type() == DT_COMPLEX128 ? DT_DOUBLE : DT_FLOAT}})[0];
@@ -70,7 +92,8 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
   // Integrals
   Special(ops, "Dawsn", "Dawson's integral.",
           [](GradContext& g) { g.Set(0, g.dy() * (1.0 - 2.0 * g.x(0) * g.y())); });
-  Special(ops, "Expint", "The exponential integral Ei.", [](GradContext& g) { g.Set(0, g.dy() * Exp(g.x(0)) / g.x(0)); });
+  Special(ops, "Expint", "The exponential integral Ei.",
+          [](GradContext& g) { g.Set(0, g.dy() * Exp(g.x(0)) / g.x(0)); });
   Special(ops, "FresnelCos", "The integral of cos(pi t^2 / 2) from 0 to x.",
           [](GradContext& g) { g.Set(0, g.dy() * Of("Cos", Square(g.x(0)) * (kPi / 2))); });
   Special(ops, "FresnelSin", "The integral of sin(pi t^2 / 2) from 0 to x.",
@@ -98,8 +121,9 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
           [](GradContext& g) { g.Set(0, g.dy() * (g.y() - Of("BesselK1e", g.x(0)))); });
   Special(ops, "BesselK1", "The modified Bessel function K1.",
           [](GradContext& g) { g.Set(0, g.dy() * (-Of("BesselK0", g.x(0)) - OverX(g))); });
-  Special(ops, "BesselK1e", "exp(x) K1(x).",
-          [](GradContext& g) { g.Set(0, g.dy() * (g.y() * (1.0 - Of("Reciprocal", g.x(0))) - Of("BesselK0e", g.x(0)))); });
+  Special(ops, "BesselK1e", "exp(x) K1(x).", [](GradContext& g) {
+    g.Set(0, g.dy() * (g.y() * (1.0 - Of("Reciprocal", g.x(0))) - Of("BesselK0e", g.x(0))));
+  });
   Special(ops, "BesselJ0", "The Bessel function J0.",
           [](GradContext& g) { g.Set(0, -g.dy() * Of("BesselJ1", g.x(0))); });
   Special(ops, "BesselJ1", "The Bessel function J1.", [](GradContext& g) {
@@ -149,8 +173,10 @@ void RegisterMathSpecialOps(OpRegistry& ops) {
         g.SetBroadcast(0, PartOf("Real", g.dy()), 1);
         g.SetBroadcast(1, PartOf("Imag", g.dy()), 0);
       });
-  PartOfComplex(ops, "Real", "input", "output", [](GradContext& g) { g.Set(0, MakeComplex(g.dy(), ZerosLike(g.dy()))); });
-  PartOfComplex(ops, "Imag", "input", "output", [](GradContext& g) { g.Set(0, MakeComplex(ZerosLike(g.dy()), g.dy())); });
+  PartOfComplex(ops, "Real", "input", "output",
+                [](GradContext& g) { g.Set(0, MakeComplex(g.dy(), ZerosLike(g.dy()))); });
+  PartOfComplex(ops, "Imag", "input", "output",
+                [](GradContext& g) { g.Set(0, MakeComplex(ZerosLike(g.dy()), g.dy())); });
   PartOfComplex(ops, "Angle", "input", "output", [](GradContext& g) {
     const Out x = g.x(0);
     const Out turned = Call("Reciprocal", {MakeComplex(PartOf("Imag", x), PartOf("Real", x))});

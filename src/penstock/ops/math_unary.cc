@@ -7,7 +7,8 @@ namespace {
 
 constexpr char kFloats[] = "T: {bfloat16, half, float, double}";
 constexpr char kFloatsAndComplex[] = "T: {bfloat16, half, float, double, complex64, complex128}";
-constexpr char kSignedAndComplex[] = "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}";
+constexpr char kSignedAndComplex[] =
+    "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}";
 
 OpBuilder Unary(OpRegistry& ops, std::string_view name, std::string_view types, std::string_view doc,
                 GradientFn gradient = nullptr) {

@@ -75,7 +75,8 @@ void BatchMatMulGradient(GradContext& g) {
   }
   const Out shape_x = ShapeOf(x), shape_y = ShapeOf(y);
   const auto batch = [&](Out shape) {
-    const Out zero = ConstVector(g.scope(), {0}), minus_two = ConstVector(g.scope(), {-2}), one = ConstVector(g.scope(), {1});
+    const Out zero = ConstVector(g.scope(), {0}), minus_two = ConstVector(g.scope(), {-2}),
+              one = ConstVector(g.scope(), {1});
     return g.Call("StridedSlice", {shape, zero, minus_two, one}, {{"begin_mask", 1}});
   };
   const Outs axes = g.CallAll("BroadcastGradientArgs", Outs{batch(shape_x), batch(shape_y)});
@@ -95,8 +96,10 @@ void SparseMatMulGradient(GradContext& g) {
                          {{"transpose_a", tx}, {"transpose_b", ty}, {"a_is_sparse", sx}, {"b_is_sparse", sy}});
     return Cast(c, type);
   };
-  g.Set(0, ta ? product(b, dc, a.type(), tb, true, sparse_b, false) : product(dc, b, a.type(), false, !tb, false, sparse_b));
-  g.Set(1, tb ? product(dc, a, b.type(), true, ta, false, sparse_a) : product(a, dc, b.type(), !ta, false, sparse_a, false));
+  g.Set(0, ta ? product(b, dc, a.type(), tb, true, sparse_b, false)
+              : product(dc, b, a.type(), false, !tb, false, sparse_b));
+  g.Set(1, tb ? product(dc, a, b.type(), true, ta, false, sparse_a)
+              : product(a, dc, b.type(), !ta, false, sparse_a, false));
 }
 
 }  // namespace

@@ -77,9 +77,12 @@ void AddName(OpBuilder op) { op.Attr("container: string = ''").Attr("shared_name
 void RegisterQueueOps(OpRegistry& ops) {
   for (const Version& version : kVersions) {
     AddName(AddQueue(ops, "FIFOQueue", version).Doc("A queue: first in, first out."));
-    AddName(AddQueue(ops, "RandomShuffleQueue", version)
-                .Attr("min_after_dequeue: int = 0").Attr("seed: int = 0").Attr("seed2: int = 0")
-                .Doc("A queue that gives a random one of its elements, and keeps `min_after_dequeue` while it is open."));
+    AddName(
+        AddQueue(ops, "RandomShuffleQueue", version)
+            .Attr("min_after_dequeue: int = 0")
+            .Attr("seed: int = 0")
+            .Attr("seed2: int = 0")
+            .Doc("A queue that gives a random one of its elements, and keeps `min_after_dequeue` while it is open."));
     AddName(AddQueue(ops, "PaddingFIFOQueue", version)
                 .Doc("A FIFOQueue with elements of different sizes; batches are padded with zeros."));
     OpBuilder priority = ops.Add(StrCat("PriorityQueue", version.suffix));
@@ -93,8 +96,11 @@ void RegisterQueueOps(OpRegistry& ops) {
         .Input("components: Tcomponents").Attr("Tcomponents: list(type) >= 1").Attr("timeout_ms: int = -1")
         .Shape(shapes::None).Doc("Adds the elements that the components hold along their first dimension.");
     AddOp(ops, "QueueDequeue", version)
-        .Output("components: component_types").Attr("component_types: list(type) >= 1").Attr("timeout_ms: int = -1")
-        .Shape(version.resource ? DequeueShape : shapes::Unknown).Doc("Takes an element; waits for one if there is none.");
+        .Output("components: component_types")
+        .Attr("component_types: list(type) >= 1")
+        .Attr("timeout_ms: int = -1")
+        .Shape(version.resource ? DequeueShape : shapes::Unknown)
+        .Doc("Takes an element; waits for one if there is none.");
     AddOp(ops, "QueueDequeueMany", version)
         .Input("n: int32").Output("components: component_types").Attr("component_types: list(type) >= 1")
         .Attr("timeout_ms: int = -1").Shape(version.resource ? DequeueManyShape : shapes::Unknown)
@@ -106,8 +112,14 @@ void RegisterQueueOps(OpRegistry& ops) {
     AddOp(ops, "QueueClose", version)
         .Attr("cancel_pending_enqueues: bool = false").Shape(shapes::None)
         .Doc("No element can be added any more; those in the queue can still be taken.");
-    AddOp(ops, "QueueSize", version).Output("size: int32").Shape(shapes::Scalar).Doc("How many elements the queue holds.");
-    AddOp(ops, "QueueIsClosed", version).Output("is_closed: bool").Shape(shapes::Scalar).Doc("Whether the queue was closed.");
+    AddOp(ops, "QueueSize", version)
+        .Output("size: int32")
+        .Shape(shapes::Scalar)
+        .Doc("How many elements the queue holds.");
+    AddOp(ops, "QueueIsClosed", version)
+        .Output("is_closed: bool")
+        .Shape(shapes::Scalar)
+        .Doc("Whether the queue was closed.");
   }
 }
 

@@ -1,4 +1,5 @@
-// Random numbers from generators that the op keeps: seeded by `seed` and `seed2`, or differently each time if both are 0.
+// Random numbers from generators that the op keeps: seeded by `seed` and `seed2`, or differently each time if both are
+// 0.
 #include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
 
@@ -34,7 +35,8 @@ void GammaGradient(GradContext& g) {
   const Out alpha = g.x(1), sample = g.y();
   const Out alpha_shape = ShapeOf(alpha);
   const Out extra = g.Call("Size", {g.x(0)});
-  const Out ones = g.Call("Fill", {g.Call("ExpandDims", {extra, g.scope().Scalar(int32_t{0})}), g.scope().Scalar(int32_t{1})});
+  const Out ones =
+      g.Call("Fill", {g.Call("ExpandDims", {extra, g.scope().Scalar(int32_t{0})}), g.scope().Scalar(int32_t{1})});
   const Out aligned = Reshape(alpha, g.Call("ConcatV2", {ones, alpha_shape, g.scope().Scalar(int32_t{0})}));
   const Out by_alpha = g.Call("RandomGammaGrad", {aligned, sample});
   const Out axes = g.Call("Range", {g.scope().Scalar(int32_t{0}), extra, g.scope().Scalar(int32_t{1})});
@@ -71,9 +73,17 @@ void RegisterRandomOps(OpRegistry& ops) {
       .Attr("S: {int32, int64}").Attr("T: {half, float, double}").Stateful().Shape(SamplesShape)
       .Gradient(GammaGradient).Doc("Samples of the Gamma distributions with these `alpha`.");
   ops.Add("RandomPoisson")
-      .Input("shape: S").Input("rate: dtype").Output("output: dtype").Attr("seed: int = 0").Attr("seed2: int = 0")
-      .Attr("S: {int32, int64}").Attr("dtype: {half, float, double}").Stateful().Deprecated(25, "Replaced by RandomPoissonV2")
-      .Shape(SamplesShape).Doc("Use RandomPoissonV2 instead.");
+      .Input("shape: S")
+      .Input("rate: dtype")
+      .Output("output: dtype")
+      .Attr("seed: int = 0")
+      .Attr("seed2: int = 0")
+      .Attr("S: {int32, int64}")
+      .Attr("dtype: {half, float, double}")
+      .Stateful()
+      .Deprecated(25, "Replaced by RandomPoissonV2")
+      .Shape(SamplesShape)
+      .Doc("Use RandomPoissonV2 instead.");
   ops.Add("RandomPoissonV2")
       .Input("shape: S").Input("rate: R").Output("output: dtype").Attr("seed: int = 0").Attr("seed2: int = 0")
       .Attr("S: {int32, int64}").Attr("R: {half, float, double, int32, int64} = DT_DOUBLE")

@@ -82,14 +82,22 @@ void ProdGradient(GradContext& g) {
   const Out flat = Reshape(moved, flat_shape);
   const Out left = g.Call("Cumprod", {flat, zero}, {{"exclusive", true}});
   const Out right = g.Call("Cumprod", {flat, zero}, {{"exclusive", true}, {"reverse", true}});
-  const Out rest = Transpose(Reshape(Conj(left) * Conj(right), ShapeOf(moved)), g.Call("InvertPermutation", {permutation}));
+  const Out rest =
+      Transpose(Reshape(Conj(left) * Conj(right), ShapeOf(moved)), g.Call("InvertPermutation", {permutation}));
   g.Set(0, ReshapeLike(dy * rest, x));
 }
 
 OpBuilder Reduction(OpRegistry& ops, std::string_view name, std::string_view types, std::string_view doc,
                     GradientFn gradient) {
-  return ops.Add(name).Input("input: T").Input("reduction_indices: Tidx").Output("output: T")
-      .Attr("keep_dims: bool = false").Attr(types).Attr("Tidx: {int32, int64} = DT_INT32").Shape(shapes::Reduction).Doc(doc)
+  return ops.Add(name)
+      .Input("input: T")
+      .Input("reduction_indices: Tidx")
+      .Output("output: T")
+      .Attr("keep_dims: bool = false")
+      .Attr(types)
+      .Attr("Tidx: {int32, int64} = DT_INT32")
+      .Shape(shapes::Reduction)
+      .Doc(doc)
       .Gradient(gradient);
 }
 

@@ -31,10 +31,12 @@ void AssignShape(ShapeContext& c) { (void)VariableBehind(c, 0, "dtype").MergeWit
 
 void GatherShape(ShapeContext& c) {
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
-  const PartialShape params = ShapeContext::WithRankAtLeast(VariableBehind(c, 0, "dtype"), static_cast<int>(batch_dims) + 1);
+  const PartialShape params =
+      ShapeContext::WithRankAtLeast(VariableBehind(c, 0, "dtype"), static_cast<int>(batch_dims) + 1);
   const PartialShape& indices = c.in(1);
   if (!params.known_rank() || !indices.known_rank()) return;
-  if (batch_dims < 0 || batch_dims > indices.rank()) throw InvalidArgument("batch_dims ", batch_dims, " is out of range");
+  if (batch_dims < 0 || batch_dims > indices.rank())
+    throw InvalidArgument("batch_dims ", batch_dims, " is out of range");
   PartialShape out(std::vector<int64_t>(params.dims().begin(), params.dims().begin() + batch_dims));
   for (int i = static_cast<int>(batch_dims); i < indices.rank(); ++i) out.AddDim(indices[i]);
   for (int i = static_cast<int>(batch_dims) + 1; i < params.rank(); ++i) out.AddDim(params[i]);

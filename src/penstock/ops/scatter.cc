@@ -36,8 +36,8 @@ void SlicesShape(ShapeContext& c) {
   const PartialShape wanted = shapes::Concatenate(shapes::Subshape(indices, 0, outer),
                                                   shapes::Subshape(var, static_cast<int>(depth), var.rank()));
   if (!wanted.IsCompatibleWith(updates)) {
-    throw InvalidArgument("Dimensions [", 0, ",", outer, ") of indices[shape=", indices, "] must match dimensions [0,", outer,
-                          ") of updates[shape=", updates, "], and the rest those of the variable, ", var);
+    throw InvalidArgument("Dimensions [", 0, ",", outer, ") of indices[shape=", indices, "] must match dimensions [0,",
+                          outer, ") of updates[shape=", updates, "], and the rest those of the variable, ", var);
   }
 }
 
@@ -50,10 +50,14 @@ void RegisterScatterOps(OpRegistry& ops) {
   for (const char* change : {"Update", "Add", "Sub", "Mul", "Div", "Min", "Max"}) {
     const std::string_view name = change;
     const bool update = name == "Update", ordered = name == "Min" || name == "Max";
-    const char* types = update ? "T: type" : ordered ? "T: {half, bfloat16, float, double, int32, int64}" : "T: numbertype";
+    const char* types = update    ? "T: type"
+                        : ordered ? "T: {half, bfloat16, float, double, int32, int64}"
+                                  : "T: numbertype";
     OpBuilder ref = ops.Add(StrCat("Scatter", name));
     ref.Input("ref: Ref(T)").Input("indices: Tindices").Input("updates: T").Output("output_ref: Ref(T)");
-    ref.Attr(types).Attr("Tindices: {int32, int64}").Attr(update ? "use_locking: bool = true" : "use_locking: bool = false");
+    ref.Attr(types)
+        .Attr("Tindices: {int32, int64}")
+        .Attr(update ? "use_locking: bool = true" : "use_locking: bool = false");
     ref.Shape(RowsShape).Doc(doc(name));
     if (!update && !ordered) ref.NotDifferentiable();
     ops.Add(StrCat("ResourceScatter", name))

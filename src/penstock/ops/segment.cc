@@ -11,7 +11,8 @@ Out Rows(Out data, Out ids) { return Call("GatherV2", {data, ids, data.scope->Sc
 // A vector of n ones or zeros stretched like `like` behind its first dimension is what `Where` broadcasts: [n, 1, ...].
 Out AsColumn(GradContext& g, Out mask, Out like) {
   const Out rank = Call("Rank", {like}), mask_rank = Call("Rank", {mask});
-  const Out ones = g.Call("Fill", {Reshape(rank - mask_rank, ConstVector(g.scope(), {1})), g.scope().Scalar(int32_t{1})});
+  const Out ones =
+      g.Call("Fill", {Reshape(rank - mask_rank, ConstVector(g.scope(), {1})), g.scope().Scalar(int32_t{1})});
   const Out shape = g.CallAll("ConcatV2", Outs{ShapeOf(mask), ones, g.scope().Scalar(int32_t{0})})[0];
   return Reshape(mask, shape);
 }
@@ -173,7 +174,8 @@ void RegisterSegmentOps(OpRegistry& ops) {
   for (const Sparse& kind : sparse) {
     const std::string name = StrCat("SparseSegment", kind.name);
     const auto add = [&](std::string_view suffix, bool counted) {
-      OpBuilder op = ops.Add(StrCat(name, suffix)).Input("data: T").Input("indices: Tidx").Input("segment_ids: Tsegmentids");
+      OpBuilder op =
+          ops.Add(StrCat(name, suffix)).Input("data: T").Input("indices: Tidx").Input("segment_ids: Tsegmentids");
       if (counted) op.Input("num_segments: Tnumsegments");
       op.Output("output: T").Attr(kind.types).Attr("Tidx: {int32, int64} = DT_INT32");
       if (counted) op.Attr("Tnumsegments: {int32, int64} = DT_INT32");
@@ -185,9 +187,17 @@ void RegisterSegmentOps(OpRegistry& ops) {
     ops.Add(StrCat(name, "Grad")).Input("grad: T").Input("indices: Tidx").Input("segment_ids: Tsegmentids")
         .Input("output_dim0: int32").Output("output: T").Attr(kFloats).Attr("Tidx: {int32, int64} = DT_INT32")
         .Attr("Tsegmentids: {int32, int64} = DT_INT32").Shape(SparseSegmentGradShape);
-    ops.Add(StrCat(name, "GradV2")).Input("grad: T").Input("indices: Tidx").Input("segment_ids: Tsegmentids")
-        .Input("dense_output_dim0: int32").Output("output: T").Output("sorted_unique_indices: Tidx").Attr(kFloats)
-        .Attr("Tidx: {int32, int64} = DT_INT32").Attr("Tsegmentids: {int32, int64} = DT_INT32").Shape(SparseSegmentGradShape);
+    ops.Add(StrCat(name, "GradV2"))
+        .Input("grad: T")
+        .Input("indices: Tidx")
+        .Input("segment_ids: Tsegmentids")
+        .Input("dense_output_dim0: int32")
+        .Output("output: T")
+        .Output("sorted_unique_indices: Tidx")
+        .Attr(kFloats)
+        .Attr("Tidx: {int32, int64} = DT_INT32")
+        .Attr("Tsegmentids: {int32, int64} = DT_INT32")
+        .Shape(SparseSegmentGradShape);
   }
 }
 

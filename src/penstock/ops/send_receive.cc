@@ -6,10 +6,20 @@ namespace penstock {
 
 void RegisterSendReceiveOps(OpRegistry& ops) {
   for (const char* name : {"_Send", "_HostSend"}) {
-    ops.Add(name).Is(Flow::kSend)
-        .Input("tensor: T").Attr("T: type").Attr("tensor_name: string").Attr("send_device: string")
-        .Attr("send_device_incarnation: int").Attr("recv_device: string").Attr("client_terminated: bool = false")
-        .Stateful().DistributedCommunication().Free().Shape(shapes::None).Doc("Sends a tensor to the matching receive.");
+    ops.Add(name)
+        .Is(Flow::kSend)
+        .Input("tensor: T")
+        .Attr("T: type")
+        .Attr("tensor_name: string")
+        .Attr("send_device: string")
+        .Attr("send_device_incarnation: int")
+        .Attr("recv_device: string")
+        .Attr("client_terminated: bool = false")
+        .Stateful()
+        .DistributedCommunication()
+        .Free()
+        .Shape(shapes::None)
+        .Doc("Sends a tensor to the matching receive.");
   }
   for (const char* name : {"_Recv", "_HostRecv"}) {
     ops.Add(name).Is(Flow::kRecv)

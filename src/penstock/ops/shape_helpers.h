@@ -25,12 +25,13 @@ int64_t DivideDims(int64_t a, int64_t b, bool evenly = true);
 int64_t DimFromInput(ShapeContext& c, int i);
 // Unknown dimensions, as many as `rank`; unknown rank if that is negative.
 PartialShape AnyOfRank(int64_t rank);
-// Input i, which may or may not be a part of a shape, as far as its elements are known; unknown if it is none. Never throws:
-// for ShapeValue functions, which are asked about any tensor.
+// Input i, which may or may not be a part of a shape, as far as its elements are known; unknown if it is none. Never
+// throws: for ShapeValue functions, which are asked about any tensor.
 PartialShape PerhapsShape(ShapeContext& c, int i);
 // All outputs take the shape that input 0 is a vector of.
 void FromShapeInput(ShapeContext& c);
-// Input 0 without the axes in input 1 (attribute keep_dims), and with one dimension of input 2 in place of those of input 1.
+// Input 0 without the axes in input 1 (attribute keep_dims), and with one dimension of input 2 in place of those of
+// input 1.
 void Reduction(ShapeContext& c);
 void UnsortedSegment(ShapeContext& c);
 // Inputs at, at + 1, at + 2 may be indices, values and shape of a sparse tensor. InvalidArgument if not.

@@ -105,7 +105,8 @@ void RegisterSliceOps(OpRegistry& ops) {
         const std::optional<int64_t> begin = c.in(1).num_elements() == 1 ? FirstOf(c.in_value(1)) : std::nullopt;
         const std::optional<int64_t> size = c.in(2).num_elements() == 1 ? FirstOf(c.in_value(2)) : std::nullopt;
         const int64_t from = begin.value_or(-1), count = size.value_or(-1);
-        if (!shape.known_rank() || c.in(0).rank() != 1 || !size || from < 0 || from > shape.rank()) return PartialShape();
+        if (!shape.known_rank() || c.in(0).rank() != 1 || !size || from < 0 || from > shape.rank())
+          return PartialShape();
         const int64_t end = count < 0 || count > shape.rank() - from ? shape.rank() : from + count;
         return shapes::Subshape(shape, static_cast<int>(from), static_cast<int>(end));
       })

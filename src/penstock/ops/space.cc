@@ -6,7 +6,8 @@ namespace penstock {
 namespace {
 
 // Shared by SpaceToBatchND (`into` true) and BatchToSpaceND: inputs are the tensor, block shape and paddings or crops.
-void BlockShape(ShapeContext& c, const PartialShape& given, PartialShape block_dims, const Tensor* block, int cuts_input, bool into) {
+void BlockShape(ShapeContext& c, const PartialShape& given, PartialShape block_dims, const Tensor* block,
+                int cuts_input, bool into) {
   const PartialShape cuts = c.WithRank(cuts_input, 2);
   shapes::RequireDim(cuts[1], 2);
   const int64_t blocks = ShapeContext::MergeDim(block_dims[0], cuts[0]);

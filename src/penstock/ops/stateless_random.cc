@@ -1,4 +1,5 @@
-// Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a generator.
+// Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a
+// generator.
 #include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
 

@@ -27,8 +27,8 @@ void ConcatShape(ShapeContext& c) {
   c.out(1, PartialShape({-1}));
 }
 
-// The handle of the array of gradients that belongs to an array. What orders its use is `flow` itself, not the flow that the
-// op gives: further gradients go back along it.
+// The handle of the array of gradients that belongs to an array. What orders its use is `flow` itself, not the flow
+// that the op gives: further gradients go back along it.
 Out ArrayOfGradients(GradContext& g, Out flow) {
   return g.Call("TensorArrayGradV3", {g.x(0), flow}, {{"source", g.scope().name()}});
 }

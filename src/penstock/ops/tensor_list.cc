@@ -7,7 +7,9 @@ namespace penstock {
 namespace {
 
 // The elements' shape as the list's handle says.
-PartialShape Element(ShapeContext& c, int i = 0) { return c.in_handle(i).empty() ? PartialShape() : c.in_handle(i)[0].shape; }
+PartialShape Element(ShapeContext& c, int i = 0) {
+  return c.in_handle(i).empty() ? PartialShape() : c.in_handle(i)[0].shape;
+}
 
 // An element_shape input: -1 is any shape.
 PartialShape ShapeInput(ShapeContext& c, int i) {
@@ -24,7 +26,9 @@ void SameList(ShapeContext& c) {
   c.out_handle(0, c.in_handle(0));
 }
 
-PartialShape Rows(const PartialShape& element, int64_t count) { return shapes::Concatenate(PartialShape({count}), element); }
+PartialShape Rows(const PartialShape& element, int64_t count) {
+  return shapes::Concatenate(PartialShape({count}), element);
+}
 
 // Shape of an element of x, whose rows are elements.
 Out RowShape(Out x) {
@@ -36,8 +40,12 @@ Out RowShape(Out x) {
 }
 
 AttrMap Typed(GradContext& g) { return {{"element_dtype", g.attr("element_dtype")}}; }
-AttrMap TypedWithShape(GradContext& g) { return {{"element_dtype", g.attr("element_dtype")}, {"shape_type", DT_INT32}}; }
-Out ElementShape(GradContext& g, Out list) { return g.Call("TensorListElementShape", {list}, {{"shape_type", DT_INT32}}); }
+AttrMap TypedWithShape(GradContext& g) {
+  return {{"element_dtype", g.attr("element_dtype")}, {"shape_type", DT_INT32}};
+}
+Out ElementShape(GradContext& g, Out list) {
+  return g.Call("TensorListElementShape", {list}, {{"shape_type", DT_INT32}});
+}
 // A list as long as `list` in which nothing is set.
 Out Unset(GradContext& g, Out list) {
   return g.Call("TensorListReserve", {ElementShape(g, list), g.Call("TensorListLength", {list})}, TypedWithShape(g));
@@ -74,7 +82,9 @@ void GatherGradient(GradContext& g) {
                   TypedWithShape(g)));
 }
 
-void ScatterGradient(GradContext& g) { g.Set(0, g.Call("TensorListGather", {g.dy(), g.x(1), RowShape(g.x(0))}, Typed(g))); }
+void ScatterGradient(GradContext& g) {
+  g.Set(0, g.Call("TensorListGather", {g.dy(), g.x(1), RowShape(g.x(0))}, Typed(g)));
+}
 
 void ScatterIntoGradient(GradContext& g) {
   g.Set(0, g.Call("TensorListScatterIntoExistingList", {g.dy(), ZerosLike(g.x(1)), g.x(2)}, Typed(g)));
@@ -151,9 +161,15 @@ void RegisterTensorListOps(OpRegistry& ops) {
       .Attr("resize_if_index_out_of_bounds: bool = false").Gradient(SetItemGradient)
       .Shape([](ShapeContext& c) { ListOf(c, Element(c)); }).Doc("The list with another element in one place.");
   ops.Add("TensorListStack")
-      .Input("input_handle: variant").Input("element_shape: int32").Output("tensor: element_dtype")
-      .Attr("element_dtype: type").Attr("num_elements: int = -1").Gradient(StackGradient)
-      .Shape([](ShapeContext& c) { c.out(0, Rows(Element(c).MergeWith(ShapeInput(c, 1)), c.attr<int64_t>("num_elements"))); })
+      .Input("input_handle: variant")
+      .Input("element_shape: int32")
+      .Output("tensor: element_dtype")
+      .Attr("element_dtype: type")
+      .Attr("num_elements: int = -1")
+      .Gradient(StackGradient)
+      .Shape([](ShapeContext& c) {
+        c.out(0, Rows(Element(c).MergeWith(ShapeInput(c, 1)), c.attr<int64_t>("num_elements")));
+      })
       .Doc("All elements, along a new first dimension.");
   ops.Add("TensorListFromTensor")
       .Input("tensor: element_dtype").Input("element_shape: shape_type").Output("output_handle: variant")

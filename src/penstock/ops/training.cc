@@ -1,5 +1,5 @@
-// The update rules of optimizers. Each exists for reference and resource variables, dense and (most) for sparse gradients;
-// one table row defines all four.
+// The update rules of optimizers. Each exists for reference and resource variables, dense and (most) for sparse
+// gradients; one table row defines all four.
 #include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
 
@@ -68,7 +68,8 @@ void ApplyShape(ShapeContext& c) {
     } else if (gradient && !sparse) {
       var = var.MergeWith(c.in(i));
     } else if (gradient) {
-      if (c.in(i).known_rank() && c.in(i).rank() == 0) throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
+      if (c.in(i).known_rank() && c.in(i).rank() == 0)
+        throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
       if (var.known_rank() && c.in(i).known_rank()) {
         PartialShape rows = c.in(i);
         rows.set_dim(0, -1);

@@ -110,7 +110,8 @@ class Simplifier {
 
   bool Transposes(Node* node) {
     std::optional<std::vector<int64_t>> outer = IntsOf(node->input(1));
-    if (!outer || !IsPermutation(&*outer) || node->input(0).shape().rank() != static_cast<int>(outer->size())) return false;
+    if (!outer || !IsPermutation(&*outer) || node->input(0).shape().rank() != static_cast<int>(outer->size()))
+      return false;
     if (IsIdentityPermutation(*outer)) return Bypass(graph_, node, node->input(0));
     const Node& inner = *node->input(0).node;
     if (!Twice(*node, inner)) return false;
@@ -148,7 +149,8 @@ class Simplifier {
     }
     // Squeeze and the like read the shape that they are given; only a shape that is said in full stands for itself.
     const std::optional<std::vector<int64_t>> target = IntsOf(node->input(1));
-    if (!target || static_cast<int>(target->size()) != node->shape(0).rank() || &node->op() != ReshapeOp()) return false;
+    if (!target || static_cast<int>(target->size()) != node->shape(0).rank() || &node->op() != ReshapeOp())
+      return false;
     if (!inner->shape(0).fully_known() || !inner->input(0).shape().fully_known()) return false;
     if (inner->shape(0).num_elements() != inner->input(0).shape().num_elements()) return false;
     graph_.UpdateInput(node, 0, inner->input(0));

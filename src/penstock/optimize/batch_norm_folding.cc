@@ -1,5 +1,6 @@
-// Inference: y = (conv(x, w) - mean) * s + offset, with s = scale / sqrt(variance + epsilon), is conv(x, w * s) + (offset - mean * s).
-// With constant filters and statistics the right side costs a bias only. Rounds differently than the left side.
+// Inference: y = (conv(x, w) - mean) * s + offset, with s = scale / sqrt(variance + epsilon), is conv(x, w * s) +
+// (offset - mean * s). With constant filters and statistics the right side costs a bias only. Rounds differently than
+// the left side.
 #include <cmath>
 
 #include "penstock/optimize/passes.h"
@@ -12,7 +13,8 @@ namespace {
 bool Fold(Graph& graph, Node* norm) {
   Node* conv = norm->input(0).node;
   if (norm->attr_or<bool>("is_training", true) || AlgebraOf(conv->op()) != Algebra::kProduct || !IsPure(graph, *conv) ||
-      conv->consumers().size() != 1 || !SamePlace(*conv, *norm) || norm->num_inputs() != 5 || !norm->control_inputs().empty()) {
+      conv->consumers().size() != 1 || !SamePlace(*conv, *norm) || norm->num_inputs() != 5 ||
+      !norm->control_inputs().empty()) {
     return false;
   }
   const std::string format = conv->attr_or<std::string>("data_format", "");

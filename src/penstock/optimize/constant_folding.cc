@@ -1,6 +1,6 @@
-// Constant folding: a pure node whose inputs are all constants is run now and becomes a constant; so does one whose value
-// follows from the static shapes of its inputs. The new constant waits for whatever the node and its inputs waited for, so
-// that it is dead, and in a loop's frame, where they were.
+// Constant folding: a pure node whose inputs are all constants is run now and becomes a constant; so does one whose
+// value follows from the static shapes of its inputs. The new constant waits for whatever the node and its inputs
+// waited for, so that it is dead, and in a loop's frame, where they were.
 #include <algorithm>
 #include <deque>
 
@@ -37,7 +37,8 @@ class Folder {
     while (!work_.empty()) {
       Node* node = graph_.node(work_.front());
       work_.pop_front();
-      if (node && !node->consumers().empty() && node->num_outputs() > 0 && node->num_inputs() > 0 && IsPure(graph_, *node)) {
+      if (node && !node->consumers().empty() && node->num_outputs() > 0 && node->num_inputs() > 0 &&
+          IsPure(graph_, *node)) {
         if (!FoldValues(node)) FoldShapes(node);
       }
     }

@@ -1,5 +1,5 @@
-// Control edges that order nothing: from what is always there, beside a data edge, through a no-op or an identity that nobody
-// reads. What they stood for, deadness included, stays.
+// Control edges that order nothing: from what is always there, beside a data edge, through a no-op or an identity that
+// nobody reads. What they stood for, deadness included, stays.
 #include <algorithm>
 
 #include "penstock/optimize/passes.h"
@@ -21,7 +21,8 @@ bool AlwaysThere(const Node& node) {
 
 // A node that only hands control on.
 bool OnlyOrders(const Graph& graph, const Node& node) {
-  if (node.consumers().empty() || !std::ranges::all_of(node.consumers(), [](const Consumer& c) { return c.input < 0; })) {
+  if (node.consumers().empty() ||
+      !std::ranges::all_of(node.consumers(), [](const Consumer& c) { return c.input < 0; })) {
     return false;
   }
   if (!IsPure(graph, node)) return false;
@@ -46,12 +47,14 @@ int PruneDependencies(Graph& graph) {
     const size_t edges = before.size() * node->consumers().size();
     if (edges > before.size() + node->consumers().size()) return;  // a hub saves edges
     // A device of its own is a wish to be there.
-    if (std::ranges::any_of(before, [&](const Node* n) { return n->device() != node->device(); }) && !node->device().empty()) {
+    if (std::ranges::any_of(before, [&](const Node* n) { return n->device() != node->device(); }) &&
+        !node->device().empty()) {
       return;
     }
     const std::vector<Consumer> after = node->consumers();
     // Something that runs of itself may be meant to start a step's branch in a frame: it must wait for somebody there.
-    if (before.empty() && std::ranges::any_of(after, [](const Consumer& c) { return c.node->traits().flow == Flow::kMerge; })) {
+    if (before.empty() &&
+        std::ranges::any_of(after, [](const Consumer& c) { return c.node->traits().flow == Flow::kMerge; })) {
       return;
     }
     for (const Consumer& c : after) {

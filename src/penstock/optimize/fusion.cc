@@ -19,7 +19,8 @@ Node* OnlyReader(const Node& node) {
 // `node` adds a vector along the last dimension of `product`'s result (or along the channels): that vector.
 Endpoint BiasOf(const Node& node, const Node& product) {
   const auto same_format = [&] {
-    const std::string* mine = node.attrs().Find("data_format") ? node.attrs().Find("data_format")->If<std::string>() : nullptr;
+    const std::string* mine =
+        node.attrs().Find("data_format") ? node.attrs().Find("data_format")->If<std::string>() : nullptr;
     const AttrValue* theirs = product.attrs().Find("data_format");
     return !theirs || (mine && *theirs->If<std::string>() == *mine);
   };

@@ -64,13 +64,16 @@ void VerifyGraph(const Graph& graph) {
     int& count = waiting[node->id()];
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Endpoint from = node->input(i);
-      if (graph.node(from.node->id()) != from.node) throw Internal("input ", i, " of ", node->name(), " is not in the graph");
+      if (graph.node(from.node->id()) != from.node)
+        throw Internal("input ", i, " of ", node->name(), " is not in the graph");
       if (from.index >= from.node->num_outputs()) throw Internal("input ", i, " of ", node->name(), " does not exist");
-      if (BaseType(from.type()) != BaseType(node->input_type(i))) throw Internal("type of input ", i, " of ", node->name());
+      if (BaseType(from.type()) != BaseType(node->input_type(i)))
+        throw Internal("type of input ", i, " of ", node->name());
       count += !back(from.node, node);
     }
     for (const Node* control : node->control_inputs()) {
-      if (graph.node(control->id()) != control) throw Internal("a control input of ", node->name(), " is not in the graph");
+      if (graph.node(control->id()) != control)
+        throw Internal("a control input of ", node->name(), " is not in the graph");
     }
     count += static_cast<int>(node->control_inputs().size());
     if (count == 0) ready.push_back(node);

@@ -6,13 +6,14 @@
 
 namespace penstock {
 
-// Rewrites what is to run into something equal that runs faster; `evaluate` runs single nodes on known inputs. Never folds,
-// merges, moves or drops what has state, randomness, resource inputs or side effects; fed values are _Arg nodes to it.
-// ConfigProto's graph_options say which passes run. With the environment's PENSTOCK_VERIFY_GRAPH the graph is checked after
-// each pass: Internal, with the pass's name, if one broke it.
+// Rewrites what is to run into something equal that runs faster; `evaluate` runs single nodes on known inputs. Never
+// folds, merges, moves or drops what has state, randomness, resource inputs or side effects; fed values are _Arg nodes
+// to it. ConfigProto's graph_options say which passes run. With the environment's PENSTOCK_VERIFY_GRAPH the graph is
+// checked after each pass: Internal, with the pass's name, if one broke it.
 void Optimize(Graph& graph, const SessionOptions& options, Graph::Evaluator evaluate);
 
-// What every output promised still holds: edges lead to nodes of this graph, types fit, no node waits for itself. Internal if not.
+// What every output promised still holds: edges lead to nodes of this graph, types fit, no node waits for itself.
+// Internal if not.
 void VerifyGraph(const Graph& graph);
 
 }  // namespace penstock

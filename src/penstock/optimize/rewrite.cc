@@ -34,7 +34,8 @@ bool SamePlace(const Node& a, const Node& b) {
 
 const Tensor* ConstantOf(Endpoint value) {
   const Node& node = *value.node;
-  if (node.num_inputs() != 0 || !node.op().inputs.empty() || node.traits().stateful || node.num_outputs() != 1) return nullptr;
+  if (node.num_inputs() != 0 || !node.op().inputs.empty() || node.traits().stateful || node.num_outputs() != 1)
+    return nullptr;
   const AttrValue* attr = node.attrs().Find("value");
   return attr ? attr->If<Tensor>() : nullptr;
 }
@@ -43,7 +44,8 @@ bool IsAll(const Tensor& constant, double number) {
   const auto all = [&](auto one) {
     using T = decltype(one);
     const T* p = constant.data<T>();
-    return std::all_of(p, p + constant.num_elements(), [&](const T& x) { return std::memcmp(&x, &one, sizeof(T)) == 0; });
+    return std::all_of(p, p + constant.num_elements(),
+                       [&](const T& x) { return std::memcmp(&x, &one, sizeof(T)) == 0; });
   };
   switch (constant.dtype()) {
     case DT_FLOAT: return all(static_cast<float>(number));

@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-// The node computes its outputs from its inputs and attributes and does nothing else: no state, no randomness, no reference,
-// resource or variant, no flow of control, no call of a function.
+// The node computes its outputs from its inputs and attributes and does nothing else: no state, no randomness, no
+// reference, resource or variant, no flow of control, no call of a function.
 bool IsPure(const Graph& graph, const Node& node);
 
 // Both may run on the same devices: same wish, same colocation.
@@ -31,11 +31,12 @@ void MoveControlConsumers(Graph& graph, Node* from, Node* to);
 bool HasControlConsumers(const Node& node);
 // Removes `node` if nobody needs it any more, then its inputs in turn. What is not pure stays.
 void RemoveUnused(Graph& graph, Node* node);
-// Calls fn for each node that is still there when its turn comes: fn may remove any of them. Those that it adds get no turn.
+// Calls fn for each node that is still there when its turn comes: fn may remove any of them. Those that it adds get no
+// turn.
 void ForEachNode(const Graph& graph, FunctionRef<void(Node*)> fn);
 
-// `node` is known to give `value` as its only output: its readers get `value`, and it goes if it can. False if the node has to
-// stay as it is: it waits for others, sits where something else was asked for, or `value` is a variable.
+// `node` is known to give `value` as its only output: its readers get `value`, and it goes if it can. False if the node
+// has to stay as it is: it waits for others, sits where something else was asked for, or `value` is a variable.
 bool Bypass(Graph& graph, Node* node, Endpoint value);
 
 }  // namespace penstock

@@ -8,7 +8,8 @@ namespace {
 constexpr int kLargestToImprove = 256;  // pieces; beyond that the first schedule has to do
 constexpr int kLargestToPair = 24;      // pieces; beyond that only single ones are moved
 
-// What a schedule needs to know of the pieces: an order, and how much time lies between each one's start and the end of all.
+// What a schedule needs to know of the pieces: an order, and how much time lies between each one's start and the end of
+// all.
 class Schedule {
  public:
   Schedule(const std::vector<Work>& work, int devices) : work_(work), devices_(devices) {
@@ -58,7 +59,8 @@ class Schedule {
     std::ranges::stable_sort(by_priority, [&](int a, int b) { return rest[a] > rest[b]; });
     std::vector<int64_t> finish(n, -1), free(devices_);
     int64_t end = 0;
-    // What a piece waits for has at least its priority, and stood before it: the order is one in which the pieces can run.
+    // What a piece waits for has at least its priority, and stood before it: the order is one in which the pieces can
+    // run.
     for (const int piece : by_priority) {
       int best = -1;
       int64_t best_end = INT64_MAX;

@@ -69,8 +69,9 @@ class LoopBuilder {
     } else {
       start = {MergeOf(info.parent, device), 0};
     }
-    Node* enter = Add("Enter", info.name, device, {start},
-                      {{"frame_name", info.name}, {"parallel_iterations", static_cast<int64_t>(info.parallel_iterations)}});
+    Node* enter =
+        Add("Enter", info.name, device, {start},
+            {{"frame_name", info.name}, {"parallel_iterations", static_cast<int64_t>(info.parallel_iterations)}});
     // The edge that closes the loop can only be drawn when its other end is there.
     Node* merge = Add("Merge", info.name, device, {{enter, 0}, {enter, 0}}, {});
     Node* go_on = Add("Switch", info.name, device, {{merge, 0}, {condition->second, 0}}, {});
@@ -79,7 +80,8 @@ class LoopBuilder {
     return merges_[{frame, device}] = merge;
   }
 
-  Node* Add(std::string_view op, const std::string& frame, const std::string& device, std::vector<Endpoint> inputs, AttrMap attrs) {
+  Node* Add(std::string_view op, const std::string& frame, const std::string& device, std::vector<Endpoint> inputs,
+            AttrMap attrs) {
     Node* node = graph_.AddNode({.op = std::string(op),
                                  .name = graph_.UniqueName(StrCat("_cloop_", serial_++, "/", op)),
                                  .inputs = std::move(inputs),

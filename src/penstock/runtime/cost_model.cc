@@ -46,7 +46,8 @@ int64_t EstimateCost(const Node& node) {
 
 int64_t EstimateBytes(Endpoint output) {
   const int64_t elements = output.shape().num_elements();
-  return std::max<int64_t>(0, elements) * static_cast<int64_t>(std::max<size_t>(1, DataTypeSize(BaseType(output.type()))));
+  return std::max<int64_t>(0, elements) *
+         static_cast<int64_t>(std::max<size_t>(1, DataTypeSize(BaseType(output.type()))));
 }
 
 MeasuredCosts CostsFrom(const RunMetadata& metadata) {

@@ -126,16 +126,16 @@ std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span
   for (const DataType type : node.input_types()) {
     if (IsRef(type)) throw Unimplemented("op ", op, " works on references, which eager execution does not have");
   }
-  made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(), node.output_types(),
-                                           &this->device(device));
+  made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(),
+                                           node.output_types(), &this->device(device));
   made->kernel_ = MakeKernel(node, *made->view_);
   made->may_take_long_ = made->kernel_->is_async();
   made->long_above_ = node.traits().cost == Cost::kHeavy ? size_t{1} << 13 : size_t{1} << 16;
   return made;
 }
 
-std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types, AttrMap attrs,
-                                                     int device) {
+std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types,
+                                                     AttrMap attrs, int device) {
   std::string key(op);
   key += static_cast<char>(device);
   for (const DataType type : types) key.append(reinterpret_cast<const char*>(&type), sizeof(type));
@@ -159,7 +159,8 @@ std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::s
     keep = keep && given && !given->empty() && op != "VarHandleOp";
   }
   const std::string name = StrCat(op, "_", next_name_.fetch_add(1));
-  std::shared_ptr<const EagerOp> made = Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name, device);
+  std::shared_ptr<const EagerOp> made =
+      Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name, device);
   if (!keep) return made;
   std::lock_guard lock(mutex_);
   if (ops_.size() >= kMostCached) ops_.erase(ops_.begin());
@@ -185,7 +186,8 @@ void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> 
   } catch (...) {
     const Status status = CurrentStatus();
     const std::string tag = StrCat(" [Op:", op.op().name, "]");
-    throw Error(status.message().ends_with(tag) ? status : Status(status.code(), status.message() + tag, status.node()));
+    throw Error(status.message().ends_with(tag) ? status
+                                                : Status(status.code(), status.message() + tag, status.node()));
   }
 }
 
@@ -221,8 +223,8 @@ std::shared_ptr<const CompiledStep> EagerContext::PrepareFunction(const std::str
   return runtime_->Find({name, {}});
 }
 
-std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args,
-                                       CancellationManager* cancellation) {
+std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function,
+                                       std::span<const Tensor> args, CancellationManager* cancellation) {
   const std::vector<DataType>& types = function.arg_types;
   if (args.size() != types.size()) {
     throw InvalidArgument("Function ", name, " expects ", types.size(), " arguments, but got ", args.size());
@@ -230,7 +232,8 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].dtype() == types[i]) continue;
     throw InvalidArgument("cannot compute ", name, " as input #", i, "(zero-based) was expected to be a ",
-                          ToString(types[i]), " tensor but is a ", ToString(args[i].dtype()), " tensor [Op:", name, "]");
+                          ToString(types[i]), " tensor but is a ", ToString(args[i].dtype()), " tensor [Op:", name,
+                          "]");
   }
   ResourceManager step_resources;
   CancellationManager own;  // of this call: one that fails cancels what else it started
@@ -265,7 +268,8 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
 void EagerContext::RemoveFunction(const std::string& name) {
   {
     std::lock_guard lock(functions_graph_->mutex());
-    if (functions_graph_->library()->Find(name)) functions_graph_->set_library(functions_graph_->library()->Without(name));
+    if (functions_graph_->library()->Find(name))
+      functions_graph_->set_library(functions_graph_->library()->Without(name));
   }
   runtime_->Forget(name);
   std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// Ops that run as they are called, on the kernels that steps run on. A call's signature (op, attributes, input types) is
-// checked and given its kernel once.
+// Ops that run as they are called, on the kernels that steps run on. A call's signature (op, attributes, input types)
+// is checked and given its kernel once.
 #pragma once
 
 #include <atomic>

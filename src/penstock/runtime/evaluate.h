@@ -9,7 +9,8 @@
 
 namespace penstock {
 
-// The outputs of a stateless node, computed at once on this thread; nullopt if it has no synchronous CPU kernel or fails.
+// The outputs of a stateless node, computed at once on this thread; nullopt if it has no synchronous CPU kernel or
+// fails.
 std::optional<std::vector<Tensor>> EvaluateNode(const Node& node, std::span<const Tensor> inputs);
 
 }  // namespace penstock

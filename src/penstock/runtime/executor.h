@@ -21,8 +21,8 @@ struct RunArgs {
 // Runs a straight-line program on this thread. Throws the failing kernel's Error, with the node named.
 void RunStraightLine(const Program& program, const RunArgs& run);
 
-// Runs a loop to its end: its inputs are what the Enters get, its outputs what the Exits give. `frame_iter`: which round of
-// which loop around it this is.
+// Runs a loop to its end: its inputs are what the Enters get, its outputs what the Exits give. `frame_iter`: which
+// round of which loop around it this is.
 void RunLoop(const Loop& loop, std::span<KernelContext::Input> inputs, std::span<Value> outputs, const RunArgs& run,
              int64_t frame_iter);
 // Tells a frame from all others: by its name and where it was entered, so that all devices that run parts of it agree.

@@ -1,6 +1,6 @@
 // The general case: instructions run as their inputs arrive. Cheap ones run inline, expensive ones go to the pool,
-// asynchronous ones hold no thread. Loops run in frames: each iteration has its own input entries; a value that does not
-// exist on the untaken side of a Switch travels as "dead".
+// asynchronous ones hold no thread. Loops run in frames: each iteration has its own input entries; a value that does
+// not exist on the untaken side of a Switch travels as "dead".
 //
 // The token rules (what makes a Merge ready, when an iteration is over) are those of TensorFlow's executor, see
 // tensorflow/core/common_runtime/executor.cc; the data structures are our own.
@@ -209,7 +209,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       } else {
         instruction.kernel->Run(k);
       }
-      if (run_.recorder && instruction.kernel) run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
+      if (run_.recorder && instruction.kernel)
+        run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
     } catch (...) {
       Fail(AtNode(CurrentStatus(), *instruction.node));
       ClearInputs(instruction, entries);
@@ -240,14 +241,16 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     ClearInputs(instruction, entries);
     for (Value& value : state->input_values) state->inputs.push_back({&value, true});
     state->values.resize(instruction.num_outputs);
-    state->context = std::make_unique<KernelContext>(instruction.view, state->inputs, state->values, *run_.step, *program_.device);
+    state->context =
+        std::make_unique<KernelContext>(instruction.view, state->inputs, state->values, *run_.step, *program_.device);
     state->context->frame_iter = FrameIter(task);
     state->context->is_dead = task.dead;
     state->start = run_.recorder ? NowNanos() : 0;
     const auto self = shared_from_this();
     const auto done = [self, state](Status status) {
       state->status = std::move(status);
-      // Finished before RunAsync returned: this thread carries on there, so that a chain of such kernels is no recursion.
+      // Finished before RunAsync returned: this thread carries on there, so that a chain of such kernels is no
+      // recursion.
       if (state->phase.exchange(1) == 0) return;
       std::vector<Task> fresh;
       self->FinishAsync(*state, &fresh);
@@ -419,7 +422,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   }
 
   // Delivers an instruction's outputs to all that wait for them in one iteration.
-  void Activate(Frame* frame, int64_t number, const Instruction& from, bool dead, Entry* outputs, std::vector<Task>* fresh) {
+  void Activate(Frame* frame, int64_t number, const Instruction& from, bool dead, Entry* outputs,
+                std::vector<Task>* fresh) {
     const auto found = frame->iterations.find(number);
     if (found == frame->iterations.end()) return;  // a dead value for an iteration that is over
     Iteration& iteration = *found->second;
@@ -444,7 +448,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
           ++count.dead;
         }
         // Not reached twice: `merged` and the dead count each complete once.
-        const bool all_dead = !count.merged && (count.dead == to.num_inputs || (!control && !live && from.flow == Flow::kEnter));
+        const bool all_dead =
+            !count.merged && (count.dead == to.num_inputs || (!control && !live && from.flow == Flow::kEnter));
         if (control) {
           ready = count.pending == 0 && (count.merged || count.dead == to.num_inputs);
           to_dead = !count.merged;

@@ -8,7 +8,8 @@ namespace penstock {
 std::atomic<int> g_interrupts{0};
 
 int64_t NowNanos() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 Status AtNode(const Status& status, const Node& node) {
@@ -32,8 +33,8 @@ void Dereference(const Program::Deref& deref, std::vector<Value>& slots) {
   slots[deref.to].tensor = variable.value;
 }
 
-// Whether the instruction is on the side of a Switch that is not taken. A Merge runs with any one of its inputs, whatever
-// became of those that it waits for.
+// Whether the instruction is on the side of a Switch that is not taken. A Merge runs with any one of its inputs,
+// whatever became of those that it waits for.
 bool IsDead(const Program& program, const Instruction& instruction, const Program::Workspace& workspace) {
   int missing = 0;
   for (int i = 0; i < instruction.num_checks; ++i) {
@@ -49,10 +50,10 @@ bool IsDead(const Program& program, const Instruction& instruction, const Progra
   return false;
 }
 
-// Runs some of the program's instructions, one after the other. If one fails, the workspace holds half a step's values and
-// must be thrown away.
-void RunInstructions(const Program& program, size_t first, size_t last, Program::Workspace& workspace, const RunArgs& run,
-                     int64_t frame_iter) {
+// Runs some of the program's instructions, one after the other. If one fails, the workspace holds half a step's values
+// and must be thrown away.
+void RunInstructions(const Program& program, size_t first, size_t last, Program::Workspace& workspace,
+                     const RunArgs& run, int64_t frame_iter) {
   StepServices& step = *run.step;
   std::vector<Value>& slots = workspace.slots;
   const Instruction* current = nullptr;
@@ -63,13 +64,15 @@ void RunInstructions(const Program& program, size_t first, size_t last, Program:
       bool dead = false;
       if (instruction.maybe_dead) [[unlikely]] workspace.dead[at] = dead = IsDead(program, instruction, workspace);
       if (!dead) {
-        for (int i = 0; i < instruction.num_derefs; ++i) Dereference(program.derefs[instruction.first_deref + i], slots);
+        for (int i = 0; i < instruction.num_derefs; ++i)
+          Dereference(program.derefs[instruction.first_deref + i], slots);
         const std::span<KernelContext::Input> inputs(workspace.inputs.data() + instruction.first_input,
                                                      static_cast<size_t>(instruction.num_inputs));
         const std::span<Value> outputs(slots.data() + instruction.first_output, instruction.num_outputs);
         if (instruction.kernel) {
           if ((step.cancellation && step.cancellation->cancelled()) ||
-              (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen)) [[unlikely]] {
+              (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen))
+              [[unlikely]] {
             throw Cancelled("Step was cancelled.");
           }
           KernelContext k(instruction.view, inputs, outputs, step, *program.device);

@@ -52,8 +52,8 @@ FrameTree FindFrames(const Graph& graph, const std::vector<Node*>& order) {
       if (from->traits().flow == Flow::kExit) f = tree.frames[f].parent;
       if (f < 0) throw InvalidArgument("{{node ", from->name(), "}} leaves a frame that was never entered");
       if (frame >= 0 && frame != f && node->traits().flow != Flow::kMerge) {
-        throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ", from->name(),
-                              "}} is in frame '", tree.frames[f].name, "'. Another is in frame '",
+        throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ",
+                              from->name(), "}} is in frame '", tree.frames[f].name, "'. Another is in frame '",
                               tree.frames[frame].name, "'.");
       }
       if (frame < 0 || f > frame) frame = f;

@@ -20,7 +20,7 @@ struct FrameTree {
     int parallel_iterations = 10;
   };
   std::vector<Frame> frames;  // 0 is the outermost level
-  std::vector<int> of;        // by node id: the frame in which the node itself runs (an Exit: the loop, an Enter: around it)
+  std::vector<int> of;  // by node id: the frame in which the node itself runs (an Exit: the loop, an Enter: around it)
   std::vector<int> entered;   // by node id: the frame that an Enter leads into; -1 for others
 
   // The frame in which the node's outputs are.
@@ -33,8 +33,8 @@ struct FrameTree {
   }
 };
 
-// Walks from the graph's sources through Enter into frames and through Exit back out. InvalidArgument: a node with inputs from
-// different frames, an Exit outside any.
+// Walks from the graph's sources through Enter into frames and through Exit back out. InvalidArgument: a node with
+// inputs from different frames, an Exit outside any.
 FrameTree FindFrames(const Graph& graph, const std::vector<Node*>& order);
 
 }  // namespace penstock

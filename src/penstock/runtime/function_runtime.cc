@@ -52,7 +52,8 @@ void FunctionRuntime::Forget(const std::string& name) {
   });
 }
 
-void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) {
+void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
+                                Results done) {
   auto call = std::make_shared<Call>();
   try {
     if (caller.step().call_depth >= kDeepestCall) {
@@ -77,7 +78,9 @@ void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> arg
   call->rets.resize(call->compiled->ret_types.size());
   call->step = caller.step();
   call->step.rendezvous = call->rendezvous.get();
-  call->step.schedule = [pool = environment_->inter_op](std::function<void()> task) { pool->Schedule(std::move(task)); };
+  call->step.schedule = [pool = environment_->inter_op](std::function<void()> task) {
+    pool->Schedule(std::move(task));
+  };
   ++call->step.call_depth;
   const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
   RunStepAsync(*call->compiled, run, *environment_, [call, done = std::move(done)](Status status) {

@@ -67,7 +67,8 @@ std::optional<LoopShape> FindLoopShape(const std::vector<Node*>& order, const Fr
   if (!shape.condition || shape.variables.empty()) return {};
   for (LoopShape::Variable& variable : shape.variables) {
     variable.take = FindTake(*variable.merge, *shape.condition);
-    if (!variable.take || !variable.take->control_inputs().empty() || !variable.merge->control_inputs().empty()) return {};
+    if (!variable.take || !variable.take->control_inputs().empty() || !variable.merge->control_inputs().empty())
+      return {};
     for (const Consumer& consumer : variable.take->consumers()) {
       if (consumer.input < 0) return {};
       const bool leaves = consumer.node->input(consumer.input).index == 0;
@@ -104,12 +105,14 @@ Outcomes Branches::At(const Endpoint& endpoint) const {
   return outcomes;
 }
 
-void Branches::Add(const Node& node, const std::vector<Endpoint>& inputs, const std::vector<Node*>& controls, bool merges) {
+void Branches::Add(const Node& node, const std::vector<Endpoint>& inputs, const std::vector<Node*>& controls,
+                   bool merges) {
   Outcomes outcomes;
   if (merges) {
     // The two sides of one predicate, all else alike: what is common to both. That what it waits for is not taken does
     // not matter to a Merge.
-    const Outcomes a = inputs.size() == 2 ? At(inputs[0]) : Outcomes(), b = inputs.size() == 2 ? At(inputs[1]) : Outcomes();
+    const Outcomes a = inputs.size() == 2 ? At(inputs[0]) : Outcomes(),
+                   b = inputs.size() == 2 ? At(inputs[1]) : Outcomes();
     Outcomes only_a, only_b;
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
     std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(only_b));

@@ -26,12 +26,12 @@ struct LoopShape {
   std::vector<const Node*> exits;
 };
 
-// Null if frame `frame` of the graph is anything else: several conditions, values that leave by another way, transfers to
-// other devices.
+// Null if frame `frame` of the graph is anything else: several conditions, values that leave by another way, transfers
+// to other devices.
 std::optional<LoopShape> FindLoopShape(const std::vector<Node*>& order, const FrameTree& tree, int frame);
 
-// Under which outcomes of conditionals a node runs: (id of the predicate's node, its output, the branch), sorted. Empty:
-// always, as far as its frame's round runs.
+// Under which outcomes of conditionals a node runs: (id of the predicate's node, its output, the branch), sorted.
+// Empty: always, as far as its frame's round runs.
 struct Outcome {
   int node, output, branch;  // node -1: a Merge that joins something else than the two branches of one predicate
   friend auto operator<=>(const Outcome&, const Outcome&) = default;

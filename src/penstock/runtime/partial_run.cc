@@ -156,7 +156,8 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
       throw InvalidArgument("The feed ", e.name(), " has already been fed.");
     }
     if (value.dtype() != BaseType(e.type())) {
-      throw InvalidArgument("The feed ", e.name(), " is of type ", ToString(e.type()), ", but got ", ToString(value.dtype()));
+      throw InvalidArgument("The feed ", e.name(), " is of type ", ToString(e.type()), ", but got ",
+                            ToString(value.dtype()));
     }
     feed_indices.push_back(i);
   }
@@ -191,15 +192,16 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
     // The step failed already: the fetches say how.
   }
   for (const auto& [fetch, at] : first) {
-    state->rendezvous->ReceiveAsync(FetchKey(fetch), [state, got, at = at, name = fetches[at].name()](Status status, Tensor value,
-                                                                                                 bool is_dead) {
-      std::lock_guard lock(state->mutex);
-      if (status.ok() && is_dead) status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));
-      if (got->status.ok()) got->status = std::move(status);
-      got->values[at] = std::move(value);
-      --got->left;
-      state->changed.notify_all();
-    });
+    state->rendezvous->ReceiveAsync(
+        FetchKey(fetch), [state, got, at = at, name = fetches[at].name()](Status status, Tensor value, bool is_dead) {
+          std::lock_guard lock(state->mutex);
+          if (status.ok() && is_dead)
+            status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));
+          if (got->status.ok()) got->status = std::move(status);
+          got->values[at] = std::move(value);
+          --got->left;
+          state->changed.notify_all();
+        });
   }
   lock.lock();
   bool stopped = false;

@@ -120,8 +120,8 @@ class Partitioner {
 
 }  // namespace
 
-std::map<std::string, std::shared_ptr<Graph>> Partition(Graph& graph,
-                                                        const std::function<uint64_t(const std::string&)>& incarnation) {
+std::map<std::string, std::shared_ptr<Graph>> Partition(
+    Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
   return Partitioner(graph, incarnation).Run();
 }
 

@@ -9,7 +9,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t kTransferLatency = 5'000;  // nanoseconds: a message through the rendezvous and another thread's waking
+constexpr int64_t kTransferLatency =
+    5'000;  // nanoseconds: a message through the rendezvous and another thread's waking
 constexpr int64_t kBytesPerNano = 8;
 
 // Groups of nodes that must share a device, as a forest.
@@ -27,10 +28,11 @@ class Groups {
     try {
       wish_[x].MergeFrom(wish_[y], soft);
     } catch (const Error& e) {
-      throw InvalidArgument("Cannot colocate nodes {{colocation_node ", a.name(), "}} and {{colocation_node ", b.name(),
-                            "}} because no device type supports both of those nodes and the other nodes colocated with them, or "
-                            "their devices contradict each other: ",
-                            e.what(), "\n\t [[{{node ", a.name(), "}}]]");
+      throw InvalidArgument(
+          "Cannot colocate nodes {{colocation_node ", a.name(), "}} and {{colocation_node ", b.name(),
+          "}} because no device type supports both of those nodes and the other nodes colocated with them, or "
+          "their devices contradict each other: ",
+          e.what(), "\n\t [[{{node ", a.name(), "}}]]");
     }
     parent_[y] = x;
   }
@@ -67,7 +69,8 @@ class Placer {
   void ReadWishes() {
     for (const Node* node : nodes_) {
       if (!DeviceName::TryParse(node->device(), &groups_.wish(node->id()))) {
-        throw InvalidArgument("Malformed device specification '", node->device(), "' in node: {{node ", node->name(), "}}");
+        throw InvalidArgument("Malformed device specification '", node->device(), "' in node: {{node ", node->name(),
+                              "}}");
       }
     }
   }
@@ -84,13 +87,15 @@ class Placer {
       // A reference lives where its variable lives, and a resource where it was made.
       for (int i = 0; i < node->num_inputs(); ++i) {
         const bool handle = node->input(i).type() == DT_RESOURCE && node->traits().flow == Flow::kNone;
-        if (IsRef(node->input_type(i)) || handle) groups_.Join(*node->input(i).node, *node, options_.allow_soft_placement);
+        if (IsRef(node->input_type(i)) || handle)
+          groups_.Join(*node->input(i).node, *node, options_.allow_soft_placement);
       }
     }
   }
 
   bool Supports(const Device& device, const Node& node) const {
-    if (!options_.kernels || !options_.kernels->HasKernel(node.op_name())) return true;  // functions; others fail when they run
+    if (!options_.kernels || !options_.kernels->HasKernel(node.op_name()))
+      return true;  // functions; others fail when they run
     if (options_.kernels->Find(device.type(), node.op(), node.attrs())) return true;
     // A kernel that exists nowhere is the compiler's error to report, with the list of those that do.
     return options_.kernels->DevicesFor(node.op(), node.attrs()).empty();
@@ -121,8 +126,8 @@ class Placer {
       if (!device) device = first([&](const Device* d) { return Supports(*d, group); });
       if (device) return device;
     }
-    throw InvalidArgument("Cannot assign a device for operation ", node.name(), ": ", exists ? WhyNoKernel(group) : WhyNoDevice(node, wish),
-                          "\n\t [[{{node ", node.name(), "}}]]");
+    throw InvalidArgument("Cannot assign a device for operation ", node.name(), ": ",
+                          exists ? WhyNoKernel(group) : WhyNoDevice(node, wish), "\n\t [[{{node ", node.name(), "}}]]");
   }
 
   std::string WhyNoDevice(const Node& node, const DeviceName& wish) const {
@@ -131,14 +136,17 @@ class Placer {
     std::ranges::sort(names);
     DeviceName own;
     DeviceName::TryParse(node.device(), &own);
-    const bool by_others = std::ranges::any_of(devices_, [&](const Device* d) { return own.Matches(d->parsed_name()); });
+    const bool by_others =
+        std::ranges::any_of(devices_, [&](const Device* d) { return own.Matches(d->parsed_name()); });
     if (by_others) {
-      return StrCat("Could not satisfy explicit device specification '", node.device(), "' because the node {{colocation_node ",
-                    node.name(), "}} was colocated with a group of nodes that required incompatible device '", wish.ToString(),
+      return StrCat("Could not satisfy explicit device specification '", node.device(),
+                    "' because the node {{colocation_node ", node.name(),
+                    "}} was colocated with a group of nodes that required incompatible device '", wish.ToString(),
                     "'. All available devices [", StrJoin(names, ", "), "].");
     }
-    return StrCat("{{node ", node.name(), "}} was explicitly assigned to ", node.device(), " but available devices are [ ",
-                  StrJoin(names, ", "), " ]. Make sure the device specification refers to a valid device.");
+    return StrCat("{{node ", node.name(), "}} was explicitly assigned to ", node.device(),
+                  " but available devices are [ ", StrJoin(names, ", "),
+                  " ]. Make sure the device specification refers to a valid device.");
   }
 
   std::string WhyNoKernel(int group) {
@@ -147,14 +155,16 @@ class Placer {
       for (const Device* d : devices_) {
         if (!wish.Matches(d->parsed_name()) || Supports(*d, *node)) continue;
         return StrCat("Could not satisfy explicit device specification '", wish.ToString(),
-                      "' because no supported kernel for ", d->type(), " devices is available for {{node ", node->name(),
-                      "}}.\nOp: ", node->op_name(), "\nRegistered kernels:\n", options_.kernels->DescribeKernels(node->op_name()));
+                      "' because no supported kernel for ", d->type(), " devices is available for {{node ",
+                      node->name(), "}}.\nOp: ", node->op_name(), "\nRegistered kernels:\n",
+                      options_.kernels->DescribeKernels(node->op_name()));
       }
     }
     return "no device runs all of the nodes that are colocated with it";
   }
 
-  // Free groups are pieces of work for the devices of the first one's type. Nodes that cost nothing stay with what they read.
+  // Free groups are pieces of work for the devices of the first one's type. Nodes that cost nothing stay with what they
+  // read.
   void Spread() {
     std::vector<Device*> equals;
     for (Device* d : devices_) {

@@ -1,5 +1,5 @@
-// Placement: gives every node of a step a device. Explicit devices and colocation always win; what is left free goes to the
-// first device, or is spread by cost if that is asked for.
+// Placement: gives every node of a step a device. Explicit devices and colocation always win; what is left free goes to
+// the first device, or is spread by cost if that is asked for.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ struct PlacementOptions {
   const MeasuredCosts* costs = nullptr;     // of an earlier run; estimates are used where it is silent
 };
 
-// Sets assigned_device() of every node. InvalidArgument: no device fits, no kernel for the device that was asked for, or
-// colocated nodes contradict each other. `devices` are in order of preference.
+// Sets assigned_device() of every node. InvalidArgument: no device fits, no kernel for the device that was asked for,
+// or colocated nodes contradict each other. `devices` are in order of preference.
 void Place(Graph& graph, const std::vector<Device*>& devices, const PlacementOptions& options);
 
 }  // namespace penstock

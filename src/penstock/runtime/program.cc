@@ -62,7 +62,8 @@ class Compiler {
       to.next = SlotOf(from.next->input(0));
       to.merge_is_read = ReadInBody(to.merge);
       for (const Node* exit : from.exits) {
-        to.exits.push_back(static_cast<int>(std::find(shape.exits.begin(), shape.exits.end(), exit) - shape.exits.begin()));
+        to.exits.push_back(
+            static_cast<int>(std::find(shape.exits.begin(), shape.exits.end(), exit) - shape.exits.begin()));
       }
       sources.push_back(to.next);
       kept_.push_back(to.merge);
@@ -150,7 +151,9 @@ class Compiler {
     std::vector<std::vector<int>> next(units_.size());
     const auto wait_for = [&](const Node* from, int unit) {
       const int before = unit_of_[from->id()];
-      if (before < 0 || (from->traits().flow == Flow::kNextIteration && units_[unit].node->traits().flow == Flow::kMerge)) return;
+      if (before < 0 ||
+          (from->traits().flow == Flow::kNextIteration && units_[unit].node->traits().flow == Flow::kMerge))
+        return;
       next[before].push_back(unit);
       ++waiting[unit];
     };
@@ -187,8 +190,8 @@ class Compiler {
     for (int& unit : unit_of_) unit = unit < 0 ? -1 : place[unit];
   }
 
-  // Constants run once; what needs a variable's value behind the condition is the body; all else runs in each round before
-  // the condition is looked at.
+  // Constants run once; what needs a variable's value behind the condition is the body; all else runs in each round
+  // before the condition is looked at.
   void SortByRound(Loop* loop) {
     BlockBranches branches(source_);
     std::vector<bool> body(units_.size());
@@ -231,7 +234,8 @@ class Compiler {
 
   void AddInstruction(const Unit& unit, int index, BlockBranches& branches) {
     Node& node = *unit.node;
-    Instruction instruction{.node = &node, .kernel = source_.kernels[node.id()], .loop = nullptr, .view = source_.View(node)};
+    Instruction instruction{
+        .node = &node, .kernel = source_.kernels[node.id()], .loop = nullptr, .view = source_.View(node)};
     instruction.flow = node.traits().flow;
     instruction.num_outputs = node.num_outputs();
     instruction.first_output = program_.num_slots;
@@ -288,8 +292,8 @@ class Compiler {
     instruction->num_outputs = static_cast<int>(shape.exits.size());
     instruction->flow = Flow::kNone;
     instruction->kernel = nullptr;
-    instruction->view = NodeView(unit.node->name(), unit.node->op(), unit.node->attrs(), loop->input_types, loop->output_types,
-                                 source_.device);
+    instruction->view = NodeView(unit.node->name(), unit.node->op(), unit.node->attrs(), loop->input_types,
+                                 loop->output_types, source_.device);
     instruction->loop = std::move(loop);
   }
 
@@ -306,8 +310,9 @@ class Compiler {
         ++instruction->num_derefs;
       }
       if (IsRef(unit.input_types[i]) && !IsRef(from.type())) {
-        throw InvalidArgument("Input ", i, " of {{node ", unit.node->name(), "}} must be a reference to a variable, but ",
-                              from.node->name(), " is a value (is a variable fed?)");
+        throw InvalidArgument("Input ", i, " of {{node ", unit.node->name(),
+                              "}} must be a reference to a variable, but ", from.node->name(),
+                              " is a value (is a variable fed?)");
       }
       program_.inputs.push_back({slot, false});
     }
@@ -415,7 +420,8 @@ class Compiler {
       for (int k = 0; k < instruction.num_inputs; ++k) {
         auto& input = program_.inputs[instruction.first_input + k];
         int uses = 0;
-        for (int j = 0; j < instruction.num_inputs; ++j) uses += program_.inputs[instruction.first_input + j].slot == input.slot;
+        for (int j = 0; j < instruction.num_inputs; ++j)
+          uses += program_.inputs[instruction.first_input + j].slot == input.slot;
         input.last_use = last[input.slot] == static_cast<int>(i) && !kept[input.slot] && uses == 1;
       }
       instruction.first_clear = static_cast<int>(program_.clears.size());
@@ -424,8 +430,8 @@ class Compiler {
     }
   }
 
-  // Whether independent kernels of middling size would gain from running side by side: small ones are not worth a thread,
-  // large ones use all cores by themselves.
+  // Whether independent kernels of middling size would gain from running side by side: small ones are not worth a
+  // thread, large ones use all cores by themselves.
   bool WorthOverlapping() const {
     constexpr int64_t kSmall = 15'000, kLarge = 2'000'000;
     std::vector<int64_t> finish(units_.size());
@@ -461,8 +467,8 @@ class Compiler {
 
 }  // namespace
 
-std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device, const KernelMaker& make_kernel,
-                                        int inter_op_threads, bool nest_loops) {
+std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device,
+                                        const KernelMaker& make_kernel, int inter_op_threads, bool nest_loops) {
   auto program = std::make_unique<Program>();
   Source source(*graph, device, make_kernel, nest_loops);
   Compiler(source, 0, program.get()).CompileOutermost(inter_op_threads);

@@ -109,8 +109,8 @@ class Program {
 struct Loop {
   std::string name;  // of its frame
   Program program;
-  // Instructions before `first_round` are constants and run once; those before `first_body` run in each round before the
-  // condition is looked at, in the last one too.
+  // Instructions before `first_round` are constants and run once; those before `first_body` run in each round before
+  // the condition is looked at, in the last one too.
   int first_round = 0, first_body = 0;
   int condition = 0;   // slot
   struct Variable {
@@ -136,7 +136,7 @@ using KernelMaker = std::function<std::shared_ptr<Kernel>(const Node& node, cons
 // `graph` holds exactly the nodes of one device, placed; _Arg and _Retval nodes bind the step's arguments and results.
 // `nest_loops`: well-formed loops become straight lines of their own; else the dataflow executor's frames run them.
 // InvalidArgument: no kernel, a cycle outside loops, inputs from different frames.
-std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device, const KernelMaker& make_kernel,
-                                        int inter_op_threads, bool nest_loops = true);
+std::unique_ptr<Program> CompileProgram(std::shared_ptr<const Graph> graph, Device* device,
+                                        const KernelMaker& make_kernel, int inter_op_threads, bool nest_loops = true);
 
 }  // namespace penstock

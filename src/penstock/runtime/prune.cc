@@ -76,12 +76,13 @@ std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, 
       attrs = TransferAttrs("feed", static_cast<int>(i));
       attrs.Set("tensor_type", type);
     }
-    Node* arg = pruned->AddNode({.op = by_rendezvous ? "_Recv" : "_Arg",
-                                 .name = pruned->UniqueName(StrCat("_arg_", feed.node->name(), "_", feed.index, "_", i)),
-                                 .inputs = {},
-                                 .control_inputs = {},
-                                 .attrs = std::move(attrs),
-                                 .device = ""});
+    Node* arg =
+        pruned->AddNode({.op = by_rendezvous ? "_Recv" : "_Arg",
+                         .name = pruned->UniqueName(StrCat("_arg_", feed.node->name(), "_", feed.index, "_", i)),
+                         .inputs = {},
+                         .control_inputs = {},
+                         .attrs = std::move(attrs),
+                         .device = ""});
     pruned->SetShape({arg, 0}, feed.shape());
     pruned->SetHandleData({arg, 0}, feed.node->info(feed.index).handle_data);
     args.push_back(arg);

@@ -27,8 +27,8 @@ int Threads(int wanted, const char* variable) {
   return NumCores();
 }
 
-// Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A pool
-// starts its threads when it is first used.
+// Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A
+// pool starts its threads when it is first used.
 std::shared_ptr<ThreadPool> SharedPool(const std::string& name, int threads) {
   static std::mutex mutex;
   static auto* pools = new std::map<std::pair<std::string, int>, std::shared_ptr<ThreadPool>>();
@@ -42,7 +42,8 @@ void MakePools(const SessionOptions& options, std::vector<std::shared_ptr<Thread
                std::shared_ptr<ThreadPool>* intra_op) {
   const int inter = Threads(options.inter_op_threads, "TF_NUM_INTEROP_THREADS");
   const int intra = Threads(options.intra_op_threads, "TF_NUM_INTRAOP_THREADS");
-  *intra_op = options.use_per_session_threads ? std::make_shared<ThreadPool>(intra, "intra_op") : SharedPool("intra_op", intra);
+  *intra_op =
+      options.use_per_session_threads ? std::make_shared<ThreadPool>(intra, "intra_op") : SharedPool("intra_op", intra);
   for (const ThreadPoolOptions& pool : options.inter_op_pools) {
     const int threads = pool.num_threads > 0 ? pool.num_threads : inter;
     inter_op->push_back(pool.global_name.empty() ? std::make_shared<ThreadPool>(threads, "inter_op")
@@ -57,11 +58,14 @@ void MakePools(const SessionOptions& options, std::vector<std::shared_ptr<Thread
 
 std::atomic<int64_t> Session::next_step_{1};
 
-std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& options) { return MakeDevices(kJobPrefix, options); }
+std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& options) {
+  return MakeDevices(kJobPrefix, options);
+}
 
 Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server)
     : graph_(std::move(graph)), options_(std::move(options)), server_(std::move(server)) {
-  if (server_ && !options_.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
+  if (server_ && !options_.cluster.empty())
+    throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
   if (server_) {
     if (options_.operation_timeout_ms == 0) options_.operation_timeout_ms = server_->options().operation_timeout_ms;
     options_.log_device_placement |= server_->options().log_device_placement;
@@ -156,7 +160,8 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   for (size_t i = 0; i < feeds.size(); ++i) {
     const DataType wanted = compiled.arg_types[i];
     if (feeds[i].dtype() != wanted) {
-      throw InvalidArgument("Feed ", i, " has type ", ToString(feeds[i].dtype()), ", but the tensor is of type ", ToString(wanted));
+      throw InvalidArgument("Feed ", i, " has type ", ToString(feeds[i].dtype()), ", but the tensor is of type ",
+                            ToString(wanted));
     }
   }
   CancellationManager cancellation;

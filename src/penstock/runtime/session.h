@@ -19,8 +19,8 @@ namespace penstock {
 // All methods may be called from many threads at once.
 class Session {
  public:
-  // On devices of its own, or on a server's. InvalidArgument: a bad device count or thread count; Unimplemented: a server's
-  // session over several tasks.
+  // On devices of its own, or on a server's. InvalidArgument: a bad device count or thread count; Unimplemented: a
+  // server's session over several tasks.
   Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server = nullptr);
   ~Session();
 
@@ -31,13 +31,14 @@ class Session {
   // A step, compiled; the same signature again gives the same step. Stays valid while the session lives.
   std::shared_ptr<const CompiledStep> Compile(const Signature& signature);
   // Runs it. `feeds` in the signature's order and of its types; fetched values come back in `fetches`.
-  void Run(const CompiledStep& step, std::span<const Tensor> feeds, std::vector<Tensor>* fetches, const RunOptions& options = {},
-           RunMetadata* metadata = nullptr, bool interruptible = false);
+  void Run(const CompiledStep& step, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
+           const RunOptions& options = {}, RunMetadata* metadata = nullptr, bool interruptible = false);
 
   // A run in pieces: starts the step; its feeds come, and its fetches go, by and by. Returns its handle.
   std::string PartialRunSetup(const Signature& signature);
-  // Feeds some tensors, then waits for some. InvalidArgument: no such handle; a feed or fetch that the set-up did not name or
-  // that was used before; a fetch that needs what was not fed yet. When all was fed and fetched the handle is gone.
+  // Feeds some tensors, then waits for some. InvalidArgument: no such handle; a feed or fetch that the set-up did not
+  // name or that was used before; a fetch that needs what was not fed yet. When all was fed and fetched the handle is
+  // gone.
   void PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
                   const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible = false);
 
@@ -46,8 +47,8 @@ class Session {
   // Cancels what runs; later calls fail with Cancelled.
   void Close();
   bool closed() const { return closed_; }
-  // Clears containers (all if empty) of every session on this server, of every session without a server if it is null, and
-  // closes them.
+  // Clears containers (all if empty) of every session on this server, of every session without a server if it is null,
+  // and closes them.
   static void Reset(const std::vector<std::string>& containers, Server* server = nullptr);
 
  private:
@@ -75,9 +76,9 @@ class Session {
   static std::atomic<int64_t> next_step_;
 };
 
-// The part of `graph` (locked by the caller) that a signature needs, cut off at its feeds. Fed tensors become _Arg nodes and
-// fetched ones feed _Retval nodes, numbered as in the signature; with `by_rendezvous` they become _Recv and _Send nodes, whose
-// keys are FeedKey(i) and FetchKey(i).
+// The part of `graph` (locked by the caller) that a signature needs, cut off at its feeds. Fed tensors become _Arg
+// nodes and fetched ones feed _Retval nodes, numbered as in the signature; with `by_rendezvous` they become _Recv and
+// _Send nodes, whose keys are FeedKey(i) and FetchKey(i).
 std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, bool by_rendezvous = false);
 std::string FeedKey(int i);
 std::string FetchKey(int i);

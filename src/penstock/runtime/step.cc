@@ -68,7 +68,8 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEn
     {
       std::lock_guard lock(join->mutex);
       // The reason counts, not that the others were stopped because of it.
-      if (join->status.ok() || (join->status.code() == Code::kCancelled && !status.ok())) join->status = std::move(status);
+      if (join->status.ok() || (join->status.code() == Code::kCancelled && !status.ok()))
+        join->status = std::move(status);
       last = --join->left == 0;
     }
     if (last) join->done(join->status);
@@ -101,7 +102,8 @@ void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnviron
     wait->ready.notify_all();
   };
   if (timeout_ms > 0) {  // somebody has to watch the clock: this thread
-    environment.inter_op->Schedule([&compiled, &environment, run, finish] { RunStepAsync(compiled, run, environment, finish); });
+    environment.inter_op->Schedule(
+        [&compiled, &environment, run, finish] { RunStepAsync(compiled, run, environment, finish); });
   } else {
     RunStepAsync(compiled, run, environment, finish);
   }
@@ -124,7 +126,8 @@ void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnviron
     const bool cancelled = run.step->cancellation && run.step->cancellation->cancelled();
     if (interrupted || expired || cancelled) stop(lock);
   }
-  if (expired && !wait->status.ok()) throw DeadlineExceeded("Timed out waiting for notification: the step did not finish within ", timeout_ms, " ms");
+  if (expired && !wait->status.ok())
+    throw DeadlineExceeded("Timed out waiting for notification: the step did not finish within ", timeout_ms, " ms");
   ThrowIfError(wait->status);
 }
 

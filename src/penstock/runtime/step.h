@@ -1,5 +1,5 @@
-// One road from a graph to numbers: optimise, place, partition, compile; then run. Sessions, function calls, workers and
-// eager all take it.
+// One road from a graph to numbers: optimise, place, partition, compile; then run. Sessions, function calls, workers
+// and eager all take it.
 #pragma once
 
 #include <memory>
@@ -33,10 +33,12 @@ struct CompiledStep {
 // `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept.
 std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment);
 
-// `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a rendezvous.
+// `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a
+// rendezvous.
 void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
                   std::function<void(Status)> done);
 // On this thread as far as possible; throws the step's error.
-void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms = 0);
+void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
+             int64_t timeout_ms = 0);
 
 }  // namespace penstock

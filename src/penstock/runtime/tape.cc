@@ -51,8 +51,8 @@ class EagerScope final : public Scope {
 
 class CallGradient final : public GradContext {
  public:
-  CallGradient(EagerScope* scope, const EagerOp& call, std::span<const EagerValue> inputs, std::span<const EagerValue> outputs,
-               std::vector<Grad> dys, std::vector<bool> wanted) {
+  CallGradient(EagerScope* scope, const EagerOp& call, std::span<const EagerValue> inputs,
+               std::span<const EagerValue> outputs, std::vector<Grad> dys, std::vector<bool> wanted) {
     scope_ = scope;
     op_ = &call.op();
     attrs_ = &call.attrs();
@@ -61,8 +61,10 @@ class CallGradient final : public GradContext {
     dy_ = std::move(dys);
     dx_.resize(inputs.size());
     wanted_ = std::move(wanted);
-    for (size_t i = 0; i < op_->inputs.size(); ++i) input_ranges_.push_back(call.node().InputRange(static_cast<int>(i)));
-    for (size_t i = 0; i < op_->outputs.size(); ++i) output_ranges_.push_back(call.node().OutputRange(static_cast<int>(i)));
+    for (size_t i = 0; i < op_->inputs.size(); ++i)
+      input_ranges_.push_back(call.node().InputRange(static_cast<int>(i)));
+    for (size_t i = 0; i < op_->outputs.size(); ++i)
+      output_ranges_.push_back(call.node().OutputRange(static_cast<int>(i)));
   }
 };
 
@@ -98,9 +100,10 @@ std::vector<std::shared_ptr<Tape>>& Tape::Active() {
   return active;
 }
 
-void Tape::Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs, std::span<const EagerValue> outputs,
-                  BackwardFunction backward) {
-  if (std::ranges::none_of(inputs, [&](const EagerValue& v) { return Trainable(v.tensor.dtype()) && IsWatched(v); })) return;
+void Tape::Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs,
+                  std::span<const EagerValue> outputs, BackwardFunction backward) {
+  if (std::ranges::none_of(inputs, [&](const EagerValue& v) { return Trainable(v.tensor.dtype()) && IsWatched(v); }))
+    return;
   for (const EagerValue& output : outputs) {
     if (Trainable(output.tensor.dtype())) watched_.insert(output.id);
   }
@@ -155,7 +158,8 @@ std::vector<EagerGrad> Tape::Gradient(const std::vector<EagerValue>& targets, co
     } else if (entry.op->node().calls_function()) {
       dxs = FunctionGradient(scope, *entry.op, entry.inputs, entry.outputs, dys);
     } else {
-      throw NotFound("No gradient defined for operation '", entry.op->op().name, "' (op type: ", entry.op->op().name, ")");
+      throw NotFound("No gradient defined for operation '", entry.op->op().name, "' (op type: ", entry.op->op().name,
+                     ")");
     }
     for (size_t i = 0; i < entry.inputs.size() && i < dxs.size(); ++i) {
       if (wanted[i] && !dxs[i].none()) grads[entry.inputs[i].id].push_back(dxs[i]);
@@ -171,7 +175,8 @@ std::vector<EagerGrad> Tape::Gradient(const std::vector<EagerValue>& targets, co
   return result;
 }
 
-std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std::span<const EagerValue> inputs, bool record) {
+std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std::span<const EagerValue> inputs,
+                                   bool record) {
   const size_t num_outputs = static_cast<size_t>(op->node().num_outputs());
   std::vector<EagerValue> outputs;
   outputs.reserve(num_outputs);

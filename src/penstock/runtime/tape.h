@@ -27,10 +27,10 @@ class Tape {
  public:
   void Watch(const EagerValue& value) { watched_.insert(value.id); }
   bool IsWatched(const EagerValue& value) const { return watched_.contains(value.id); }
-  void Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs, std::span<const EagerValue> outputs,
-              BackwardFunction backward = {});
-  // The derivative of the sum of targets with respect to each source; `flowing` as grad_ys of AddGradients. NotFound: an op
-  // on the way has no gradient.
+  void Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs,
+              std::span<const EagerValue> outputs, BackwardFunction backward = {});
+  // The derivative of the sum of targets with respect to each source; `flowing` as grad_ys of AddGradients. NotFound:
+  // an op on the way has no gradient.
   std::vector<EagerGrad> Gradient(const std::vector<EagerValue>& targets, const std::vector<EagerValue>& sources,
                                   const std::vector<EagerGrad>& flowing);
 
@@ -48,8 +48,8 @@ class Tape {
 };
 
 // Runs an op and lets the active tapes record it. With `record` false they do not.
-std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs, bool record = true,
-                                   int device = 0);
+std::vector<EagerValue> RunEagerly(std::string_view op, std::span<const EagerValue> inputs, AttrMap attrs,
+                                   bool record = true, int device = 0);
 std::vector<EagerValue> RunEagerly(const std::shared_ptr<const EagerOp>& op, std::span<const EagerValue> inputs,
                                    bool record = true);
 

@@ -18,8 +18,8 @@
 namespace penstock {
 namespace {
 
-// Blocks come in size classes, four to each power of two; freed ones wait in a list of their class. Small blocks are left
-// to malloc, which is fast at them. What is kept is bounded, so that one large step does not pin memory for ever.
+// Blocks come in size classes, four to each power of two; freed ones wait in a list of their class. Small blocks are
+// left to malloc, which is fast at them. What is kept is bounded, so that one large step does not pin memory for ever.
 class CachingAllocator : public Allocator {
  public:
   const char* name() const override { return "cpu"; }
@@ -36,7 +36,8 @@ class CachingAllocator : public Allocator {
       }
     }
     if (!p) {
-      const size_t size = bytes >= kSmallest ? SizeOf(ClassOf(bytes)) : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+      const size_t size =
+          bytes >= kSmallest ? SizeOf(ClassOf(bytes)) : (bytes + kAlignment - 1) / kAlignment * kAlignment;
       if (size > (size_t{1} << 46) || posix_memalign(&p, size >= kHugePage ? kHugePage : kAlignment, size) != 0) {
         Trim();
         if (size > (size_t{1} << 46) || posix_memalign(&p, kAlignment, size) != 0) {
@@ -45,7 +46,8 @@ class CachingAllocator : public Allocator {
       }
       if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
     }
-    const int64_t in_use = in_use_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed) + static_cast<int64_t>(bytes);
+    const int64_t in_use =
+        in_use_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed) + static_cast<int64_t>(bytes);
     allocations_.fetch_add(1, std::memory_order_relaxed);
     Raise(&peak_, in_use);
     Raise(&largest_, static_cast<int64_t>(bytes));
@@ -130,7 +132,8 @@ class ObjectBuffer final : public Buffer {
 
 class BorrowedBuffer final : public Buffer {
  public:
-  BorrowedBuffer(void* data, size_t size, std::function<void()> release) : Buffer(data, size, /*borrowed=*/true), release_(std::move(release)) {}
+  BorrowedBuffer(void* data, size_t size, std::function<void()> release)
+      : Buffer(data, size, /*borrowed=*/true), release_(std::move(release)) {}
   ~BorrowedBuffer() override { release_(); }
 
  private:

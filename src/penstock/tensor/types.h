@@ -51,7 +51,7 @@ constexpr DataType RefType(DataType t) { return t > kRefOffset ? t : DataType(t 
 constexpr bool IsRef(DataType t) { return t > kRefOffset; }
 
 std::string ToString(DataType t);                      // "float", "int32_ref": as TensorFlow's DataTypeString
-DataType DataTypeFromName(std::string_view name);      // "float", "float32", "DT_FLOAT", "int32_ref"; DT_INVALID if none
+DataType DataTypeFromName(std::string_view name);  // "float", "float32", "DT_FLOAT", "int32_ref"; DT_INVALID if none
 size_t DataTypeSize(DataType t);                       // bytes of an element in memory; 0 for DT_INVALID
 bool IsFloating(DataType t);                           // half, bfloat16, float, double, float8
 bool IsComplex(DataType t);

@@ -37,12 +37,16 @@ Ref<VariantValue> DecodeVariant(std::string_view type_name, std::string_view met
   return MakeRef<EncodedVariant>(type_name, metadata, std::move(tensors));
 }
 
-void SetVariantDecoder(std::string_view type_name, VariantDecoder decoder) { Decoders()[std::string(type_name)] = decoder; }
+void SetVariantDecoder(std::string_view type_name, VariantDecoder decoder) {
+  Decoders()[std::string(type_name)] = decoder;
+}
 
 void VariantValue::Encode(std::string*, std::vector<Tensor>*) const {
   throw Unimplemented("variants of type ", TypeName(), " cannot be serialized");
 }
-Ref<VariantValue> VariantValue::ZerosLike() const { throw Unimplemented("no zeros like a variant of type ", TypeName()); }
+Ref<VariantValue> VariantValue::ZerosLike() const {
+  throw Unimplemented("no zeros like a variant of type ", TypeName());
+}
 Ref<VariantValue> VariantValue::Add(const VariantValue&) const {
   throw Unimplemented("variants of type ", TypeName(), " cannot be added");
 }

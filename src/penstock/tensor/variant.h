@@ -39,8 +39,8 @@ class Variant {
   Ref<VariantValue> value_;
 };
 
-// Makes a variant from the parts that Encode gave. Values of a type that no decoder is set for are kept as they came, so
-// that they can be passed on.
+// Makes a variant from the parts that Encode gave. Values of a type that no decoder is set for are kept as they came,
+// so that they can be passed on.
 Ref<VariantValue> DecodeVariant(std::string_view type_name, std::string_view metadata, std::vector<Tensor> tensors);
 // Throws InvalidArgument if the parts make no sense. Set before the first value is decoded (engine/).
 using VariantDecoder = Ref<VariantValue> (*)(std::string_view metadata, std::vector<Tensor> tensors);

@@ -17,8 +17,12 @@ class PassTest : public testing::Test {
 
   Node* Add(std::string op, std::vector<Endpoint> inputs = {}, AttrMap attrs = {}, std::vector<Node*> controls = {},
             std::string device = "") {
-    return graph.AddNode({.op = op, .name = graph.UniqueName(op), .inputs = std::move(inputs),
-                          .control_inputs = std::move(controls), .attrs = std::move(attrs), .device = std::move(device)});
+    return graph.AddNode({.op = op,
+                          .name = graph.UniqueName(op),
+                          .inputs = std::move(inputs),
+                          .control_inputs = std::move(controls),
+                          .attrs = std::move(attrs),
+                          .device = std::move(device)});
   }
   Node* Constant(Tensor value, std::vector<Node*> controls = {}) {
     const DataType type = value.dtype();
@@ -30,7 +34,9 @@ class PassTest : public testing::Test {
     return arg;
   }
   // A fetched result.
-  Node* Fetch(Endpoint value) { return Add("_Retval", {value}, {{"T", BaseType(value.type())}, {"index", num_fetches_++}}); }
+  Node* Fetch(Endpoint value) {
+    return Add("_Retval", {value}, {{"T", BaseType(value.type())}, {"index", num_fetches_++}});
+  }
   int Count(std::string_view op) const {
     int count = 0;
     for (const Node* node : graph.Nodes()) count += node->op_name() == op;

@@ -38,7 +38,8 @@ TEST(Executors, AgreeOnRandomGraphs) {
     const auto straight = runner.Run(graph, args, results, false);
     const auto flowing = runner.Run(graph, args, results, true);
     for (int i = 0; i < results; ++i) EXPECT_EQ(AttrValue(straight[i]), AttrValue(flowing[i])) << seed << " " << i;
-    for (int a = 0; a < 2; ++a) EXPECT_EQ(AttrValue(args[a]), AttrValue(originals[a]));  // nobody wrote into what it was given
+    for (int a = 0; a < 2; ++a)
+      EXPECT_EQ(AttrValue(args[a]), AttrValue(originals[a]));  // nobody wrote into what it was given
   }
 }
 
@@ -50,7 +51,8 @@ TEST(Executors, NameTheNodeThatFails) {
     Node* value = Arg(*graph, 1, DT_FLOAT);
     Ret(*graph, {Add(*graph, "Reshape", {{value, 0}, {shape, 0}}), 0}, 0);
     try {
-      runner.Run(graph, {Tensor::Vector(std::vector<int32_t>{3}), Tensor::Vector(std::vector<float>{1, 2})}, 1, dataflow);
+      runner.Run(graph, {Tensor::Vector(std::vector<int32_t>{3}), Tensor::Vector(std::vector<float>{1, 2})}, 1,
+                 dataflow);
       FAIL();
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), Code::kInvalidArgument);
@@ -84,7 +86,8 @@ TEST(LocalRendezvous, BringsValuesInBothOrdersAndAborts) {
   Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
   std::vector<float> got;
   const auto receive = [&](const std::string& key) {
-    rendezvous->ReceiveAsync(key, [&](Status status, Tensor value, bool) { got.push_back(status.ok() ? value.scalar<float>() : -1); });
+    rendezvous->ReceiveAsync(
+        key, [&](Status status, Tensor value, bool) { got.push_back(status.ok() ? value.scalar<float>() : -1); });
   };
   rendezvous->Send("a", Tensor(1.0f), false);
   receive("a");

@@ -94,7 +94,8 @@ void BuildWhile(Graph& graph, const Statement& s, std::vector<Endpoint>& v) {
   inside.back() = modulus;
   Build(graph, s.then, inside);
   inside.back() = {Add(graph, "AddV2", {counter, ConstantNear(graph, 1, counter)}), 0};
-  for (size_t i = 0; i < merges.size(); ++i) graph.UpdateInput(merges[i], 1, {Add(graph, "NextIteration", {inside[i]}), 0});
+  for (size_t i = 0; i < merges.size(); ++i)
+    graph.UpdateInput(merges[i], 1, {Add(graph, "NextIteration", {inside[i]}), 0});
 }
 
 void Build(Graph& graph, const Block& block, std::vector<Endpoint>& v) {
@@ -142,7 +143,9 @@ TEST(Loops, NestedOnesGiveWhatTheirTextSays) {
 TEST(Loops, AFailureInsideNamesItsNode) {
   Runner runner;
   auto graph = std::make_shared<Graph>();
-  std::vector<Endpoint> values = {{Arg(*graph, 0, DT_INT64), 0}, {Arg(*graph, 1, DT_INT64), 0}, {Arg(*graph, 2, DT_INT64), 0},
+  std::vector<Endpoint> values = {{Arg(*graph, 0, DT_INT64), 0},
+                                  {Arg(*graph, 1, DT_INT64), 0},
+                                  {Arg(*graph, 2, DT_INT64), 0},
                                   {Arg(*graph, 3, DT_INT64), 0}};
   Statement loop{Statement::kWhile, 0, 0, 0, 2, {{Statement::kAdd, 0, 1, 2, 0, {}, {}}}, {}};
   Build(*graph, {loop}, values);

@@ -12,16 +12,23 @@ class Placement : public testing::Test {
  protected:
   Placement() {
     Initialize();
-    for (auto& device : MakeCpuDeviceFactory()->Create("/job:localhost/replica:0/task:0", 3)) owned.push_back(std::move(device));
+    for (auto& device : MakeCpuDeviceFactory()->Create("/job:localhost/replica:0/task:0", 3))
+      owned.push_back(std::move(device));
     for (auto& device : owned) devices.push_back(device.get());
     options.kernels = &KernelRegistry::Global();
   }
-  Node* Add(std::string op, std::string name, std::vector<Endpoint> inputs = {}, AttrMap attrs = {}, std::string device = "") {
-    return graph.AddNode({.op = std::move(op), .name = std::move(name), .inputs = std::move(inputs), .control_inputs = {},
-                          .attrs = std::move(attrs), .device = std::move(device)});
+  Node* Add(std::string op, std::string name, std::vector<Endpoint> inputs = {}, AttrMap attrs = {},
+            std::string device = "") {
+    return graph.AddNode({.op = std::move(op),
+                          .name = std::move(name),
+                          .inputs = std::move(inputs),
+                          .control_inputs = {},
+                          .attrs = std::move(attrs),
+                          .device = std::move(device)});
   }
   Node* Constant(std::string name, Shape shape, std::string device = "") {
-    return Add("Const", std::move(name), {}, {{"value", Tensor(DT_FLOAT, shape)}, {"dtype", DT_FLOAT}}, std::move(device));
+    return Add("Const", std::move(name), {}, {{"value", Tensor(DT_FLOAT, shape)}, {"dtype", DT_FLOAT}},
+               std::move(device));
   }
   std::string At(const Node* node) const { return node->assigned_device().substr(node->assigned_device().rfind('/')); }
   std::string Message() {

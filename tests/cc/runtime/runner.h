@@ -60,7 +60,9 @@ inline Node* Add(Graph& graph, const std::string& op, std::vector<Endpoint> inpu
   return graph.AddNode({.op = op, .name = graph.UniqueName(op), .inputs = std::move(inputs), .control_inputs = {},
                         .attrs = std::move(attrs), .device = ""});
 }
-inline Node* Arg(Graph& graph, int index, DataType type) { return Add(graph, "_Arg", {}, {{"T", type}, {"index", index}}); }
+inline Node* Arg(Graph& graph, int index, DataType type) {
+  return Add(graph, "_Arg", {}, {{"T", type}, {"index", index}});
+}
 inline void Ret(Graph& graph, Endpoint value, int index) { Add(graph, "_Retval", {value}, {{"index", index}}); }
 
 }  // namespace penstock

@@ -67,8 +67,8 @@ def _elements(text):
 
 
 def _plain_numbers(text):
-    """Versions of protobuf write 1 and 1.0, 1e-08 and 9.99999993922529e-09 for the same float; a tensor of equal elements
-    may be written as one."""
+    """Versions of protobuf write 1 and 1.0, 1e-08 and 9.99999993922529e-09 for the same float; a tensor of equal
+    elements may be written as one."""
     if text.startswith("tensor {"):
         return _elements(text)
     text = re.sub(r"pyfunc_\d+", "pyfunc_X", text)  # counts the process's functions

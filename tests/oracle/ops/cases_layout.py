@@ -19,7 +19,8 @@ def _cases():
         add("DataFormatVecPermute", source, target, [7, 4, 9, 3], [7, 4], pairs, pairs[:2])
     add("DataFormatVecPermute", "NDHWC", "NCDHW", [1, 2, 3, 4, 5], [1, 2, 3], [[1, 2]] * 5)
     for op in ("DataFormatDimMap", "DataFormatVecPermute"):
-        for source, target in (("NHW", "NCHW"), ("NHWW", "NCHW"), ("NHWC", "NCDHW"), ("NHWC", "NCHX"), ("NHWC", "NHWCD")):
+        for source, target in (("NHW", "NCHW"), ("NHWW", "NCHW"), ("NHWC", "NCDHW"), ("NHWC", "NCHX"),
+                           ("NHWC", "NHWCD")):
             add(op, source, target, [0, 1], error="")
     add("DataFormatVecPermute", "NHWC", "NCHW", [0, 1, 2], [[1, 2, 3]] * 4, [[[1, 2]] * 4], error="")
     return made

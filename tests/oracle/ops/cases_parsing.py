@@ -116,7 +116,8 @@ def _cases():
 
     example(both, sparse=keys)
     example(both, sparse=[], ragged=keys)
-    example(both, sparse=keys[:1], dense=keys[1:], defaults=[np.array([1, 2], np.float32), s(b"p")], shapes=[[2], [1]], error="")
+    example(both, sparse=keys[:1], dense=keys[1:], defaults=[np.array([1, 2], np.float32), s(b"p")],
+            shapes=[[2], [1]], error="")
     example(both, dense=keys, defaults=given, shapes=two)
     example(s(_FULL), dense=keys, defaults=list(none), shapes=two)
     example(s(_FULL, _PART), dense=keys[:1], defaults=[i64(9)], shapes=[[-1]])
@@ -236,7 +237,8 @@ def _cases():
     single(_EMPTY, empty=s(b"w"))
     single(_EMPTY, error="")
 
-    add("DecodeJSONExample", json_examples=s(b"{}", b'{"features":{"feature":{"a":{"int64List":{"value":["1","-2"]}}}}}'))
+    add("DecodeJSONExample",
+        json_examples=s(b"{}", b'{"features":{"feature":{"a":{"int64List":{"value":["1","-2"]}}}}}'))
     add("DecodeJSONExample", json_examples=s(b'{"features":{"feature":{"a":{"floatList":{"value":[1.5,"NaN"]}}}}}'))
     add("DecodeJSONExample", json_examples=one(b'{"features": {"feature": {"b": {"bytesList": {"value": ["YQ=="]}}}}}'))
     for wrong in (b"{", b'{"features": 3}', b'{"nothing": {}}'):

@@ -53,6 +53,7 @@ def test_gradients_against_differences():
 
 
 def test_gradients_of_complex_functions():
-    theoretical, numeric = gradient_checker_v2.compute_gradient(lambda v: (5 + 7j) * v, [np.array(1 + 2j, np.complex128)])
+    at = np.array(1 + 2j, np.complex128)
+    theoretical, numeric = gradient_checker_v2.compute_gradient(lambda v: (5 + 7j) * v, [at])
     np.testing.assert_allclose(theoretical[0], [[5, -7], [7, 5]])
     np.testing.assert_allclose(numeric[0], theoretical[0], rtol=1e-6)

@@ -17,7 +17,8 @@ def squares(x):
 
 
 def signatures(x):
-    return map_fn_v2(lambda e: (tf.cast(e, tf.int32), e), x, fn_output_signature=(tf.TensorSpec([], tf.int32), tf.float32))[0]
+    signature = (tf.TensorSpec([], tf.int32), tf.float32)
+    return map_fn_v2(lambda e: (tf.cast(e, tf.int32), e), x, fn_output_signature=signature)[0]
 
 
 def folds(x):

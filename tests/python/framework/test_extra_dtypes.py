@@ -37,4 +37,5 @@ def test_casts_to_float8_round_as_ml_dtypes():
     with tf.Graph().as_default(), tf.Session() as session:
         for name in ("float8_e5m2", "float8_e4m3fn"):
             got = session.run(tf.cast(values, tf.as_dtype(name)))
-            np.testing.assert_array_equal(got.astype(np.float32), values.astype(getattr(ml_dtypes, name)).astype(np.float32))
+            expected = values.astype(getattr(ml_dtypes, name)).astype(np.float32)
+            np.testing.assert_array_equal(got.astype(np.float32), expected)

@@ -122,7 +122,8 @@ def test_compute_gradient_of_a_transposed_array(session):
     from penstock.ops import gradient_checker_v2
     with session.as_default():
         x = np.arange(6.0).reshape(2, 3).T
-        theoretical, numeric = gradient_checker_v2.compute_gradient(lambda a: tf.matmul(a, np.array([[1.0], [2.0]])), [x])
+        column = np.array([[1.0], [2.0]])
+        theoretical, numeric = gradient_checker_v2.compute_gradient(lambda a: tf.matmul(a, column), [x])
         np.testing.assert_allclose(theoretical[0], np.kron(np.eye(3), [[1, 2]]))
         np.testing.assert_allclose(numeric[0], theoretical[0], atol=1e-9)
 

@@ -7,7 +7,8 @@ import penstock.v1 as tf
 X = np.arange(30).reshape(3, 5, 2) / 30.0
 LENGTHS = [3, 1, 2, 0, 3]
 
-# (with lengths, bidirectional): outputs, states and gradients, each summed with weights cos(0), cos(1), ...; nodes made.
+# (with lengths, bidirectional): outputs, states and gradients, each summed with weights cos(0), cos(1), ...; nodes
+# made.
 THEIRS = {
     (False, False): ([0.00126, -0.02014, -0.06288, -0.08145, -0.06288, -6.08394, -9.35881], 94),
     (False, True): ([-0.00935, -0.00734, -0.01113, -0.08145, -0.06288, -0.01844, -0.01053, -6.08394, -9.35881, -10.9664,

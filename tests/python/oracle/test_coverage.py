@@ -21,8 +21,9 @@ OTHERWISE = {
         SymbolicGradient _Send _HostSend _Recv _HostRecv _Fused* *While *If *Case For* ToBool*
         """,
     "holds state over several calls: tests/python/ops": """
-        *Queue *QueueV2 Queue* Stack*V2 TensorArrayGradWithShape TensorArray*V3 Barrier* *Accumulator* Stage* Unstage MapStage MapPeek
-        MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table* Reader* *Reader *ReaderV2
+        *Queue *QueueV2 Queue* Stack*V2 TensorArrayGradWithShape TensorArray*V3 Barrier* *Accumulator* Stage* Unstage
+        MapStage MapPeek MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table*
+        Reader* *Reader *ReaderV2
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """

@@ -1,4 +1,4 @@
-"""Steps as the runtime runs them: straight lines, tokens of conditionals and loops, asynchronous kernels, calls, devices."""
+"""Steps as the runtime runs them: straight lines, conditionals and loops, asynchronous kernels, calls, devices."""
 import os
 import signal
 import subprocess
@@ -207,7 +207,8 @@ ENDLESS = {
         enter = lambda v: gen.enter(v, frame_name='f')
         start = enter(tf.constant(0))
         merged = gen.merge([start, start])[0]
-        done, more = gen.switch(merged, gen.loop_cond(gen.greater_equal(merged, gen.enter(tf.constant(0), frame_name='f', is_constant=True))))
+        zero = gen.enter(tf.constant(0), frame_name='f', is_constant=True)
+        done, more = gen.switch(merged, gen.loop_cond(gen.greater_equal(merged, zero)))
         merged.op._update_input(1, gen.next_iteration(gen.identity(more)))
         run = gen.exit(done)""",
     "python": """

@@ -25,7 +25,7 @@ def both(build, seed, devices, feeds=None):
         rng, chance = random.Random(seed), random.Random(seed + 1)
         graph = tf.Graph()
         with graph.as_default():
-            place = (lambda: tf.device(f"/cpu:{chance.randrange(devices)}")) if spread else (lambda: tf.device("/cpu:0"))
+            place = lambda: tf.device(f"/cpu:{chance.randrange(devices) if spread else 0}")
             fetches = build(rng, place)
         results.append(run(graph, fetches, feeds))
     for one, cut in zip(*results):
@@ -40,7 +40,7 @@ def near(x, value):
 
 
 def expression(rng, place, values, depth):
-    """A value made of `values` by random arithmetic, with branches (Switch and Merge) and control edges here and there."""
+    """A value made of `values` by random arithmetic, with branches (Switch, Merge) and control edges here and there."""
     values = list(values)
     for _ in range(depth):
         kind = rng.randrange(6)
@@ -59,7 +59,8 @@ def expression(rng, place, values, depth):
                     z = raw.Neg(x=x)
             else:
                 with place():
-                    predicate = raw.Less(x=raw.Sum(input=x, axis=near(x, [0, 1])), y=raw.Sum(input=y, axis=near(y, [0, 1])))
+                    predicate = raw.Less(x=raw.Sum(input=x, axis=near(x, [0, 1])),
+                                         y=raw.Sum(input=y, axis=near(y, [0, 1])))
                 with place():
                     low, high = raw.Switch(data=x, pred=predicate)
                 with place():
@@ -78,7 +79,8 @@ def expression(rng, place, values, depth):
 def test_random_graphs(seed):
     def build(rng, place):
         with place():
-            start = [tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3) / 7 - 0.3), tf.constant(np.ones((2, 3), np.float32))]
+            start = [tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3) / 7 - 0.3),
+                     tf.constant(np.ones((2, 3), np.float32))]
         return expression(rng, place, start, 12)[-3:]
 
     both(build, seed, 2 + seed % 3)
@@ -87,7 +89,8 @@ def test_random_graphs(seed):
 def loop(rng, place, frame, start, limit, body, outer=None):
     """A loop of raw ops over (i, value), each op with a place of its own; exits as [i, value]."""
     with place():
-        first = raw.Enter(data=tf.constant(0) if outer is None else outer, frame_name=frame, parallel_iterations=rng.choice([1, 3, 10]))
+        first = raw.Enter(data=tf.constant(0) if outer is None else outer, frame_name=frame,
+                          parallel_iterations=rng.choice([1, 3, 10]))
     with place():
         entered = raw.Enter(data=start, frame_name=frame)
     with place():

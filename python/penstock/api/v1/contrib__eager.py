@@ -5,7 +5,8 @@ FROM = {
         DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_WARN DEVICE_PLACEMENT_SILENT SYNC ASYNC""",
     "eager.backprop": """
         GradientTape gradients_function implicit_gradients=implicit_grad
-        implicit_value_and_gradients=implicit_val_and_grad value_and_gradients_function=val_and_grad_function make_vjp""",
+        implicit_value_and_gradients=implicit_val_and_grad make_vjp
+        value_and_gradients_function=val_and_grad_function""",
     "ops.custom_gradient": "custom_gradient",
     "ops.script_ops": "py_func",
     "ops.resource_variable_ops": "Variable=ResourceVariable",

@@ -7,7 +7,8 @@ FROM = {
     "ops.array_ops": """
         depth_to_space=depth_to_space_v2 space_to_batch=space_to_batch_v2 space_to_depth=space_to_depth_v2""",
     "ops.candidate_sampling_ops": """
-        all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler learned_unigram_candidate_sampler""",
+        all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
+        learned_unigram_candidate_sampler""",
     "ops.ctc_ops": "ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder",
     "ops.embedding_ops": "embedding_lookup=embedding_lookup_v2",
     "ops.math_ops": "sigmoid tanh",
@@ -27,5 +28,6 @@ FROM = {
         fractional_max_pool=fractional_max_pool_v2 in_top_k=in_top_k_v2 leaky_relu log_softmax=log_softmax_v2
         max_pool=max_pool_v2 max_pool1d max_pool2d max_pool3d max_pool_with_argmax=max_pool_with_argmax_v2 pool=pool_v2
         relu6 softmax=softmax_v2 softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits_v2
-        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2 top_k with_space_to_batch""",
+        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2 top_k
+        with_space_to_batch""",
 }

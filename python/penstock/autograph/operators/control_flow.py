@@ -33,7 +33,9 @@ def _is_value(x):
 
 
 def if_stmt(cond, body, orelse, get_state, set_state, symbol_names=None, nouts=None, **unused):
-    """if cond: body() else: orelse(). The first `nouts` symbols are needed afterwards. Without names: see functional."""
+    """if cond: body() else: orelse(). The first `nouts` symbols are needed afterwards.
+
+    Without names: see functional."""
     if nouts is None:
         from penstock.autograph.operators import functional
         return functional.if_stmt(cond, body, orelse, get_state, set_state)
@@ -201,9 +203,9 @@ def _checked_start(state, names):
     made = []
     for name, value in zip(names, state):
         if isinstance(value, variables.UndefinedReturnValue):
-            raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen "
-                                      "if a return statement depends on a static Python condition such as a "
-                                      "hyperparameter")
+            raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may "
+                                      "happen if a return statement depends on a static Python condition such as "
+                                      "a hyperparameter")
         if variables.is_undefined(value):
             raise ValueError(f"{name!r} must be defined before the loop.")
         if value is None:

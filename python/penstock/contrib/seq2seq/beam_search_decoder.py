@@ -279,8 +279,8 @@ class BeamSearchDecoder(decoder.Decoder):
         if not result.shape.is_compatible_with(expected):
             raise ValueError(
                 "Unexpected behavior when reshaping between beam width and batch size.  The reshaped tensor has shape: "
-                "%s.  We expected it to have shape (batch_size, beam_width, depth) == %s.  Perhaps you forgot to create "
-                "a zero_state with batch_size=encoder_batch_size * beam_width?" % (result.shape, expected))
+                "%s.  We expected it to have shape (batch_size, beam_width, depth) == %s.  Perhaps you forgot to "
+                "create a zero_state with batch_size=encoder_batch_size * beam_width?" % (result.shape, expected))
         result.set_shape(expected)
         return result
 

@@ -10,7 +10,7 @@ _ASSIGNMENT = re.compile(r"\s*(?P<name>[a-zA-Z][\w.]*)(\[\s*(?P<index>\d+)\s*\])
 def _cast(name, kind, value):
     """`value` as `kind`; ValueError where that would lose something, as 1.5 for an int."""
     fail = ValueError("Could not cast hparam '%s' of type '%s' from value %r" % (name, kind, value))
-    if kind == type(None) or isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool):
+    if kind is type(None) or isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool):
         return value
     if issubclass(kind, (str, bytes)):
         if isinstance(value, bytes):

@@ -57,7 +57,8 @@ class AddN {
 struct AddNVariants {
   void operator()(KernelContext& k) const {
     for (int i = 0; i < k.num_inputs(); ++i) {
-      k.Require(k.input(i).num_elements() == 1, "AddN of variants takes scalars, but input ", i, " has shape ", k.shape(i));
+      k.Require(k.input(i).num_elements() == 1, "AddN of variants takes scalars, but input ", i, " has shape ",
+                k.shape(i));
     }
     Ref<VariantValue> sum = k.input(0).data<Variant>()->value();
     for (int i = 1; i < k.num_inputs(); ++i) {

@@ -157,7 +157,8 @@ class Cast {
     if (node.input_type(0) == node.output_type(0)) return;
     const Steps source = steps(from_, from_small_), destination = steps(to_, to_small_);
     if (!source.widen || !destination.widen) {
-      throw Unimplemented("Cast ", ToString(node.input_type(0)), " to ", ToString(node.output_type(0)), " is not supported");
+      throw Unimplemented("Cast ", ToString(node.input_type(0)), " to ", ToString(node.output_type(0)),
+                          " is not supported");
     }
     widen_ = source.widen;
     narrow_ = destination.narrow[static_cast<int>(WideOf(from_small_ ? DT_FLOAT : from_))];
@@ -244,8 +245,8 @@ struct Bitcast {
       shape.AddDim(static_cast<int64_t>(from_size / to_size));
     } else if (from_size < to_size) {
       const int64_t factor = static_cast<int64_t>(to_size / from_size);
-      k.Require(shape.rank() > 0 && shape.dim(shape.rank() - 1) == factor, "Cannot bitcast from ", x.dtype(), " to ", to,
-                ": shape ", x.shape());
+      k.Require(shape.rank() > 0 && shape.dim(shape.rank() - 1) == factor, "Cannot bitcast from ", x.dtype(), " to ",
+                to, ": shape ", x.shape());
       shape.RemoveDim(shape.rank() - 1);
     }
     k.SetOutput(0, x.ViewAs(to, shape));

@@ -54,7 +54,8 @@ template <class F, class... Ts>
 class Equality {
  public:
   explicit Equality(const NodeView& node)
-      : compare_(node, elementwise::Binary<F, Ts...>::Pick(IntegerBehind(node.input_type(0))), elementwise::CostOf<F>()),
+      : compare_(node, elementwise::Binary<F, Ts...>::Pick(IntegerBehind(node.input_type(0))),
+                 elementwise::CostOf<F>()),
         must_fit_(node.attr<bool>("incompatible_shape_error")),
         otherwise_(std::is_same_v<F, NotEqual>) {}
   void operator()(KernelContext& k) const {
@@ -133,7 +134,8 @@ void RegisterComparisonKernels(KernelRegistry& kernels) {
   AddBinary<Greater>(kernels, "Greater", Reals{});
   AddBinary<GreaterEqual>(kernels, "GreaterEqual", Reals{});
   kernels.Add<ApproximateEqual>("ApproximateEqual", Types<float, double>{});
-  kernels.Add<CompareAndBitpack>("CompareAndBitpack", Types<bool, Half, float, double, int8_t, int16_t, int32_t, int64_t>{});
+  kernels.Add<CompareAndBitpack>("CompareAndBitpack",
+                                 Types<bool, Half, float, double, int8_t, int16_t, int32_t, int64_t>{});
   kernels.Add<elementwise::Binary<LogicalAnd, bool>>("LogicalAnd");
   kernels.Add<elementwise::Binary<LogicalOr, bool>>("LogicalOr");
 }

@@ -150,7 +150,8 @@ struct FusedForward : ConvKernel {
       after.scale = factor.raw();
     }
     const HeldFilter held{filter, packed_};
-    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, last.data<C>(), filter.data<C>(), y, after, &held); });
+    ImageOutput<C>(k, shape,
+                   [&](C* y) { ConvForward(k, kTypeOf<C>, c, last.data<C>(), filter.data<C>(), y, after, &held); });
   }
 
  private:

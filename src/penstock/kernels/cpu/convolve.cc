@@ -109,14 +109,15 @@ bool IsProduct(const Convolution& c) {
 void Shift(const Epilogue& e, float* y, int64_t n, int64_t channel) {
   const float* bias = static_cast<const float*>(e.bias) + channel;
   if (!e.scale) return CpuLoops().nn->add_rows(y, bias, y, 1, n);
-  CpuLoops().nn->normalise_rows(y, static_cast<const float*>(e.mean) + channel, static_cast<const float*>(e.scale) + channel,
-                                bias, y, 1, n);
+  CpuLoops().nn->normalise_rows(y, static_cast<const float*>(e.mean) + channel,
+                                static_cast<const float*>(e.scale) + channel, bias, y, 1, n);
 }
 void Shift(const Epilogue& e, double* y, int64_t n, int64_t channel) {
   const double* bias = static_cast<const double*>(e.bias) + channel;
   for (int64_t i = 0; i < n; ++i) {
     if (e.scale) {
-      y[i] = (y[i] - static_cast<const double*>(e.mean)[channel + i]) * static_cast<const double*>(e.scale)[channel + i];
+      y[i] =
+          (y[i] - static_cast<const double*>(e.mean)[channel + i]) * static_cast<const double*>(e.scale)[channel + i];
     }
     y[i] += bias[i];
   }

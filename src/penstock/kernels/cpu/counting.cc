@@ -24,10 +24,13 @@ struct Bincount {
     k.Require(one_row || shape.rank() <= 2, "Shape must be at most rank 2 but is rank ", shape.rank());
     const bool weighted = k.input(2).num_elements() > 0;
     if (one_row) {
-      k.Require(!weighted || k.input(2).num_elements() == in.num_elements(), "Input indices and weights must have the same size.");
+      k.Require(!weighted || k.input(2).num_elements() == in.num_elements(),
+                "Input indices and weights must have the same size.");
     } else {
-      k.Require(!weighted || k.shape(2) == shape, "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which "
-                "case it acts as all weights equal to 1. Received ", k.shape(2));
+      k.Require(!weighted || k.shape(2) == shape,
+                "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which "
+                "case it acts as all weights equal to 1. Received ",
+                k.shape(2));
     }
     const int64_t rows = !one_row && shape.rank() == 2 ? shape.dim(0) : 1, n = rows ? in.num_elements() / rows : 0;
     const T* weights = k.input(2).data<T>();
@@ -51,8 +54,8 @@ struct HistogramFixedWidth {
     k.Require(k.shape(2).rank() == 0, "nbins should be a scalar.");
     const int64_t bins = k.Int(2);
     k.Require(bins > 0, "nbins should be a positive number, but got '", bins, "'");
-    k.Require(range[0] < range[1], "value_range should satisfy value_range[0] < value_range[1], but got '[", range[0], ", ",
-              range[1], "]'");
+    k.Require(range[0] < range[1], "value_range should satisfy value_range[0] < value_range[1], but got '[", range[0],
+              ", ", range[1], "]'");
     const double low = static_cast<double>(range[0]);
     const double step = (static_cast<double>(range[1]) - low) / static_cast<double>(bins);
     std::vector<int64_t> counts(bins, 0);

@@ -275,7 +275,9 @@ struct Grid {
 int64_t PieceLength(int64_t length, int64_t pieces) { return ((length + pieces - 1) / pieces + 47) / 48 * 48; }
 
 Grid CutProduct(double flops, int64_t m, int64_t n) {
-  const int64_t wanted = flops > 1e11 ? 16 : flops > 1e10 ? 8 : std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 4);
+  const int64_t wanted = flops > 1e11   ? 16
+                         : flops > 1e10 ? 8
+                                        : std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 4);
   Grid best;
   double least = 0;
   for (int64_t down = 1; down <= wanted; ++down) {
@@ -314,7 +316,8 @@ bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_
       const auto* pa = static_cast<const char*>(a.data) + row * a.row_stride * size;
       const auto* pb = static_cast<const char*>(b.data) + column * b.column_stride * size;
       auto* pc = static_cast<char*>(c) + (row * ldc + column) * size;
-      if (api->matmul(type, std::min(rows, m - row), std::min(columns, n - column), depth, pa, lda, ta, pb, ldb, tb, pc, ldc))
+      if (api->matmul(type, std::min(rows, m - row), std::min(columns, n - column), depth, pa, lda, ta, pb, ldb, tb, pc,
+                      ldc))
         failed = true;
     }
   });

@@ -14,9 +14,9 @@ namespace penstock {
 // The module's functions; null if it cannot be opened, or PENSTOCK_ONEDNN is 0 in the environment.
 const PenstockDnnApi* Dnn();
 
-// A convolution's filter in the library's own layout, kept from run to run as long as the same buffer comes in. It holds
-// that buffer, so that nobody writes into it: variables are changed in place only when nobody else holds their value. A
-// filter that changes all the same (in training) is not kept any more.
+// A convolution's filter in the library's own layout, kept from run to run as long as the same buffer comes in. It
+// holds that buffer, so that nobody writes into it: variables are changed in place only when nobody else holds their
+// value. A filter that changes all the same (in training) is not kept any more.
 class PackedFilter {
  public:
   struct Kept {

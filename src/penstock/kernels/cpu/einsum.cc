@@ -54,7 +54,8 @@ class Einsum {
 
   void operator()(KernelContext& k) const {
     const int n = k.num_inputs();
-    k.Require(n == static_cast<int>(equation_.inputs.size()), "Expected ", equation_.inputs.size(), " inputs but got: ", n);
+    k.Require(n == static_cast<int>(equation_.inputs.size()), "Expected ", equation_.inputs.size(),
+              " inputs but got: ", n);
     Sizes sizes;
     Labels labels[2];
     int broadcast = 0;
@@ -240,7 +241,8 @@ class Einsum {
     by_output(columns);
     MakeContiguousBut(k, a, batch, join({&rows, &summed}), sizes);
     MakeContiguousBut(k, b, batch, join({&summed, &columns}), sizes);
-    const int64_t m = Count(rows, sizes), n = Count(columns, sizes), depth = Count(summed, sizes), count = Count(batch, sizes);
+    const int64_t m = Count(rows, sizes), n = Count(columns, sizes), depth = Count(summed, sizes),
+                  count = Count(batch, sizes);
     const Labels product = join({&batch, &rows, &columns});
     const bool direct = product == output;
     Tensor temp;
@@ -267,9 +269,10 @@ class Einsum {
     if (count < 4 && m * n * depth > 100000) {
       for (int64_t i = 0; i < count; ++i) one(i, false);
     } else {
-      k.Parallel(count, std::max<int64_t>(1, m * n * std::max<int64_t>(depth, 1) / 16), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) one(i, true);
-      });
+      k.Parallel(count, std::max<int64_t>(1, m * n * std::max<int64_t>(depth, 1) / 16),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) one(i, true);
+                 });
     }
     if (direct) return;
     View view;
@@ -281,7 +284,8 @@ class Einsum {
   }
 
   // The matrix dimensions contiguous; batch dimensions as they are if the matrices already lie so.
-  void MakeContiguousBut(const KernelContext& k, View& view, const Labels& batch, const Labels& matrix, const Sizes& sizes) const {
+  void MakeContiguousBut(const KernelContext& k, View& view, const Labels& batch, const Labels& matrix,
+                         const Sizes& sizes) const {
     const std::vector<int64_t> strides = Contiguous(matrix, sizes);
     bool already = true;
     for (size_t d = 0; d < matrix.size(); ++d) {

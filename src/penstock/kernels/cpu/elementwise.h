@@ -34,7 +34,8 @@ bool TryMakeBroadcast(std::span<const Shape* const> shapes, Broadcast* plan);
 // InvalidArgument "Incompatible shapes: [2] vs. [3]".
 Broadcast MakeBroadcast(std::span<const Shape* const> shapes);
 
-// Calls fn(offset in output, offsets in inputs, n) for runs along the inner dimension that cover [begin, end) of the output.
+// Calls fn(offset in output, offsets in inputs, n) for runs along the inner dimension that cover [begin, end) of the
+// output.
 void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
                 FunctionRef<void(int64_t, const int64_t*, int64_t)> fn);
 // Copies elements [begin, end) of the stretched input to `to`. size: of an element, 1, 2, 4, 8 or 16.

@@ -38,10 +38,11 @@ FunctionCaller& Caller(KernelContext& k) {
 
 // Calls a function whose results are the outputs.
 void CallFor(KernelContext& k, const FuncRef& function, std::vector<Tensor> args, AsyncKernel::Done done) {
-  Caller(k).CallAsync(function, std::move(args), k, [&k, done = std::move(done)](Status status, std::vector<Tensor> results) {
-    if (status.ok()) status = SetOutputs(k, std::move(results));
-    done(std::move(status));
-  });
+  Caller(k).CallAsync(function, std::move(args), k,
+                      [&k, done = std::move(done)](Status status, std::vector<Tensor> results) {
+                        if (status.ok()) status = SetOutputs(k, std::move(results));
+                        done(std::move(status));
+                      });
 }
 
 class Call : public AsyncKernel {
@@ -75,7 +76,8 @@ struct ToBool {
 
 class If : public AsyncKernel {
  public:
-  explicit If(const NodeView& node) : then_(node.attr<FuncRef>("then_branch")), else_(node.attr<FuncRef>("else_branch")) {}
+  explicit If(const NodeView& node)
+      : then_(node.attr<FuncRef>("then_branch")), else_(node.attr<FuncRef>("else_branch")) {}
   void RunAsync(KernelContext& k, Done done) override {
     const FuncRef& taken = IsTrue(k.input(0)) ? then_ : else_;
     CallFor(k, taken, Inputs(k, 1), std::move(done));
@@ -97,8 +99,8 @@ class Case : public AsyncKernel {
   const std::vector<FuncRef> branches_;
 };
 
-// Calls one after the other, each with the results of the one before, until `Next` has no more. A call that ends at once goes on
-// in the loop of Drive, so that the stack does not grow.
+// Calls one after the other, each with the results of the one before, until `Next` has no more. A call that ends at
+// once goes on in the loop of Drive, so that the stack does not grow.
 class Repetition : public std::enable_shared_from_this<Repetition> {
  public:
   using Next = std::function<bool(Repetition&)>;  // sets `function` and `args`; false: it is over
@@ -158,7 +160,8 @@ class While : public AsyncKernel {
     auto loop = std::make_shared<Repetition>(k, std::move(done), Inputs(k, 0));
     loop->next = [this, last = static_cast<const FuncRef*>(nullptr)](Repetition& r) mutable {
       if (last == &cond_) {
-        if (r.results.size() != 1) throw InvalidArgument("Expected a single scalar, but got ", r.results.size(), " tensors.");
+        if (r.results.size() != 1)
+          throw InvalidArgument("Expected a single scalar, but got ", r.results.size(), " tensors.");
         if (!IsTrue(r.results[0])) return false;
         last = &body_;
         r.args = std::move(r.values);
@@ -182,8 +185,8 @@ class For : public AsyncKernel {
   explicit For(const NodeView& node) : body_(node.attr<FuncRef>("body")) {}
   void RunAsync(KernelContext& k, Done done) override {
     const int64_t start = k.Int(0), limit = k.Int(1), delta = k.Int(2);
-    k.Require(start == limit || (delta > 0) == (limit > start), "For: start ", start, ", limit ", limit, " and delta ", delta,
-              " do not go together");
+    k.Require(start == limit || (delta > 0) == (limit > start), "For: start ", start, ", limit ", limit, " and delta ",
+              delta, " do not go together");
     k.Require(start == limit || delta != 0, "For needs a delta other than 0");
     auto loop = std::make_shared<Repetition>(k, std::move(done), Inputs(k, 3));
     loop->next = [this, i = start, limit, delta, first = true](Repetition& r) mutable {

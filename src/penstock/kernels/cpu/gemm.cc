@@ -42,28 +42,30 @@ void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
   // One or few rows: the packing of B would cost more than the product.
   if (m <= 4 && b.column_stride == 1) {
     constexpr int64_t kColumns = 1024;
-    parallel(m * CeilDiv(n, kColumns), std::max<int64_t>(1, depth * std::min(n, kColumns) / 8), [&](int64_t begin, int64_t end) {
-      std::vector<T> row;
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t r = i % m, column = i / m * kColumns, columns = std::min(kColumns, n - column);
-        const T* x = pa + r * a.row_stride;
-        if (a.column_stride != 1) {
-          row.resize(depth);
-          for (int64_t p = 0; p < depth; ++p) row[p] = x[p * a.column_stride];
-          x = row.data();
-        }
-        T* y = c + r * ldc + column;
-        if (!accumulate) std::fill_n(y, columns, T(0));
-        loops.row_times_matrix(depth, columns, x, pb + column, b.row_stride, y);
-      }
-    });
+    parallel(m * CeilDiv(n, kColumns), std::max<int64_t>(1, depth * std::min(n, kColumns) / 8),
+             [&](int64_t begin, int64_t end) {
+               std::vector<T> row;
+               for (int64_t i = begin; i < end; ++i) {
+                 const int64_t r = i % m, column = i / m * kColumns, columns = std::min(kColumns, n - column);
+                 const T* x = pa + r * a.row_stride;
+                 if (a.column_stride != 1) {
+                   row.resize(depth);
+                   for (int64_t p = 0; p < depth; ++p) row[p] = x[p * a.column_stride];
+                   x = row.data();
+                 }
+                 T* y = c + r * ldc + column;
+                 if (!accumulate) std::fill_n(y, columns, T(0));
+                 loops.row_times_matrix(depth, columns, x, pb + column, b.row_stride, y);
+               }
+             });
     return;
   }
   const int64_t mr = loops.mr, nr = loops.nr;
   constexpr int64_t kDepth = 256;                         // a panel of A stays in the first-level cache
   const int64_t row_panels = CeilDiv(m, mr), column_panels = CeilDiv(n, nr);
   const int64_t block_depth = std::min(depth, kDepth);
-  // Rows of B that few tiles read are read where they lie; the last columns, if no whole panel, are packed all the same.
+  // Rows of B that few tiles read are read where they lie; the last columns, if no whole panel, are packed all the
+  // same.
   const bool b_lies = b.column_stride == 1 && row_panels <= 4;
   const int64_t first_packed = b_lies ? n / nr : 0;
   Scratch<T> packed_a(row_panels * mr * block_depth), packed_b((column_panels - first_packed) * nr * block_depth);
@@ -94,15 +96,16 @@ void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
     const int64_t task_cost = std::max<int64_t>(1, rows_per_task * mr * columns_per_task * nr * d / 32);
     parallel(row_tasks * column_tasks, task_cost, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t first_row = task / column_tasks * rows_per_task, first_column = task % column_tasks * columns_per_task;
+        const int64_t first_row = task / column_tasks * rows_per_task,
+                      first_column = task % column_tasks * columns_per_task;
         const int64_t last_row = std::min(row_panels, first_row + rows_per_task);
         const int64_t last_column = std::min(column_panels, first_column + columns_per_task);
         const auto tile = [&](int64_t i, int64_t j) {
           const bool lies = j < first_packed;
           loops.tile(d, packed_a.data() + i * mr * d,
                      lies ? pb + p * b.row_stride + j * nr : packed_b.data() + (j - first_packed) * nr * d,
-                     lies ? b.row_stride : nr, c + i * mr * ldc + j * nr, ldc, static_cast<int>(std::min(mr, m - i * mr)),
-                     static_cast<int>(std::min(nr, n - j * nr)), add);
+                     lies ? b.row_stride : nr, c + i * mr * ldc + j * nr, ldc,
+                     static_cast<int>(std::min(mr, m - i * mr)), static_cast<int>(std::min(nr, n - j * nr)), add);
         };
         if (few_rows) {
           for (int64_t j = first_column; j < last_column; ++j) {
@@ -126,7 +129,8 @@ T MulAdd(T sum, T x, T y) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
   } else {
-    return T(sum.real() + (x.real() * y.real() - x.imag() * y.imag()), sum.imag() + (x.real() * y.imag() + x.imag() * y.real()));
+    return T(sum.real() + (x.real() * y.real() - x.imag() * y.imag()),
+             sum.imag() + (x.real() * y.imag() + x.imag() * y.real()));
   }
 }
 
@@ -180,7 +184,8 @@ void Float16Gemm(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64
       return by_rows ? MatrixView{to, columns, 1} : MatrixView{to, 1, rows};
     }
     for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) widen(from + i * v.row_stride + j * v.column_stride, to + i * columns + j, 1);
+      for (int64_t j = 0; j < columns; ++j)
+        widen(from + i * v.row_stride + j * v.column_stride, to + i * columns + j, 1);
     }
     return MatrixView{to, columns, 1};
   };
@@ -195,8 +200,8 @@ void Float16Gemm(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64
   });
 }
 
-void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b,
-              void* c, int64_t ldc, bool accumulate) {
+void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+              const MatrixView& b, void* c, int64_t ldc, bool accumulate) {
   if (m == 0 || n == 0) return;
   if (depth == 0) {
     if (accumulate) return;
@@ -205,10 +210,14 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     return;
   }
   const Loops& loops = CpuLoops();
-  const auto plain = [&]<class T>(T) { PlainGemm<T>(parallel, m, n, depth, a, b, static_cast<T*>(c), ldc, accumulate); };
+  const auto plain = [&]<class T>(T) {
+    PlainGemm<T>(parallel, m, n, depth, a, b, static_cast<T*>(c), ldc, accumulate);
+  };
   switch (type) {
-    case DT_FLOAT: return PackedGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
-    case DT_DOUBLE: return PackedGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
+    case DT_FLOAT:
+      return PackedGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
+    case DT_DOUBLE:
+      return PackedGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
     case DT_HALF:
     case DT_BFLOAT16: return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:
@@ -227,12 +236,16 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
 
 }  // namespace
 
-bool GemmSupports(DataType type) { return IsFloating(type) ? DataTypeSize(type) > 1 : IsInteger(type) || IsComplex(type); }
+bool GemmSupports(DataType type) {
+  return IsFloating(type) ? DataTypeSize(type) > 1 : IsInteger(type) || IsComplex(type);
+}
 
-void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b,
-          void* c, int64_t ldc, bool accumulate) {
+void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+          const MatrixView& b, void* c, int64_t ldc, bool accumulate) {
   if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc)) return;
-  const auto parallel = [&k](int64_t total, int64_t cost, FunctionRef<void(int64_t, int64_t)> fn) { k.Parallel(total, cost, fn); };
+  const auto parallel = [&k](int64_t total, int64_t cost, FunctionRef<void(int64_t, int64_t)> fn) {
+    k.Parallel(total, cost, fn);
+  };
   Dispatch(parallel, type, m, n, depth, a, b, c, ldc, accumulate);
 }
 

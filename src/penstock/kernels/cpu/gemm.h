@@ -1,5 +1,5 @@
-// Products of matrices on raw memory: the one place that decides how to multiply. Kernels (MatMul, Einsum, convolutions that
-// are products) call it; large products may be handed to a library behind it.
+// Products of matrices on raw memory: the one place that decides how to multiply. Kernels (MatMul, Einsum, convolutions
+// that are products) call it; large products may be handed to a library behind it.
 #pragma once
 
 #include "penstock/kernel/kernel_context.h"
@@ -13,10 +13,11 @@ struct MatrixView {
   bool conjugate = false;  // complex types only
 };
 
-// C = A B (or C += A B), where C is m x n with rows `ldc` apart, A is m x k and B is k x n. `type`: any number type; half and
-// bfloat16 are added up in float and rounded once; integers wrap around. Runs in parallel; the result does not depend on how.
-void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b,
-          void* c, int64_t ldc, bool accumulate = false);
+// C = A B (or C += A B), where C is m x n with rows `ldc` apart, A is m x k and B is k x n. `type`: any number type;
+// half and bfloat16 are added up in float and rounded once; integers wrap around. Runs in parallel; the result does not
+// depend on how.
+void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+          const MatrixView& b, void* c, int64_t ldc, bool accumulate = false);
 // The same on the calling thread, for callers that are parallel themselves.
 void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, void* c,
                 int64_t ldc, bool accumulate = false);

@@ -1,5 +1,5 @@
-// The inner loops that are compiled once for each instruction set (loops/*.cc), as one table of function pointers, chosen
-// by what the processor can do. Everything else in kernels/cpu is compiled once and calls through this table.
+// The inner loops that are compiled once for each instruction set (loops/*.cc), as one table of function pointers,
+// chosen by what the processor can do. Everything else in kernels/cpu is compiled once and calls through this table.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have l
 // C[m, n] (+)= A[m, k] B[k, n] on packed panels; see gemm.h.
 struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
-  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr columns
-  // of b are read.
+  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr
+  // columns of b are read.
   void (*tile)(int64_t k, const void* a, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
                bool accumulate) = nullptr;
   // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
@@ -58,10 +58,11 @@ struct Loops {
   ReduceLoops reduce[static_cast<int>(ReduceOp::kCount)][kLoopTypes];
   GemmLoops gemm_f32, gemm_f64;
   // out[i] = condition[i] ? a[i * sa] : b[i * sb], by element size 1, 2, 4, 8
-  void (*select[9])(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) = {};
+  void (*select[9])(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out,
+                    int64_t n) = {};
   // y[j] += sum over e of weights[e] * b[rows[e * step] * n + j], for j < n.
-  void (*weighted_rows_f32)(int64_t entries, const float* weights, const int64_t* rows, int64_t step, const float* b, int64_t n,
-                            float* y) = nullptr;
+  void (*weighted_rows_f32)(int64_t entries, const float* weights, const int64_t* rows, int64_t step, const float* b,
+                            int64_t n, float* y) = nullptr;
   // to[j * ts + i] = from[i * fs + j] for i < n, j < m; elements of 4 and of 8 bytes.
   void (*turn_4)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;
   void (*turn_8)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;
@@ -70,7 +71,8 @@ struct Loops {
   int64_t (*argmin_f32)(const float* x, int64_t n) = nullptr;
 
   // `groups` groups of four random words (base/random.h): of every `stride`-th counter value from this one on.
-  void (*philox)(const uint32_t counter[4], const uint32_t key[2], int64_t groups, uint32_t stride, uint32_t* out) = nullptr;
+  void (*philox)(const uint32_t counter[4], const uint32_t key[2], int64_t groups, uint32_t stride,
+                 uint32_t* out) = nullptr;
   // Two normal numbers of each two words, as base/random.h's NormalPair.
   void (*normal_pairs)(const uint32_t* words, int64_t pairs, float* out) = nullptr;
   const NnLoops* nn = nullptr;

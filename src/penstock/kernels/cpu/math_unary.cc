@@ -148,7 +148,9 @@ struct Sign {
 struct Softplus {
   static constexpr UnaryOp kLoop = UnaryOp::kSoftplus;
   using InLoop = Types<float>;
-  double operator()(double x) const { return std::isnan(x) ? x : std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+  double operator()(double x) const {
+    return std::isnan(x) ? x : std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+  }
 };
 
 struct Tan { template <class T> T operator()(T x) const { return std::tan(x); } };

@@ -18,7 +18,9 @@ struct MatMul {
   bool transpose_a, transpose_b;
   DataType type;
   explicit MatMul(const NodeView& node)
-      : transpose_a(node.attr<bool>("transpose_a")), transpose_b(node.attr<bool>("transpose_b")), type(node.output_type(0)) {}
+      : transpose_a(node.attr<bool>("transpose_a")),
+        transpose_b(node.attr<bool>("transpose_b")),
+        type(node.output_type(0)) {}
   void operator()(KernelContext& k) const { Compute(k); }
   Tensor& Compute(KernelContext& k) const {
     const Shape &a = k.shape(0), &b = k.shape(1);
@@ -47,7 +49,8 @@ struct FusedMatMul {
       throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
     }
     if (fused.size() == 1) return;
-    if (fused[1] != "Relu" && fused[1] != "Relu6") throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
+    if (fused[1] != "Relu" && fused[1] != "Relu6")
+      throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
     rectified = true;
     low = 0;
     if (fused[1] == "Relu6") high = 6;
@@ -98,10 +101,12 @@ class BatchMatMul {
     const int64_t x_rows = sx.dim(sx.rank() - 2), x_columns = sx.dim(sx.rank() - 1);
     const int64_t y_rows = sy.dim(sy.rank() - 2), y_columns = sy.dim(sy.rank() - 1);
     const Shape batch_x(sx.dims().first(sx.rank() - 2)), batch_y(sy.dims().first(sy.rank() - 2));
-    k.Require(broadcasts_ || batch_x == batch_y, "In[0] and In[1] must have the same batch dimensions: ", sx, " vs. ", sy);
+    k.Require(broadcasts_ || batch_x == batch_y, "In[0] and In[1] must have the same batch dimensions: ", sx, " vs. ",
+              sy);
     const Shape* const batches[] = {&batch_x, &batch_y};
     Broadcast plan;
-    k.Require(TryMakeBroadcast(batches, &plan), "In[0] and In[1] must have compatible batch dimensions: ", sx, " vs. ", sy);
+    k.Require(TryMakeBroadcast(batches, &plan), "In[0] and In[1] must have compatible batch dimensions: ", sx, " vs. ",
+              sy);
     const int64_t m = adj_x_ ? x_columns : x_rows, depth = adj_x_ ? x_rows : x_columns;
     const int64_t n = adj_y_ ? y_rows : y_columns, depth_y = adj_y_ ? y_columns : y_rows;
     k.Require(depth == depth_y, "Matrix size-incompatible: In[0]: ", sx, ", In[1]: ", sy);
@@ -135,14 +140,16 @@ class BatchMatMul {
     };
     // One B for all and rows that follow each other: one large product.
     if (!adj_x_ && batch_y.num_elements() == 1 && count > 1 && plan.Plain(0)) {
-      Gemm(k, type_, count * m, n, depth, View(in[0], x_columns, false, false), View(in[1], y_columns, adj_y_, adj_y_), z, n);
+      Gemm(k, type_, count * m, n, depth, View(in[0], x_columns, false, false), View(in[1], y_columns, adj_y_, adj_y_),
+           z, n);
       return;
     }
     const bool large = m * n * depth > (1 << 21) && count < 8;
     const auto run = [&](int64_t begin, int64_t end) {
       ForEachRun(plan, begin, end, [&](int64_t at, const int64_t* from, int64_t runs) {
         for (int64_t i = 0; i < runs; ++i) {
-          one(from[0] + i * plan.strides[0].back(), from[1] + i * plan.strides[1].back(), z + (at + i) * z_size, !large);
+          one(from[0] + i * plan.strides[0].back(), from[1] + i * plan.strides[1].back(), z + (at + i) * z_size,
+              !large);
         }
       });
     };
@@ -160,7 +167,8 @@ class BatchMatMul {
   UnaryLoop convert_[2] = {};
 };
 
-// Products with zeros: float or bfloat16 in, float out. Rows of zeros in A are not skipped: the dense product is faster.
+// Products with zeros: float or bfloat16 in, float out. Rows of zeros in A are not skipped: the dense product is
+// faster.
 struct SparseMatMul {
   bool transpose_a, transpose_b;
   explicit SparseMatMul(const NodeView& node)

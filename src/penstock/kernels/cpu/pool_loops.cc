@@ -46,35 +46,36 @@ template <class C>
 void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
   const int64_t n = w.channels, line = w.in[2] * n;
   if (w.out[2] == 0 || n == 0) return;
-  k.Parallel(w.batch * w.out[0] * w.out[1], std::max<int64_t>(1, w.out[2] * n * w.Taps() / 8), [&](int64_t begin, int64_t end) {
-    std::vector<const C*> lines, pixels;
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
-      const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
-      lines.clear();
-      for (int64_t a = r0.first; a < r0.last; ++a) {
-        const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
-        for (int64_t c = r1.first; c < r1.last; ++c) {
-          const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
-          lines.push_back(x + ((b * w.in[0] + i0) * w.in[1] + i1) * line);
-        }
-      }
-      for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
-        C* to = y + (row * w.out[2] + o2) * n;
-        const Range r2 = Inside(w, 2, o2);
-        pixels.clear();
-        for (const C* from : lines) {
-          for (int64_t t = r2.first; t < r2.last; ++t)
-            pixels.push_back(from + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n);
-        }
-        if (pixels.empty()) {
-          std::fill_n(to, n, std::numeric_limits<C>::lowest());
-        } else {
-          MaxOf(pixels, n, to);
-        }
-      }
-    }
-  });
+  k.Parallel(w.batch * w.out[0] * w.out[1], std::max<int64_t>(1, w.out[2] * n * w.Taps() / 8),
+             [&](int64_t begin, int64_t end) {
+               std::vector<const C*> lines, pixels;
+               for (int64_t row = begin; row < end; ++row) {
+                 const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
+                 const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
+                 lines.clear();
+                 for (int64_t a = r0.first; a < r0.last; ++a) {
+                   const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
+                   for (int64_t c = r1.first; c < r1.last; ++c) {
+                     const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
+                     lines.push_back(x + ((b * w.in[0] + i0) * w.in[1] + i1) * line);
+                   }
+                 }
+                 for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+                   C* to = y + (row * w.out[2] + o2) * n;
+                   const Range r2 = Inside(w, 2, o2);
+                   pixels.clear();
+                   for (const C* from : lines) {
+                     for (int64_t t = r2.first; t < r2.last; ++t)
+                       pixels.push_back(from + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n);
+                   }
+                   if (pixels.empty()) {
+                     std::fill_n(to, n, std::numeric_limits<C>::lowest());
+                   } else {
+                     MaxOf(pixels, n, to);
+                   }
+                 }
+               }
+             });
 }
 
 // Rows of windows are added up over their rows of pixels first, which lie side by side, then along the row.

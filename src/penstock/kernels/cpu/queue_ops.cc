@@ -78,7 +78,9 @@ class ShuffleQueueKernel : public QueueKernel {
   }
 
  protected:
-  Ref<Queue> MakeQueue(const Queue::Spec& spec) const override { return MakeRef<ShuffleQueue>(spec, keep_, seed_, seed2_); }
+  Ref<Queue> MakeQueue(const Queue::Spec& spec) const override {
+    return MakeRef<ShuffleQueue>(spec, keep_, seed_, seed2_);
+  }
 
  private:
   const int64_t keep_, seed_, seed2_;

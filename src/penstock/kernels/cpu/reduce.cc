@@ -138,7 +138,8 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Reducer {
  public:
-  Reducer(const KernelContext& k, DataType type) : k_(k), type_(type), size_(static_cast<int64_t>(DataTypeSize(type))) {}
+  Reducer(const KernelContext& k, DataType type)
+      : k_(k), type_(type), size_(static_cast<int64_t>(DataTypeSize(type))) {}
 
   // [m, n] -> [m]
   void Inner(ReduceOp op, const char* x, int64_t m, int64_t n, char* out) const {
@@ -205,19 +206,20 @@ class Reducer {
     const int64_t cuts = CeilDiv(wide_rows, 1024);
     Tensor partial = k_.Temp(type_, Shape({m, cuts, n}));
     char* parts = static_cast<char*>(partial.mutable_raw());
-    k_.Parallel(m * cuts, std::max<int64_t>(1, std::min<int64_t>(wide_rows, 1024) * width / 8), [&](int64_t begin, int64_t end) {
-      alignas(64) char wide[320 * 16];
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t cut = i % cuts, first = cut * 1024, rows = std::min<int64_t>(1024, wide_rows - first);
-        const char* from = x + (i / cuts * r * n + first * width) * size_;
-        FillIdentity(op, type_, wide, width);
-        loops.columns(from, rows, width, width, wide);
-        char* acc = parts + i * n * size_;
-        FillIdentity(op, type_, acc, n);
-        join.columns(wide, fold, n, n, acc);
-        if (cut == cuts - 1) loops.columns(from + rows * width * size_, rest, n, n, acc);
-      }
-    });
+    k_.Parallel(m * cuts, std::max<int64_t>(1, std::min<int64_t>(wide_rows, 1024) * width / 8),
+                [&](int64_t begin, int64_t end) {
+                  alignas(64) char wide[320 * 16];
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t cut = i % cuts, first = cut * 1024, rows = std::min<int64_t>(1024, wide_rows - first);
+                    const char* from = x + (i / cuts * r * n + first * width) * size_;
+                    FillIdentity(op, type_, wide, width);
+                    loops.columns(from, rows, width, width, wide);
+                    char* acc = parts + i * n * size_;
+                    FillIdentity(op, type_, acc, n);
+                    join.columns(wide, fold, n, n, acc);
+                    if (cut == cuts - 1) loops.columns(from + rows * width * size_, rest, n, n, acc);
+                  }
+                });
     for (int64_t i = 0; i < m; ++i) {
       FillIdentity(op, type_, out + i * n * size_, n);
       join.columns(parts + i * cuts * n * size_, cuts, n, n, out + i * n * size_);

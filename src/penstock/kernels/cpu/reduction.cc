@@ -205,15 +205,16 @@ class ArgReduction {
       }
     };
     if (inner == 1) {
-      k.Parallel(results, std::max<int64_t>(1, n / (std::is_same_v<T, float> ? 8 : 1)), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          if constexpr (std::is_same_v<T, float>) {
-            store(i, kMax ? CpuLoops().argmax_f32(x + i * n, n) : CpuLoops().argmin_f32(x + i * n, n));
-          } else {
-            store(i, ArgExtreme<kMax>(x + i * n, n, 1));
-          }
-        }
-      });
+      k.Parallel(results, std::max<int64_t>(1, n / (std::is_same_v<T, float> ? 8 : 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     if constexpr (std::is_same_v<T, float>) {
+                       store(i, kMax ? CpuLoops().argmax_f32(x + i * n, n) : CpuLoops().argmin_f32(x + i * n, n));
+                     } else {
+                       store(i, ArgExtreme<kMax>(x + i * n, n, 1));
+                     }
+                   }
+                 });
       return;
     }
     // Row by row over blocks of columns.

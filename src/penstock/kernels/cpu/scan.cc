@@ -58,8 +58,8 @@ struct Scan {
     const Tensor& axis_tensor = k.input(1);
     k.Require(axis_tensor.rank() == 0, "ScanOp: axis must be a scalar, not ", axis_tensor.shape());
     int64_t axis = axis_tensor.IntAt(0);
-    k.Require(axis >= -shape.rank() && axis < shape.rank(), "ScanOp: Expected scan axis in the range [", -shape.rank(), ", ",
-              shape.rank(), "), but got ", axis);
+    k.Require(axis >= -shape.rank() && axis < shape.rank(), "ScanOp: Expected scan axis in the range [", -shape.rank(),
+              ", ", shape.rank(), "), but got ", axis);
     if (axis < 0) axis += shape.rank();
     int64_t outer = 1, inner = 1;
     for (int d = 0; d < axis; ++d) outer *= shape.dim(d);

@@ -118,7 +118,8 @@ class Work {
   void Convert(DataType from, const void* x, DataType to, void* y, int64_t n) const {
     const UnaryLoop cast = CpuLoops().cast[from][to];
     ParallelElements(k_, n, 300, [&](int64_t begin, int64_t end) {
-      cast(static_cast<const char*>(x) + begin * DataTypeSize(from), static_cast<char*>(y) + begin * DataTypeSize(to), end - begin);
+      cast(static_cast<const char*>(x) + begin * DataTypeSize(from), static_cast<char*>(y) + begin * DataTypeSize(to),
+           end - begin);
     });
   }
   const KernelContext& k_;
@@ -263,7 +264,9 @@ struct SparseSegment {
     char* out = work.Out(y);
     FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
     const int64_t row_bytes = inner * work.size();
-    JoinRows(k, Kind::kSum, work.type(), ids, [&](int64_t i) { return work.in() + indices[i] * row_bytes; }, inner, out, rows);
+    JoinRows(
+        k, Kind::kSum, work.type(), ids, [&](int64_t i) { return work.in() + indices[i] * row_bytes; }, inner, out,
+        rows);
     if (kKind != Kind::kSum) {
       for (size_t i = 0; i < ids.size();) {
         const size_t first = i;
@@ -293,7 +296,8 @@ struct SparseSegmentGrad {
     k.Require(ids.empty() || ids.back() < grad.dim(0), "Invalid number of segments");
     for (size_t i = 0; i < ids.size(); ++i) {
       k.Require(ids[i] >= 0 && ids[i] < grad.dim(0), "Segment id ", ids[i], " out of range [0, ", grad.dim(0), ").");
-      k.Require(indices[i] >= 0 && indices[i] < dense_rows, "Index ", indices[i], " out of range [0, ", dense_rows, ").");
+      k.Require(indices[i] >= 0 && indices[i] < dense_rows, "Index ", indices[i], " out of range [0, ", dense_rows,
+                ").");
       ++counts[ids[i]];
     }
     int64_t rows = dense_rows;
@@ -325,7 +329,8 @@ struct SparseSegmentGrad {
     Tensor& y = k.Output(0, RowShape(rows, grad, 1));
     char* out = work.Out(y);
     FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
-    JoinRows(k, Kind::kSum, work.type(), indices, [&](int64_t i) { return from + ids[i] * row_bytes; }, inner, out, rows);
+    JoinRows(
+        k, Kind::kSum, work.type(), indices, [&](int64_t i) { return from + ids[i] * row_bytes; }, inner, out, rows);
     work.Finish(y);
   }
 };

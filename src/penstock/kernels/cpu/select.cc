@@ -56,7 +56,8 @@ void SelectBroadcast(KernelContext& k, SelectLoop loop, size_t size, const Broad
 
 class SelectV2 {
  public:
-  explicit SelectV2(const NodeView& node) : size_(DataTypeSize(node.output_type(0))), loop_(LoopFor(node.output_type(0))) {}
+  explicit SelectV2(const NodeView& node)
+      : size_(DataTypeSize(node.output_type(0))), loop_(LoopFor(node.output_type(0))) {}
   void operator()(KernelContext& k) const {
     const Shape* const shapes[] = {&k.shape(0), &k.shape(1), &k.shape(2)};
     SelectBroadcast(k, loop_, size_, MakeBroadcast(shapes));
@@ -69,7 +70,8 @@ class SelectV2 {
 
 class Select {
  public:
-  explicit Select(const NodeView& node) : size_(DataTypeSize(node.output_type(0))), loop_(LoopFor(node.output_type(0))) {}
+  explicit Select(const NodeView& node)
+      : size_(DataTypeSize(node.output_type(0))), loop_(LoopFor(node.output_type(0))) {}
   void operator()(KernelContext& k) const {
     const Shape &c = k.shape(0), &t = k.shape(1), &e = k.shape(2);
     if (c.rank() == 0) {
@@ -83,8 +85,8 @@ class Select {
     }
     k.Require(c.rank() == 1, "'cond' must be a vector, but saw shape: ", c);
     k.Require(t.rank() >= 1, "'then' must be at least a vector, but saw shape: ", t);
-    k.Require(t.dim(0) == c.dim(0), "Number of batches of 'then' must match size of 'cond', but saw: ", t.dim(0), " vs. ",
-              c.dim(0));
+    k.Require(t.dim(0) == c.dim(0), "Number of batches of 'then' must match size of 'cond', but saw: ", t.dim(0),
+              " vs. ", c.dim(0));
     Shape column = c;
     for (int d = 1; d < t.rank(); ++d) column.AddDim(1);
     const Shape* const shapes[] = {&column, &t, &e};
@@ -113,9 +115,10 @@ class ClipByValue {
     bool scalar[3] = {};
     for (int i = 1; i < 3; ++i) {
       scalar[i] = k.input(i).num_elements() == 1;
-      k.Require(scalar[i] || k.shape(i) == shape,
-                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: ",
-                shape, " clip_value_min shape: ", k.shape(1), " clip_value_max shape: ", k.shape(2));
+      k.Require(
+          scalar[i] || k.shape(i) == shape,
+          "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: ",
+          shape, " clip_value_min shape: ", k.shape(1), " clip_value_max shape: ", k.shape(2));
     }
     const char* in[3];
     for (int i = 0; i < 3; ++i) in[i] = static_cast<const char*>(k.input(i).raw());

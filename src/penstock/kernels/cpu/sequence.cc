@@ -28,7 +28,8 @@ struct Range {
       k.Require(n <= uint64_t(INT64_MAX), "Requires ((limit - start) / delta) <= ", INT64_MAX);
       size = static_cast<int64_t>(n);
     } else {
-      const double n = std::ceil(std::fabs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+      const double n =
+          std::ceil(std::fabs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
       k.Require(n >= 0 && n <= 9.2e18, "Requires ((limit - start) / delta) <= ", INT64_MAX);
       size = static_cast<int64_t>(n);
     }
@@ -68,7 +69,8 @@ struct LinSpace {
 }  // namespace
 
 void RegisterSequenceKernels(KernelRegistry& kernels) {
-  using RangeTypes = Types<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t>;
+  using RangeTypes =
+      Types<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t>;
   kernels.Add<Range>("Range", RangeTypes{}, "Tidx").HostInput(0).HostInput(1).HostInput(2);
   kernels.Add<LinSpace>("LinSpace", Floats{}).HostInput(0).HostInput(1).HostInput(2);
 }

@@ -1,5 +1,5 @@
-// Special functions of doubles, by series, continued fractions, integrals and asymptotic expansions; about 1e-14 relative
-// accuracy. What lies outside a function's domain gives NaN, poles give infinity or NaN as TensorFlow has it.
+// Special functions of doubles, by series, continued fractions, integrals and asymptotic expansions; about 1e-14
+// relative accuracy. What lies outside a function's domain gives NaN, poles give infinity or NaN as TensorFlow has it.
 #pragma once
 
 namespace penstock::special {

@@ -45,7 +45,10 @@ class TensorArray : public Resource {
   TensorArray(Options options, int64_t size) : options_(std::move(options)), elements_(size) {}
   // The gradients of an array: they add up, and where there is none it is zero.
   TensorArray(Options options, int64_t size, Ref<ElementShapes> forward, Shape more_dimensions)
-      : options_(std::move(options)), elements_(size), forward_(std::move(forward)), more_dimensions_(more_dimensions) {}
+      : options_(std::move(options)),
+        elements_(size),
+        forward_(std::move(forward)),
+        more_dimensions_(more_dimensions) {}
 
   void Write(int64_t index, Tensor value) {
     std::lock_guard lock(mutex_);

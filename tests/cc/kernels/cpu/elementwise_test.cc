@@ -67,7 +67,8 @@ TEST(Elementwise, ComputesHalfInFloat) {
 }
 
 TEST(Elementwise, IntegerDivisionNeverTraps) {
-  const Tensor lowest = Make<int32_t>({1}, {INT32_MIN}), minus_one = Make<int32_t>({1}, {-1}), zero = Make<int32_t>({1}, {0});
+  const Tensor lowest = Make<int32_t>({1}, {INT32_MIN}), minus_one = Make<int32_t>({1}, {-1}),
+               zero = Make<int32_t>({1}, {0});
   for (const char* op : {"Div", "FloorDiv", "TruncateDiv"}) {
     EXPECT_EQ(Values<int32_t>(RunOp(op, {lowest, minus_one})[0])[0], INT32_MIN) << op;
     EXPECT_THROW(RunOp(op, {lowest, zero}), Error) << op;
@@ -111,7 +112,8 @@ TEST(Elementwise, TranscendentalsAreAccurate) {
   };
   // Every 9973rd float, and the special ones.
   std::vector<float> x = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1e-45f, 1.1754942e-38f, 3.4e38f};
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973)
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   const Tensor in = Make<float>({static_cast<int64_t>(x.size())}, x);
   for (const FunctionCase& c : cases) {
     const Tensor out = RunOp(c.op, {in})[0];
@@ -122,7 +124,10 @@ TEST(Elementwise, TranscendentalsAreAccurate) {
       double error = Ulps(out.data<float>()[i], exact);
       if (c.flushes && std::fabs(exact) < 0x1p-126 && out.data<float>()[i] == 0) error = 0;
       // Near a zero of sine and cosine what counts is the distance itself.
-      if (c.limit == 0) error = std::isnan(exact) && error == 0 ? 0 : std::isnan(exact) ? 1e9 : std::fabs(out.data<float>()[i] - exact) * 0x1p23 / 4;
+      if (c.limit == 0)
+        error = std::isnan(exact) && error == 0 ? 0
+                : std::isnan(exact)             ? 1e9
+                                                : std::fabs(out.data<float>()[i] - exact) * 0x1p23 / 4;
       if (error > worst) worst = error, where = x[i];
     }
     EXPECT_LE(worst, std::max(c.limit, 1.0)) << c.op << " at " << where;
@@ -131,13 +136,16 @@ TEST(Elementwise, TranscendentalsAreAccurate) {
 
 TEST(Elementwise, CastsBetweenAllNumbers) {
   const Tensor x = Make<double>({5}, {1.5, -2.5, 300.0, NAN, 1e20});
-  EXPECT_EQ(Values<int32_t>(RunOp("Cast", {x}, {{"DstT", DT_INT32}})[0]), (std::vector<int32_t>{1, -2, 300, INT32_MIN, INT32_MIN}));
+  EXPECT_EQ(Values<int32_t>(RunOp("Cast", {x}, {{"DstT", DT_INT32}})[0]),
+            (std::vector<int32_t>{1, -2, 300, INT32_MIN, INT32_MIN}));
   EXPECT_EQ(Values<uint8_t>(RunOp("Cast", {x}, {{"DstT", DT_UINT8}})[0]), (std::vector<uint8_t>{1, 254, 44, 0, 0}));
-  EXPECT_EQ(Values<bool>(RunOp("Cast", {x}, {{"DstT", DT_BOOL}})[0]), (std::vector<bool>{true, true, true, true, true}));
+  EXPECT_EQ(Values<bool>(RunOp("Cast", {x}, {{"DstT", DT_BOOL}})[0]),
+            (std::vector<bool>{true, true, true, true, true}));
   const Tensor h = RunOp("Cast", {x}, {{"DstT", DT_HALF}})[0];
   EXPECT_EQ(float(h.data<Half>()[1]), -2.5f);
-  const DataType all[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_BFLOAT16, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT8, DT_UINT16,
-                          DT_UINT32, DT_UINT64, DT_COMPLEX64, DT_COMPLEX128, DT_BOOL, DT_QINT8, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
+  const DataType all[] = {DT_FLOAT,     DT_DOUBLE,     DT_HALF,  DT_BFLOAT16, DT_INT8,        DT_INT16,
+                          DT_INT32,     DT_INT64,      DT_UINT8, DT_UINT16,   DT_UINT32,      DT_UINT64,
+                          DT_COMPLEX64, DT_COMPLEX128, DT_BOOL,  DT_QINT8,    DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
   for (const DataType from : all) {
     const Tensor a = RunOp("Cast", {Make<int32_t>({2}, {0, 1})}, {{"DstT", from}})[0];
     for (const DataType to : all) {

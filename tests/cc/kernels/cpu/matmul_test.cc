@@ -11,23 +11,26 @@ using testing::RunOp;
 using testing::Values;
 
 void CheckProduct(int64_t m, int64_t n, int64_t depth, bool ta, bool tb) {
-  const Tensor a = Noise(ta ? Shape({depth, m}) : Shape({m, depth}), 1), b = Noise(tb ? Shape({n, depth}) : Shape({depth, n}), 2);
+  const Tensor a = Noise(ta ? Shape({depth, m}) : Shape({m, depth}), 1),
+               b = Noise(tb ? Shape({n, depth}) : Shape({depth, n}), 2);
   const Tensor c = RunOp("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}})[0];
   ASSERT_EQ(c.shape().ToString(), Shape({m, n}).ToString());
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;
       for (int64_t p = 0; p < depth; ++p) {
-        sum += double(a.data<float>()[ta ? p * m + i : i * depth + p]) * b.data<float>()[tb ? j * depth + p : p * n + j];
+        sum +=
+            double(a.data<float>()[ta ? p * m + i : i * depth + p]) * b.data<float>()[tb ? j * depth + p : p * n + j];
       }
-      ASSERT_NEAR(c.data<float>()[i * n + j], sum, 1e-5 * (1 + depth / 16.0)) << m << " " << n << " " << depth << ta << tb;
+      ASSERT_NEAR(c.data<float>()[i * n + j], sum, 1e-5 * (1 + depth / 16.0))
+          << m << " " << n << " " << depth << ta << tb;
     }
   }
 }
 
 TEST(MatMul, AnySizeAndTransposition) {
-  const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {12, 32, 16}, {13, 33, 300}, {1, 100, 50}, {100, 1, 50}, {4, 2000, 9},
-                              {97, 130, 513}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}};
+  const int64_t sizes[][3] = {{1, 1, 1},    {3, 5, 7},      {12, 32, 16}, {13, 33, 300}, {1, 100, 50}, {100, 1, 50},
+                              {4, 2000, 9}, {97, 130, 513}, {0, 3, 2},    {3, 0, 2},     {2, 3, 0}};
   for (const auto& s : sizes) {
     for (int t = 0; t < 4; ++t) CheckProduct(s[0], s[1], s[2], t & 1, t & 2);
   }

@@ -47,7 +47,8 @@ TEST(Reduction, SumsOverAnyAxes) {
       const auto got = Values<float>(RunOp("Sum", {x, axis_tensor})[0]);
       ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i) {
-        ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::sqrt(double(x.num_elements()) / got.size()))) << shape.ToString() << reduced;
+        ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::sqrt(double(x.num_elements()) / got.size())))
+            << shape.ToString() << reduced;
       }
       EXPECT_EQ(got, Values<float>(RunOp("Sum", {x, axis_tensor}, {}, 1)[0])) << "depends on the number of threads";
     }

@@ -1,5 +1,5 @@
-// Transcendental functions of floats, written without branches so that the compiler turns them into vector code. All are
-// within 2 ulp, and right at zero, infinities, NaN, denormals and huge arguments.
+// Transcendental functions of floats, written without branches so that the compiler turns them into vector code. All
+// are within 2 ulp, and right at zero, infinities, NaN, denormals and huge arguments.
 #include "penstock/kernels/cpu/loops/elementwise.h"
 #include "penstock/kernels/cpu/loops/float_math.h"
 
@@ -21,7 +21,8 @@ struct Softplus {
   }
 };
 
-// Sine and cosine reduce their argument in three steps, which holds up to kLimit; a block with larger ones goes to libm.
+// Sine and cosine reduce their argument in three steps, which holds up to kLimit; a block with larger ones goes to
+// libm.
 template <bool kCosine>
 void SinCos(const void* in, void* out, int64_t n) {
   constexpr float kLimit = 8192.0f;

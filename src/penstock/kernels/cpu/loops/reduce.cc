@@ -1,5 +1,5 @@
-// Reductions of contiguous rows, and of rows into one. Sums of floats are taken in several lanes over chunks, and chunks
-// are added in double: the error does not grow with the length, and the order is always the same.
+// Reductions of contiguous rows, and of rows into one. Sums of floats are taken in several lanes over chunks, and
+// chunks are added in double: the error does not grow with the length, and the order is always the same.
 #include <limits>
 #include <type_traits>
 
@@ -112,7 +112,8 @@ void Columns(const void* in, int64_t rows, int64_t n, int64_t stride, void* out)
       Store(acc + i, Op::Join(Load(acc + i), Op::Join(a, b)));
     }
     for (; i < n; ++i) {
-      acc[i] = Op::Join(acc[i], Op::Join(Op::Join(Op::Map(x0[i]), Op::Map(x1[i])), Op::Join(Op::Map(x2[i]), Op::Map(x3[i]))));
+      acc[i] = Op::Join(acc[i],
+                        Op::Join(Op::Join(Op::Map(x0[i]), Op::Map(x1[i])), Op::Join(Op::Map(x2[i]), Op::Map(x3[i]))));
     }
   }
   for (; r < rows; ++r, x += stride) {

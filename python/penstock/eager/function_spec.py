@@ -176,9 +176,9 @@ def _parts(spec, value):
     """The tensors of a value that a spec describes."""
     if type_spec.is_composite_spec(spec):
         if value is None:
-            return list(spec._flat_tensor_specs)
+            return nest.flatten(spec, expand_composites=True)
         if type_spec.is_composite_spec(value):
-            return list(value._flat_tensor_specs)
+            return nest.flatten(value, expand_composites=True)
         return list(spec._to_components(value))
     return [spec if value is None else value]
 
@@ -233,8 +233,12 @@ def encode(value, ranks_only=False, aliases=None):
     if is_variable(value):
         place = aliases.setdefault(id(value), len(aliases)) if aliases is not None else 0
         return "V", value.dtype._base, value._shape_tuple(), getattr(value, "trainable", True), place
+    if getattr(value, "_is_composite_tensor", False) and value._type_spec._is_opaque:
+        return "S", value._type_spec
     if type_spec.is_composite_spec(value):
-        return "S", type(value), *[encode(s, ranks_only) for s in value._flat_tensor_specs]
+        if value._is_opaque:
+            return "S", value
+        return "S", type(value), *[encode(s, ranks_only) for s in nest.flatten(value, expand_composites=True)]
     if getattr(value, "_is_composite_tensor", False):
         return "S", type(type_spec.type_spec_from_value(value)), \
             *[encode(c, ranks_only) for c in nest.flatten(value, expand_composites=True)]

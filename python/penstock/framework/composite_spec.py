@@ -2,6 +2,7 @@
 import numpy as np
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import tensor_shape
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
@@ -76,6 +77,45 @@ class SparseTensorSpec(BatchableTypeSpec):
     def _from_components(self, components):
         kind = SparseTensorValue if _all_arrays(components) else SparseTensor
         return kind(*components)
+
+    # A dataset holds a sparse tensor as three variants in a vector, and a batch of them as rows of such.
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor_list(self, value):
+        value = SparseTensor.from_value(value)
+        return [gen.serialize_sparse(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)]
+
+    def _to_batched_tensor_list(self, value):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        value = SparseTensor.from_value(value)
+        return [gen.serialize_many_sparse(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)]
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        indices, values, shape = gen.deserialize_sparse(tensor_list[0], dtype=self._dtype)
+        rank = self._shape.rank
+        if not indices._is_eager:
+            indices.set_shape([None, rank])
+            shape.set_shape([rank])
+        return SparseTensor(indices, values, shape)
+
+    def _from_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        if tensor.dtype != dtypes.variant:
+            raise ValueError(f"Incompatible input: a sparse tensor needs a variant, not {tensor}")
+        return self._from_compatible_tensor_list(tensor_list)
+
+    def _to_legacy_output_types(self):
+        return self._dtype
+
+    def _to_legacy_output_shapes(self):
+        return self._shape
+
+    def _to_legacy_output_classes(self):
+        return SparseTensor
 
     def _batch(self, batch_size):
         return SparseTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)

@@ -494,7 +494,7 @@ def _pack(structure, flat):
 def _flat_specs(structure):
     flat = []
     for spec in nest.flatten(structure):
-        flat.extend(spec._flat_tensor_specs if is_composite_spec(spec) else [spec])
+        flat.extend(nest.flatten(spec, expand_composites=True))
     for spec in flat:
         if not isinstance(spec, TensorSpec):
             raise TypeError(f"A TensorSpec object or a collection of them is expected, got: {spec!r}")

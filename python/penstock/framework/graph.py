@@ -40,6 +40,7 @@ class Graph(ScopesMixin):
     """Operations, and tensors between them. Building it is not thread-safe; running it is."""
 
     _eager = False  # whether operations run as they are called
+    _seed_used = False  # whether a random operation has asked for a seed without giving one
 
     def __init__(self):
         self._core = _core.Graph()

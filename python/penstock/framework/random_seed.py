@@ -22,6 +22,8 @@ def get_seed(op_seed):
             op_seed = context.internal_operation_seed()
     else:
         default = graph.seed
+    if op_seed is None:
+        graph._seed_used = True
     if default is not None:
         seeds = default, graph._random_op_seed() if op_seed is None else op_seed
     elif op_seed is not None:

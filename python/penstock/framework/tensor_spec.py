@@ -65,10 +65,6 @@ class TensorSpec(BatchableTypeSpec):
     def _component_specs(self):
         return self
 
-    @property
-    def _flat_tensor_specs(self):
-        return [self]
-
     def _to_components(self, value):
         from penstock.framework import ops
         try:
@@ -84,12 +80,38 @@ class TensorSpec(BatchableTypeSpec):
     def _from_components(self, components):
         return components
 
+    @property
+    def _flat_tensor_specs(self):
+        return [self]
+
     def _to_tensor_list(self, value):
         return [self._to_components(value)]
 
+    def _from_compatible_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        if not tensor._is_eager and self._shape_tuple is not None:
+            tensor.set_shape(self._shape)
+        return tensor
+
     def _from_tensor_list(self, tensor_list):
         tensor, = tensor_list
+        if not self.is_compatible_with(tensor):
+            raise ValueError(f"Incompatible input: tensor {tensor} is incompatible with {self}")
         return tensor
+
+    def _to_batched_tensor_list(self, value):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return self._to_tensor_list(value)
+
+    def _to_legacy_output_types(self):
+        return self._dtype
+
+    def _to_legacy_output_shapes(self):
+        return self._shape
+
+    def _to_legacy_output_classes(self):
+        return Tensor
 
     def _batch(self, batch_size):
         return TensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)

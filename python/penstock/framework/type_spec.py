@@ -5,6 +5,7 @@ from penstock.framework import composite_tensor
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
+from penstock.util import nest
 
 
 class TypeSpec:
@@ -12,6 +13,7 @@ class TypeSpec:
 
     __slots__ = ()
     _is_composite_spec = True
+    _is_opaque = False  # whether the tensors of a value do not tell of which kind it is
 
     value_type = property(lambda self: None, doc="The class of the values.")
 
@@ -28,21 +30,38 @@ class TypeSpec:
     def _from_components(self, components):
         raise NotImplementedError(f"{type(self).__name__}._from_components()")
 
+    # As datasets hold a value: a flat list of tensors. Sparse and ragged tensors go as one variant each, see
+    # `_flat_tensor_specs` of theirs.
+
     @property
     def _flat_tensor_specs(self):
-        return list(self._component_specs)
+        return nest.flatten(self._component_specs, expand_composites=True)
 
     def _to_tensor_list(self, value):
-        return list(self._to_components(value))
+        return nest.flatten(self._to_components(value), expand_composites=True)
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        return self._from_components(nest.pack_sequence_as(self._component_specs, tensor_list, expand_composites=True))
 
     def _from_tensor_list(self, tensor_list):
-        specs = list(self._component_specs)
+        specs = self._flat_tensor_specs
         if len(specs) != len(tensor_list):
             raise ValueError("Incompatible input: wrong number of tensors")
         for i, (tensor, spec) in enumerate(zip(tensor_list, specs)):
             if not spec.is_compatible_with(type_spec_from_value(tensor)):
                 raise ValueError(f"Incompatible input: tensor {i} ({tensor}) is incompatible with {spec}")
-        return self._from_components(tensor_list)
+        return self._from_compatible_tensor_list(tensor_list)
+
+    # What datasets of version 1 call classes, types and shapes.
+
+    def _to_legacy_output_types(self):
+        return self
+
+    def _to_legacy_output_shapes(self):
+        return self
+
+    def _to_legacy_output_classes(self):
+        return self
 
     def is_compatible_with(self, spec_or_value):
         """Whether a value, or the values of a spec, may have this spec."""
@@ -123,6 +142,10 @@ class BatchableTypeSpec(TypeSpec):
 
     def _unbatch(self):
         raise NotImplementedError(f"{type(self).__name__}._unbatch")
+
+    def _to_batched_tensor_list(self, value):
+        """`_to_tensor_list` of a batch: tensors whose rows are the elements' parts."""
+        return self._to_tensor_list(value)
 
 
 def is_composite_spec(value):

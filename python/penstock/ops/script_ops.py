@@ -22,9 +22,9 @@ _ERRORS = (
 )
 
 
-def _as_array(value):
-    """A value that a function returned as an array in C order; strings as objects, encoded."""
-    result = np.asarray(value, order="C")
+def as_array(value, dtype=None):
+    """A value that a function returned as an array in C order, of type `dtype` if given; strings as objects, encoded."""
+    result = np.asarray(value, dtype=None if dtype is object else dtype, order="C")
     if result.dtype.char == "U":
         flat = [text.encode("utf8") for text in result.ravel()]
         result = np.array(flat + [None], dtype=object)[:-1].reshape(result.shape)
@@ -69,8 +69,8 @@ class FuncRegistry:
             if result is None:
                 return []
             if isinstance(result, (tuple, list)):
-                return [_as_array(value) for value in result]
-            return [_as_array(result)]
+                return [as_array(value) for value in result]
+            return [as_array(result)]
         except errors.OpError:
             raise
         except Exception as e:

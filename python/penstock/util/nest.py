@@ -64,6 +64,9 @@ def is_sequence_or_composite(seq):
 
 
 def _test(expand_composites):
+    """What tells structures from leaves: `expand_composites` itself may be such a function."""
+    if callable(expand_composites):
+        return expand_composites
     return is_sequence_or_composite if expand_composites else is_sequence
 
 

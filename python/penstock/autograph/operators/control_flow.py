@@ -137,11 +137,12 @@ def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, i
                                       "changing to a TF loop should remove the error.")
 
 
-def _tensor_while(test, body, get_state, set_state, symbol_names, opts):
+def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=None):
+    """`probe`: what shows of which kind the variables are that only the body gives a value; the body itself if None."""
     from penstock.ops import while_loop
     invariants = dict((opts or {}).get("shape_invariants") or ())
-    start = _checked_start(_with_probed(tuple(get_state()), body, get_state, set_state, symbol_names, invariants),
-                           symbol_names)
+    start = _checked_start(_with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names,
+                                        invariants), symbol_names)
 
     def loop_test(*state):
         set_state(state)
@@ -267,6 +268,11 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names=None, o
     if hasattr(iter_, "__ag_for_stmt__"):
         iter_.__ag_for_stmt__(extra_test, body, get_state, set_state, symbol_names, opts)
         return
+    python_for(iter_, extra_test, body)
+
+
+def python_for(iter_, extra_test, body):
+    """Python's own loop."""
     if extra_test is not None and _stopped(extra_test):
         return
     for item in iter_:
@@ -331,3 +337,31 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
         set_state(tuple(state[1:]))
 
     _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts)
+
+
+def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names, opts):
+    """Over the elements of a dataset's iterator, as long as there is a next one."""
+    found = [conversion.convert_to_tensor(True)]
+
+    def test():
+        if extra_test is None:
+            return found[0]
+        from penstock.autograph.operators import logical
+        return logical.and_(lambda: found[0], extra_test)
+
+    def step():
+        # The iterator is asked here and not for the loop's condition: a loop that was left takes no further element.
+        element = iterator.get_next_as_optional()
+        found[0] = element.has_value()
+        set_state(tensor_cond(found[0], lambda: body(element.get_value()), lambda: None, get_state, set_state,
+                              symbol_names, None))
+
+    def get_all():
+        return (found[0], *get_state())
+
+    def set_all(state):
+        found[0] = state[0]
+        set_state(tuple(state[1:]))
+
+    _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts,
+                  lambda: body(iterator.get_next()))

@@ -1,0 +1,1 @@
+"""Datasets behind tf.data.experimental."""

@@ -1,0 +1,254 @@
+"""Datasets that put elements together, and take them apart."""
+import numpy as np
+
+from penstock.data.ops.dataset_ops import (
+    DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
+    get_legacy_output_types)
+from penstock.data.ops.simple import _RestructuredDataset
+from penstock.data.util import convert, nest, sparse, structure
+from penstock.framework import dtypes, gen, ops, smart_cond, tensor_shape, tensor_util
+from penstock.framework.composite_spec import SparseTensorSpec
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops import math_ops
+from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+
+
+class _Structured(UnaryDataset):
+    """A unary dataset with a spec of its own."""
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def batched_structure(element_spec, batch_size, drop_remainder):
+    """The spec of batches: of a known size if nothing is left over."""
+    size = tensor_util.constant_value(batch_size) if tensor_util.constant_value(drop_remainder) else None
+    return nest.map_structure(lambda spec: spec._batch(size), element_spec)
+
+
+def batch(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic):
+    """See Dataset.batch."""
+    if num_parallel_calls is None:
+        return BatchDataset(dataset, batch_size, drop_remainder)
+    return ParallelBatchDataset(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic)
+
+
+class BatchDataset(_Structured):
+    """Several elements as one."""
+
+    def __init__(self, input_dataset, batch_size, drop_remainder, name=None):
+        batch_size = ops.convert_to_tensor(batch_size, dtype=dtypes.int64, name="batch_size")
+        drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+        self._structure = batched_structure(input_dataset.element_spec, batch_size, drop_remainder)
+        super().__init__(input_dataset, gen.batch_dataset_v2(
+            input_dataset._variant_tensor, batch_size=batch_size, drop_remainder=drop_remainder,
+            **flat_structure(self._structure)))
+
+
+def determinism(deterministic):
+    """The attribute of ops that may give elements in another order."""
+    return "default" if deterministic is None else "true" if deterministic else "false"
+
+
+class ParallelBatchDataset(_Structured):
+    """Several elements as one, several at a time."""
+
+    def __init__(self, input_dataset, batch_size, drop_remainder, num_parallel_calls, deterministic, name=None):
+        batch_size = ops.convert_to_tensor(batch_size, dtype=dtypes.int64, name="batch_size")
+        drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+        calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int64, name="num_parallel_calls")
+        self._structure = batched_structure(input_dataset.element_spec, batch_size, drop_remainder)
+        super().__init__(input_dataset, gen.parallel_batch_dataset(
+            input_dataset._variant_tensor, batch_size=batch_size, num_parallel_calls=calls,
+            drop_remainder=drop_remainder, deterministic=determinism(deterministic),
+            **flat_structure(self._structure)))
+
+
+def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
+    """Each element becomes a ragged tensor before elements are put together."""
+    def ragged_spec(spec):
+        if isinstance(spec, TensorSpec) and spec.shape.rank is None:
+            raise ValueError(f"Unable to create a ragged batch of elements of unknown rank: {spec}")
+        if isinstance(spec, TensorSpec) and spec.shape.rank > 0 and not spec.shape.is_fully_defined():
+            return RaggedTensorSpec(spec.shape, spec.dtype, 0, row_splits_dtype)
+        return spec
+
+    specs = nest.map_structure(ragged_spec, dataset.element_spec)
+    if any(isinstance(spec, RaggedTensorSpec) and spec.ragged_rank == 0 for spec in nest.flatten(specs)):
+        def encode(*element):
+            element = element[0] if len(element) == 1 and not isinstance(dataset.element_spec, tuple) else element
+            return nest.pack_sequence_as(specs, [
+                spec._to_tensor_list(part)[0] if isinstance(spec, RaggedTensorSpec) else part
+                for spec, part in zip(nest.flatten(specs), nest.flatten(element))])
+        dataset = _RestructuredDataset(dataset.map(encode), specs)
+    return BatchDataset(dataset, batch_size, drop_remainder)
+
+
+class DenseToSparseBatchDataset(_Structured):
+    """Several elements as the rows of a sparse tensor. TypeError unless elements are single tensors."""
+
+    def __init__(self, input_dataset, batch_size, row_shape, name=None):
+        types = get_legacy_output_types(input_dataset)
+        if not isinstance(types, dtypes.DType):
+            raise TypeError("DenseToSparseDataset requires an input whose elements have a single component, whereas "
+                            f"the input has {types!r}.")
+        self._structure = SparseTensorSpec(tensor_shape.TensorShape([None]).concatenate(row_shape), types)
+        super().__init__(input_dataset, gen.dense_to_sparse_batch_dataset(
+            input_dataset._variant_tensor, batch_size, row_shape=convert.partial_shape_to_tensor(row_shape),
+            **flat_structure(self._structure)))
+
+
+# Padding
+
+
+def _fits(padded, shape):
+    """Whether tensors of a shape can be padded to another one."""
+    if padded.dims is None or shape.dims is None:
+        return True
+    return len(padded.dims) == len(shape.dims) and all(
+        a.value is None or b.value is None or a.value >= b.value for a, b in zip(padded.dims, shape.dims))
+
+
+def _padded_shape_to_tensor(padded_shape, input_shape):
+    """A shape as a vector of int64, -1 for what is unknown. ValueError, TypeError: it does not fit, or is no shape."""
+    try:
+        shape = tensor_shape.as_shape(padded_shape)
+        made = ops.convert_to_tensor([-1 if d is None else d for d in shape.as_list()], dtype=dtypes.int64)
+    except (TypeError, ValueError):
+        made = ops.internal_convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64)
+        wanted = f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its "
+        if made.shape.rank not in (None, 1):
+            raise ValueError(f"{wanted}shape was {made.shape}.") from None
+        if made.dtype != dtypes.int64:
+            raise TypeError(f"{wanted}element type was {made.dtype.name}.") from None
+        shape = tensor_util.constant_value_as_shape(made)
+    if not _fits(shape, input_shape):
+        raise ValueError(f"The padded shape {shape} is not compatible with the corresponding input component shape "
+                         f"{input_shape}.")
+    return made
+
+
+def _padding_value_to_tensor(value, output_type):
+    """ValueError, TypeError: it is no scalar, or of another type."""
+    value = ops.convert_to_tensor(value, name="padding_value")
+    if not value.shape.is_compatible_with(tensor_shape.TensorShape([])):
+        raise ValueError(f"Padding value should be a scalar, but is not: {value}")
+    if value.dtype != output_type:
+        raise TypeError(f"Padding value tensor ({value}) does not match output type: {output_type}")
+    return value
+
+
+def _zero(dtype):
+    if dtype.base_dtype == dtypes.string:
+        return ""
+    if dtype.base_dtype == dtypes.variant:
+        raise TypeError("Unable to create padding for field of type 'variant'.")
+    return np.zeros_like(dtype.as_numpy_dtype())
+
+
+def _padding_values(dataset, values):
+    """One for each part; a single one may serve all, and None stands for zero."""
+    types = get_legacy_output_types(dataset)
+    if values is None:
+        return nest.map_structure(_zero, types)
+    if not nest.is_sequence(values) and nest.is_sequence(types):
+        values = nest.map_structure(lambda _: values, types)
+    return nest.map_structure_up_to(types, lambda v, t: _zero(t) if v is None else v, values, types)
+
+
+class PaddedBatchDataset(_Structured):
+    """Several elements, padded to one size, as one."""
+
+    def __init__(self, input_dataset, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False,
+                 name=None):
+        if sparse.any_sparse(get_legacy_output_classes(input_dataset)) or any(
+                not isinstance(spec, TensorSpec) for spec in nest.flatten(input_dataset.element_spec)):
+            raise TypeError("Batching of padded sparse tensors is not currently supported")
+        batch_size = ops.convert_to_tensor(batch_size, dtype=dtypes.int64, name="batch_size")
+        shapes, types = get_legacy_output_shapes(input_dataset), get_legacy_output_types(input_dataset)
+        if padded_shapes is None:
+            padded_shapes = shapes
+            for i, shape in enumerate(nest.flatten(shapes)):
+                if shape.rank is None:
+                    raise ValueError(f"You must provide `padded_shapes` argument because component {i} has unknown "
+                                     "rank.")
+        values = _padding_values(input_dataset, padding_values)
+        padded = [_padded_shape_to_tensor(wanted, shape) for shape, wanted in zip(
+            nest.flatten(shapes), nest.flatten_up_to(shapes, padded_shapes))]
+        values = nest.flatten(nest.map_structure_up_to(shapes, _padding_value_to_tensor, values, types))
+        drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+        dropped = smart_cond.smart_constant_value(drop_remainder)
+        rows = tensor_shape.TensorShape([tensor_util.constant_value(batch_size) if dropped else None])
+        self._structure = structure.convert_legacy_structure(
+            types, nest.pack_sequence_as(shapes, [rows.concatenate(tensor_util.constant_value_as_shape(s))
+                                                  for s in padded]), get_legacy_output_classes(input_dataset))
+        arguments = dict(batch_size=batch_size, padded_shapes=padded, padding_values=values,
+                         output_shapes=structure.get_flat_tensor_shapes(self._structure))
+        variant = input_dataset._variant_tensor
+        super().__init__(input_dataset, gen.padded_batch_dataset(variant, **arguments) if dropped is False else
+                         gen.padded_batch_dataset_v2(variant, drop_remainder=drop_remainder, **arguments))
+
+
+# Taking apart
+
+
+def unbatch(dataset):
+    """See Dataset.unbatch."""
+    spec = dataset.element_spec
+
+    def normalize(arg, *rest):
+        return structure.to_batched_tensor_list(spec, (arg,) + rest if rest or type(spec) is tuple else arg)
+
+    return UnbatchDataset(_RestructuredDataset(dataset.map(normalize), spec))
+
+
+class UnbatchDataset(_Structured):
+    """The rows of elements. ValueError: scalars, or parts with different numbers of rows."""
+
+    def __init__(self, input_dataset, name=None):
+        shapes = input_dataset._flat_shapes
+        if any(shape.ndims == 0 for shape in shapes):
+            raise ValueError("Cannot unbatch an input with scalar components.")
+        rows = tensor_shape.Dimension(None)
+        for shape in shapes:
+            if shape.ndims is not None:
+                try:
+                    rows = rows.merge_with(tensor_shape.dimension_value(shape[0]))
+                except ValueError:
+                    raise ValueError("Cannot unbatch an input whose components have different batch sizes.") from None
+        self._structure = nest.map_structure(lambda spec: spec._unbatch(), input_dataset.element_spec)
+        super().__init__(input_dataset, gen.unbatch_dataset(input_dataset._variant_tensor,
+                                                            **flat_structure(self._structure)))
+
+
+class RebatchDataset(_Structured):
+    """Batches of other sizes, in turn."""
+
+    def __init__(self, input_dataset, batch_sizes, drop_remainder=False, name=None):
+        batch_sizes = ops.convert_to_tensor(batch_sizes, dtype=dtypes.int64, name="batch_sizes")
+        drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+        sizes = tensor_util.constant_value(batch_sizes)
+        known = sizes is not None and tensor_util.constant_value(drop_remainder) and len(set(np.ravel(sizes))) == 1
+        size = int(np.ravel(sizes)[0]) if known else None
+
+        def resized(spec):
+            if spec._to_legacy_output_shapes().rank == 0:
+                raise ValueError("Invalid `input_dataset`. Input shape should have at least one dimension. Perhaps "
+                                 "your input dataset is not batched?")
+            return spec._unbatch()._batch(size)
+
+        self._structure = nest.map_structure(resized, input_dataset.element_spec)
+        super().__init__(input_dataset, gen.rebatch_dataset_v2(
+            input_dataset._variant_tensor, batch_sizes=math_ops.cast(batch_sizes, dtypes.int64),
+            drop_remainder=drop_remainder, **flat_structure(self._structure)))
+
+
+class WindowDataset(_Structured):
+    """Datasets of some elements each."""
+
+    def __init__(self, input_dataset, size, shift, stride, drop_remainder, name=None):
+        numbers = [ops.convert_to_tensor(value, dtype=dtypes.int64, name=word)
+                   for value, word in ((size, "size"), (shift, "shift"), (stride, "stride"))]
+        drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+        self._structure = nest.map_structure(DatasetSpec, input_dataset.element_spec)
+        super().__init__(input_dataset, gen.window_dataset(
+            input_dataset._variant_tensor, *numbers, drop_remainder, **flat_structure(self._structure)))

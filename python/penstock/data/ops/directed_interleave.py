@@ -1,0 +1,84 @@
+"""Datasets that take each element from another dataset, as a dataset of numbers says."""
+from penstock.data.ops.dataset_ops import Dataset, DatasetV1, DatasetV2, flat_structure
+from penstock.data.ops.mapping import MapDataset
+from penstock.data.ops.simple import common_structure
+from penstock.data.ops.sources import RandomDataset
+from penstock.data.util import structure
+from penstock.framework import dtypes, gen, ops
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops import array_ops, math_ops
+
+
+class DirectedInterleaveDataset(DatasetV2):
+    """Elements of `data_inputs`, each of the one whose index comes next in `selector_input`."""
+
+    def __init__(self, selector_input, data_inputs, stop_on_empty_dataset=False):
+        self._selector_input = selector_input
+        self._data_inputs = list(data_inputs)
+        try:
+            self._structure = common_structure(self._data_inputs, "interleave")
+        except TypeError as e:
+            raise TypeError(f"All datasets must have the same type and class. {e}") from None
+        super().__init__(gen.directed_interleave_dataset(
+            selector_input._variant_tensor, [dataset._variant_tensor for dataset in self._data_inputs],
+            stop_on_empty_dataset=stop_on_empty_dataset, **flat_structure(self._structure)))
+
+    def _inputs(self):
+        return [self._selector_input] + self._data_inputs
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def _skip_empty(datasets, weights):
+    """Without datasets that have no weight, if that is known, and those without elements."""
+    if not isinstance(weights, (list, tuple)) or not all(isinstance(w, (int, float)) for w in weights):
+        return datasets, weights
+    kept = [(d, w) for d, w in zip(datasets, weights) if w > 0]
+    if not kept or len(kept) == len(datasets) or len(datasets) != len(weights):
+        return datasets, weights
+    return [d for d, _ in kept], [w for _, w in kept]
+
+
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    """See Dataset.sample_from_datasets."""
+    datasets = list(datasets)
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if isinstance(weights, DatasetV2):
+        logits = weights.map(lambda *p: math_ops.log(p, name="logits"))
+
+        def select_dataset_varying_logits(logits, seed):
+            return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
+
+        selector = MapDataset(Dataset.zip((logits, RandomDataset(seed).batch(2))), select_dataset_varying_logits,
+                              use_inter_op_parallelism=False)
+        return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
+    datasets, weights = _skip_empty(datasets, weights)
+    if weights is None:
+        logits = [[1.0] * len(datasets)]
+    else:
+        weights = ops.convert_to_tensor(weights, name="weights")
+        if weights.dtype not in (dtypes.float32, dtypes.float64):
+            raise TypeError("`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements.")
+        if not weights.shape.is_compatible_with([len(datasets)]):
+            raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+        logits = array_ops.expand_dims(math_ops.log(weights, name="logits"), 0)
+    if len(datasets) == 1:
+        return datasets[0]
+
+    def select_dataset_constant_logits(seed):
+        return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
+
+    selector = MapDataset(RandomDataset(seed).batch(2), select_dataset_constant_logits, use_inter_op_parallelism=False)
+    return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
+
+
+def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+    """See Dataset.choose_from_datasets."""
+    datasets = list(datasets)
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if not isinstance(choice_dataset, (DatasetV1, DatasetV2)) or not structure.are_compatible(
+            choice_dataset.element_spec, TensorSpec([], dtypes.int64)):
+        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+    return DirectedInterleaveDataset(choice_dataset, datasets, stop_on_empty_dataset)

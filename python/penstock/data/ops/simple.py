@@ -1,0 +1,205 @@
+"""Datasets that pass on elements of others as they are: fewer, more, in another order, earlier."""
+from penstock.data.ops.dataset_ops import (
+    DatasetV2, UnaryUnchangedStructureDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
+    get_legacy_output_types)
+from penstock.data.util import nest, random_seed, structure
+from penstock.framework import dtypes, gen, ops
+from penstock.framework.mode import mode
+
+
+def _int64(value, name):
+    return ops.convert_to_tensor(value, dtype=dtypes.int64, name=name)
+
+
+def _keeps_resources():
+    """Whether what belongs to all iterations over a dataset is a resource of its own: version 2, where a dataset is a
+    value and iterated over again and again."""
+    graph = ops.get_default_graph()
+    return mode.tensor_shape_v2 and (graph._eager or graph._building_function)
+
+
+class _Passed(UnaryUnchangedStructureDataset):
+    """A dataset made by an op function of (the input dataset, further inputs)."""
+
+    def __init__(self, input_dataset, function, *inputs, **attrs):
+        super().__init__(input_dataset, function(input_dataset._variant_tensor, *inputs, **attrs,
+                                                 **input_dataset._flat_structure))
+
+
+class RepeatDataset(_Passed):
+    """The input's elements several times."""
+
+    def __init__(self, input_dataset, count, name=None):
+        super().__init__(input_dataset, gen.repeat_dataset, _int64(-1 if count is None else count, "count"))
+
+
+class TakeDataset(_Passed):
+    """The first elements."""
+
+    def __init__(self, input_dataset, count, name=None):
+        super().__init__(input_dataset, gen.take_dataset, _int64(count, "count"))
+
+
+class SkipDataset(_Passed):
+    """All but the first elements."""
+
+    def __init__(self, input_dataset, count, name=None):
+        super().__init__(input_dataset, gen.skip_dataset, _int64(count, "count"))
+
+
+class ShardDataset(_Passed):
+    """Each n-th element."""
+
+    def __init__(self, input_dataset, num_shards, index, name=None):
+        num_shards = _int64(num_shards, "num_shards")
+        super().__init__(input_dataset, gen.shard_dataset, num_shards, _int64(index, "index"))
+
+
+class CacheDataset(_Passed):
+    """Elements that are kept."""
+
+    def __init__(self, input_dataset, filename, name=None):
+        filename = ops.convert_to_tensor(filename, dtype=dtypes.string, name="filename")
+        if _keeps_resources():
+            handle, self._deleter = gen.anonymous_memory_cache()
+            super().__init__(input_dataset, gen.cache_dataset_v2, filename, handle)
+        else:
+            super().__init__(input_dataset, gen.cache_dataset, filename)
+
+
+class ShuffleDataset(_Passed):
+    """Elements in a random order."""
+
+    def __init__(self, input_dataset, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
+        buffer_size = _int64(buffer_size, "buffer_size")
+        seed, seed2 = random_seed.get_seed(seed)
+        reshuffle = True if reshuffle_each_iteration is None else reshuffle_each_iteration
+        if _keeps_resources():
+            handle, self._deleter = gen.anonymous_seed_generator(seed, seed2, reshuffle)
+            super().__init__(input_dataset, gen.shuffle_dataset_v3, buffer_size, seed, seed2, handle,
+                             reshuffle_each_iteration=reshuffle)
+        else:
+            super().__init__(input_dataset, gen.shuffle_dataset, buffer_size, seed, seed2,
+                             reshuffle_each_iteration=reshuffle)
+
+
+class ShuffleAndRepeatDataset(_Passed):
+    """Elements in random orders, several times."""
+
+    def __init__(self, input_dataset, buffer_size, count=None, seed=None):
+        buffer_size = _int64(buffer_size, "buffer_size")
+        count = _int64(-1 if count is None else count, "count")
+        seed, seed2 = random_seed.get_seed(seed)
+        super().__init__(input_dataset, gen.shuffle_and_repeat_dataset, buffer_size, seed, seed2, count)
+
+
+class PrefetchDataset(_Passed):
+    """Elements made before they are asked for."""
+
+    def __init__(self, input_dataset, buffer_size, slack_period=None, name=None):
+        super().__init__(input_dataset, gen.prefetch_dataset, _int64(-1 if buffer_size is None else buffer_size,
+                                                                     "buffer_size"), slack_period=slack_period)
+
+
+class IgnoreErrorsDataset(_Passed):
+    """Elements that could be made."""
+
+    def __init__(self, input_dataset, log_warning=False, name=None):
+        super().__init__(input_dataset, gen.ignore_errors_dataset, log_warning=log_warning)
+
+
+class UniqueDataset(_Passed):
+    """Elements that are seen for the first time. TypeError unless they are single integers or strings."""
+
+    def __init__(self, input_dataset, name=None):
+        types = get_legacy_output_types(input_dataset)
+        if nest.is_sequence(types) or types not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError("`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, "
+                            "`tf.int64`, or `tf.string` component.")
+        super().__init__(input_dataset, gen.unique_dataset)
+
+
+class _OptionsDataset(UnaryUnchangedStructureDataset):
+    """A dataset with options."""
+
+    def __init__(self, input_dataset, options, name=None):
+        self._options = input_dataset.options().merge(options)
+        self._options._set_mutable(False)
+        super().__init__(input_dataset, input_dataset._variant_tensor)
+
+    def options(self):
+        """What was set with `with_options`."""
+        return self._options
+
+
+class _RestructuredDataset(UnaryUnchangedStructureDataset):
+    """A dataset whose elements are seen as of another spec."""
+
+    def __init__(self, input_dataset, element_spec):
+        self._structure = element_spec
+        super().__init__(input_dataset, input_dataset._variant_tensor)
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+class ZipDataset(DatasetV2):
+    """Elements made of one element of each dataset. TypeError: something else is among them."""
+
+    def __init__(self, datasets, name=None):
+        for dataset in nest.flatten(datasets):
+            if isinstance(dataset, list):
+                raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. "
+                                "Nested structures do not support Python lists; please use a tuple instead.")
+            if not isinstance(dataset, DatasetV2):
+                raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects.")
+        self._datasets = datasets
+        self._structure = nest.pack_sequence_as(datasets, [d.element_spec for d in nest.flatten(datasets)])
+        super().__init__(gen.zip_dataset([d._variant_tensor for d in nest.flatten(datasets)],
+                                         **flat_structure(self._structure)))
+
+    def _inputs(self):
+        return nest.flatten(self._datasets)
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def zip_datasets(args, datasets):
+    """The zip of a structure, or of several datasets as a tuple."""
+    if bool(args) == (datasets is not None):
+        raise TypeError("Must pass at least one dataset to `zip`." if not args else
+                        "Both `*args` and `datasets` cannot be set.")
+    if datasets is None:
+        datasets = args[0] if len(args) == 1 else args
+    return ZipDataset(datasets)
+
+
+class ConcatenateDataset(DatasetV2):
+    """One dataset after the other. TypeError: their elements are of different types or classes."""
+
+    def __init__(self, input_dataset, dataset_to_concatenate, name=None):
+        self._input_datasets = [input_dataset, dataset_to_concatenate]
+        self._structure = common_structure(self._input_datasets, "concatenate")
+        super().__init__(gen.concatenate_dataset(input_dataset._variant_tensor, dataset_to_concatenate._variant_tensor,
+                                                 **flat_structure(self._structure)))
+
+    def _inputs(self):
+        return self._input_datasets
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def common_structure(datasets, verb):
+    """The spec of elements of any of several datasets. TypeError: their types or classes differ."""
+    first = datasets[0]
+    types, classes = get_legacy_output_types(first), get_legacy_output_classes(first)
+    shapes = get_legacy_output_shapes(first)
+    for other in datasets[1:]:
+        for what, mine, get in (("types", types, get_legacy_output_types),
+                                ("classes", classes, get_legacy_output_classes)):
+            if mine != get(other):
+                raise TypeError(f"Two datasets to {verb} have different {what} {mine} and {get(other)}")
+        shapes = nest.pack_sequence_as(shapes, [
+            a.most_specific_compatible_type(b) if hasattr(a, "most_specific_compatible_type") else
+            a.most_specific_compatible_shape(b)
+            for a, b in zip(nest.flatten(shapes), nest.flatten(get_legacy_output_shapes(other)))])
+    return structure.convert_legacy_structure(types, shapes, classes)

@@ -1,0 +1,1 @@
+"""What datasets know of their elements."""

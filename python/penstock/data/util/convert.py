@@ -1,0 +1,25 @@
+"""Arguments of datasets as tensors."""
+from penstock.framework import constant_op, dtypes, ops, tensor_shape
+
+
+def optional_param_to_tensor(argument_name, argument_value, argument_default=0, argument_dtype=dtypes.int64):
+    """An argument, or its default if it is None, as a tensor."""
+    if argument_value is None:
+        return constant_op.constant(argument_default, dtype=argument_dtype, name=argument_name)
+    return ops.convert_to_tensor(argument_value, dtype=argument_dtype, name=argument_name)
+
+
+def partial_shape_to_tensor(shape_like):
+    """A shape as a vector of int64, with -1 for unknown sizes. TypeError, ValueError: a tensor of another kind."""
+    try:
+        sizes = tensor_shape.as_shape(shape_like).as_list()
+        return ops.convert_to_tensor([-1 if size is None else size for size in sizes], dtype=dtypes.int64)
+    except (TypeError, ValueError):
+        made = ops.internal_convert_to_tensor(shape_like, preferred_dtype=dtypes.int64)
+    if made.shape.rank not in (None, 1):
+        raise ValueError(f"The given shape {shape_like} must be a 1-D tensor of tf.int64 values, but the shape was "
+                         f"{made.shape}.")
+    if made.dtype != dtypes.int64:
+        raise TypeError(f"The given shape {shape_like} must be a 1-D tensor of tf.int64 values, but the element type "
+                        f"was {made.dtype.name}.")
+    return made

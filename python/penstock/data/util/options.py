@@ -1,0 +1,72 @@
+"""Objects that hold options: each has a type and a default, and two of them can be merged."""
+
+
+class OptionsBase:
+    """Base class; the attributes are properties made by `create_option`."""
+
+    def __init__(self):
+        object.__setattr__(self, "_options", {})
+        object.__setattr__(self, "_mutable", True)
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in set(self._options) | set(other._options))
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    __hash__ = None
+
+    def __setattr__(self, name, value):
+        if not self._mutable:
+            raise ValueError("Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
+                             "`tf.data.Dataset.with_options(options)` to set or update dataset options.")
+        if not hasattr(self, name):
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        object.__setattr__(self, name, value)
+
+    def _set_mutable(self, mutable):
+        """Whether it may be changed; also of the options that it holds."""
+        object.__setattr__(self, "_mutable", mutable)
+        for value in self._options.values():
+            if isinstance(value, OptionsBase):
+                value._set_mutable(mutable)
+
+
+def create_option(name, ty, docstring, default_factory=lambda: None):
+    """The property of an option: values of type `ty` (TypeError otherwise)."""
+    def get(options):
+        if name not in options._options:
+            options._options[name] = default_factory()
+        return options._options[name]
+
+    def put(options, value):
+        if not isinstance(value, ty):
+            raise TypeError(f'Property "{name}" must be of type {ty}, got: {value!r} (type: {type(value)!r})')
+        options._options[name] = value
+
+    return property(get, put, None, docstring)
+
+
+def merge_options(*options_list):
+    """All options in one; what the later say counts. TypeError unless all are of one class. ValueError for none."""
+    if not options_list:
+        raise ValueError("At least one options should be provided")
+    kind = type(options_list[0])
+    for options in options_list:
+        if not isinstance(options, kind):
+            raise TypeError(f"Incompatible options type: {kind!r} vs {type(options)!r}")
+    if not isinstance(options_list[0], OptionsBase):
+        raise TypeError("The inputs should inherit from `OptionsBase`")
+    plain, result = kind(), kind()
+    for options in options_list:
+        for name in options._options:
+            this, that, default = getattr(result, name), getattr(options, name), getattr(plain, name)
+            if that == default:
+                continue
+            if isinstance(this, OptionsBase) and this != default:
+                that = merge_options(this, that)
+            setattr(result, name, that)
+    return result

@@ -416,9 +416,7 @@ class Function:
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for arguments, or for specs of them. TypeError: it has a signature, and they are not of it."""
-        if self.input_signature is not None and not args and not kwargs:
-            args = None
-        concrete = self._get_concrete_function_internal_garbage_collected(args, kwargs)
+        concrete = self._get_concrete_function_internal(*args, **kwargs)
         concrete._allow_keywords()
         return concrete
 
@@ -426,7 +424,9 @@ class Function:
         return self._maybe_define_function(args, kwargs)[0]
 
     def _get_concrete_function_internal(self, *args, **kwargs):
-        return self._maybe_define_function(args, kwargs)[0]
+        if self.input_signature is not None and not args and not kwargs:
+            args = None
+        return self._get_concrete_function_internal_garbage_collected(args, kwargs)
 
     def __get__(self, instance, owner):
         if instance is None:

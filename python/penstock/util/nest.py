@@ -222,7 +222,7 @@ def _pack(structure, flat, index, test):
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """A structure like `structure` with the leaves of `flat_sequence`. ValueError if their numbers differ."""
     test = _test(expand_composites)
-    if not test(flat_sequence):
+    if not test(flat_sequence) and not isinstance(flat_sequence, list):
         raise TypeError("flat_sequence must be a sequence")
     if not test(structure):
         if len(flat_sequence) != 1:

@@ -6,7 +6,7 @@ from penstock.data.ops.dataset_ops import (
     get_legacy_output_types)
 from penstock.data.ops.simple import _RestructuredDataset
 from penstock.data.util import convert, nest, sparse, structure
-from penstock.framework import dtypes, gen, ops, smart_cond, tensor_shape, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import math_ops
@@ -176,16 +176,14 @@ class PaddedBatchDataset(_Structured):
             nest.flatten(shapes), nest.flatten_up_to(shapes, padded_shapes))]
         values = nest.flatten(nest.map_structure_up_to(shapes, _padding_value_to_tensor, values, types))
         drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        dropped = smart_cond.smart_constant_value(drop_remainder)
+        dropped = tensor_util.constant_value(drop_remainder)
         rows = tensor_shape.TensorShape([tensor_util.constant_value(batch_size) if dropped else None])
         self._structure = structure.convert_legacy_structure(
             types, nest.pack_sequence_as(shapes, [rows.concatenate(tensor_util.constant_value_as_shape(s))
                                                   for s in padded]), get_legacy_output_classes(input_dataset))
-        arguments = dict(batch_size=batch_size, padded_shapes=padded, padding_values=values,
-                         output_shapes=structure.get_flat_tensor_shapes(self._structure))
-        variant = input_dataset._variant_tensor
-        super().__init__(input_dataset, gen.padded_batch_dataset(variant, **arguments) if dropped is False else
-                         gen.padded_batch_dataset_v2(variant, drop_remainder=drop_remainder, **arguments))
+        super().__init__(input_dataset, gen.padded_batch_dataset_v2(
+            input_dataset._variant_tensor, batch_size=batch_size, padded_shapes=padded, padding_values=values,
+            drop_remainder=drop_remainder, output_shapes=structure.get_flat_tensor_shapes(self._structure)))
 
 
 # Taking apart

@@ -30,7 +30,7 @@ def flat_structure(element_spec):
 class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     """A sequence of elements, perhaps without end. Each method gives a new dataset and leaves this one as it is.
 
-    Elements are tensors (dense, sparse, ragged), datasets, or tuples, dicts and the like of these; `element_spec` tells.
+    Elements are tensors (dense, sparse, ragged), datasets, or tuples, dicts and the like of these: `element_spec`.
     Made by `from_tensors`, `from_tensor_slices`, `from_generator`, `range`, `list_files` or a class for files.
     """
 
@@ -148,8 +148,8 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         return count
 
     def as_numpy_iterator(self):
-        """An iterator over elements whose tensors are arrays. RuntimeError unless executing eagerly; TypeError for parts
-        that are no arrays."""
+        """An iterator over elements whose tensors are arrays. RuntimeError unless executing eagerly; TypeError for
+        parts that are no arrays."""
         return iterator_ops.numpy_iterator(self)
 
     def __repr__(self):
@@ -341,7 +341,8 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None,
             use_unbounded_threadpool=False, name=None):
-        """`map_func` of each element; `num_parallel_calls` at a time, in their order unless `deterministic` is False."""
+        """`map_func` of each element, `num_parallel_calls` at a time; in their order unless `deterministic` is
+        False."""
         return _mapping().map_dataset(self, map_func, num_parallel_calls, deterministic, synchronous,
                                       use_unbounded_threadpool, preserve_cardinality=True)
 

@@ -339,6 +339,6 @@ def numpy_iterator(dataset):
         raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
     for spec in nest.flatten(dataset.element_spec):
         if spec._is_opaque:
-            raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of "
-                            f"type {spec.value_type}")
+            raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values "
+                            f"of type {spec.value_type}")
     return NumpyIterator(dataset)

@@ -24,7 +24,7 @@ class TensorDataset(DatasetSource):
 class TensorSliceDataset(DatasetSource):
     """The rows of tensors."""
 
-    def __init__(self, element, is_files=False):
+    def __init__(self, element):
         element = structure.normalize_element(element)
         batched = structure.type_spec_from_value(element)
         self._tensors = structure.to_batched_tensor_list(batched, element)
@@ -35,7 +35,7 @@ class TensorSliceDataset(DatasetSource):
         for other in rows[1:]:
             rows[0].assert_is_compatible_with(other)
         super().__init__(gen.tensor_slice_dataset(
-            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure), is_files=is_files))
+            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -114,8 +114,33 @@ def list_files(file_pattern, shuffle=None, seed=None):
         found = control_flow_ops.Assert(some, [message], summarize=1, name="assert_not_empty")
         with ops.control_dependencies([found]):
             files = array_ops.identity(files)
-        dataset = TensorSliceDataset(files, is_files=True)
+        dataset = TensorSliceDataset(files)
         if shuffle is None or shuffle:
             size = math_ops.maximum(array_ops.shape(files, out_type=dtypes.int64)[0], 1)
             dataset = dataset.shuffle(size, seed=seed)
         return dataset
+
+
+class ListDataset(DatasetSource):
+    """The elements of a list, which must be of one structure."""
+
+    def __init__(self, elements, name=None):
+        if not isinstance(elements, list):
+            raise TypeError("Invalid `elements`. Elements must be a list.")
+        if not elements:
+            raise ValueError("Invalid `elements`. Elements should not be empty.")
+        elements = [structure.normalize_element(element) for element in elements]
+        specs = [structure.type_spec_from_value(element) for element in elements]
+        self._structure = specs[0]
+        for spec in specs[1:]:
+            self._structure = nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), self._structure,
+                                                 spec)
+        tensors = [t for element in elements for t in structure.to_tensor_list(self._structure, element)]
+        super().__init__(gen.list_dataset(tensors, **flat_structure(self._structure)))
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def from_list(elements, name=None):
+    """A dataset of the elements of a list. TypeError, ValueError: it is none, or empty."""
+    return ListDataset(elements)

@@ -1,4 +1,4 @@
-"""Structures of elements of datasets: tuples, dicts, namedtuples and attrs classes. A list becomes a tensor, so lists are
+"""Structures of elements of datasets: tuples, dicts, namedtuples and attrs classes. Lists, which become tensors, are
 leaves, and so are values of sparse tensors."""
 from penstock.framework.sparse_tensor import SparseTensorValue
 from penstock.util import nest

@@ -204,3 +204,21 @@ class NoneTensorSpec(type_spec.BatchableTypeSpec):
 
     def _to_legacy_output_classes(self):
         return self
+
+
+# Names that version 1 has for specs.
+
+
+def tensor_structure(dtype, shape):
+    """TensorSpec(shape, dtype)."""
+    return TensorSpec(shape, dtype)
+
+
+def sparse_tensor_structure(dtype, shape):
+    """SparseTensorSpec(shape, dtype)."""
+    return SparseTensorSpec(shape, dtype)
+
+
+def ragged_tensor_structure(dtype, shape, ragged_rank):
+    """RaggedTensorSpec(shape, dtype, ragged_rank)."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)

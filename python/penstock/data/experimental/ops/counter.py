@@ -1,0 +1,17 @@
+"""Counting without end."""
+from penstock.data.ops import sources
+from penstock.data.ops.dataset_ops import DatasetV1Adapter
+from penstock.framework import dtypes
+
+
+def CounterV2(start=0, step=1, dtype=dtypes.int64):
+    """start, start + step, and so on without end."""
+    return sources.counter(start, step, dtype)
+
+
+def CounterV1(start=0, step=1, dtype=dtypes.int64):
+    """start, start + step, and so on without end."""
+    return DatasetV1Adapter(CounterV2(start, step, dtype))
+
+
+Counter = CounterV1

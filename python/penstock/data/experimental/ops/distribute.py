@@ -1,0 +1,64 @@
+"""Pipelines divided among workers and devices."""
+from penstock.data.ops.dataset_ops import (
+    DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure,
+    get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types)
+from penstock.data.util import nest, structure
+from penstock.framework import gen, ops, tensor_shape
+
+
+class _AutoShardDataset(UnaryUnchangedStructureDataset):
+    """The part of a pipeline that one of several workers computes."""
+
+    def __init__(self, input_dataset, num_workers, index):
+        super().__init__(input_dataset, gen.auto_shard_dataset(
+            input_dataset._variant_tensor, num_workers=num_workers, index=index, **input_dataset._flat_structure))
+
+
+def _AutoShardDatasetV1(input_dataset, num_workers, index):
+    """The part of a pipeline that one of several workers computes, with version 1's methods."""
+    return DatasetV1Adapter(_AutoShardDataset(input_dataset, num_workers, index))
+
+
+class _RebatchDataset(UnaryDataset):
+    """Batches divided among replicas. ValueError: elements without dimensions."""
+
+    def __init__(self, input_dataset, num_replicas, use_fallback=True):
+        def divided(shape):
+            if len(shape) < 1:
+                raise ValueError("Input shape should have at least one dimension. Perhaps your input dataset is not "
+                                 "batched?")
+            sizes = [d.value for d in shape.dims]
+            even = sizes[0] is not None and sizes[0] % num_replicas == 0
+            return tensor_shape.TensorShape([sizes[0] // num_replicas if even else None, *sizes[1:]])
+
+        self._structure = structure.convert_legacy_structure(
+            get_legacy_output_types(input_dataset),
+            nest.map_structure(divided, get_legacy_output_shapes(input_dataset)),
+            get_legacy_output_classes(input_dataset))
+        super().__init__(input_dataset, gen.rebatch_dataset(
+            input_dataset._variant_tensor, num_replicas=num_replicas, use_fallback=use_fallback,
+            **flat_structure(self._structure)))
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+class _RemoteDataset(DatasetSource):
+    """A serialized dataset on a device."""
+
+    def __init__(self, graph_def, device, element_spec):
+        self._structure = element_spec
+        with ops.device(device):
+            super().__init__(gen.dataset_from_graph(graph_def))
+
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
+
+
+def replicate(dataset, devices):
+    """{device: a copy of the dataset there}. TypeError if it is none."""
+    if not isinstance(dataset, DatasetV2):
+        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+    with ops.colocate_with(dataset._variant_tensor):
+        dataset = dataset._apply_options()
+        graph_def = dataset._as_serialized_graph(
+            stateful_whitelist=dataset.options().experimental_stateful_whitelist)
+    return {device: _RemoteDataset(graph_def, device, dataset.element_spec) for device in devices}

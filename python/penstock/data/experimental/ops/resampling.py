@@ -1,0 +1,82 @@
+"""Elements left out so that classes come as often as wanted."""
+import numpy as np
+
+from penstock.data.ops import dataset_ops
+from penstock.framework import dtypes, ops, tensor_util
+from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
+
+
+def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+    """For Dataset.apply: (class, element), with elements left out so that the classes come as often as `target_dist`
+    says. `class_func` tells an element's class; `initial_dist` how often they come, which is estimated if left out."""
+    def apply(dataset):
+        Dataset = dataset_ops.Dataset
+        target = ops.convert_to_tensor(target_dist, name="target_dist")
+        classes = dataset.map(class_func)
+        if initial_dist is not None:
+            initial = ops.convert_to_tensor(initial_dist, name="initial_dist")
+            accepted, kept = _acceptance(initial, target)
+            initial_ds = Dataset.from_tensors(initial).repeat()
+            accepted_ds = Dataset.from_tensors(accepted).repeat()
+            kept_ds = Dataset.from_tensors(kept).repeat()
+        else:
+            initial_ds = _estimated(target, classes)
+            both = initial_ds.map(lambda found: _acceptance(found, target))
+            accepted_ds = both.map(lambda accept_prob, _: accept_prob)
+            kept_ds = both.map(lambda _, prob_original: prob_original)
+        filtered = _filtered(dataset, accepted_ds, initial_ds, classes, seed).prefetch(3)
+        known = None if initial_dist is None else _known_share(initial, target)
+        if known == 1:
+            return Dataset.zip((classes, dataset))
+        if known == 0:
+            return filtered
+        return Dataset.sample_from_datasets(
+            [Dataset.zip((classes, dataset)), filtered],
+            weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed)
+    return apply
+
+
+def _known_share(initial, target):
+    initial, target = tensor_util.constant_value(initial), tensor_util.constant_value(target)
+    return None if initial is None or target is None else np.min(target / initial)
+
+
+def _filtered(dataset, accepted_ds, initial_ds, classes, seed):
+    """The elements that a random number accepts, with their classes."""
+    def maybe_warn_on_large_rejection(accept_dist, initial_dist):
+        rejected = math_ops.reduce_sum((1 - accept_dist) * initial_dist)
+        return control_flow_ops.cond(
+            math_ops.less(rejected, .5), lambda: accept_dist,
+            lambda: logging_ops.Print(accept_dist, [rejected, initial_dist, accept_dist], first_n=10, summarize=100,
+                                      message="Proportion of examples rejected by sampler is high: "))
+
+    accepted_ds = dataset_ops.Dataset.zip((accepted_ds, initial_ds)).map(maybe_warn_on_large_rejection)
+
+    def _gather_and_copy(class_val, acceptance_prob, data):
+        return class_val, array_ops.gather(acceptance_prob, class_val), data
+
+    return dataset_ops.Dataset.zip((classes, accepted_ds, dataset)).map(_gather_and_copy).filter(
+        lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p).map(
+            lambda class_value, _, data: (class_value, data))
+
+
+def _estimated(target, classes, batch_size=32, smoothing=10):
+    """How often each class has come so far, for each element."""
+    count = target.shape[0] or array_ops.shape(target)[0]
+    seen = array_ops.fill([count], np.int64(smoothing))
+
+    def update_estimate_and_tile(seen, c):
+        total = math_ops.add(seen, math_ops.reduce_sum(
+            array_ops.one_hot(c, seen.get_shape()[0], dtype=dtypes.int64), 0))
+        share = math_ops.cast(math_ops.truediv(total, math_ops.reduce_sum(total)), dtypes.float32)
+        return total, array_ops.tile(array_ops.expand_dims(share, 0), [batch_size, 1])
+
+    return classes.batch(batch_size).scan(seen, update_estimate_and_tile).unbatch()
+
+
+def _acceptance(initial, target):
+    """(how likely an element of each class is accepted, how likely all are): mixing the dataset as it is with one of
+    accepted elements leaves out fewer."""
+    ratio = target / (initial + np.finfo(initial.dtype.as_numpy_dtype).tiny)
+    most, least = math_ops.reduce_max(ratio), math_ops.reduce_min(ratio)
+    return (ratio - least) / (most - least), least

@@ -1,0 +1,26 @@
+"""Threads of a pipeline's own."""
+from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset
+from penstock.data.ops.iterator_ops import _generate_shared_name
+from penstock.framework import gen, ops
+
+
+class PrivateThreadPool:
+    """Threads for pipelines."""
+
+    def __init__(self, num_threads, display_name=None, max_intra_op_parallelism=1):
+        shared_name = _generate_shared_name("privatethreadpool") if ops.executing_eagerly() else None
+        self._resource = gen.thread_pool_handle(
+            num_threads=num_threads, max_intra_op_parallelism=max_intra_op_parallelism,
+            display_name=display_name or "", shared_name=shared_name)
+
+
+def override_threadpool(dataset, thread_pool):
+    """A dataset that uses the threads of a PrivateThreadPool."""
+    return _ThreadPoolDataset(dataset, thread_pool)
+
+
+class _ThreadPoolDataset(UnaryUnchangedStructureDataset):
+    def __init__(self, input_dataset, thread_pool):
+        self._thread_pool = thread_pool
+        super().__init__(input_dataset, gen.thread_pool_dataset(input_dataset._variant_tensor, thread_pool._resource,
+                                                                **input_dataset._flat_structure))

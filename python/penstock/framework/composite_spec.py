@@ -91,7 +91,6 @@ class SparseTensorSpec(BatchableTypeSpec):
     def _to_batched_tensor_list(self, value):
         if self._shape.rank == 0:
             raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
-        value = SparseTensor.from_value(value)
         return [gen.serialize_many_sparse(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)]
 
     def _from_compatible_tensor_list(self, tensor_list):

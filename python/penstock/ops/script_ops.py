@@ -23,7 +23,7 @@ _ERRORS = (
 
 
 def as_array(value, dtype=None):
-    """A value that a function returned as an array in C order, of type `dtype` if given; strings as objects, encoded."""
+    """A value that a function returned as an array in C order, of type `dtype` if given; strings as encoded objects."""
     result = np.asarray(value, dtype=None if dtype is object else dtype, order="C")
     if result.dtype.char == "U":
         flat = [text.encode("utf8") for text in result.ravel()]

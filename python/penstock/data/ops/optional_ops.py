@@ -52,13 +52,11 @@ class _OptionalImpl(Optional):
 
     def has_value(self, name=None):
         """Whether there is one, as a tensor."""
-        with ops.colocate_with(self._variant_tensor):
-            return gen.optional_has_value(self._variant_tensor, name=name)
+        return gen.optional_has_value(self._variant_tensor, name=name)
 
     def get_value(self, name=None):
         """The value. An InvalidArgumentError when it runs if there is none."""
-        with ops.name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope, \
-                ops.colocate_with(self._variant_tensor):
+        with ops.name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope:
             spec = self._value_structure
             return structure.from_tensor_list(spec, gen.optional_get_value(
                 self._variant_tensor, name=scope, output_types=structure.get_flat_tensor_types(spec),

@@ -3,7 +3,6 @@ from penstock.data.experimental.ops.prefetching_ops import RemoteFunctions
 from penstock.data.ops import dataset_ops, iterator_ops
 from penstock.data.ops.options import Options
 from penstock.data.ops.simple import PrefetchDataset
-from penstock.data.util import structure
 from penstock.eager import context
 from penstock.framework import composite_tensor, dtypes, errors, gen, ops, type_spec
 from penstock.framework.tensor_spec import TensorSpec

@@ -4,6 +4,8 @@ import os
 import sys
 import types
 
+from penstock.api import dispatch
+
 
 def read_table(module):
     """name -> "module:attribute" of one table module."""
@@ -48,7 +50,7 @@ class Namespace(types.ModuleType):
                     value = getattr(value, part)
             except AttributeError as e:
                 raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
-        self.__dict__[name] = value
+        value = self.__dict__[name] = dispatch.with_ragged(target, value)
         return value
 
     def __dir__(self):

@@ -1,13 +1,19 @@
 """tf.map_fn."""
+import sys
+
 from penstock.framework import constant_op
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
+from penstock.framework import tensor_spec
 from penstock.ops import array_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.functional_ops import Packing, cached_variables, common_length
 from penstock.ops.while_loop import while_loop
 from penstock.util import nest
+
+# No argument is ragged while this is not loaded.
+_RAGGED = "penstock.ops.ragged.ragged_tensor"
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -20,6 +26,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         raise TypeError("To perform a map on the values of a sparse tensor use either SparseTensor(input.indices, "
                         "fn(input.values), input.dense_shape) or SparseTensor(input.indices, map_fn(fn, "
                         "input.values), input.dense_shape)")
+    if _RAGGED in sys.modules:
+        from penstock.ops.ragged import ragged_map_ops
+        if ragged_map_ops.takes_part(elems, dtype):
+            return ragged_map_ops.map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape,
+                                         name)
     if not parallel_iterations:
         parallel_iterations = 1 if ops.executing_eagerly() else 10
     inputs = Packing(elems)
@@ -54,9 +65,24 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         return outputs.packed(stacked)
 
 
+def _of_rows(elems):
+    """What map_fn's results are unless it is said: like the elements, so ragged where these are."""
+    from penstock.ops.ragged import ragged_tensor, ragged_tensor_spec
+
+    def kind(elem):
+        if not isinstance(elem, ragged_tensor.RaggedTensor):
+            return ops.convert_to_tensor(elem).dtype
+        return ragged_tensor_spec.RaggedTensorSpec.from_value(elem)._unbatch()
+
+    return nest.map_structure(kind, elems)
+
+
 def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
               name=None, fn_output_signature=None):
     """`map_fn`; `fn_output_signature` is the newer name of `dtype` and may hold specs of tensors."""
     if fn_output_signature is not None:
-        dtype = nest.map_structure(lambda spec: getattr(spec, "dtype", spec), fn_output_signature)
+        dtype = nest.map_structure(lambda spec: spec.dtype if isinstance(spec, tensor_spec.TensorSpec) else spec,
+                                   fn_output_signature)
+    if dtype is None and _RAGGED in sys.modules:
+        dtype = _of_rows(elems)
     return map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)

@@ -29,7 +29,7 @@ def _binary(function, name):
             if not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
                 try:
                     y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
-                except TypeError:
+                except (TypeError, ValueError):
                     if hasattr(type(y), f"__r{name}__"):  # y may know what to do
                         return NotImplemented
                     raise

@@ -14,6 +14,29 @@ def nrows_of(values, out_type=dtypes.int32):
     return array_ops.shape(values, out_type=out_type)[0] if isinstance(values, ops.Tensor) else values.nrows(out_type)
 
 
+def positive_axis(axis, ndims):
+    """The axis counted from the front. TypeError unless it is an int; ValueError out of range."""
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if ndims is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically known.")
+        return axis
+    if not -ndims <= axis < ndims:
+        raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
+    return axis % ndims
+
+
+def assert_splits_match(nested_splits_lists):
+    """Assertions that all lists of splits are the same. ValueError: lists of several lengths."""
+    message = "Inputs must have identical ragged splits"
+    first = nested_splits_lists[0]
+    if any(len(splits) != len(first) for splits in nested_splits_lists):
+        raise ValueError(message)
+    return [check_ops.assert_equal(a, b, message=message)
+            for splits in nested_splits_lists[1:] for a, b in zip(first, splits) if a is not b]
+
+
 def splits_of(lengths):
     """Row splits from row lengths."""
     return array_ops.concat([constant_op.constant([0], lengths.dtype), math_ops.cumsum(lengths)], axis=0)
@@ -85,6 +108,13 @@ def checked_limits(values, limits):
         check_ops.assert_rank(limits, 1, message=message),
         check_ops.assert_non_negative(limits[:1], message=message), _sorted(limits, message),
         check_ops.assert_equal(limits[-1:], count, message=message)])
+
+
+def checked_uniform(splits, total, count):
+    """The splits of rows of one length, with an assertion that they take up all values."""
+    return control_flow_ops.with_dependencies(
+        [check_ops.assert_equal(total, count, message="uniform_row_length * nrows must equal the number of values")],
+        splits)
 
 
 def assert_without_gaps(indices):

@@ -5,7 +5,7 @@ from penstock.client import fetches
 from penstock.framework import composite_tensor, constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, math_ops
-from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged import ragged_checks, ragged_operators
 from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
 
 __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "match_row_splits_dtypes"]
@@ -15,7 +15,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     """Values, a tensor or a ragged one, and where each row of them begins. Made by the class methods `from_...`."""
 
     def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None,
-                 internal=False):
+                 internal=False, uniform_row_length=None):
         if not internal:
             raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead "
                              "(e.g., RaggedTensor.from_row_lengths())")
@@ -34,6 +34,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         self._cached_row_lengths = cached_row_lengths
         self._cached_value_rowids = cached_value_rowids
         self._cached_nrows = cached_nrows
+        self._uniform_row_length = uniform_row_length
 
     @property
     def _type_spec(self):
@@ -134,6 +135,28 @@ class RaggedTensor(composite_tensor.CompositeTensor):
                        internal=True)
 
     @classmethod
+    def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, validate=True, name=None):
+        """From rows that are all as long. `nrows` is needed only where that length is 0."""
+        ragged_checks.require_bool(validate)
+        with ops.name_scope(name, "RaggedFromUniformRowLength", [values, uniform_row_length, nrows]):
+            values, length = cls._convert(values, uniform_row_length, "uniform_row_length")
+            length.shape.assert_has_rank(0)
+            count = ragged_checks.nrows_of(values, length.dtype)
+            known = tensor_util.constant_value(length)
+            if known is not None and known < 0:
+                raise ValueError(f"Expected uniform_row_length >= 0; got {known}")
+            if nrows is None:
+                if known == 0 and tensor_shape.dimension_value(values.shape[0]) != 0:
+                    raise ValueError("nrows must be specified if uniform_row_length==0")
+                nrows = array_ops.where_v2(math_ops.equal(length, 0), array_ops.zeros_like(count),
+                                           count // math_ops.maximum(length, 1))
+            nrows = ops.convert_to_tensor(nrows, length.dtype, name="nrows")
+            splits = math_ops.range(nrows + 1) * length
+            if validate:
+                splits = ragged_checks.checked_uniform(splits, nrows * length, count)
+            return cls(values, splits, cached_nrows=nrows, internal=True, uniform_row_length=length)
+
+    @classmethod
     def _from_nested(cls, make, what, flat_values, nested, name, scope, validate):
         ragged_checks.require_bool(validate)
         if isinstance(nested, ops.Tensor):
@@ -206,7 +229,9 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def shape(self):
         """The shape as far as it is known; ragged dimensions are None."""
         rows = tensor_shape.dimension_value(tensor_shape.dimension_at_index(self._row_splits.shape, 0) - 1)
-        return tensor_shape.TensorShape([rows, None]).concatenate(self._values.shape[1:])
+        length = self._uniform_row_length
+        length = None if length is None else tensor_util.constant_value(length)
+        return tensor_shape.TensorShape([rows, length]).concatenate(self._values.shape[1:])
 
     def get_shape(self):
         """The shape."""
@@ -236,6 +261,11 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def nested_row_splits(self):
         """The splits of all ragged dimensions."""
         return (self._row_splits,) + (self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ())
+
+    @property
+    def uniform_row_length(self):
+        """The length of all rows if the tensor was made so, else None."""
+        return self._uniform_row_length
 
     def value_rowids(self, name=None):
         """The number of the row that each value belongs to."""
@@ -314,7 +344,17 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             raise ValueError("self and new_values have mismatched row_splits dtypes; use "
                              "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes.")
         return RaggedTensor(new_values, self._row_splits, self._cached_row_lengths, self._cached_value_rowids,
-                            self._cached_nrows, internal=True)
+                            self._cached_nrows, internal=True, uniform_row_length=self._uniform_row_length)
+
+    def merge_dims(self, outer_axis, inner_axis):
+        """The dimensions from one axis to another as one. ValueError: outer_axis behind inner_axis, or out of range."""
+        ndims = self.shape.ndims
+        outer, inner = (ragged_checks.positive_axis(a, ndims) for a in (outer_axis, inner_axis))
+        if outer > inner:
+            raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis "
+                             f"({inner_axis})")
+        with ops.name_scope(None, "RaggedMergeDims", [self]):
+            return _merged(self, outer, inner)
 
     def with_flat_values(self, new_values):
         """The same rows of other innermost values."""
@@ -434,7 +474,20 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         return executing_eagerly() and hasattr(self._row_splits, "numpy")
 
     def numpy(self):
-        """The value in an eager program, as a RaggedTensorValue."""
+        """The value in an eager program: an array of rows, or a plain array if all rows are as long."""
+        if not self._is_eager():
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        values = self._values.numpy()
+        rows = np.split(values, self._row_splits.numpy())[1:-1]
+        if not rows:
+            return np.zeros((0, 0) + values.shape[1:], dtype=values.dtype)
+        if len({len(row) for row in rows}) == 1:
+            return np.stack(rows)
+        result = np.empty(len(rows), dtype=object)
+        result[:] = rows
+        return result
+
+    def _value(self):
         value = self.flat_values.numpy()
         for splits in reversed(self.nested_row_splits):
             value = RaggedTensorValue(value, splits.numpy())
@@ -445,7 +498,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         if not self._is_eager():
             raise ValueError("RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the "
                              "RaggedTensor first and then use RaggedTensorValue.to_list().")
-        return self.numpy().to_list()
+        return self._value().to_list()
 
     def eval(self, feed_dict=None, session=None):
         """The value in the default session."""
@@ -482,6 +535,28 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         for splits in reversed(list(components[1:])):
             result = RaggedTensor(result, splits, internal=True)
         return result
+
+
+ragged_operators.overload(RaggedTensor)
+
+
+def _merged(value, outer, inner):
+    if outer == inner:
+        return value
+    if outer > 1 and isinstance(value, RaggedTensor):
+        return value.with_values(_merged(value.values, outer - 1, inner - 1))
+    if not isinstance(value, RaggedTensor):
+        shape = array_ops.shape(value)
+        return array_ops.reshape(value, array_ops.concat([shape[:outer], [-1], shape[inner + 1:]], axis=0))
+    splits, rows = (None, value) if outer == 0 else (value.row_splits, value.values)
+    for _ in range(inner - outer):
+        if isinstance(rows, RaggedTensor):
+            splits = None if splits is None else array_ops.gather(rows.row_splits, splits)
+            rows = rows.values
+        else:
+            splits = None if splits is None else splits * array_ops.shape(rows, out_type=splits.dtype)[1]
+            rows = _merged(rows, 0, 1)
+    return rows if splits is None else RaggedTensor.from_row_splits(rows, splits, validate=False)
 
 
 def is_ragged(value):

@@ -1,0 +1,93 @@
+"""Which public functions take ragged tensors too, and what does their work then.
+
+The function itself is tried first; only where it refuses its arguments is it looked whether one of them is ragged.
+"""
+import functools
+import sys
+
+_MODULE = "penstock.ops.ragged.ragged_tensor"
+# Kind of function -> where it is defined -> names.
+_BY_ELEMENT = {
+    "unary": {
+        "framework.gen": """acos acosh asin asinh atan atanh ceil cos cosh digamma erfc exp expm1 floor is_finite is_inf
+            is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
+            decode_base64 encode_base64 decode_compressed string_strip string_to_hash_bucket_fast
+            string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
+            invert bessel_i0e bessel_i1e""",
+        "ops.math_ops": """abs conj erf imag log_sigmoid negative real round saturate_cast sign sqrt square tanh sigmoid
+            cast angle bessel_i0e bessel_i1e""",
+        "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
+        "ops.clip_ops": "clip_by_value",
+        "ops.nn_ops": "dropout dropout_v2 leaky_relu",
+        "ops.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
+            regex_full_match regex_replace substr substr_v2 string_length string_length_v2""",
+    },
+    "list": {"ops.math_ops": "add_n", "framework.gen": "string_join", "ops.string_ops": "string_join"},
+    "binary": {
+        "framework.gen": """add atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
+            floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
+            left_shift right_shift""",
+        "ops.math_ops": """subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
+            complex""",
+    },
+}
+# Where a function is defined -> its name -> module and name of the function for ragged tensors.
+_FUNCTIONS = {
+    "ops.array_ops": """batch_gather=ragged_gather_ops.batch_gather concat=ragged_concat_ops.concat
+        expand_dims=v1.expand_dims expand_dims_v2=ragged_array_ops.expand_dims gather=v1.gather
+        gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
+        one_hot=ragged_array_ops.one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
+        squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze stack=ragged_concat_ops.stack where=ragged_where_op.where
+        where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse""",
+    "framework.gen": """tile=ragged_array_ops.tile dynamic_partition=ragged_array_ops.dynamic_partition
+        reverse_v2=ragged_array_ops.reverse
+        unsorted_segment_sum=ragged_math_ops.segment_sum unsorted_segment_prod=ragged_math_ops.segment_prod
+        unsorted_segment_min=ragged_math_ops.segment_min unsorted_segment_max=ragged_math_ops.segment_max""",
+    "ops.math_ops": """unsorted_segment_mean=ragged_math_ops.segment_mean
+        unsorted_segment_sqrt_n=ragged_math_ops.segment_sqrt_n reduce_sum=ragged_math_ops.reduce_sum
+        reduce_prod=ragged_math_ops.reduce_prod reduce_min=ragged_math_ops.reduce_min
+        reduce_max=ragged_math_ops.reduce_max reduce_mean=ragged_math_ops.reduce_mean
+        reduce_all=ragged_math_ops.reduce_all reduce_any=ragged_math_ops.reduce_any
+        reduce_variance=ragged_math_ops.reduce_variance reduce_std=ragged_math_ops.reduce_std
+        reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
+        reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
+        reduce_any_v1=v1.reduce_any""",
+    "ops.string_ops": "reduce_join=v1.reduce_join reduce_join_v2=v1.reduce_join_v2",
+}
+
+
+def _targets():
+    found = {}
+    for kind, modules in _BY_ELEMENT.items():
+        for module, names in modules.items():
+            found.update((f"{module}:{name}", kind) for name in names.split())
+    for module, names in _FUNCTIONS.items():
+        for row in names.split():
+            name, _, other = row.partition("=")
+            found[f"{module}:{name}"] = other
+    return found
+
+
+_TARGETS = _targets()
+
+
+def with_ragged(target, function):
+    """The public function behind `target` ("module:name"), for ragged tensors too if there is a row for it."""
+    kind = _TARGETS.get(target)
+    if kind is None:
+        return function
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            if _MODULE not in sys.modules:
+                raise
+            from penstock.ops.ragged import ragged_dispatch
+            result = ragged_dispatch.call(kind, function, args, kwargs)
+            if result is NotImplemented:
+                raise
+            return result
+
+    return call

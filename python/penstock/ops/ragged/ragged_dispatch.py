@@ -1,0 +1,62 @@
+"""What public functions do where one of their arguments is ragged; api/dispatch.py says which do what."""
+import importlib
+import inspect
+
+from penstock.framework import ops
+from penstock.ops.ragged import ragged_functional_ops
+from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
+
+
+def call(kind, function, args, kwargs):
+    """The function's result for ragged arguments; NotImplemented if there is none among them.
+
+    kind: "unary", "list", "binary" for functions of each element of the first argument, of those of a list, of the
+    first two, stretched to a common shape; or "module.name" of a function that takes the same arguments.
+    """
+    values = [*args, *kwargs.values()]
+    if not any(is_ragged(v) or isinstance(v, (list, tuple)) and any(map(is_ragged, v)) for v in values):
+        return NotImplemented
+    if kind in _KINDS:
+        return _KINDS[kind](function, list(args), dict(kwargs))
+    module, _, name = kind.partition(".")
+    module = "ragged_version_one" if module == "v1" else module
+    return getattr(importlib.import_module("penstock.ops.ragged." + module), name)(*args, **kwargs)
+
+
+def _take(function, position, args, kwargs):
+    """Takes an argument out of those given."""
+    if args:
+        return args.pop(0)
+    names = list(inspect.signature(function).parameters)
+    return kwargs.pop(names[position], None)
+
+
+def _unary(function, args, kwargs):
+    value = _take(function, 0, args, kwargs)
+    if not is_ragged(value):
+        return NotImplemented
+    value = convert_to_tensor_or_ragged_tensor(value)
+    return value.with_flat_values(function(value.flat_values, *args, **kwargs))
+
+
+def _list(function, args, kwargs):
+    values = _take(function, 0, args, kwargs)
+    return ragged_functional_ops.map_flat_values(lambda flat: function(flat, *args, **kwargs), list(values))
+
+
+def _binary(function, args, kwargs):
+    x = _take(function, 0, args, kwargs)
+    y = _take(function, 1, args, kwargs)
+    if not is_ragged(x) and not is_ragged(y):
+        return NotImplemented
+    if is_ragged(x):
+        x = convert_to_tensor_or_ragged_tensor(x)
+        y = convert_to_tensor_or_ragged_tensor(y, preferred_dtype=x.dtype)
+    else:
+        y = convert_to_tensor_or_ragged_tensor(y)
+        x = convert_to_tensor_or_ragged_tensor(x, preferred_dtype=y.dtype)
+    with ops.name_scope(kwargs.pop("name", None), "Ragged" + function.__name__.title(), [x, y]):
+        return ragged_functional_ops.stretched(lambda a, b: function(a, b, *args, **kwargs), x, y)
+
+
+_KINDS = {"unary": _unary, "list": _list, "binary": _binary}

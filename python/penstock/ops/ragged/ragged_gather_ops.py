@@ -1,0 +1,147 @@
+"""Gathering rows of ragged tensors, and by ragged indices."""
+from penstock.framework import gen, ops, tensor_shape
+from penstock.ops import array_ops, check_ops, math_ops
+from penstock.ops.ragged.ragged_tensor import (
+    RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
+
+
+def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+    """The rows of `params` that `indices` names; either may be ragged.
+
+    Shape: indices.shape + params.shape[1:]; with batch_dims: that within each batch. ValueError: another axis than the
+    first behind the batch dimensions, or an unknown rank of `indices`.
+    """
+    del validate_indices
+    if not isinstance(batch_dims, int) or not isinstance(axis, int) or axis not in (0, batch_dims):
+        raise ValueError("axis != batch_dims is not supported for ragged gather yet.")
+    if batch_dims:
+        return _within_batches(params, indices, batch_dims, name)
+    with ops.name_scope(name, "RaggedGather", [params, indices]):
+        params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
+                                                  convert_to_tensor_or_ragged_tensor(indices, name="indices"))
+        if is_ragged(indices):
+            return indices.with_values(gather(params, indices.values))
+        if not is_ragged(params):
+            return array_ops.gather(params, indices)
+        if indices.shape.ndims is None:
+            raise ValueError("indices.shape.ndims must be known statically")
+        rank = indices.shape.ndims + params.ragged_rank - 1
+        splits, values = gen.ragged_gather(params.nested_row_splits, params.flat_values, indices,
+                                           OUTPUT_RAGGED_RANK=rank)
+        return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+
+
+def batch_gather(params, indices, name=None):
+    """`gather` within each batch: all dimensions of `indices` but the last are batch dimensions.
+
+    ValueError: batch dimensions that differ, or an unknown rank of `indices`.
+    """
+    if not is_ragged(params) and not is_ragged(indices):
+        return array_ops.batch_gather(params, indices, name)
+    with ops.name_scope(name, "RaggedBatchGather", [params, indices]):
+        params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
+                                                  convert_to_tensor_or_ragged_tensor(indices, name="indices"))
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        if rank == 0:
+            raise ValueError("indices.rank must be at least 1.")
+        return _within_batches(params, indices, rank - 1, None)
+
+
+def _within_batches(params, indices, batch_dims, name):
+    """gather behind `batch_dims` dimensions that both have in common."""
+    with ops.name_scope(name, "RaggedBatchGather", [params, indices]):
+        params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
+                                                  convert_to_tensor_or_ragged_tensor(indices, name="indices"))
+        if batch_dims == 0:
+            return gather(params, indices)
+        if not is_ragged(indices):
+            if not is_ragged(params):
+                return array_ops.gather(params, indices, batch_dims=batch_dims)
+            if batch_dims > 1 or indices.shape.ndims > 2:
+                raise ValueError("batch shape from indices does not match params shape")
+            starts = array_ops.expand_dims(params.row_starts(), 1)
+            return gather(params.values, math_ops.cast(indices, starts.dtype) + starts)
+        if not is_ragged(params):
+            rank = params.shape.ndims
+            if batch_dims > 1 or rank is not None and rank < 2:
+                raise ValueError("batch shape from indices does not match params shape")
+            params = RaggedTensor.from_tensor(params, ragged_rank=1, row_splits_dtype=indices.row_splits.dtype)
+        if batch_dims > 1:
+            same = check_ops.assert_equal(params.row_splits, indices.row_splits)
+            with ops.control_dependencies([same]):
+                return indices.with_values(_within_batches(params.values, indices.values, batch_dims - 1, None))
+        starts = array_ops.repeat(params.row_starts(), indices.row_lengths(), axis=0)
+        inner = indices.values
+        if is_ragged(inner):
+            starts = array_ops.gather(starts, inner.value_rowids())
+            return indices.with_values(inner.with_values(
+                gather(params.values, math_ops.cast(inner.values, starts.dtype) + starts)))
+        return indices.with_values(gather(params.values, math_ops.cast(inner, starts.dtype) + starts))
+
+
+def gather_nd(params, indices, batch_dims=0, name=None):
+    """The parts of `params` that the last dimension of `indices` names; either may be ragged.
+
+    Shape: indices.shape[:-1] + params.shape[indices.shape[-1]:]. ValueError: the size of the last dimension of
+    `indices` is not known or ragged.
+    """
+    if not isinstance(batch_dims, int) or batch_dims:
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    if not is_ragged(params) and not is_ragged(indices):
+        return array_ops.gather_nd(params, indices, name)
+    with ops.name_scope(name, "RaggedGatherNd", [params, indices]):
+        params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
+                                                  convert_to_tensor_or_ragged_tensor(indices, name="indices"))
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("indices.rank be statically known.")
+        if rank == 0:
+            raise ValueError("indices.rank must be at least 1.")
+        if is_ragged(indices) and rank == indices.ragged_rank + 1:
+            raise ValueError("The innermost dimension of indices may not be ragged")
+        depth = tensor_shape.dimension_value(indices.shape[-1])
+        if depth is None:
+            raise ValueError("indices.shape[-1] must be statically known.")
+        if rank > 2:
+            return _by_many(params, indices, rank)
+        if depth == 0:
+            return _repeated(params, indices, rank)
+        if depth == 1:
+            return gather(params, array_ops.reshape(indices, [-1]))
+        return _by_tuples(params, math_ops.cast(indices, params.row_splits.dtype), depth)
+
+
+def _by_many(params, indices, rank):
+    """gather_nd by indices of more than two dimensions."""
+    if is_ragged(indices):
+        return indices.with_flat_values(gather_nd(params, indices.flat_values))
+    nested = RaggedTensor.from_tensor(indices, ragged_rank=rank - 2, row_splits_dtype=params.row_splits.dtype)
+    result = nested.with_flat_values(gather_nd(params, nested.flat_values))
+    # What was uniform in `indices` is uniform in the result.
+    return result.to_tensor() if result.ragged_rank == rank - 2 else result
+
+
+def _repeated(params, indices, rank):
+    """Empty index tuples: all of `params`, as often as there are tuples."""
+    from penstock.ops.ragged import ragged_array_ops
+    ndims = params.ragged_rank + array_ops.rank(params.flat_values)
+    for _ in range(rank - 1):
+        params = ragged_array_ops.expand_dims(params, axis=0)
+    counts = array_ops.shape(indices)[:-1]
+    return ragged_array_ops.tile(params, array_ops.concat(
+        [counts, array_ops.ones(array_ops.expand_dims(ndims, 0), counts.dtype)], axis=0))
+
+
+def _by_tuples(params, indices, depth):
+    """gather_nd by tuples of at least two places: step by step the place in the values below."""
+    place = array_ops.gather(params.row_splits, indices[..., 0]) + indices[..., 1]
+    values = params.values
+    for dim in range(2, depth):
+        if not is_ragged(values):
+            rest = array_ops.concat([array_ops.expand_dims(place, -1), indices[..., dim:]], axis=-1)
+            return array_ops.gather_nd(values, rest)
+        place = array_ops.gather(values.row_starts(), place) + indices[..., dim]
+        values = values.values
+    return gather(values, place)

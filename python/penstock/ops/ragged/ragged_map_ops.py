@@ -1,0 +1,88 @@
+"""tf.map_fn over the rows of ragged tensors, and with ragged results."""
+from penstock.framework import constant_op, dtypes, ops
+from penstock.ops import tensor_array_ops
+from penstock.ops.functional_ops import Packing, cached_variables
+from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged.ragged_tensor import (
+    RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
+from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock.ops.while_loop import while_loop
+from penstock.util import nest
+
+
+class RaggedTensorType:
+    """Says that a function's result is ragged: its type, its ragged rank, and the type of its splits."""
+
+    def __init__(self, dtype, ragged_rank, row_splits_dtype=dtypes.int64):
+        self.dtype = dtypes.as_dtype(dtype)
+        self.ragged_rank = ragged_rank
+        self.row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+
+
+def takes_part(elems, dtype):
+    """Whether elements or results of a map_fn are ragged."""
+    return any(map(is_ragged, nest.flatten(elems))) or \
+        any(isinstance(d, (RaggedTensorType, RaggedTensorSpec)) for d in nest.flatten(dtype))
+
+
+class _Collected:
+    """The results of all calls at one place of the structure: a TensorArray for each part of them."""
+
+    def __init__(self, kind, size, infer_shape):
+        self.kind = kind
+        if isinstance(kind, (RaggedTensorType, RaggedTensorSpec)):
+            lengths = [kind.row_splits_dtype] * (kind.ragged_rank + 1)
+            self.arrays = [tensor_array_ops.TensorArray(t, size, infer_shape=False) for t in [kind.dtype, *lengths]]
+        else:
+            self.arrays = [tensor_array_ops.TensorArray(dtypes.as_dtype(kind), size, infer_shape=infer_shape)]
+
+    def is_ragged(self):
+        return len(self.arrays) > 1
+
+    def parts(self, value):
+        """What is written of one result: its values, the number of its rows, the rows' lengths level by level."""
+        if not self.is_ragged():
+            if is_ragged(value):
+                raise ValueError(f"The declared ragged rank (0) mismatches the result ({value.ragged_rank})")
+            return [value]
+        value = convert_to_tensor_or_ragged_tensor(value)
+        rank = value.ragged_rank if is_ragged(value) else 0
+        if rank != self.kind.ragged_rank:
+            raise ValueError(f"The declared ragged rank ({self.kind.ragged_rank}) mismatches the result ({rank})")
+        rows = ragged_checks.nrows_of(value, self.kind.row_splits_dtype)
+        if not rank:
+            return [value, rows]
+        value = value.with_row_splits_dtype(self.kind.row_splits_dtype)
+        return [value.flat_values, rows, *value.nested_row_lengths()]
+
+    def result(self, arrays):
+        if not self.is_ragged():
+            return arrays[0].stack()
+        values, rows, *lengths = arrays
+        value = values.concat()
+        for level in reversed(lengths):
+            value = RaggedTensor.from_row_lengths(value, level.concat(), validate=False)
+        return RaggedTensor.from_row_lengths(value, rows.stack(), validate=False)
+
+
+def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
+           name=None):
+    """fn(row) for each row of `elems`; `dtype` has a RaggedTensorSpec (or type) where the result is ragged."""
+    inputs = Packing(elems)
+    outputs = inputs if dtype is None else Packing(dtype)
+    with ops.name_scope(name, "map", inputs.flat(elems)), cached_variables():
+        flat = match_row_splits_dtypes(*(convert_to_tensor_or_ragged_tensor(e, name="elem")
+                                         for e in inputs.flat(elems)))
+        n = ragged_checks.nrows_of(flat[0], dtypes.int32)
+        kinds = [e.dtype for e in flat] if dtype is None else outputs.flat(dtype)
+        collected = [_Collected(kind, n, infer_shape) for kind in kinds]
+
+        def body(i, arrays):
+            out = fn(inputs.packed([e[i] for e in flat]))
+            parts = [c.parts(value) for c, value in zip(collected, outputs.flat(out))]
+            return i + 1, [[a.write(i, p) for a, p in zip(*pair)] for pair in zip(arrays, parts)]
+
+        _, arrays = while_loop(lambda i, _: i < n, body, (constant_op.constant(0), [c.arrays for c in collected]),
+                               parallel_iterations=parallel_iterations or (1 if ops.executing_eagerly() else 10),
+                               back_prop=back_prop, swap_memory=swap_memory, maximum_iterations=n)
+        return outputs.packed([c.result(a) for c, a in zip(collected, arrays)])

@@ -1,0 +1,185 @@
+"""Sums and the like of ragged tensors: along dimensions, and of rows that belong together."""
+import numpy as np
+
+from penstock.framework import dtypes, ops, tensor_util
+from penstock.ops import array_ops, check_ops, math_ops
+from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged.ragged_checks import range  # noqa: A004 (tf.ragged's name)
+from penstock.ops.ragged.ragged_tensor import (
+    RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
+
+
+def _segments(combine, data, segment_ids, num_segments):
+    """Combines the rows of `data` that have the same segment id; a row of the result is as long as the longest of them.
+
+    combine(data, segment_ids, num_segments) does so for tensors.
+    """
+    if not is_ragged(data) and not is_ragged(segment_ids):
+        return combine(data, segment_ids, num_segments)
+    data, segment_ids = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(data, name="data"),
+                                                convert_to_tensor_or_ragged_tensor(segment_ids, name="segment_ids"))
+    if segment_ids.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError("segment_ids must have dtype int32 or int64.")
+    if is_ragged(segment_ids):
+        if not is_ragged(data):
+            raise ValueError("segment_ids.shape must be a prefix of data.shape, but segment_ids is ragged and data is "
+                             "not.")
+        same = check_ops.assert_equal(segment_ids.row_splits, data.row_splits,
+                                      message="segment_ids.shape must be a prefix of data.shape")
+        with ops.control_dependencies([same]):
+            return _segments(combine, data.values, segment_ids.values, num_segments)
+    lengths = data.row_lengths()
+    longest = math_ops.maximum(math_ops.unsorted_segment_max(lengths, segment_ids, num_segments), 0)
+    splits = ragged_checks.splits_of(longest)
+    starts = array_ops.gather(splits, segment_ids)
+    places = range(starts, starts + lengths, row_splits_dtype=splits.dtype).values
+    return RaggedTensor.from_row_splits(_segments(combine, data.values, places, splits[-1]), splits, validate=False)
+
+
+def _segment_function(kind, combine, doc):
+    def segment(data, segment_ids, num_segments, name=None):
+        with ops.name_scope(name, "RaggedSegment" + kind, [data, segment_ids, num_segments]):
+            return _segments(combine, data, segment_ids, num_segments)
+
+    segment.__doc__ = doc + " of the rows that have the same segment id."
+    return segment
+
+
+segment_sum = _segment_function("Sum", math_ops.unsorted_segment_sum, "The sum")
+segment_prod = _segment_function("Prod", math_ops.unsorted_segment_prod, "The product")
+segment_min = _segment_function("Min", math_ops.unsorted_segment_min, "The smallest")
+segment_max = _segment_function("Max", math_ops.unsorted_segment_max, "The largest")
+
+
+def _ones_like(data):
+    return data.with_flat_values(array_ops.ones_like(data.flat_values)) if is_ragged(data) \
+        else array_ops.ones_like(data)
+
+
+def _quotient(total, count):
+    """total / count, of the same rows."""
+    return total.with_flat_values(total.flat_values / count.flat_values) if is_ragged(total) else total / count
+
+
+def segment_mean(data, segment_ids, num_segments, name=None):
+    """The mean of the rows that have the same segment id."""
+    with ops.name_scope(name, "RaggedSegmentMean", [data, segment_ids, num_segments]):
+        return _quotient(segment_sum(data, segment_ids, num_segments),
+                         segment_sum(_ones_like(data), segment_ids, num_segments))
+
+
+def segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """The sum of the rows that have the same segment id, divided by the square root of their number."""
+    with ops.name_scope(name, "RaggedSegmentSqrtN", [data, segment_ids, num_segments]):
+        count = segment_sum(_ones_like(data), segment_ids, num_segments)
+        root = count.with_flat_values(math_ops.sqrt(count.flat_values)) if is_ragged(count) else math_ops.sqrt(count)
+        return _quotient(segment_sum(data, segment_ids, num_segments), root)
+
+
+def ragged_reduce_aggregate(reduce_op, unsorted_segment_op, rt_input, axis, keepdims, separator=None, name=None):
+    """Reduces along dimensions, one after the other, so the two functions must be associative.
+
+    reduce_op(tensor, axis, name=) along uniform dimensions, unsorted_segment_op(data, ids, count) along ragged ones;
+    both get `separator` too if there is one. ValueError: an axis that is not known, or out of range.
+    """
+    options = {} if separator is None else {"separator": separator}
+    if not is_ragged(rt_input):
+        return reduce_op(rt_input, axis, keepdims=keepdims, name=name, **options)
+    if isinstance(axis, ops.Tensor):
+        axis = tensor_util.constant_value(axis)
+        if axis is None:
+            raise ValueError("axis must be known at graph construction time.")
+    if isinstance(axis, np.ndarray):
+        axis = axis.tolist()
+    rt_input = convert_to_tensor_or_ragged_tensor(rt_input, name="rt_input")
+    if axis is None:
+        result = reduce_op(rt_input.flat_values, None, keepdims=keepdims, name=name, **options)
+        if keepdims:
+            for _ in rt_input.nested_row_splits:
+                result = array_ops.expand_dims(result, axis=0)
+        return result
+    with ops.name_scope(name, "RaggedReduce", [rt_input]):
+        axes = [axis] if not isinstance(axis, (list, tuple)) else axis
+        axes = sorted({ragged_checks.positive_axis(a, rt_input.shape.ndims) for a in axes}, reverse=True)
+        combine = lambda data, ids, count: unsorted_segment_op(data, ids, count, **options)
+        reduce = lambda data, axis: reduce_op(data, axis, keepdims=keepdims, **options)
+        for a in axes:
+            rt_input = _reduced(reduce, combine, rt_input, a, keepdims)
+        return rt_input
+
+
+def _reduced(reduce, combine, value, axis, keepdims):
+    from penstock.ops.ragged import ragged_array_ops
+    if not is_ragged(value):
+        return reduce(value, axis)
+    if axis > 1:
+        return value.with_values(_reduced(reduce, combine, value.values, axis - 1, keepdims))
+    if axis == 1:
+        ids, count = value.value_rowids(), value.nrows()
+    else:
+        lengths = value.row_lengths()
+        count = math_ops.maximum(math_ops.reduce_max(lengths), 0)
+        ids = range(lengths, row_splits_dtype=lengths.dtype).values
+    result = _segments(combine, value.values, ids, count)
+    return ragged_array_ops.expand_dims(result, axis=axis) if keepdims else result
+
+
+def _reduce_function(kind, reduce_op, segment_op, doc):
+    def reduce(input_tensor, axis=None, keepdims=None, name=None):
+        return ragged_reduce_aggregate(reduce_op, segment_op, input_tensor, axis, keepdims,
+                                       name=name or "RaggedReduce" + kind)
+
+    reduce.__doc__ = doc + " along dimensions, ragged or not."
+    return reduce
+
+
+reduce_sum = _reduce_function("Sum", math_ops.reduce_sum, math_ops.unsorted_segment_sum, "The sum")
+reduce_prod = _reduce_function("Prod", math_ops.reduce_prod, math_ops.unsorted_segment_prod, "The product")
+reduce_min = _reduce_function("Min", math_ops.reduce_min, math_ops.unsorted_segment_min, "The smallest")
+reduce_max = _reduce_function("Max", math_ops.reduce_max, math_ops.unsorted_segment_max, "The largest")
+
+
+def reduce_mean(input_tensor, axis=None, keepdims=None, name=None):
+    """The mean along dimensions; NaN of no elements."""
+    with ops.name_scope(name, "RaggedReduceMean", [input_tensor]):
+        return _quotient(reduce_sum(input_tensor, axis, keepdims),
+                         reduce_sum(_ones_like(input_tensor), axis, keepdims))
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The variance along dimensions."""
+    with ops.name_scope(name, "RaggedReduceVariance", [input_tensor]):
+        if input_tensor.dtype.is_integer:
+            raise TypeError("Input must be either real or complex")
+        squares = input_tensor.with_flat_values(math_ops.square(input_tensor.flat_values))
+        mean, of_squares = reduce_mean(input_tensor, axis, keepdims), reduce_mean(squares, axis, keepdims)
+        if not is_ragged(mean):
+            return math_ops.maximum(of_squares - math_ops.square(mean), 0)
+        return mean.with_flat_values(
+            math_ops.maximum(of_squares.flat_values - math_ops.square(mean.flat_values), 0))
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The standard deviation along dimensions."""
+    with ops.name_scope(name, "RaggedReduceStd", [input_tensor]):
+        variance = reduce_variance(input_tensor, axis, keepdims)
+        return variance.with_flat_values(math_ops.sqrt(variance.flat_values)) if is_ragged(variance) \
+            else math_ops.sqrt(variance)
+
+
+def _over_bools(reduce):
+    def logical(input_tensor, axis=None, keepdims=None, name=None):
+        with ops.name_scope(name, "RaggedReduceLogical", [input_tensor]):
+            numbers = input_tensor.with_flat_values(math_ops.cast(input_tensor.flat_values, dtypes.int32))
+            result = reduce(numbers, axis, keepdims)
+            if not is_ragged(result):
+                return math_ops.cast(result, dtypes.bool)
+            return result.with_flat_values(math_ops.cast(result.flat_values, dtypes.bool))
+
+    return logical
+
+
+reduce_all = _over_bools(reduce_prod)
+reduce_all.__doc__ = "Whether all hold, along dimensions."
+reduce_any = _over_bools(reduce_sum)
+reduce_any.__doc__ = "Whether any holds, along dimensions."

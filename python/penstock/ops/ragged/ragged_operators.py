@@ -1,0 +1,57 @@
+"""Python's operators on ragged tensors."""
+from penstock.api import dispatch
+from penstock.framework import defaults, gen
+from penstock.framework.mode import mode
+from penstock.ops import math_ops
+
+_OPERATORS = {
+    "ge": "framework.gen:greater_equal", "gt": "framework.gen:greater", "le": "framework.gen:less_equal",
+    "lt": "framework.gen:less",
+    "and": "framework.gen:logical_and", "or": "framework.gen:logical_or", "xor": "ops.math_ops:logical_xor",
+    "invert": "framework.gen:logical_not", "abs": "ops.math_ops:abs", "neg": "ops.math_ops:negative",
+    "add": "framework.gen:add", "sub": "ops.math_ops:subtract", "mul": "ops.math_ops:multiply",
+    "div": "ops.math_ops:div", "truediv": "ops.math_ops:truediv", "floordiv": "ops.math_ops:floordiv",
+    "mod": "framework.gen:floor_mod", "pow": "ops.math_ops:pow",
+}
+_REFLECTED = "and or xor add sub mul div truediv floordiv mod pow".split()
+
+
+def _refuse(self):
+    raise TypeError("RaggedTensor may not be used as a boolean.")
+
+
+def _compares_elements():
+    return mode.tensor_equality and defaults.executing_eagerly_outside_functions()
+
+
+def _equal(self, other):
+    if other is not None and _compares_elements():
+        return _EQUAL(self, other)
+    return self is other
+
+
+def _not_equal(self, other):
+    if other is not None and _compares_elements():
+        return _NOT_EQUAL(self, other)
+    return self is not other
+
+
+_EQUAL = dispatch.with_ragged("ops.math_ops:equal", math_ops.equal)
+_NOT_EQUAL = dispatch.with_ragged("ops.math_ops:not_equal", math_ops.not_equal)
+
+
+def overload(cls):
+    """Gives the class its operators."""
+    for name, target in _OPERATORS.items():
+        module, _, function = target.partition(":")
+        apply = dispatch.with_ragged(target, getattr(gen if module.endswith("gen") else math_ops, function))
+        setattr(cls, f"__{name}__", _method(apply, name in ("invert", "abs", "neg")))
+        if name in _REFLECTED:
+            setattr(cls, f"__r{name}__", lambda self, other, apply=apply: apply(other, self))
+    cls.__eq__, cls.__ne__, cls.__hash__ = _equal, _not_equal, object.__hash__
+    cls.__bool__ = cls.__nonzero__ = _refuse
+    cls.__array_priority__ = 100
+
+
+def _method(apply, is_unary):
+    return (lambda self: apply(self)) if is_unary else (lambda self, other: apply(self, other))

@@ -4,7 +4,7 @@ find_package(GTest REQUIRED)
 # A test links its folder and those above. What it needs beyond that (registered ops, something to run a graph) is
 # named here.
 set(test_extra_op ops)
-set(test_extra_graph ops)
+set(test_extra_graph engine)
 set(test_extra_io ops)
 set(test_extra_kernels_cpu engine)
 set(test_extra_data engine)

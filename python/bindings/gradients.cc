@@ -6,6 +6,7 @@
 #include <set>
 
 #include "penstock/graph/gradient.h"
+#include "penstock/graph/split_gradient.h"
 
 namespace penstock::python {
 namespace {
@@ -33,8 +34,10 @@ GradEndpoint FromPython(const PyGraph& graph, nb::handle h) {
 nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_ys, nb::handle stop_gradients,
                    const std::string& name_scope, bool zero_unconnected, bool colocate, int gate, int aggregation,
                    nb::object python_gradient, nb::handle python_ops, nb::dict override_map, nb::object visits,
-                   int inside, nb::handle loops_without_gradient) {
+                   int inside, nb::handle loops_without_gradient, nb::object forward) {
   GradientOptions options;
+  ForwardChanges changes;
+  options.forward = &changes;
   options.name_scope = name_scope;
   options.zero_unconnected = zero_unconnected;
   options.colocate = colocate;
@@ -80,18 +83,37 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
     }
     Raise(e.status());
   }
+  if (!forward.is_none()) {
+    for (const int id : changes.added) nb::handle(forward[0]).attr("append")(id);
+    for (const int id : changes.lowered) nb::handle(forward[1]).attr("append")(id);
+  }
   return out;
+}
+
+nb::tuple CarriedOutOfBranches(PyGraph& self, nb::handle backward) {
+  std::vector<Node*> nodes;
+  for (nb::handle id : backward) nodes.push_back(self.graph->node(nb::cast<int>(id)));
+  nb::list forward_ids, backward_ids;
+  try {
+    const CarriedOut added = CarryOutOfBranches(*self.graph, nodes);
+    for (const Node* node : added.forward) forward_ids.append(node->id());
+    for (const Node* node : added.backward) backward_ids.append(node->id());
+  } catch (const Error& e) {
+    Raise(e.status());
+  }
+  return nb::make_tuple(forward_ids, backward_ids);
 }
 
 }  // namespace
 
 void BindGradients(nb::class_<PyGraph>& graph) {
+  graph.def("carry_out_of_branches", &CarriedOutOfBranches, nb::arg("backward"));
   graph.def("gradients", &Gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("grad_ys"), nb::kw_only(),
             nb::arg("stop_gradients") = nb::tuple(), nb::arg("name_scope") = "gradients/",
             nb::arg("zero_unconnected") = false, nb::arg("colocate") = false, nb::arg("gate") = 0,
             nb::arg("aggregation") = 0, nb::arg("python_gradient") = nb::none(), nb::arg("python_ops") = nb::tuple(),
             nb::arg("override_map") = nb::dict(), nb::arg("visits").none() = nb::none(), nb::arg("inside") = -1,
-            nb::arg("loops_without_gradient") = nb::tuple());
+            nb::arg("loops_without_gradient") = nb::tuple(), nb::arg("forward").none() = nb::none());
 }
 
 }  // namespace penstock::python

@@ -4,23 +4,21 @@ The body is differentiated in place: what is added to it becomes the backward fu
 becomes a further result of the forward function. Differentiating these further results as well (for gradients of
 gradients) may ask for more of them, so there is a chain of levels; it ends when nothing new is asked for.
 
-Values inside of frames and of branches that were not taken cannot be results. A body with such control flow runs again,
-as far as it is needed, within the backward function.
+What the gradient of a loop reads of its iterations is in lists, which the loop gives besides its results. A value
+inside of a branch is merged with nothing behind it, and switched into the branch again in the backward function.
 """
 import functools
 import weakref
 
 from penstock import _core
 from penstock.eager import function_definition
+from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import registry
 from penstock.framework.graph import Graph
 from penstock.framework.tensor import Tensor
-
-
-_FRAME_OPS = frozenset(("Switch", "RefSwitch", "Enter", "RefEnter"))
 
 
 class _Backward:
@@ -43,8 +41,8 @@ class Differentiable:
     def __init__(self, name, graph, num_inputs, attrs, base):
         self._name = name
         self._base = base
-        self._runs_again = any(op.type in _FRAME_OPS for op in graph._ops)
         self._graph = graph
+        self._added = []  # nodes that later became part of the forward pass
         self._inputs = list(graph.inputs[:num_inputs])
         self._attrs = attrs
         self._end = graph._core.num_nodes
@@ -61,7 +59,7 @@ class Differentiable:
             return self._base
         found = self._forward.get(level)
         if found is None:
-            nodes = function_definition.body_nodes(self._graph, self._end)
+            nodes = function_definition.body_nodes(self._graph, self._end) + self._added
             attrs, name = dict(self._attrs), f"__forward_{self._name}_{ops.uid()}"
             if level > 0:
                 name, backward = self._forward_names[level - 1], self._backward[level - 1]
@@ -92,8 +90,7 @@ class Differentiable:
     def _add_level(self, results):
         graph, core = self._graph, self._graph._core
         self._forward_names.append(f"__forward_{self._name}_{ops.uid()}")
-        ys = [i for i, t in enumerate(results) if t.dtype.is_floating or t.dtype.is_complex
-              or t.dtype.name == "variant"]
+        ys = [i for i, t in enumerate(results) if _flows(t)]
         xs = [t for t in self._inputs if function_definition.is_trainable(t.dtype)]
         if not ys or not xs:
             self._backward.append(None)
@@ -109,32 +106,22 @@ class Differentiable:
                 handle = core.handle_data(*results[i]._key) if results[i].dtype.name == "variant" else None
                 if handle:
                     core.set_handle_data(*dy._key, handle)
-            found = gradients_util.compute([results[i] for i in ys], xs, dys)
+            found = gradients_util.compute([results[i] for i in ys], xs, dys, forward_nodes=self._added)
         by_input = {t._key: g for t, g in zip(xs, found)}
         flat, grads = [], []
         for t in self._inputs:
             grads.append(_place(by_input.get(t._key), flat))
-        if self._runs_again:
-            self._finish_whole(results, ys, dys, flat, grads)
-        else:
-            self._finish(results, first, ys, dys, flat, grads)
+        self._finish(results, first, ys, dys, flat, grads)
 
-    def _finish_whole(self, results, ys, dys, flat, grads):
-        """The backward function of a body that runs again in it."""
-        graph = self._graph
-        outside = dict(zip((t._key for t in graph.internal_captures), graph.external_captures))
-        inputs = {t._op._node for t in graph.inputs} | {dy._op._node for dy in dys}
-        body, stack = set(), [t._op for t in flat]
-        while stack:
-            op = stack.pop()
-            if op._node not in body and op._node not in inputs:
-                body.add(op._node)
-                stack.extend(t._op for t in op.inputs)
-                stack.extend(op.control_inputs)
-        taken = [("argument", i) if i < len(self._inputs) else ("captured", outside[t._key])
-                 for i, t in enumerate(graph.inputs)]
-        self._make_backward(ys, dys, graph.inputs, sorted(body), taken, flat, grads)
-        self._results.append(results)
+    def _body(self, first, inputs, dys):
+        """The ids of the nodes that make up the backward function, `first` being the first that was added for it."""
+        core = self._graph._core
+        forward = {*self._added, *inputs, *(dy._key[0] for dy in dys)}
+        body = [n for n in range(first, core.num_nodes) if n not in forward]
+        forward_nodes, more = core.carry_out_of_branches(body)
+        self._added.extend(forward_nodes)
+        self._graph._add_new_operations(scopes=False)
+        return more + body
 
     def _finish(self, results, first, ys, dys, flat, grads):
         graph, core = self._graph, self._graph._core
@@ -142,8 +129,10 @@ class Differentiable:
         known = {t._key: i for i, t in reversed(list(enumerate(results)))}
         captured = graph.internal_captures
         outside = dict(zip((t._key for t in captured), graph.external_captures))
-        own = {dy._key[0] for dy in dys}
-        more, taken, arguments, body, constants = [], [], [], [], set()
+        input_nodes = {key[0] for key in inputs}
+        body = self._body(first, input_nodes, dys)
+        inside = set(body)
+        more, taken, arguments, constants = [], [], [], set()
 
         def take(key):
             """Makes a value of the body an argument of the backward function."""
@@ -158,28 +147,23 @@ class Differentiable:
                 taken.append(("result", known[key]))
             arguments.append(graph._tensor(key))
 
-        input_nodes = {key[0] for key in inputs}
         asked = {dy._key for dy in dys}
 
         def ask(key):
             node = key[0]
-            if key in asked:
+            if key in asked or node in inside:
                 return
-            if node < first and node not in input_nodes and graph._ops[node].type == "Const":
+            if node not in input_nodes and graph._ops[node].type == "Const":
                 constants.add(node)
-            elif node < first or node in input_nodes:
+            else:
                 asked.add(key)
                 take(key)
 
-        for node in range(first, core.num_nodes):
-            if node in own or node in input_nodes:
-                continue
-            body.append(node)
+        for node in body:
             for key in core.inputs(node):
                 ask(tuple(key))
         for t in flat:
             ask(t._key)
-        inside = set(body)
         for node in body:
             control = core.control_inputs(node)
             if any(c not in inside for c in control):
@@ -198,6 +182,14 @@ class Differentiable:
         from penstock.eager.function import ConcreteFunction
         function = ConcreteFunction.from_definition(definition)
         self._backward.append(_Backward(function, ys, taken, grads))
+
+
+def _flows(tensor):
+    """Whether gradients flow into a result; lists of integers that a gradient wants are none."""
+    if tensor.dtype.name != "variant":
+        return tensor.dtype.is_floating or tensor.dtype.is_complex
+    held = tensor.graph._core.handle_data(*tensor._key)
+    return not held or function_definition.is_trainable(dtypes.as_dtype(held[0][0]))
 
 
 def _string(text):
@@ -296,7 +288,6 @@ def _rewrite(op, definition):
     first = len(op._outputs)
     op._set_func_attr("f", definition.name)
     op._set_type_list_attr("Tout", definition.output_types)
-    from penstock.framework import dtypes
     op._outputs.extend(Tensor(op, i, dtypes.as_dtype(definition.output_types[i]))
                        for i in range(first, len(definition.output_types)))
     definition.describe_outputs(op, first)

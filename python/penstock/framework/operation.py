@@ -31,6 +31,11 @@ class Operation:
         else:
             self._outputs = [Tensor(self, i, _INTERN[t]) for i, t in enumerate(types)]
 
+    def _reread(self):
+        """Takes over what has become of the node."""
+        self._type = self._graph._core.op(self._node)
+        self._inputs_val = None
+
     @property
     def name(self):
         """The full name, scopes included."""

@@ -90,6 +90,13 @@ class _Caller:
 
     def __init__(self, graph):
         self._graph = graph
+        self.forward = [], []  # ids: what was added to the forward pass, and what hands on what its body gives now
+
+    def finish(self):
+        """Makes Python know what the runtime has done to the forward pass."""
+        self.take_new_operations()
+        for node in self.forward[1]:
+            self._graph._ops[node]._reread()
 
     def gradient(self, ids):
         """A gradient that the runtime gave, as tensors."""
@@ -212,8 +219,13 @@ def _refuse_eagerly():
 
 
 def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
-            aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
-    """The derivatives of the sum of ys by each x: tensors, IndexedSlices, or None."""
+            aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE,
+            forward_nodes=None):
+    """The derivatives of the sum of ys by each x: tensors, IndexedSlices, or None.
+
+    forward_nodes: a list that gets the ids of nodes that are added to what is differentiated, such as those that save
+    values.
+    """
     _refuse_eagerly()
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
@@ -237,7 +249,7 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
             if outer is not None:  # the derivatives lie where the ys do, and are captured
                 with outer.as_default():
                     return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
-                                   aggregation_method, stops, unconnected)
+                                   aggregation_method, stops, unconnected, forward_nodes)
         graph._check_not_finalized()
 
         def run(ys, xs, grad_ys):
@@ -250,10 +262,13 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
                     colocate=bool(colocate_gradients_with_ops),
                     gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
                     python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
-                    visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient)
+                    visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient,
+                    forward=caller.forward)
             except errors.InvalidArgumentError as e:
                 raise ValueError(e.message) from None
-            caller.take_new_operations()
+            caller.finish()
+            if forward_nodes is not None:
+                forward_nodes.extend(caller.forward[0])
             _note_origins(graph, scope, visits)
             return [caller.gradient(ids) for ids in results]
 

@@ -3,11 +3,45 @@
 #include <algorithm>
 #include <queue>
 
+#include "penstock/graph/lower.h"
+
 namespace penstock {
 
 bool Trainable(DataType t) {
   t = BaseType(t);
   return IsFloating(t) || IsComplex(t) || t == DT_RESOURCE || t == DT_VARIANT;
+}
+
+std::set<int> NodesBetween(const Graph& graph, const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs) {
+  std::set<int> between;
+  std::vector<bool> from_xs(graph.num_ids());
+  std::vector<Node*> stack;
+  for (const Endpoint& x : xs) {
+    if (!from_xs[x.node->id()]) stack.push_back(x.node);
+    from_xs[x.node->id()] = true;
+  }
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    for (const Consumer& consumer : node->consumers()) {
+      if (consumer.input < 0 || from_xs[consumer.node->id()]) continue;
+      if (!Trainable(consumer.node->input(consumer.input).type())) continue;
+      from_xs[consumer.node->id()] = true;
+      stack.push_back(consumer.node);
+    }
+  }
+  for (const Endpoint& y : ys) {
+    if (from_xs[y.node->id()] && between.insert(y.node->id()).second) stack.push_back(y.node);
+  }
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    for (const Endpoint& input : node->inputs()) {
+      if (!from_xs[input.node->id()] || !Trainable(input.type())) continue;
+      if (between.insert(input.node->id()).second) stack.push_back(input.node);
+    }
+  }
+  return between;
 }
 
 namespace {
@@ -39,7 +73,8 @@ Tensor ZeroTensor(DataType dtype, const Shape& shape) {
 
 std::vector<GradEndpoint> Differentiator::Run(const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs,
                                               const std::vector<GradEndpoint>& grad_ys) {
-  FindPaths(ys, xs);
+  between_ = NodesBetween(graph_, ys, xs);
+  for (const Endpoint& x : xs) x_nodes_.insert(x.node->id());
   for (size_t i = 0; i < ys.size(); ++i) {
     const GradEndpoint given = i < grad_ys.size() ? grad_ys[i] : GradEndpoint();
     Receive(ys[i], given.none() ? OnesFor(scope_.From(ys[i])) : FromGraph(given));
@@ -48,6 +83,9 @@ std::vector<GradEndpoint> Differentiator::Run(const std::vector<Endpoint>& ys, c
   for (const Endpoint& y : ys) ends.push_back(y.node);
   WalkRegion(ends);
   scope_.set_prefix(options_.name_scope);
+  if (options_.forward) {
+    for (const Node* node : scope_.forward_nodes()) options_.forward->added.push_back(node->id());
+  }
   std::vector<GradEndpoint> result;
   for (const Endpoint& x : xs) {
     scope_.set_colocate(options_.colocate ? x.node : nullptr);
@@ -103,39 +141,6 @@ Grad Differentiator::Aggregate(std::vector<Grad> grads) {
   }
   scope_.set_colocate(outer);
   return sums.size() == 1 ? sums[0] : CallOp("AddN", sums)[0];
-}
-
-// Nodes on a path from an x to a y.
-void Differentiator::FindPaths(const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs) {
-  std::vector<bool> from_xs(graph_.num_ids());
-  std::vector<Node*> stack;
-  for (const Endpoint& x : xs) {
-    if (!from_xs[x.node->id()]) stack.push_back(x.node);
-    from_xs[x.node->id()] = true;
-    x_nodes_.insert(x.node->id());
-  }
-  while (!stack.empty()) {
-    Node* node = stack.back();
-    stack.pop_back();
-    for (const Consumer& consumer : node->consumers()) {
-      if (consumer.input < 0 || from_xs[consumer.node->id()]) continue;
-      const Endpoint value = consumer.node->input(consumer.input);
-      if (!Flows(value)) continue;
-      from_xs[consumer.node->id()] = true;
-      stack.push_back(consumer.node);
-    }
-  }
-  for (const Endpoint& y : ys) {
-    if (from_xs[y.node->id()] && between_.insert(y.node->id()).second) stack.push_back(y.node);
-  }
-  while (!stack.empty()) {
-    Node* node = stack.back();
-    stack.pop_back();
-    for (const Endpoint& input : node->inputs()) {
-      if (!from_xs[input.node->id()] || !Flows(input)) continue;
-      if (between_.insert(input.node->id()).second) stack.push_back(input.node);
-    }
-  }
 }
 
 // The sum of what a value has received, or none.
@@ -367,6 +372,21 @@ void Differentiator::Gate(std::vector<Grad>* dxs) {
 
 std::vector<GradEndpoint> AddGradients(Graph& graph, const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs,
                                        const std::vector<GradEndpoint>& grad_ys, const GradientOptions& options) {
+  const int first = graph.num_ids();
+  const std::vector<Node*> lowered = LowerInPlace(graph, [&] {
+    std::vector<Node*> nodes;
+    for (const int id : NodesBetween(graph, ys, xs)) {
+      Node* node = graph.node(id);
+      if (HasBodies(*node) && !node->attrs().Find("_gradient_op_type")) nodes.push_back(node);
+    }
+    return nodes;
+  });
+  if (ForwardChanges* changes = options.forward) {
+    for (int id = first; id < graph.num_ids(); ++id) {
+      if (graph.node(id)) changes->added.push_back(id);
+    }
+    for (const Node* node : lowered) changes->lowered.push_back(node->id());
+  }
   return Differentiator(graph, options).Run(ys, xs, grad_ys);
 }
 

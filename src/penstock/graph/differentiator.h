@@ -15,6 +15,9 @@ namespace penstock {
 // Whether gradients flow through values of this type.
 bool Trainable(DataType type);
 
+// Ids of the nodes on a path from an x to a y.
+std::set<int> NodesBetween(const Graph& graph, const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs);
+
 class Differentiator {
  public:
   Differentiator(Graph& graph, const GradientOptions& options)
@@ -30,11 +33,10 @@ class Differentiator {
     int pending = 0;
   };
 
-  bool Flows(Endpoint value) const { return Trainable(value.type()); }
+  static bool Flows(Endpoint value) { return Trainable(value.type()); }
   bool Between(const Node* node) const { return between_.contains(node->id()); }
   bool IsReachable(Endpoint x) const;
   bool Stopped(const Node* node) const;
-  void FindPaths(const std::vector<Endpoint>& ys, const std::vector<Endpoint>& xs);
   void Receive(Endpoint value, Grad grad) { grads_[KeyOf(value)].push_back(std::move(grad)); }
   Grad Received(Endpoint value);
   Grad FromGraph(const GradEndpoint& g);

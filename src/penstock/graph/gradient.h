@@ -88,6 +88,12 @@ struct GradientLoop {
   std::function<Endpoint(Endpoint)> inside;   // what stands there for a value that is made elsewhere
 };
 
+// What differentiation does to the forward pass, as ids of nodes.
+struct ForwardChanges {
+  std::vector<int> added;    // nodes that save what the gradient reads, and bodies of calls
+  std::vector<int> lowered;  // calls and functional control flow, which now hand on what their bodies' nodes give
+};
+
 struct GradientOptions {
   std::string name_scope = "gradients/";  // prefix of all nodes that are added
   bool zero_unconnected = false;          // zeros instead of none for xs that ys do not depend on
@@ -102,6 +108,7 @@ struct GradientOptions {
   std::function<bool(const Node& node)> has_override;
   std::function<std::vector<GradEndpoint>(Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop)>
       override_gradient;
+  ForwardChanges* forward = nullptr;  // is told, if set
 };
 
 // Adds to `graph` the derivative of the sum of ys with respect to each x; grad_ys (empty, or one for each y, possibly

@@ -23,6 +23,40 @@ int64_t ParallelIterations(const ControlContext* loop) {
 
 bool HandsOnItsInput(const Node* node) { return node->traits().may_alias_input0 && node->num_inputs() == 1; }
 
+bool IsConstant(const Node* node, int32_t value) {
+  const AttrValue* held = node->op_name() == "Const" ? node->attrs().Find("value") : nullptr;
+  const Tensor* tensor = held ? held->If<Tensor>() : nullptr;
+  return tensor && tensor->dtype() == DT_INT32 && tensor->rank() == 0 && *tensor->data<int32_t>() == value;
+}
+
+// Whether the variable counts iterations as CountIterations does.
+bool Counts(const ControlContext::Variable& variable) {
+  if (!variable.exit || !variable.next || !variable.enter) return false;
+  if (!IsConstant(variable.enter->input(0).node, 0)) return false;
+  const Node* sum = variable.next->input(0).node;
+  if (sum->op_name() != "AddV2" || !IsConstant(sum->input(1).node, 1)) return false;
+  const Node* before = sum->input(0).node;
+  return HandsOnItsInput(before) && before->input(0) == Endpoint{variable.switch_node, 1};
+}
+
+// The list onto which a variable's next value, `list`, has pushed `value`: null if it has not.
+Endpoint PushedOnto(Endpoint list, Endpoint value) {
+  while (list.node->traits().flow == Flow::kMerge) {
+    const auto& sides = list.node->inputs();
+    const auto longer = std::ranges::find_if(sides, [](const Endpoint& e) {
+      return e.node->traits().flow != Flow::kSwitch;
+    });
+    if (longer == sides.end()) return {};
+    list = *longer;
+  }
+  if (list.node->op_name() != "TensorListPushBack" || list.node->input(1) != value) return {};
+  list = list.node->input(0);
+  while (list.node->traits().flow == Flow::kSwitch && list.node->input(1).node->traits().flow != Flow::kLoopCond) {
+    list = list.node->input(0);
+  }
+  return list;
+}
+
 }  // namespace
 
 GradientScope::GradientScope(Graph* graph, std::string prefix, const Node* inside)
@@ -97,6 +131,7 @@ Node* GradientScope::Add(const Place& place, std::string_view op, std::vector<En
   Node* node = graph_->AddNode(std::move(spec));
   if (!place.region) {
     flow_.Assign(node, place.context);
+    forward_nodes_.push_back(node);
   } else if (place.region->parent) {
     region_of_[node->id()] = place.region;
   }
@@ -182,6 +217,9 @@ std::vector<Node*> GradientScope::LoopControls(ControlContext* loop) {
 Endpoint GradientScope::CountIterations(ControlContext* loop) {
   Endpoint& count = counts_[loop];
   if (count) return count;
+  for (const ControlContext::Variable& variable : loop->variables) {
+    if (Counts(variable)) return count = {variable.exit, 0};
+  }
   const std::string prefix = base_ + loop->frame + "/forward/";
   const Place around{prefix, "", 0, nullptr, loop->parent};
   const Place inside{prefix, loop->frame, ParallelIterations(loop), loop->cond, loop};
@@ -193,11 +231,22 @@ Endpoint GradientScope::CountIterations(ControlContext* loop) {
   return count = {Add(inside, "Exit", {{variable.switch_node, 0}}), 0};
 }
 
+// That an earlier differentiation has made: gradients of gradients must not ask for ever more lists.
+Endpoint GradientScope::ListMadeBefore(Endpoint value, const ControlContext* loop) {
+  for (const ControlContext::Variable& variable : loop->variables) {
+    if (!variable.exit || !variable.next || !variable.enter) continue;
+    if (variable.enter->input(0).node->op_name() != "EmptyTensorList") continue;
+    if (PushedOnto(variable.next->input(0), value) == Endpoint{variable.switch_node, 1}) return {variable.exit, 0};
+  }
+  return {};
+}
+
 // A list of the value in all iterations, behind the loop.
 Endpoint GradientScope::AllValues(Endpoint value) {
   Endpoint& list = lists_[KeyOf(value)];
   if (list) return list;
   ControlContext* loop = ControlFlow::LoopOf(flow_.Of(value));
+  if ((list = ListMadeBefore(value, loop))) return list;
   const std::string prefix = base_ + loop->frame + "/forward/";
   const Place around{prefix, "", 0, nullptr, loop->parent};
   const Place inside{prefix, loop->frame, ParallelIterations(loop), loop->cond, loop};
@@ -346,6 +395,13 @@ std::optional<Outs> GradientScope::FromShape(std::string_view op, std::span<cons
   if (!MustBeSaved(value)) return {};
   if (op == "Shape" || op == "Size" || op == "Rank") {
     ControlContext* context = flow_.Of(value);
+    for (const Consumer& consumer : value.node->consumers()) {
+      Node* known = consumer.node;
+      if (consumer.input != 0 || known->input(0) != value || known->op_name() != op || !flow_.Known(known)) continue;
+      if (known->output_type(0) == DT_INT32 && flow_.Of(known) == context && known->control_inputs().empty()) {
+        return Outs{From(Inside({known, 0}))};
+      }
+    }
     const Place place{base_ + ControlFlow::LoopOf(context)->frame + "/forward/", "", 0, nullptr, context};
     return Outs{From(Inside({Add(place, op, {value}, attrs), 0}))};
   }

@@ -59,6 +59,8 @@ class GradientScope final : public Scope {
   const ControlFlow& flow() const { return flow_; }
   GradientRegion* region() const { return region_; }
   void set_region(GradientRegion* region) { region_ = region; }
+  // What was added to the forward pass.
+  const std::vector<Node*>& forward_nodes() const { return forward_nodes_; }
   ControlContext* caller() const { return caller_; }  // the context that the caller builds in; null: none
   // The value in the region that is being built. Internal: it is of a loop that is not gone back over there.
   Endpoint Inside(Endpoint value);
@@ -89,6 +91,7 @@ class GradientScope final : public Scope {
   Endpoint Saved(Endpoint value, GradientRegion* region);
   Endpoint Restore(Endpoint value, GradientRegion* region);
   Endpoint AllValues(Endpoint value);
+  static Endpoint ListMadeBefore(Endpoint value, const ControlContext* loop);
   Endpoint CountIterations(ControlContext* loop);
   std::vector<Node*> LoopControls(ControlContext* loop);
   std::vector<ControlContext*> BranchesOf(Endpoint value);
@@ -104,6 +107,7 @@ class GradientScope final : public Scope {
   int adopted_;  // nodes below are known
   std::vector<std::unique_ptr<GradientRegion>> regions_;
   GradientRegion* region_;
+  std::vector<Node*> forward_nodes_;
   std::map<int, GradientRegion*> region_of_;  // nodes that were added inside loops
   std::map<ControlContext*, Endpoint> counts_;
   std::map<ControlContext*, std::vector<Node*>> controls_;

@@ -403,14 +403,39 @@ void Graph::InferShapes(Node* node) {
   node->infos_ = std::move(context.outputs());
 }
 
-void Graph::RemoveNode(Node* node) {
-  if (!node->consumers_.empty()) throw Internal("node '", node->name(), "' still has consumers");
+void Graph::Unlink(Node* node) {
   for (const Endpoint& input : node->inputs_) {
     std::erase_if(input.node->consumers_, [&](const Consumer& c) { return c.node == node; });
   }
   for (Node* control : node->control_inputs_) {
     std::erase_if(control->consumers_, [&](const Consumer& c) { return c.node == node; });
   }
+  node->inputs_.clear();
+  node->control_inputs_.clear();
+}
+
+void Graph::Become(Node* node, NodeSpec spec) {
+  const OpDef* op = ops_->Find(spec.op);
+  if (!op) throw NotFound("Op type not registered '", spec.op, "' (node '", node->name_, "')");
+  Unlink(node);
+  node->op_ = op;
+  node->own_op_ = nullptr;
+  node->attrs_ = std::move(spec.attrs);
+  node->input_types_.clear();
+  node->inputs_ = spec.inputs;
+  FillTypes(node);
+  FillDefaults(node);
+  std::vector<DataType> types;
+  FillOutputTypes(*node, &types);
+  if (types != node->output_types_) throw Internal("node '", node->name_, "' would get outputs of other types");
+  node->inputs_.clear();
+  Link(node, std::move(spec.inputs), spec.control_inputs);
+  ++version_;
+}
+
+void Graph::RemoveNode(Node* node) {
+  if (!node->consumers_.empty()) throw Internal("node '", node->name(), "' still has consumers");
+  Unlink(node);
   by_name_.erase(node->name_);
   --num_nodes_;
   ++version_;

@@ -125,6 +125,9 @@ class Graph {
   // Gives inputs to a copy that was made without any (so that loops can be copied).
   void SetInputs(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
   void RemoveNode(Node* node);  // which nobody consumes any more
+  // Makes the node another op with outputs of the same types, about which the same is known; its name, its consumers
+  // and its device stay. `spec.name` and `spec.device` do not count.
+  void Become(Node* node, NodeSpec spec);
   void AddControlEdge(Node* from, Node* to);
   void RemoveControlEdges(Node* to);
   void RemoveControlEdge(Node* from, Node* to);
@@ -170,6 +173,7 @@ class Graph {
   void FillTypes(Node* node) const;
   void FillDefaults(Node* node) const;
   void Link(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
+  static void Unlink(Node* node);
   Node* Insert(std::unique_ptr<Node> node);
   std::optional<Tensor> Evaluate(Endpoint output, int depth);
 

@@ -12,9 +12,9 @@ namespace {
 // Replaces one node and hands on what it adds that may have to be replaced too.
 class Lowering {
  public:
-  // `around`: the functions whose bodies the node came out of.
-  Lowering(Graph& graph, Node* node, std::set<std::string> around)
-      : graph_(graph), node_(node), around_(std::move(around)), prefix_(node->name() + "/") {}
+  // `around`: the functions whose bodies the node came out of. `in_place`: the node stays and hands the results on.
+  Lowering(Graph& graph, Node* node, std::set<std::string> around, bool in_place = false)
+      : graph_(graph), node_(node), around_(std::move(around)), in_place_(in_place), prefix_(node->name() + "/") {}
 
   struct Added {
     Node* node;
@@ -26,6 +26,8 @@ class Lowering {
     const std::string& op = node_->op_name();
     if (op == "If" || op == "StatelessIf") return Lower({"else_branch", "then_branch"}, &Lowering::If);
     if (op == "While" || op == "StatelessWhile") return Lower({"cond", "body"}, &Lowering::While);
+    if (in_place_ && op == "For") return Lower({"body"}, &Lowering::For);
+    if (in_place_ && IsCall(op)) return Lower({"f"}, &Lowering::Call);
     if (op != "Case" && op != "StatelessCase") return false;
     functions_ = node_->attr<std::vector<FuncRef>>("branches");
     if (IsRecursive() || functions_.empty()) return false;
@@ -33,6 +35,7 @@ class Lowering {
     return true;
   }
   const std::vector<Added>& added() const { return added_; }
+  static bool IsCall(std::string_view op) { return op == "PartitionedCall" || op == "StatefulPartitionedCall"; }
 
  private:
   // What a copied body gives: its results, available when its effects have happened.
@@ -60,9 +63,11 @@ class Lowering {
   }
   Endpoint Bool(Endpoint value) { return value.type() == DT_BOOL ? value : Endpoint{Add("ToBool", {value}), 0}; }
 
+  FunctionBody Body(int i) const { return InstantiateCallee(functions_[i], graph_.library()); }
+
   // The body of functions_[i] with these arguments; `pivot` says when it runs.
-  Results Inline(int i, const std::vector<Endpoint>& args, Node* pivot) {
-    const FunctionBody body = InstantiateCallee(functions_[i], graph_.library());
+  Results Inline(int i, const std::vector<Endpoint>& args, Node* pivot) { return Inline(i, Body(i), args, pivot); }
+  Results Inline(int i, const FunctionBody& body, const std::vector<Endpoint>& args, Node* pivot) {
     if (body.args.size() != args.size()) {
       throw InvalidArgument("function ", functions_[i].name, " of '", node_->name(), "' takes ", body.args.size(),
                             " arguments, but is given ", args.size());
@@ -78,7 +83,7 @@ class Lowering {
         throw InvalidArgument("argument ", k, " of function ", functions_[i].name, " is ", ToString(args[k].type()),
                               ", but must be ", ToString(body.arg_types[k]));
       }
-      given[body.args[k]] = args[k];
+      given[body.args[k]] = in_place_ ? Named(args[k], prefix + body.args[k]->name()) : args[k];
     }
     const auto copied = [&](Endpoint e) -> Endpoint {
       const auto arg = given.find(e.node);
@@ -102,7 +107,11 @@ class Lowering {
       for (Node* control : node->control_inputs()) {
         if (!given.contains(control)) spec.control_inputs.push_back(copies.at(control));
       }
-      if (spec.inputs.empty() && spec.control_inputs.empty()) spec.control_inputs.push_back(pivot);
+      // What a loop's invariants alone lead to would run once more than there are iterations.
+      const bool free = std::ranges::all_of(spec.inputs, [](const Endpoint& e) {
+        return e.node->traits().flow == Flow::kEnter && e.node->attr<bool>("is_constant");
+      });
+      if (free && spec.control_inputs.empty()) spec.control_inputs.push_back(pivot);
       Node* copy = copies[node] = graph_.AddNode(std::move(spec));
       added_.push_back({copy, around});
       if (closes) merges.emplace_back(node, copy);
@@ -120,6 +129,17 @@ class Lowering {
     }
     effects_ = effects;
     return results;
+  }
+
+  // The value under a name of its own: gradient functions of the front end look for it.
+  Endpoint Named(Endpoint value, const std::string& name) {
+    NodeSpec spec;
+    spec.op = "Identity";
+    spec.name = graph_.UniqueName(name);
+    spec.inputs = {value};
+    Node* node = graph_.AddNode(std::move(spec));
+    graph_.SetHandleData({node, 0}, value.node->info(value.index).handle_data);
+    return {node, 0};
   }
 
   // Attributes in which names stand get the copies' names.
@@ -144,6 +164,7 @@ class Lowering {
       throw InvalidArgument("'", node_->name(), "' has ", node_->num_outputs(), " outputs, but its functions give ",
                             results.size());
     }
+    if (in_place_) return HandOn(results, std::move(done));
     const std::vector<Consumer> consumers = node_->consumers();
     Node* after = nullptr;
     for (const Consumer& consumer : consumers) {
@@ -162,6 +183,14 @@ class Lowering {
     graph_.RemoveNode(node_);
   }
 
+  void HandOn(const Results& results, std::vector<Node*> done) {
+    NodeSpec spec;
+    spec.op = results.empty() ? "NoOp" : "IdentityN";
+    spec.inputs = results;
+    spec.control_inputs = std::move(done);
+    graph_.Become(node_, std::move(spec));
+  }
+
   // A value that is alive where `pred` is `side`, and what a conditional does there.
   Node* Pivot(Endpoint pred, int side) {
     Node* both = Add("Switch", {pred, pred}, {}, node_->control_inputs());
@@ -173,7 +202,9 @@ class Lowering {
   void If() {
     const Endpoint pred = Bool(node_->input(0));
     std::vector<Node*> switches;
-    for (int i = 1; i < node_->num_inputs(); ++i) switches.push_back(Add("Switch", {node_->input(i), pred}));
+    for (int i = 1; i < node_->num_inputs(); ++i) {
+      switches.push_back(Add("Switch", {node_->input(i), pred}, {}, node_->control_inputs()));
+    }
     std::vector<Results> sides;
     for (int side = 0; side < 2; ++side) {
       std::vector<Endpoint> args;
@@ -222,7 +253,9 @@ class Lowering {
         pred = {Add("Equal", {index, index}), 0};
       }
       std::vector<Endpoint> args;
-      for (int k = 1; k < node_->num_inputs(); ++k) args.push_back({Add("Switch", {node_->input(k), pred}), 1});
+      for (int k = 1; k < node_->num_inputs(); ++k) {
+        args.push_back({Add("Switch", {node_->input(k), pred}, {}, node_->control_inputs()), 1});
+      }
       Node* pivot = Pivot(pred, 1);
       Results results = Inline(i, args, pivot);
       results.push_back(Ran(pivot));
@@ -231,63 +264,151 @@ class Lowering {
     Merge(sides);
   }
 
+  // What waits for the call's inputs waits in the body, too.
+  void Call() {
+    std::vector<Endpoint> args;
+    std::vector<Node*> begin = node_->control_inputs();
+    for (const Endpoint& input : node_->inputs()) {
+      args.push_back({Add("Identity", {input}, {}, node_->control_inputs()), 0});
+      graph_.SetHandleData(args.back(), input.node->info(input.index).handle_data);
+      begin.push_back(args.back().node);
+    }
+    Node* pivot = Add("NoOp", {}, {}, begin);
+    const Results results = Inline(0, args, pivot);
+    std::vector<Node*> done = effects_;
+    done.push_back(pivot);
+    Replace(results, done);
+  }
+
+  // As a While that counts.
+  void For() {
+    const Endpoint start = node_->input(0), delta = node_->input(2);
+    const auto op = [&](std::string_view name, Endpoint a, Endpoint b) { return Endpoint{Add(name, {a, b}), 0}; };
+    const Endpoint before_last = op("Sub", delta, {Add("Sign", {delta}), 0});
+    const Endpoint count = op("FloorDiv", op("AddV2", op("Sub", node_->input(1), start), before_last), delta);
+    std::vector<Endpoint> initial{{Zero(start.node), 0}, count, start, delta};
+    for (int i = 3; i < node_->num_inputs(); ++i) initial.push_back(node_->input(i));
+    std::vector<bool> constant = HandedOn(Body(0));
+    constant.erase(constant.begin());
+    constant.insert(constant.begin(), {false, true, true, true});
+    Loop(
+        initial, constant, [&](const std::vector<Endpoint>& values) { return op("Less", values[0], values[1]); },
+        [&](const std::vector<Endpoint>& values) {
+          std::vector<Endpoint> args(values.begin() + 3, values.end());
+          args[0] = op("AddV2", values[2], op("Mul", values[0], values[3]));
+          Results next = Inline(0, args, values[0].node);
+          const AttrMap number{{"value", Tensor(int32_t{1})}, {"dtype", DT_INT32}};
+          const Endpoint one{Add("Const", {}, number, {values[0].node}), 0};
+          next.insert(next.begin(), {op("AddV2", values[0], one), values[1], values[2], values[3]});
+          return next;
+        });
+  }
+
   void While() {
-    const std::string frame = graph_.UniqueName(prefix_ + "frame");
-    const AttrMap entering = {{"frame_name", frame},
-                              {"is_constant", false},
-                              {"parallel_iterations", node_->attr_or<int64_t>("parallel_iterations", 10)}};
     std::vector<Endpoint> initial = node_->inputs();
-    if (initial.empty()) {
-      initial.push_back(
-          {Add("Const", {}, {{"value", Tensor(int32_t{0})}, {"dtype", DT_INT32}}, node_->control_inputs()), 0});
+    const FunctionBody body = Body(1);
+    std::vector<bool> constant = HandedOn(body);
+    // There is one variable at least: its end says that the loop is over.
+    const bool bare = initial.empty();
+    if (bare) initial.push_back({Zero(nullptr), 0});
+    constant.resize(initial.size());
+    if (std::ranges::find(constant, false) == constant.end()) constant[0] = false;
+    const auto given = [&](const std::vector<Endpoint>& values) { return bare ? std::vector<Endpoint>() : values; };
+    Loop(
+        initial, constant,
+        [&](const std::vector<Endpoint>& values) {
+          const auto variable = std::ranges::find(constant, false) - constant.begin();
+          const Results goes_on = Inline(0, given(values), values[variable].node);
+          if (goes_on.size() != 1)
+            throw InvalidArgument("Expected a single scalar for the condition of '", node_->name(), "', but got ",
+                                  goes_on.size(), " tensors.");
+          return Bool(goes_on[0]);
+        },
+        [&](const std::vector<Endpoint>& values) {
+          const auto variable = std::ranges::find(constant, false) - constant.begin();
+          Results next = Inline(1, body, given(values), values[variable].node);
+          if (next.size() != given(values).size()) {
+            throw InvalidArgument("the body of '", node_->name(), "' gives ", next.size(), " values, but there are ",
+                                  given(values).size());
+          }
+          if (bare) next.push_back(Ran(values[0].node));
+          return next;
+        });
+  }
+
+  // Which arguments a body returns in their places as they are.
+  static std::vector<bool> HandedOn(const FunctionBody& body) {
+    std::vector<bool> handed(body.args.size());
+    const size_t shift = body.args.size() - std::min(body.args.size(), body.rets.size());  // a For's body is told i
+    for (size_t i = shift; i < handed.size(); ++i) {
+      const Node* from = body.rets[i - shift]->input(0).node;
+      while (from->op_name() == "Identity") from = from->input(0).node;
+      handed[i] = from == body.args[i];
     }
-    std::vector<Node*> merges, switches, inside;
-    for (const Endpoint& value : initial) {
-      const Endpoint entered{Add("Enter", {value}, entering, node_->control_inputs()), 0};
-      graph_.SetHandleData(entered, value.node->info(value.index).handle_data);
-      merges.push_back(Add("Merge", {entered, entered}));
+    return handed;
+  }
+
+  Node* Zero(Node* after) {
+    std::vector<Node*> controls = node_->control_inputs();
+    if (after) controls.push_back(after);
+    return Add("Const", {}, {{"value", Tensor(int32_t{0})}, {"dtype", DT_INT32}}, std::move(controls));
+  }
+
+  // A loop whose last variables end as the node's results. Those that are `constant` are not carried along.
+  template <class Cond, class Body>
+  void Loop(const std::vector<Endpoint>& initial, const std::vector<bool>& constant, Cond goes_on, Body body) {
+    const std::string frame = graph_.UniqueName(prefix_ + "frame");
+    const size_t count = initial.size();
+    const size_t before = count - static_cast<size_t>(node_->num_outputs());
+    std::vector<Node*> merges(count), switches(count);
+    std::vector<Endpoint> values, inside(count);
+    for (size_t i = 0; i < count; ++i) {
+      const AttrMap entering{{"frame_name", frame},
+                             {"is_constant", AttrValue(bool{constant[i]})},
+                             {"parallel_iterations", node_->attr_or<int64_t>("parallel_iterations", 10)}};
+      const Endpoint entered{Add("Enter", {initial[i]}, entering, node_->control_inputs()), 0};
+      graph_.SetHandleData(entered, initial[i].node->info(initial[i].index).handle_data);
+      values.push_back(entered);
+      if (constant[i]) continue;
+      merges[i] = Add("Merge", {entered, entered});
+      values[i] = {merges[i], 0};
+      if (i >= before) graph_.SetShape(values[i], node_->shape(static_cast<int>(i - before)));
     }
-    const size_t given = node_->inputs().size();
-    const auto values = [&](const std::vector<Node*>& nodes) {
-      std::vector<Endpoint> ends;
-      for (size_t i = 0; i < given; ++i) ends.push_back({nodes[i], 0});
-      return ends;
-    };
-    const Results goes_on = Inline(0, values(merges), merges[0]);
-    if (goes_on.size() != 1)
-      throw InvalidArgument("Expected a single scalar for the condition of '", node_->name(), "', but got ",
-                            goes_on.size(), " tensors.");
-    Node* cond = Add("LoopCond", {Bool(goes_on[0])});
-    for (Node* merge : merges) {
-      switches.push_back(Add("Switch", {{merge, 0}, {cond, 0}}));
-      inside.push_back(Add("Identity", {{switches.back(), 1}}));
+    Node* cond = Add("LoopCond", {goes_on(values)});
+    for (size_t i = 0; i < count; ++i) {
+      if (!constant[i]) switches[i] = Add("Switch", {values[i], {cond, 0}});
+      inside[i] = constant[i] ? values[i] : Endpoint{Add("Identity", {{switches[i], 1}}), 0};
     }
-    Results next = Inline(1, values(inside), inside[0]);
-    if (next.size() != given) {
-      throw InvalidArgument("the body of '", node_->name(), "' gives ", next.size(), " values, but there are ", given);
-    }
-    if (given == 0) next.push_back(Ran(inside[0]));
-    Results exits;
-    for (size_t i = 0; i < merges.size(); ++i) {
+    const Results next = body(inside);
+    std::vector<Node*> done;
+    Results ends(count);
+    for (size_t i = 0; i < count; ++i) {
+      if (constant[i]) continue;
       graph_.UpdateInput(merges[i], 1, {Add("NextIteration", {next[i]}), 0});
-      Node* exit = Add("Exit", {{switches[i], 0}});
-      if (i < given) {
-        exits.push_back({exit, 0});
-        graph_.SetShape(exits.back(), node_->shape(static_cast<int>(i)));
-      } else {
-        done_.push_back(exit);
-      }
+      ends[i] = {Add("Exit", {{switches[i], 0}}), 0};
+      done.push_back(ends[i].node);
     }
-    Replace(exits, done_);
+    Results results;
+    for (size_t i = before; i < count; ++i) {
+      if (constant[i]) {
+        // Who uses a handle behind the loop sees what the loop has done.
+        ends[i] = {Add("Identity", {initial[i]}, {}, {done[0]}), 0};
+        graph_.SetHandleData(ends[i], initial[i].node->info(initial[i].index).handle_data);
+      }
+      graph_.SetShape(ends[i], node_->shape(static_cast<int>(i - before)));
+      results.push_back(ends[i]);
+    }
+    Replace(results, {done[0]});
   }
 
   Graph& graph_;
   Node* node_;
   const std::set<std::string> around_;
+  const bool in_place_;
   const std::string prefix_;
   std::vector<FuncRef> functions_;
   std::vector<Added> added_;
-  std::vector<Node*> effects_, done_;
+  std::vector<Node*> effects_;
 };
 
 Node* AddNode(Graph& graph, std::string_view op, const std::string& name, std::vector<Endpoint> inputs, AttrMap attrs) {
@@ -344,18 +465,49 @@ FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibrar
   return body;
 }
 
+// Lowers these nodes and what comes out of them.
+void LowerAll(Graph& graph, std::vector<Lowering::Added> todo) {
+  while (!todo.empty()) {
+    const Lowering::Added next = std::move(todo.back());
+    todo.pop_back();
+    Lowering lowering(graph, next.node, next.around);
+    if (lowering.Run()) todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
+  }
+}
+
 }  // namespace
 
 void LowerControlFlow(Graph& graph) {
   std::vector<Lowering::Added> todo;
   for (Node* node : graph.Nodes()) todo.push_back({node, {}});
-  while (!todo.empty()) {
-    const Lowering::Added next = std::move(todo.back());
-    todo.pop_back();
-    Lowering lowering(graph, next.node, next.around);
-    if (!lowering.Run()) continue;
-    todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
+  LowerAll(graph, std::move(todo));
+}
+
+bool HasBodies(const Node& node) {
+  static const std::set<std::string_view> ops{"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase",
+                                              "For"};
+  return ops.contains(node.op_name()) || Lowering::IsCall(node.op_name());
+}
+
+std::vector<Node*> LowerInPlace(Graph& graph, const std::function<std::vector<Node*>()>& next) {
+  std::vector<Node*> taken;
+  std::map<int, std::set<std::string>> around;  // of what came out of bodies, by id
+  std::set<int> recursive;
+  for (bool any = true; any;) {
+    any = false;
+    for (Node* node : next()) {
+      if (recursive.contains(node->id())) continue;
+      Lowering lowering(graph, node, around[node->id()], true);
+      if (!lowering.Run()) {
+        recursive.insert(node->id());
+        continue;
+      }
+      any = true;
+      taken.push_back(node);
+      for (const Lowering::Added& added : lowering.added()) around[added.node->id()] = added.around;
+    }
   }
+  return taken;
 }
 
 FunctionBody InstantiateCallee(const FuncRef& callee, const FunctionLibraryPtr& library) {

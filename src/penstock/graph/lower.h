@@ -2,6 +2,9 @@
 // differentiated and executed.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "penstock/graph/function.h"
 #include "penstock/graph/graph.h"
 
@@ -9,6 +12,12 @@ namespace penstock {
 
 // Replaces such nodes, also those inside their bodies. A branch or body that contains itself is left to be called.
 void LowerControlFlow(Graph& graph);
+
+// The same, and calls of functions too, for nodes that others go on naming: each hands on the results of what takes its
+// place. `next` says which nodes to take, until none of them can be. Returns the nodes taken.
+std::vector<Node*> LowerInPlace(Graph& graph, const std::function<std::vector<Node*>()>& next);
+// Whether LowerInPlace takes nodes of this op.
+bool HasBodies(const Node& node);
 
 // What is called by this name: a function of the library, the gradient of one ("SymbolicGradient" with attribute f), or
 // an op with its attributes, its control flow lowered. NotFound: there is nothing of this name.

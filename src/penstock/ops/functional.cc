@@ -88,6 +88,10 @@ void RegisterFunctionalOps(OpRegistry& ops) {
       .Attr("f: func").Attr("config: string = ''").Attr("config_proto: string = ''")
       .Attr("executor_type: string = ''").Stateful().Heavy().Shape(shapes::Unknown).Gradient(CallGradient)
       .Doc("Calls the function `f`, which may have side effects.");
+  ops.Add("RemoteCall")
+      .Input("target: string").Input("args: Tin").Output("output: Tout").Attr("Tin: list(type) >= 1")
+      .Attr("Tout: list(type) >= 1").Attr("f: func").Stateful().Heavy().NotDifferentiable().Shape(shapes::Unknown)
+      .Doc("Calls the function `f` on the device `target` of this process.");
   ops.Add("SymbolicGradient")
       .Input("input: Tin").Output("output: Tout").Attr("Tin: list(type) >= 1").Attr("Tout: list(type) >= 1")
       .Attr("f: func").Heavy().Shape(GradientShape).Gradient(GradientOfGradient)
@@ -138,8 +142,12 @@ void RegisterFunctionalOps(OpRegistry& ops) {
       .Gradient(ControlFlowGradient).Doc("As While, of functions without side effects.");
   ops.Add("For")
       .Input("start: int32").Input("limit: int32").Input("delta: int32").Input("input: T").Output("output: T")
-      .Attr("T: list(type) >= 0").Attr("body: func").Heavy().NotDifferentiable().Shape(shapes::Unknown)
+      .Attr("T: list(type) >= 0").Attr("body: func").Heavy().Shape(shapes::Unknown).Gradient(ControlFlowGradient)
       .Doc("Calls `body` with i and its own results for i = start, start + delta, ... before limit.");
+  ops.Add("FakeParam")
+      .Output("output: dtype").Attr("dtype: type").Attr("shape: shape").NotDifferentiable()
+      .Shape([](ShapeContext& c) { c.out(0, c.attr<PartialShape>("shape")); })
+      .Doc("Stands for a value that is not there; it must not be read.");
   ops.Add("ToBool")
       .Input("input: T").Output("output: bool").Attr("T: type").NotDifferentiable().Shape(shapes::Scalar)
       .Doc("Whether a scalar is not zero or not the empty string; of other tensors, whether they have elements.");

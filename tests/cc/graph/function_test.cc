@@ -2,31 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "penstock/engine/engine.h"
 #include "penstock/graph/export.h"
+
 namespace penstock {
 namespace {
 
-// What the functions here are made of; ops/ lies above graph/.
-void RegisterOps(OpRegistry& ops) {
-  ops.Add("_Arg").Output("output: T").Attr("T: type").Attr("index: int >= 0").Stateful();
-  ops.Add("_Retval").Input("input: T").Attr("T: type").Attr("index: int >= 0").Stateful();
-  ops.Add("Placeholder").Output("output: dtype").Attr("dtype: type");
-  ops.Add("Const").Output("output: dtype").Attr("value: tensor").Attr("dtype: type");
-  ops.Add("Identity").Input("input: T").Output("output: T").Attr("T: type").Shape(shapes::SameAsInput0);
-  ops.Add("IdentityN").Input("input: T").Output("output: T").Attr("T: list(type) >= 1");
-  ops.Add("AddV2").Input("x: T").Input("y: T").Output("z: T").Attr("T: type");
-  ops.Add("AddN").Input("inputs: N * T").Output("sum: T").Attr("N: int >= 1").Attr("T: type");
-  ops.Add("Split")
-      .Input("split_dim: int32")
-      .Input("value: T")
-      .Output("output: num_split * T")
-      .Attr("num_split: int >= 1")
-      .Attr("T: type");
-}
-
 class Functions : public testing::Test {
  protected:
-  static void SetUpTestSuite() { RegisterOps(OpRegistry::Global()); }
+  static void SetUpTestSuite() { Initialize(); }
   Node* Add(std::string op, std::string name, std::vector<Endpoint> inputs = {}, AttrMap attrs = {},
             std::vector<Node*> controls = {}) {
     NodeSpec spec;

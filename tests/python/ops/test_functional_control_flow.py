@@ -133,11 +133,26 @@ def test_switch_case():
     x = tf.placeholder(tf.float64, [])
     z = x + 1.0
     y = tf.switch_case(index, {0: lambda: x * 2.0, 1: lambda: z * z}, default=lambda: tf.constant(7.0, tf.float64))
-    slope = tf.gradients(y, x)[0]
     assert y.op.inputs[0].op.type == "StatelessCase"
+    slope = tf.gradients(y, x)[0]
     for i, expected in ((0, [6, 2]), (1, [16, 8]), (2, [7, 0]), (-3, [7, 0])):
         np.testing.assert_allclose(run([y, slope], {index: i, x: 3.0}), expected)
     with pytest.raises(ValueError, match="contiguous range"):
         tf.switch_case(index, {0: lambda: x, 2: lambda: x})
     with pytest.raises(TypeError, match="same type"):
         tf.switch_case(index, [lambda: x, lambda: tf.constant(1)])
+
+
+def test_a_branch_waits_for_what_the_operation_waits_for():
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    @function.Defun(tf.resource)
+    def Read(handle):
+        return tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32) * 1.0
+
+    tf.get_default_session().run(v.initializer)
+    for _ in range(20):
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            y = functional_ops.If(tf.constant(True), [v.handle], Read, Read)[0]
+        before = tf.get_default_session().run(v)
+        assert tf.get_default_session().run(y) == before + 1.0

@@ -55,6 +55,19 @@ class Call : public AsyncKernel {
   const FuncRef function_;
 };
 
+// All devices of a process have the same functions, and what they compute is the same.
+class RemoteCall : public AsyncKernel {
+ public:
+  explicit RemoteCall(const NodeView& node) : function_(node.attr<FuncRef>("f")) {}
+  void RunAsync(KernelContext& k, Done done) override {
+    k.Require(k.shape(0).rank() == 0, "RemoteCall needs the name of one device, not a tensor of shape ", k.shape(0));
+    CallFor(k, function_, Inputs(k, 1), std::move(done));
+  }
+
+ private:
+  const FuncRef function_;
+};
+
 bool IsTrue(const Tensor& value) {
   if (value.rank() > 0) return value.num_elements() > 0;
   if (value.dtype() == DT_STRING) return !value.data<TString>()->view().empty();
@@ -208,6 +221,32 @@ class For : public AsyncKernel {
   const FuncRef body_;
 };
 
+// Dimensions that are not known are 0.
+class FakeParam {
+ public:
+  explicit FakeParam(const NodeView& node) : type_(node.attr<DataType>("dtype")), shape_(KnownPart(node)) {}
+  void operator()(KernelContext& k) const {
+    Tensor value(type_, shape_);
+    if (IsNumber(type_) || type_ == DT_BOOL) std::memset(value.mutable_raw(), 0, value.bytes());
+    k.SetOutput(0, std::move(value));
+  }
+
+ private:
+  static Shape KnownPart(const NodeView& node) {
+    const auto& shape = node.attr<PartialShape>("shape");
+    std::vector<int64_t> dims;
+    if (shape.known_rank()) {
+      for (const int64_t dim : shape.dims()) dims.push_back(std::max<int64_t>(dim, 0));
+    } else {
+      dims.push_back(0);
+    }
+    return Shape(dims);
+  }
+
+  const DataType type_;
+  const Shape shape_;
+};
+
 // The runtime makes the gradient of a function when it is asked for SymbolicGradient{f=...}.
 class SymbolicGradient : public Call {
  public:
@@ -224,6 +263,8 @@ void RegisterFunctionalKernels(KernelRegistry& kernels) {
   for (const char* name : {"If", "StatelessIf"}) kernels.Add<If>(name).HostInput(0);
   for (const char* name : {"Case", "StatelessCase"}) kernels.Add<Case>(name).HostInput(0);
   for (const char* name : {"While", "StatelessWhile"}) kernels.Add<While>(name);
+  kernels.Add<RemoteCall>("RemoteCall").HostInput(0);
+  kernels.Add<FakeParam>("FakeParam");
   kernels.Add<For>("For").HostInput(0).HostInput(1).HostInput(2);
   kernels.Add<ToBool>("ToBool").HostInput(0).HostOutput(0);
 }

@@ -1,0 +1,118 @@
+#include "penstock/graph/lower.h"
+
+#include <algorithm>
+
+#include "tests/cc/runtime/runner.h"
+
+namespace penstock {
+namespace {
+
+class Lowering : public testing::Test {
+ protected:
+  // A function of floats: `body` gets the arguments and returns the results.
+  template <class Body>
+  void Define(const std::string& name, std::vector<DataType> types, Body body) {
+    Graph inside;
+    inside.set_library(graph->library());
+    FunctionSpec spec;
+    spec.name = name;
+    for (const DataType type : types) spec.inputs.push_back({Add(inside, "Placeholder", {}, {{"dtype", type}}), 0});
+    spec.outputs = body(inside, spec.inputs);
+    graph->set_library(graph->library()->With(GraphToFunction(inside, spec)));
+  }
+  void DefineScale(const std::string& name, float factor) {
+    Define(name, {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+      Node* constant = Add(g, "Const", {}, {{"value", Tensor(factor)}, {"dtype", DT_FLOAT}});
+      return {{Add(g, "Mul", {args[0], {constant, 0}}), 0}};
+    });
+  }
+  static AttrMap If(const std::string& then_branch, const std::string& else_branch) {
+    return {{"then_branch", FuncRef{then_branch, {}}},
+            {"else_branch", FuncRef{else_branch, {}}},
+            {"Tout", std::vector<DataType>{DT_FLOAT}}};
+  }
+  int Count(const std::string& op) const {
+    return static_cast<int>(std::ranges::count_if(graph->Nodes(), [&](const Node* n) { return n->op_name() == op; }));
+  }
+
+  Runner runner;
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+};
+
+TEST_F(Lowering, AConditionalBecomesSwitchAndMerge) {
+  DefineScale("Twice", 2);
+  DefineScale("Thrice", 3);
+  Node *p = Arg(*graph, 0, DT_BOOL), *x = Arg(*graph, 1, DT_FLOAT);
+  Ret(*graph, {Add(*graph, "If", {{p, 0}, {x, 0}}, If("Twice", "Thrice")), 0}, 0);
+  LowerControlFlow(*graph);
+  EXPECT_EQ(Count("If"), 0);
+  EXPECT_GE(Count("Merge"), 1);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(true), Tensor(5.0f)}, 1, true)[0].data<float>(), 10.0f);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(false), Tensor(5.0f)}, 1, true)[0].data<float>(), 15.0f);
+}
+
+TEST_F(Lowering, WhatALoopHandsOnIsNotCarriedAlong) {
+  Define("Goes", {DT_FLOAT, DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+    Node* limit = Add(g, "Const", {}, {{"value", Tensor(50.0f)}, {"dtype", DT_FLOAT}});
+    return {{Add(g, "Less", {args[0], {limit, 0}}), 0}};
+  });
+  Define("Body", {DT_FLOAT, DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+    return {{Add(g, "Mul", {args[0], args[1]}), 0}, {Add(g, "Identity", {args[1]}), 0}};
+  });
+  Node *x = Arg(*graph, 0, DT_FLOAT), *factor = Arg(*graph, 1, DT_FLOAT);
+  Node* loop =
+      Add(*graph, "While", {{x, 0}, {factor, 0}}, {{"cond", FuncRef{"Goes", {}}}, {"body", FuncRef{"Body", {}}}});
+  Ret(*graph, {loop, 0}, 0);
+  Ret(*graph, {loop, 1}, 1);
+  LowerControlFlow(*graph);
+  EXPECT_EQ(Count("While"), 0);
+  EXPECT_EQ(Count("Enter"), 2);
+  EXPECT_EQ(Count("Merge"), 1);
+  for (const bool dataflow : {false, true}) {
+    const auto results = runner.Run(graph, {Tensor(3.0f), Tensor(3.0f)}, 2, dataflow);
+    EXPECT_EQ(*results[0].data<float>(), 81.0f);
+    EXPECT_EQ(*results[1].data<float>(), 3.0f);
+  }
+}
+
+TEST_F(Lowering, InPlaceTheNodeStays) {
+  DefineScale("Twice", 2);
+  DefineScale("Thrice", 3);
+  Node *p = Arg(*graph, 0, DT_BOOL), *x = Arg(*graph, 1, DT_FLOAT);
+  Node* node = Add(*graph, "If", {{p, 0}, {x, 0}}, If("Twice", "Thrice"));
+  Ret(*graph, {node, 0}, 0);
+  const int id = node->id();
+  const std::string name = node->name();
+  const auto taken = LowerInPlace(*graph, [&] {
+    return HasBodies(*node) ? std::vector<Node*>{node} : std::vector<Node*>();
+  });
+  EXPECT_EQ(taken, std::vector<Node*>{node});
+  EXPECT_EQ(graph->node(id), node);
+  EXPECT_EQ(node->name(), name);
+  EXPECT_EQ(node->op_name(), "IdentityN");
+  EXPECT_EQ(*runner.Run(graph, {Tensor(true), Tensor(5.0f)}, 1, true)[0].data<float>(), 10.0f);
+}
+
+TEST_F(Lowering, ABodyThatContainsItselfIsLeft) {
+  DefineScale("Stop", 2);
+  // A branch that holds the same conditional; what it names comes into the library only after it.
+  DefineScale("Again", 1);
+  Define("Again2", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+    Node* p = Add(g, "Const", {}, {{"value", Tensor(false)}, {"dtype", DT_BOOL}});
+    return {{Add(g, "If", {{p, 0}, args[0]}, If("Again2", "Stop")), 0}};
+  });
+  Node *p = Arg(*graph, 0, DT_BOOL), *x = Arg(*graph, 1, DT_FLOAT);
+  Ret(*graph, {Add(*graph, "If", {{p, 0}, {x, 0}}, If("Again2", "Stop")), 0}, 0);
+  LowerControlFlow(*graph);
+  EXPECT_EQ(Count("If"), 1);
+}
+
+TEST_F(Lowering, WrongArgumentsAreRefused) {
+  DefineScale("Twice", 2);
+  Node* p = Arg(*graph, 0, DT_BOOL);
+  Add(*graph, "If", {{p, 0}}, If("Twice", "Twice"));
+  EXPECT_THROW(LowerControlFlow(*graph), Error);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -53,6 +53,7 @@ void RegisterPoolOps(OpRegistry& ops);
 void RegisterQuantizeOps(OpRegistry& ops);
 void RegisterQueueOps(OpRegistry& ops);
 void RegisterRaggedOps(OpRegistry& ops);
+void RegisterRaggedVariantOps(OpRegistry& ops);
 void RegisterRandomOps(OpRegistry& ops);
 void RegisterReaderOps(OpRegistry& ops);
 void RegisterReductionOps(OpRegistry& ops);
@@ -137,6 +138,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterQuantizeOps(ops);
   RegisterQueueOps(ops);
   RegisterRaggedOps(ops);
+  RegisterRaggedVariantOps(ops);
   RegisterRandomOps(ops);
   RegisterReaderOps(ops);
   RegisterReductionOps(ops);

@@ -149,3 +149,48 @@ def test_every_row_of_the_table_of_functions_exists():
             module, _, name = kind.partition(".")
             module = "ragged_version_one" if module == "v1" else module
             assert callable(getattr(importlib.import_module("penstock.ops.ragged." + module), name)), kind
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [], [3]], [[[1], [2, 3]], [], [[4], []]]])
+def test_to_variants_and_back(rows):
+    ragged = tf.ragged.constant(rows)
+    rank = ragged.ragged_rank
+    one = ragged._to_variant()
+    assert one.shape == [] and one.dtype == tf.variant
+    assert tf.RaggedTensor._from_variant(one, tf.int32, rank).to_list() == rows
+    each = ragged._to_variant(batched_input=True)
+    assert each.shape == [3]
+    assert tf.RaggedTensor._from_variant(each, tf.int32, rank, rank - 1).to_list() == rows
+    stacked = tf.reshape(tf.stack([one] * 6), [2, 3])
+    assert tf.RaggedTensor._from_variant(stacked, tf.int32, rank + 2, rank).to_list() == [[rows] * 3] * 2
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_gradient_through_variants(batched):
+    values = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        ragged = tf.RaggedTensor.from_row_lengths(values, [2, 0, 1])
+        encoded = ragged._to_variant(batched_input=batched)
+        decoded = tf.RaggedTensor._from_variant(encoded, tf.float32, 1, 0 if batched else 1)
+        loss = tf.reduce_sum(decoded.values ** 2)
+    np.testing.assert_allclose(tape.gradient(loss, values).numpy(), [2, 4, 6])
+
+
+def test_variants_that_are_not_ragged():
+    encoded = tf.ragged.constant([[1], [2]])._to_variant(batched_input=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected values Tensor dtype"):
+        tf.RaggedTensor._from_variant(encoded, tf.float32, 1, 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ragged_rank"):
+        tf.RaggedTensor._from_variant(encoded, tf.int32, 2, 1)
+    handle = tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=1, element_dtype=tf.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="RaggedTensorVariant"):
+        tf.RaggedTensor._from_variant(handle, tf.int32, 1, 1)
+
+
+def test_rows_in_a_loop():
+    assert [row.numpy().tolist() for row in tf.ragged.constant([[1, 2], [], [3]])] == [[1, 2], [], [3]]
+    with pytest.raises(IndexError):
+        tf.ragged.constant([[1]])[1]
+    with pytest.raises(TypeError, match="slice offsets"):
+        tf.ragged.constant([[1]])[:, 0.5:]

@@ -26,6 +26,7 @@ OTHERWISE = {
         Reader* *Reader *ReaderV2
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
         """,
+    "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc
         PyFuncStateless EagerPyFunc Save* Restore* *SummaryWriter* *SummaryFileWriter Write*Summary* ImportEvent*

@@ -1,5 +1,7 @@
 """Indexing and slicing of ragged tensors."""
-from penstock.framework import constant_op, gen, ops, tensor_util
+import numpy as np
+
+from penstock.framework import constant_op, errors, gen, ops, tensor_util
 from penstock.ops import array_ops, math_ops
 from penstock.ops.ragged import ragged_checks
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
@@ -8,9 +10,28 @@ from penstock.ops.ragged.ragged_tensor import RaggedTensor
 def ragged_tensor_getitem(ragged, key):
     """Part of a ragged tensor. An inner ragged dimension can be sliced but not indexed."""
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
+    for k in keys:
+        _check(k)
     parts = [part for k in keys for part in ([k.start, k.stop, k.step] if isinstance(k, slice) else [k])]
     with ops.name_scope(None, "RaggedGetItem", [ragged] + [p for p in parts if isinstance(p, ops.Tensor)]):
         return _outer(ragged, keys)
+
+
+def _check(key):
+    """TypeError unless it can be a key."""
+    if isinstance(key, slice):
+        for part, what in ((key.start, "offsets"), (key.stop, "offsets"), (key.step, "strides")):
+            if part is not None and not _is_integer(part):
+                raise TypeError(f"slice {what} must be integers or None")
+    elif key is not None and key is not Ellipsis and not _is_integer(key):
+        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                        f"tf.int32/tf.int64 tensors are valid indices, got {key!r}")
+
+
+def _is_integer(value):
+    if isinstance(value, ops.Tensor):
+        return value.dtype.is_integer
+    return isinstance(value, (int, np.integer)) or isinstance(value, np.ndarray) and value.dtype.kind in "iu"
 
 
 def _spread(keys, ndims):
@@ -18,6 +39,8 @@ def _spread(keys, ndims):
     if ndims is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
     used = sum(1 for k in keys if k is not Ellipsis and k is not None)
+    if used > ndims:
+        raise IndexError(f"Too many indices for RaggedTensor of {ndims} dimensions: {used}")
     return [slice(None)] * max(0, ndims - used) + [k for k in keys[1:] if k is not Ellipsis]
 
 
@@ -46,7 +69,11 @@ def _outer(ragged, keys):
     if isinstance(key, slice):
         return _inner(_rows(ragged, key), rest)
     starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
-    return _of(ragged.values[starts[key]:limits[key]], rest)
+    try:
+        row = ragged.values[starts[key]:limits[key]]
+    except errors.InvalidArgumentError:  # so that a loop over the rows ends
+        raise IndexError(f"Row key {key} out of bounds.") from None
+    return _of(row, rest)
 
 
 def _rows(ragged, key):
@@ -104,13 +131,10 @@ def _columns(ragged, key):
     dtype = starts.dtype
     step = 1 if key.step is None else key.step
     known = tensor_util.constant_value(step) if isinstance(step, ops.Tensor) else step
-    if known is None:
-        raise NotImplementedError("Slices of ragged dimensions need a step that is known")
-    backwards = known < 0
     if known == 0:
         raise ValueError("slice step cannot be zero")
 
-    def place(bound, otherwise):
+    def place(bound, otherwise, backwards):
         """Where a bound lies in each row, between its ends (one before them for steps backwards)."""
         if bound is None:
             return otherwise
@@ -119,6 +143,12 @@ def _columns(ragged, key):
         at = array_ops.where_v2(bound < 0, limits + bound, starts + bound)
         return math_ops.minimum(math_ops.maximum(at, low), high)
 
-    begin = place(key.start, limits - 1 if backwards else starts)
-    end = place(key.stop, starts - 1 if backwards else limits)
+    def ends(backwards):
+        return (place(key.start, limits - 1 if backwards else starts, backwards),
+                place(key.stop, starts - 1 if backwards else limits, backwards))
+
+    if known is not None:
+        begin, end = ends(known < 0)
+    else:
+        begin, end = (array_ops.where_v2(step < 0, b, f) for b, f in zip(ends(True), ends(False)))
     return _ranges(begin, end, step, ragged.values)

@@ -468,6 +468,27 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             indices, values, shape = gen.ragged_tensor_to_sparse(self.nested_row_splits, self.flat_values, name=name)
             return sparse_tensor.SparseTensor(indices, values, shape)
 
+    def _to_variant(self, batched_input=False, name=None):
+        """As a scalar variant, or as a vector of variants, one for each row."""
+        with ops.name_scope(name, "RaggedToVariant", [self, batched_input]):
+            return gen.ragged_tensor_to_variant(self.nested_row_splits, self.flat_values, batched_input, name=name)
+
+    @classmethod
+    def _from_variant(cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64,
+                      name=None):
+        """What `_to_variant` gave, or a stack of that: input_ragged_rank is that of one variant."""
+        variant = ops.convert_to_tensor(variant, name="variant", dtype=dtypes.variant)
+        if variant.shape.ndims is not None and input_ragged_rank is not None and \
+                output_ragged_rank != input_ragged_rank + variant.shape.ndims:
+            raise ValueError("output_ragged_rank must be equal to input_ragged_rank + variant.shape.ndims; "
+                             f"output_ragged_rank: {output_ragged_rank}, variant.shape.ndims: {variant.shape.ndims}, "
+                             f"input_ragged_rank: {input_ragged_rank}")
+        with ops.name_scope(name, "RaggedFromVariant", [variant]):
+            splits, values = gen.ragged_tensor_from_variant(
+                variant, -1 if input_ragged_rank is None else input_ragged_rank, output_ragged_rank, dtype,
+                row_splits_dtype, name=name)
+            return cls.from_nested_row_splits(values, splits, validate=False)
+
     # --- values
 
     def _is_eager(self):

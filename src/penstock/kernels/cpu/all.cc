@@ -49,6 +49,7 @@ void RegisterQuantizeKernels(KernelRegistry& kernels);
 void RegisterQuantizedNnKernels(KernelRegistry& kernels);
 void RegisterQueueKernels(KernelRegistry& kernels);
 void RegisterRaggedKernels(KernelRegistry& kernels);
+void RegisterRaggedVariantKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReaderKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
@@ -135,6 +136,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterQuantizedNnKernels(kernels);
   RegisterQueueKernels(kernels);
   RegisterRaggedKernels(kernels);
+  RegisterRaggedVariantKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReaderKernels(kernels);
   RegisterReductionKernels(kernels);

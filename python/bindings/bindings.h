@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/graph/graph.h"
@@ -18,6 +19,8 @@ namespace penstock::python {
 void BindErrors(nb::module_& m);
 // Runs `f` and turns an Error into the Python exception of its class.
 [[noreturn]] void Raise(const Status& status);
+// A Python exception as the error of the step: its own code and message if it is one of ours.
+Error FromPython(nb::python_error& e);
 
 // --- numpy.cc
 void BindNumpy(nb::module_& m);
@@ -61,6 +64,8 @@ void BindSession(nb::module_& m);
 void BindEager(nb::module_& m);
 // --- files.cc
 void BindFiles(nb::module_& m);
+// --- file_systems.cc
+void BindFileSystems(nb::module_& m);
 // --- records.cc
 void BindRecords(nb::module_& m);
 // --- py_function.cc
@@ -74,5 +79,16 @@ auto Guard(F&& f) {
     Raise(e.status());
   }
 }
+
+// The same without the GIL: for what may wait.
+template <class F>
+auto Waiting(F&& f) {
+  return Guard([&] {
+    nb::gil_scoped_release release;
+    return f();
+  });
+}
+
+inline std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
 
 }  // namespace penstock::python

@@ -30,6 +30,17 @@ void Raise(const Status& status) {
   throw nb::python_error();
 }
 
+Error FromPython(nb::python_error& e) {
+  nb::handle value = e.value();
+  if (value.is_valid() && nb::hasattr(value, "error_code") && nb::hasattr(value, "message")) {
+    const int code = nb::cast<int>(value.attr("error_code"));
+    if (code > 0 && code <= static_cast<int>(Code::kUnauthenticated)) {
+      return Error(Status(static_cast<Code>(code), nb::cast<std::string>(nb::str(value.attr("message")))));
+    }
+  }
+  return Error(Status(Code::kUnknown, e.what()));
+}
+
 void BindErrors(nb::module_& m) {
   m.def("set_error_classes", [](nb::dict classes) {
     if (!g_classes) g_classes = new nb::object();

@@ -10,20 +10,9 @@
 namespace penstock::python {
 namespace {
 
-std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
-
-// Runs `f`, which may wait, without the GIL.
-template <class F>
-auto Waiting(F&& f) {
-  return Guard([&] {
-    nb::gil_scoped_release release;
-    return f();
-  });
-}
-
 nb::object Next(RecordReader& reader) {
   std::string record;
-  return Guard([&] { return reader.Next(&record); }) ? nb::object(ToBytes(record)) : nb::none();
+  return Waiting([&] { return reader.Next(&record); }) ? nb::object(ToBytes(record)) : nb::none();
 }
 
 }  // namespace
@@ -39,12 +28,12 @@ void BindFiles(nb::module_& m) {
       .def("write", [](EventWriter& w, const nb::bytes& event) { Waiting([&, v = View(event)] { w.Write(v); }); })
       .def("flush", [](EventWriter& w) { Waiting([&] { w.Flush(); }); })
       .def("close", [](EventWriter& w) { Waiting([&] { w.Close(); }); })
-      .def("path", &EventWriter::path);
+      .def("path", [](const EventWriter& w) { return Waiting([&] { return w.path(); }); });
 
   nb::class_<CheckpointReader>(m, "CheckpointReader")
       .def("__init__",
            [](CheckpointReader* self, const std::string& prefix) {
-             Guard([&] { new (self) CheckpointReader(prefix); });
+             Waiting([&] { new (self) CheckpointReader(prefix); });
            })
       .def("version", &CheckpointReader::version)
       .def("names", &CheckpointReader::Names)
@@ -63,7 +52,7 @@ void BindFiles(nb::module_& m) {
 
   nb::class_<RecordReader>(m, "RecordReader")
       .def("__init__",
-           [](RecordReader* self, const std::string& path) { Guard([&] { new (self) RecordReader(path); }); })
+           [](RecordReader* self, const std::string& path) { Waiting([&] { new (self) RecordReader(path); }); })
       .def("next", &Next)
       .def("offset", &RecordReader::offset);
 }

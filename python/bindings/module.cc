@@ -15,5 +15,6 @@ NB_MODULE(_core, m) {
   penstock::python::BindPyFunction(m);
   penstock::python::BindEager(m);
   penstock::python::BindFiles(m);
+  penstock::python::BindFileSystems(m);
   penstock::python::BindRecords(m);
 }

@@ -8,18 +8,6 @@
 namespace penstock::python {
 namespace {
 
-// A Python exception as the error of the step: its own code and message if it is one of ours.
-Error FromException(nb::python_error& e) {
-  nb::handle value = e.value();
-  if (value.is_valid() && nb::hasattr(value, "error_code") && nb::hasattr(value, "message")) {
-    const int code = nb::cast<int>(value.attr("error_code"));
-    if (code > 0 && code <= static_cast<int>(Code::kUnauthenticated)) {
-      return Error(Status(static_cast<Code>(code), nb::cast<std::string>(nb::str(value.attr("message")))));
-    }
-  }
-  return Error(Status(Code::kUnknown, e.what()));
-}
-
 std::vector<Tensor> CallPython(nb::handle function, const std::string& token, const std::string& device,
                                std::vector<Tensor> inputs) {
   try {
@@ -30,7 +18,7 @@ std::vector<Tensor> CallPython(nb::handle function, const std::string& token, co
     for (nb::handle result : results) outputs.push_back(FromNumpy(result));
     return outputs;
   } catch (nb::python_error& e) {
-    throw FromException(e);
+    throw FromPython(e);
   } catch (const nb::builtin_exception& e) {
     throw InvalidArgument(e.what());
   }

@@ -7,15 +7,6 @@
 namespace penstock::python {
 namespace {
 
-// Runs `f`, which may wait for the disk, without the GIL.
-template <class F>
-auto Waiting(F&& f) {
-  return Guard([&] {
-    nb::gil_scoped_release release;
-    return f();
-  });
-}
-
 nb::object Next(RecordStream& stream) {
   std::string record;
   uint64_t offset;
@@ -29,18 +20,18 @@ void BindRecords(nb::module_& m) {
   nb::class_<RecordStream>(m, "RecordStream")
       .def("__init__",
            [](RecordStream* self, const std::string& path, const std::string& compression) {
-             Guard([&] { new (self) RecordStream(path, CompressionFromName(compression)); });
+             Waiting([&] { new (self) RecordStream(path, CompressionFromName(compression)); });
            })
       .def("next", &Next);
 
   nb::class_<RecordFile>(m, "RecordFile")
       .def("__init__",
            [](RecordFile* self, const std::string& path, const std::string& compression, int level) {
-             Guard([&] { new (self) RecordFile(path, CompressionFromName(compression), level); });
+             Waiting([&] { new (self) RecordFile(path, CompressionFromName(compression), level); });
            })
       .def("write",
            [](RecordFile& file, const nb::bytes& record) {
-             Waiting([&, v = std::string_view(record.c_str(), record.size())] { file.Write(v); });
+             Waiting([&, v = View(record)] { file.Write(v); });
            })
       .def("flush", [](RecordFile& file) { Waiting([&] { file.Flush(); }); })
       .def("close", [](RecordFile& file) { Waiting([&] { file.Close(); }); });

@@ -7,6 +7,7 @@ from penstock.framework import graph_io
 from penstock.framework import importer
 from penstock.framework import ops
 from penstock.framework import versions
+from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
 from penstock.util import compat
 
@@ -160,9 +161,9 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
 
 
 def _read(cls, filename):
-    if not os.path.exists(filename):
+    if not gfile.Exists(filename):
         raise OSError(f"File {filename} does not exist.")
-    with open(filename, "rb") as file:
+    with gfile.GFile(filename, "rb") as file:
         content = file.read()
     from google.protobuf import message, text_format
     try:

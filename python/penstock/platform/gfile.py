@@ -1,83 +1,131 @@
-"""tf.gfile: files on the local file system."""
-import glob as _glob
+"""tf.gfile: files, on the local file system or on that which a path's scheme names."""
+import io
 import os
-import shutil
 
+from penstock import _core
+from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
 from penstock.framework import errors
+from penstock.platform import tf_logging as logging
 from penstock.util import compat
-
-
-def _raise(e, path):
-    kinds = ((FileNotFoundError, errors.NotFoundError), (FileExistsError, errors.AlreadyExistsError),
-             (PermissionError, errors.PermissionDeniedError), (IsADirectoryError, errors.FailedPreconditionError),
-             (NotADirectoryError, errors.FailedPreconditionError))
-    for kind, ours in kinds:
-        if isinstance(e, kind):
-            raise ours(None, None, f"{path}; {e.strerror}") from None
-    raise errors.UnknownError(None, None, f"{path}; {e}") from None
 
 
 def _path(path):
     return compat.path_to_str(compat.as_str_any(path) if isinstance(path, bytes) else path)
 
 
-def _guarded(function):
-    def call(path, *args, **kwargs):
-        path = _path(path)
-        try:
-            return function(path, *args, **kwargs)
-        except OSError as e:
-            _raise(e, path)
-    call.__name__ = function.__name__
-    call.__doc__ = function.__doc__
-    return call
+class _Raw(io.RawIOBase):
+    """A file as Python's buffers read it."""
+
+    def __init__(self, path):
+        self._path = path
+        self._file = _core.InputFile(path)
+        self._at = 0
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def readinto(self, buffer):
+        if self._at >= self._file.size():
+            self._file = _core.InputFile(self._path)  # it may have grown
+        n = max(0, min(len(buffer), self._file.size() - self._at))
+        buffer[:n] = self._file.read(self._at, n)
+        self._at += n
+        return n
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        self._at = offset + (0, self._at, self._file.size())[whence]
+        return self._at
+
+    def tell(self):
+        return self._at
 
 
 class GFile:
-    """A file, opened when it is first read or written. Modes as in open; text unless "b" is in it."""
+    """A file, opened when it is first read or written. Modes as in open; text (UTF-8) unless "b" is in it."""
 
     def __init__(self, name, mode="r"):
-        self.name = _path(name)
-        self.mode = mode
-        self._file = None
+        self._name = name
+        self._mode = mode
+        self._binary = "b" in mode
+        plain = mode.replace("b", "")
+        if plain not in ("r", "w", "a", "r+", "w+", "a+"):
+            raise errors.InvalidArgumentError(None, None,
+                                              "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
+        self._may_read = plain not in ("w", "a")
+        self._write_mode = {"r": None, "a": "a", "a+": "a"}.get(plain, "w")
+        self._reader = self._writer = None
 
-    def _opened(self):
-        if self._file is None:
-            try:
-                self._file = open(self.name, self.mode)
-            except OSError as e:
-                _raise(e, self.name)
-        return self._file
+    @property
+    def name(self):
+        """The path."""
+        return self._name
+
+    @property
+    def mode(self):
+        """The mode that was asked for."""
+        return self._mode
+
+    def _reading(self):
+        if not self._may_read:
+            raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+        if self._writer is not None:
+            self._writer.flush()
+        if self._reader is None:
+            self._reader = io.BufferedReader(_Raw(_path(self._name)), 1 << 18)
+        return self._reader
+
+    def _value(self, content):
+        return content if self._binary else compat.as_str_any(content)
 
     def size(self):
         """Bytes in the file."""
-        return stat(self.name).length
+        return stat(self._name).length
 
     def read(self, n=-1):
-        """`n` bytes or characters, or all."""
-        return self._opened().read(-1 if n is None else n)
+        """`n` bytes, or all that is left."""
+        return self._value(self._reading().read(-1 if n is None or n < 0 else n))
 
     def readline(self):
-        """One line."""
-        return self._opened().readline()
+        """One line with its end; empty at the end of the file."""
+        return self._value(self._reading().readline())
 
     def readlines(self):
         """All lines."""
-        return self._opened().readlines()
+        return [self._value(line) for line in self._reading().readlines()]
 
     def write(self, file_content):
-        """Appends text, or bytes in binary mode."""
-        file = self._opened()
-        binary = "b" in self.mode
-        file.write(compat.as_bytes(file_content) if binary else compat.as_text(file_content))
+        """Appends text or bytes."""
+        if self._write_mode is None:
+            raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+        if self._writer is None:
+            self._writer = _core.OutputFile(_path(self._name), self._write_mode)
+        self._writer.append(compat.as_bytes(file_content))
 
     def seek(self, offset=None, whence=0, position=None):
-        """Moves to a place."""
-        self._opened().seek(position if offset is None else offset, whence)
+        """Moves to a place; `position` is an older name of `offset`."""
+        if offset is None and position is None:
+            raise TypeError("seek(): offset argument required")
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position may not be set simultaneously.")
+        reader = self._reading()
+        if whence not in (0, 1, 2):
+            raise errors.InvalidArgumentError(None, None, "Invalid whence argument: {}. Valid values are 0, 1, or 2."
+                                              .format(whence))
+        target = (position if offset is None else offset) + (0, reader.tell(), self.size())[whence]
+        if target < 0:
+            raise errors.InvalidArgumentError(None, None, "Seeking to a negative position: %d" % target)
+        if target > self.size():
+            raise errors.OutOfRangeError(None, None, "%s ends before %d" % (self._name, target))
+        reader.seek(target)
 
     def tell(self):
         """The place."""
-        return self._opened().tell()
+        if self._may_read:
+            return self._reading().tell()
+        return 0 if self._writer is None else self._writer.size()
 
     def seekable(self):
         """Whether one can move: yes."""
@@ -85,14 +133,15 @@ class GFile:
 
     def flush(self):
         """Writes out what is buffered."""
-        if self._file is not None:
-            self._file.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self):
         """Closes it."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._reader = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.commit()
 
     def __enter__(self):
         return self
@@ -101,10 +150,15 @@ class GFile:
         self.close()
 
     def __iter__(self):
-        return iter(self._opened())
+        return self
 
     def __next__(self):
-        return next(self._opened())
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    next = __next__
 
 
 FastGFile = Open = GFile
@@ -121,71 +175,66 @@ class FileStatistics:
 
 def Exists(filename):  # noqa: N802
     """Whether it exists."""
-    return os.path.exists(_path(filename))
+    return _core.file_stat(_path(filename)) is not None
 
 
 def IsDirectory(dirname):  # noqa: N802
     """Whether it is a directory."""
-    return os.path.isdir(_path(dirname))
+    found = _core.file_stat(_path(dirname))
+    return found is not None and found[2]
 
 
-@_guarded
 def Remove(filename):  # noqa: N802
     """Deletes a file."""
-    os.remove(filename)
+    _core.file_remove(_path(filename))
 
 
-@_guarded
 def MkDir(dirname):  # noqa: N802
     """Makes a directory in an existing one."""
-    os.mkdir(dirname)
+    _core.make_directory(_path(dirname))
 
 
-@_guarded
 def MakeDirs(dirname):  # noqa: N802
     """Makes a directory and those around it; no error if it exists."""
-    os.makedirs(dirname, exist_ok=True)
+    _core.make_directories(_path(dirname))
 
 
-@_guarded
 def DeleteRecursively(dirname):  # noqa: N802
     """Deletes a directory with all that is in it, or a file."""
-    if os.path.isdir(dirname):
-        shutil.rmtree(dirname)
-    else:
-        os.remove(dirname)
+    _core.remove_tree(_path(dirname))
 
 
-@_guarded
 def ListDirectory(dirname):  # noqa: N802
     """The names in a directory."""
-    return os.listdir(dirname)
+    if not IsDirectory(dirname):
+        raise errors.NotFoundError(None, None, "Could not find directory %s" % (dirname,))
+    return [name for name, _ in _core.file_list(_path(dirname))]
 
 
-@_guarded
 def Copy(oldpath, newpath, overwrite=False):  # noqa: N802
     """Copies a file. AlreadyExistsError unless `overwrite`."""
     _check_free(newpath, overwrite)
-    shutil.copyfile(oldpath, _path(newpath))
+    _core.file_copy(_path(oldpath), _path(newpath))
 
 
-@_guarded
 def Rename(oldname, newname, overwrite=False):  # noqa: N802
     """Moves a file. AlreadyExistsError unless `overwrite`."""
     _check_free(newname, overwrite)
-    os.replace(oldname, _path(newname))
+    _core.file_rename(_path(oldname), _path(newname))
 
 
 def _check_free(path, overwrite):
-    if not overwrite and os.path.exists(_path(path)):
+    if not overwrite and Exists(path):
         raise errors.AlreadyExistsError(None, None, f"file already exists: {path}")
 
 
-@_guarded
 def stat(filename):
     """FileStatistics of a file."""
-    found = os.stat(filename)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(filename))
+    path = _path(filename)
+    found = _core.file_stat(path)
+    if found is None:
+        raise errors.NotFoundError(None, None, f"{path}; No such file or directory")
+    return FileStatistics(*found)
 
 
 Stat = stat
@@ -194,14 +243,102 @@ Stat = stat
 def Glob(filename):  # noqa: N802
     """The files that match a pattern, or one of several."""
     patterns = filename if isinstance(filename, (list, tuple)) else [filename]
-    return sorted(name for pattern in patterns for name in _glob.glob(_path(pattern)))
+    return [path for pattern in patterns for path in _core.matching_paths(_path(pattern))]
 
 
-def Walk(top, in_order=True):  # noqa: N802
-    """(directory, subdirectories, files) of a tree."""
-    for place, folders, files in os.walk(_path(top), topdown=in_order):
-        yield place, sorted(folders), sorted(files)
+def Walk(top, in_order=True, onerror=None):  # noqa: N802
+    """(directory, subdirectories, files) of a tree, a directory before what is in it if `in_order`."""
+    top = _path(top)
+    try:
+        entries = sorted(_core.file_list(top)) if IsDirectory(top) else None
+    except errors.OpError as e:
+        if onerror is None:
+            logging.warning("%s: %s", top, e)
+        else:
+            onerror(e)
+        return
+    if entries is None:
+        return
+    folders = [name for name, is_directory in entries if is_directory]
+    here = (top, folders, [name for name, is_directory in entries if not is_directory])
+    if in_order:
+        yield here
+    for name in folders:
+        yield from Walk(join(top, name), in_order, onerror)
+    if not in_order:
+        yield here
 
 
-exists, isdir, remove, mkdir, makedirs = Exists, IsDirectory, Remove, MkDir, MakeDirs
-rmtree, listdir, copy, rename, glob, walk = DeleteRecursively, ListDirectory, Copy, Rename, Glob, Walk
+def join(path, *paths):
+    """The parts as one path."""
+    return os.path.join(_path(path), *[_path(p) for p in paths])
+
+
+def write_atomically(path, content):
+    """Writes a file that appears whole or not at all, in the place of what was there."""
+    file = _core.OutputFile(_path(path), "x")
+    file.append(compat.as_bytes(content))
+    file.commit()
+
+
+# tf.io.gfile: the same functions, whose parameters have other names.
+
+
+def exists(path):
+    """Whether it exists."""
+    return Exists(path)
+
+
+def isdir(path):
+    """Whether it is a directory."""
+    return IsDirectory(path)
+
+
+def remove(path):
+    """Deletes a file."""
+    Remove(path)
+
+
+def mkdir(path):
+    """Makes a directory in an existing one."""
+    MkDir(path)
+
+
+def makedirs(path):
+    """Makes a directory and those around it; no error if it exists."""
+    MakeDirs(path)
+
+
+def rmtree(path):
+    """Deletes a directory with all that is in it, or a file."""
+    DeleteRecursively(path)
+
+
+def listdir(path):
+    """The names in a directory."""
+    return ListDirectory(path)
+
+
+def copy(src, dst, overwrite=False):
+    """Copies a file. AlreadyExistsError unless `overwrite`."""
+    Copy(src, dst, overwrite)
+
+
+def rename(src, dst, overwrite=False):
+    """Moves a file. AlreadyExistsError unless `overwrite`."""
+    Rename(src, dst, overwrite)
+
+
+def glob(pattern):
+    """The files that match a pattern, or one of several."""
+    return Glob(pattern)
+
+
+def walk(top, topdown=True, onerror=None):
+    """(directory, subdirectories, files) of a tree; `onerror` is called with what cannot be listed."""
+    return Walk(top, topdown, onerror)
+
+
+def stat_v2(path):
+    """FileStatistics of a file."""
+    return stat(path)

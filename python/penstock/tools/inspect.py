@@ -4,6 +4,7 @@ import os
 from penstock import _core
 from penstock.framework import dtypes
 from penstock.framework import errors
+from penstock.platform import gfile
 
 
 def _table(rows, out):
@@ -81,7 +82,7 @@ def saved_model(directory, out):
         graph(meta_graph.graph_def, out)
         print(file=out)
     prefix = utils_impl.get_variables_path(directory)
-    if os.path.exists(prefix + ".index"):
+    if gfile.Exists(prefix + ".index"):
         checkpoint(prefix, out)
 
 
@@ -148,7 +149,7 @@ def _is_records(path):
         _core.RecordReader(path).next()
     except errors.OpError:
         return False
-    return os.path.getsize(path) > 0
+    return gfile.Stat(path).length > 0
 
 
 def inspect(path, out):
@@ -158,7 +159,7 @@ def inspect(path, out):
     from penstock.proto import graph_pb2, meta_graph_pb2
     from penstock.saved_models import loader_impl
     from penstock.training import checkpoint_management
-    if os.path.isdir(path):
+    if gfile.IsDirectory(path):
         if loader_impl.maybe_saved_model_directory(path):
             saved_model(path, out)
             return 0
@@ -170,10 +171,10 @@ def inspect(path, out):
         checkpoint(latest, out)
         return 0
     prefix = path[:-len(".index")] if path.endswith(".index") else path.partition(".data-0")[0]
-    if os.path.exists(prefix + ".index"):
+    if gfile.Exists(prefix + ".index"):
         checkpoint(prefix, out)
         return 0
-    if not os.path.exists(path):
+    if not gfile.Exists(path):
         print("%s: no such file" % path, file=out)
         return 1
     name = os.path.basename(path)
@@ -187,7 +188,7 @@ def inspect(path, out):
         return 0
     except errors.OpError:
         pass  # no table
-    with open(path, "rb") as f:
+    with gfile.GFile(path, "rb") as f:
         contents = f.read()
     for kind, show in ((meta_graph_pb2.MetaGraphDef, meta_graph), (graph_pb2.GraphDef, graph)):
         for parse in (kind.FromString, lambda b, k=kind: text_format.Parse(b.decode(), k())):

@@ -1,16 +1,16 @@
 """Which checkpoints there are: the file `checkpoint`, a CheckpointState in text form, and the files it names."""
 import collections
-import glob
 import os.path
 import re
-import tempfile
 import time
 
 from google.protobuf import text_format
 
 from penstock.eager import context
+from penstock.framework import errors
 from penstock.framework import ops
 from penstock.ops import variable_scope
+from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
 from penstock.proto import checkpoint_state_pb2
 from penstock.proto import saver_pb2
@@ -79,32 +79,19 @@ def update_checkpoint_state_internal(save_dir, model_checkpoint_path, all_model_
     if state_file == state.model_checkpoint_path:
         raise RuntimeError("Save path '%s' conflicts with path used for checkpoint state.  Please use a different save "
                            "path." % model_checkpoint_path)
-    _write_atomically(state_file, text_format.MessageToString(state))
-
-
-def _write_atomically(path, text):
-    # A reader sees the old content or the new, never half of it.
-    handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".tmp", dir=os.path.dirname(path) or ".")
-    try:
-        os.fchmod(handle, 0o644)
-        with os.fdopen(handle, "w") as f:
-            f.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    gfile.write_atomically(state_file, text_format.MessageToString(state))
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a directory with paths that can be opened from here; None if there is none."""
     state_file = _GetCheckpointFilename(compat.path_to_str(checkpoint_dir), latest_filename)
-    if not os.path.exists(state_file):
+    if not gfile.Exists(state_file):
         return None
     state = CheckpointState()
     try:
-        with open(state_file) as f:
+        with gfile.GFile(state_file) as f:
             text_format.Merge(f.read(), state)
-    except (OSError, UnicodeDecodeError, text_format.ParseError) as e:
+    except (errors.OpError, UnicodeDecodeError, text_format.ParseError) as e:
         logging.warning("%s: %s", type(e).__name__, e)
         logging.warning("%s: Checkpoint ignored", state_file)
         return None
@@ -132,8 +119,8 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 def checkpoint_exists_internal(checkpoint_prefix):
-    return bool(glob.glob(_prefix_to_checkpoint_path(checkpoint_prefix, saver_pb2.SaverDef.V2)) or
-                glob.glob(checkpoint_prefix))
+    return bool(gfile.Glob(_prefix_to_checkpoint_path(checkpoint_prefix, saver_pb2.SaverDef.V2)) or
+                gfile.Glob(checkpoint_prefix))
 
 
 def checkpoint_exists(checkpoint_prefix):
@@ -146,9 +133,9 @@ def get_checkpoint_mtimes(checkpoint_prefixes):
     times = []
     for prefix in checkpoint_prefixes:
         for pattern in (_prefix_to_checkpoint_path(prefix, saver_pb2.SaverDef.V2), prefix):
-            files = sorted(glob.glob(pattern))
+            files = gfile.Glob(pattern)
             if files:
-                times.append(os.stat(files[0]).st_mtime_ns / 1e9)
+                times.append(gfile.Stat(files[0]).mtime_nsec / 1e9)
                 break
     return times
 
@@ -165,8 +152,8 @@ def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=saver_pb2.Sav
 
 
 def _delete_file_if_exists(filespec):
-    for path in glob.glob(filespec):
-        os.remove(path)
+    for path in gfile.Glob(filespec):
+        gfile.Remove(path)
 
 
 def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):

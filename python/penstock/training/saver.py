@@ -8,6 +8,7 @@ from penstock.eager import context
 from penstock.framework import errors
 from penstock.framework import ops
 from penstock.ops import variables
+from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saver_pb2
@@ -263,7 +264,7 @@ class Saver(object):
                         save_relative_paths=self._save_relative_paths)
                     self._delete_old(meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as e:
-                if not os.path.isdir(directory or "."):
+                if not gfile.IsDirectory(directory or "."):
                     raise ValueError("Parent directory of {} doesn't exist, can't save.".format(save_path)) from e
                 raise
         if write_meta_graph and not context.executing_eagerly():

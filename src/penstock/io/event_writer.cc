@@ -1,9 +1,8 @@
 #include "penstock/io/event_writer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
@@ -17,16 +16,7 @@ namespace {
 
 constexpr size_t kMostPending = size_t{256} << 20;
 
-// Everything, or the errno that stopped it.
-int WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
-}
+constexpr auto kLongestUnflushed = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -57,76 +47,128 @@ void EventWriter::OpenLocked() {
   std::snprintf(seconds, sizeof(seconds), "%010lld", static_cast<long long>(now));
   const std::string stem = StrCat(prefix_, ".out.tfevents.", std::string_view(seconds), ".", std::string_view(host));
   path_ = stem + suffix_;
+  FileSystem& files = FileSystemOf(path_);
   // Another writer may have begun in the same second.
-  for (int i = 1; (fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0; ++i) {
-    if (errno != EEXIST) throw ErrnoError(path_, errno);
-    path_ = StrCat(stem, ".", i, suffix_);
+  for (int i = 1; !sink_; ++i) {
+    try {
+      sink_ = files.Create(path_, WriteMode::kNew);
+    } catch (const Error& e) {
+      if (e.code() != Code::kAlreadyExists) throw;
+      path_ = StrCat(stem, ".", i, suffix_);
+    }
   }
   pending_ = RecordFrame(FileVersionEvent(now));
   running_ = true;
   thread_ = std::thread([this] { Loop(); });
 }
 
+void EventWriter::Send(Lock& lock, std::string bytes, bool flush) {
+  lock.unlock();
+  Status status;
+  try {
+    sink_->Append(bytes);
+    if (flush) sink_->Flush();
+  } catch (...) {
+    status = CurrentStatus();
+  }
+  lock.lock();
+  if (!status.ok()) status_ = status;
+}
+
 void EventWriter::Loop() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
+  const auto busy = [this] { return stopping_ || !pending_.empty() || flushes_wanted_ > flushes_done_; };
+  auto flush_at = std::chrono::steady_clock::time_point::max();
   while (true) {
-    work_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
-    if (pending_.empty()) break;
-    std::string bytes;
-    bytes.swap(pending_);
-    writing_ = true;
-    lock.unlock();
-    const int error_number = WriteAll(fd_, bytes);
-    lock.lock();
-    writing_ = false;
-    if (error_number != 0) status_ = ErrnoError(path_, error_number).status();
+    if (flush_at == std::chrono::steady_clock::time_point::max()) {
+      work_.wait(lock, busy);
+    } else {
+      work_.wait_until(lock, flush_at, busy);
+    }
+    const bool late = std::chrono::steady_clock::now() >= flush_at;
+    if (stopping_ && pending_.empty()) break;
+    const uint64_t wanted = flushes_wanted_;
+    const bool flush = wanted > flushes_done_ || late;
+    Send(lock, std::exchange(pending_, {}), flush);
+    if (flush) {
+      flushes_done_ = wanted;
+      flush_at = std::chrono::steady_clock::time_point::max();
+    } else {
+      flush_at = std::min(flush_at, std::chrono::steady_clock::now() + kLongestUnflushed);
+    }
     done_.notify_all();
   }
+  lock.unlock();
+  Status status;
+  try {
+    sink_->Close();
+  } catch (...) {
+    status = CurrentStatus();
+  }
+  lock.lock();
+  if (!status.ok()) status_ = status;
   running_ = false;
   done_.notify_all();
 }
 
-void EventWriter::AwaitClosing(std::unique_lock<std::mutex>& lock) {
-  done_.wait(lock, [this] { return !stopping_; });
+void EventWriter::Await(Lock& lock, const std::function<bool()>& ready) {
+  if (ready()) return;
+  // Without the lock while the guard around the waiting is set up and ends: it may need another one.
+  lock.unlock();
+  WaitForFiles([&] {
+    Lock inner(mutex_);
+    done_.wait(inner, ready);
+  });
+  lock.lock();
+}
+
+void EventWriter::AwaitClosing(Lock& lock) {
+  while (stopping_) Await(lock, [this] { return !stopping_; });
+}
+
+void EventWriter::FlushLocked(Lock& lock) {
+  if (!sink_) return;
+  const uint64_t mine = ++flushes_wanted_;
+  work_.notify_one();
+  Await(lock, [this, mine] { return flushes_done_ >= mine || !running_; });
+  ThrowIfError(std::exchange(status_, Status()));
 }
 
 void EventWriter::Open() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   AwaitClosing(lock);
-  if (fd_ >= 0) return;
+  if (sink_) return;
   OpenLocked();
-  done_.wait(lock, [this] { return pending_.empty() && !writing_; });  // so that the file shows what it is
-  ThrowIfError(std::exchange(status_, Status()));
+  FlushLocked(lock);  // so that the file shows what it is
 }
 
 void EventWriter::Write(std::string_view event) {
   const std::string frame = RecordFrame(event);
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   AwaitClosing(lock);
   ThrowIfError(std::exchange(status_, Status()));
-  if (fd_ < 0) OpenLocked();
-  done_.wait(lock, [this] { return pending_.size() < kMostPending; });
+  if (!sink_) OpenLocked();
+  Await(lock, [this] { return pending_.size() < kMostPending; });
   pending_ += frame;
   work_.notify_one();
 }
 
 void EventWriter::Flush() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   AwaitClosing(lock);
-  done_.wait(lock, [this] { return pending_.empty() && !writing_; });
-  ThrowIfError(std::exchange(status_, Status()));
+  FlushLocked(lock);
 }
 
 void EventWriter::Close() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   AwaitClosing(lock);
-  if (fd_ < 0) return;
+  if (!sink_) return;
   stopping_ = true;
   work_.notify_one();
-  done_.wait(lock, [this] { return !running_; });  // it ends when all is written
+  Await(lock, [this] { return !running_; });  // it ends when all is written
   thread_.join();
-  close(fd_);
-  fd_ = -1;
+  sink_.reset();
+  flushes_done_ = flushes_wanted_;
   stopping_ = false;
   done_.notify_all();
   ThrowIfError(std::exchange(status_, Status()));

@@ -3,19 +3,22 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 
-#include "penstock/base/status.h"
+#include "penstock/io/file_system.h"
 
 namespace penstock {
 
 double WallTime();  // seconds since 1970
 
 // Thread-safe. Whoever writes never waits for the disk, unless 256 MiB are waiting already. What the disk refuses is
-// thrown by the next call.
+// thrown by the next call. What is on another machine or in a store gets the events when they are flushed, or after half
+// a minute.
 class EventWriter {
  public:
   // The file is PREFIX.out.tfevents.SECONDS.HOST with the suffix, opened with the first event (of the file's version).
@@ -30,15 +33,20 @@ class EventWriter {
   std::string path() const;            // "" before it is opened
 
  private:
+  using Lock = std::unique_lock<std::mutex>;
   void OpenLocked();
   void Loop();
-  void AwaitClosing(std::unique_lock<std::mutex>& lock);  // another thread may be at it
+  void Send(Lock& lock, std::string bytes, bool flush);
+  void Await(Lock& lock, const std::function<bool()>& ready);
+  void AwaitClosing(Lock& lock);  // another thread may be at it
+  void FlushLocked(Lock& lock);
   const std::string prefix_, suffix_;
   mutable std::mutex mutex_;
   std::condition_variable work_, done_;
   std::string path_, pending_;
-  bool writing_ = false, running_ = false, stopping_ = false;
-  int fd_ = -1;
+  bool running_ = false, stopping_ = false;
+  uint64_t flushes_wanted_ = 0, flushes_done_ = 0;
+  std::unique_ptr<FileSink> sink_;
   Status status_;
   std::thread thread_;
 };

@@ -1,196 +1,156 @@
 #include "penstock/io/files.h"
 
-#include <fcntl.h>
-#include <glob.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fnmatch.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
+#include <utility>
 
 namespace penstock {
 namespace {
 
-constexpr size_t kBufferSize = size_t{1} << 16;
+constexpr size_t kBufferSize = size_t{1} << 16, kPiece = size_t{4} << 20;
 
-Code CodeOf(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-      return Code::kNotFound;
-    case EEXIST:
-      return Code::kAlreadyExists;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Code::kPermissionDenied;
-    case EISDIR:
-    case ENOTDIR:
-    case ENOTEMPTY:
-    case EBUSY:
-      return Code::kFailedPrecondition;
-    case ENOSPC:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return Code::kResourceExhausted;
-    case EINVAL:
-    case ENAMETOOLONG:
-      return Code::kInvalidArgument;
-    default:
-      return Code::kUnknown;
+bool HasWildcard(std::string_view part) { return part.find_first_of("*?[\\") != std::string_view::npos; }
+
+// Where the directories of a path begin: behind the scheme.
+size_t RootOf(std::string_view path) {
+  const std::string_view scheme = SchemeOf(path);
+  return scheme.empty() ? 0 : scheme.size() + 3;
+}
+
+// The paths among `found` with `part` below each that exist and match.
+std::vector<std::string> Below(const std::vector<std::string>& found, const std::string& part) {
+  std::vector<std::string> matches;
+  for (const std::string& directory : found) {
+    FileSystem& files = FileSystemOf(directory);
+    if (!HasWildcard(part)) {
+      matches.push_back(directory + part);
+      continue;
+    }
+    const std::string place = directory.empty() ? "." : directory;
+    const auto info = files.Find(place);
+    if (!info || !info->is_directory) continue;
+    for (const DirectoryEntry& entry : files.List(place)) {
+      if (fnmatch(part.c_str(), entry.name.c_str(), FNM_PATHNAME) == 0) matches.push_back(directory + entry.name);
+    }
   }
+  return matches;
 }
 
 }  // namespace
 
-Error ErrnoError(std::string_view context, int error_number) {
-  return MakeError(CodeOf(error_number), context, "; ", std::string_view(std::strerror(error_number)));
-}
-
-bool FileExists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+bool FileExists(const std::string& path) { return FileSystemOf(path).Find(path).has_value(); }
 
 std::string ReadWholeFile(const std::string& path) {
-  // By reading until the end: files of /proc have no size.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw ErrnoError(path, errno);
-  std::string contents;
-  char buffer[kBufferSize];
-  ssize_t n;
-  while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error_number = errno;
-      close(fd);
-      throw ErrnoError(path, error_number);
-    }
-    contents.append(buffer, n);
-  }
-  close(fd);
-  return contents;
+  const InputFile file(path);
+  return file.Read(0, file.size());
 }
 
 void RenameFile(const std::string& from, const std::string& to) {
-  if (rename(from.c_str(), to.c_str()) != 0) throw ErrnoError(StrCat(from, " to ", to), errno);
+  if (&FileSystemOf(from) != &FileSystemOf(to)) {
+    throw Unimplemented("Renaming ", from, " to ", to, " not implemented");
+  }
+  FileSystemOf(from).Rename(from, to);
 }
 
-void RemoveFile(const std::string& path) {
-  if (unlink(path.c_str()) != 0) throw ErrnoError(path, errno);
+void RemoveFile(const std::string& path) { FileSystemOf(path).Remove(path); }
+
+void CopyFile(const std::string& from, const std::string& to) {
+  const InputFile source(from);
+  OutputFile target(to);
+  for (uint64_t at = 0; at < source.size(); at += kPiece) {
+    target.Append(source.Read(at, std::min<uint64_t>(kPiece, source.size() - at)));
+  }
+  target.Commit();
 }
 
-void MakeDirectories(const std::string& path) {
-  for (size_t at = 1; at <= path.size() && !path.empty(); ++at) {
-    at = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(0, at);
-    if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && !FileExists(part)) throw ErrnoError(part, errno);
+void MakeDirectories(const std::string& path) { FileSystemOf(path).MakeDirectories(path); }
+
+bool RemoveEmptyDirectory(const std::string& path) {
+  try {
+    FileSystemOf(path).RemoveDirectory(path);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 
-bool RemoveEmptyDirectory(const std::string& path) { return rmdir(path.c_str()) == 0; }
-
 std::string_view DirectoryOf(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash == 0 ? 1 : slash);
+  const size_t slash = path.rfind('/'), root = RootOf(path);
+  if (slash == std::string_view::npos) return {};
+  if (root > 0) return path.substr(0, std::max(slash, root));
+  return path.substr(0, slash == 0 ? 1 : slash);
 }
 
 std::vector<std::string> MatchingPaths(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> paths;
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-InputFile::InputFile(const std::string& path) : path_(path) {
-  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) throw ErrnoError(path, errno);
-  struct stat info;
-  if (fstat(fd_, &info) != 0 || S_ISDIR(info.st_mode)) {
-    const int error_number = S_ISDIR(info.st_mode) ? EISDIR : errno;
-    close(fd_);
-    throw ErrnoError(path, error_number);
+  if (pattern.empty()) return {};
+  const size_t root = RootOf(pattern);
+  std::vector<std::string> found{pattern.substr(0, root)};
+  for (size_t at = root; at < pattern.size();) {
+    const size_t end = std::min(pattern.find('/', at), pattern.size());
+    if (end > at) found = Below(found, pattern.substr(at, end - at));
+    if (end < pattern.size()) {
+      for (std::string& path : found) path += '/';
+    }
+    at = end + 1;
   }
-  size_ = static_cast<uint64_t>(info.st_size);
+  std::erase_if(found, [](const std::string& path) { return !FileExists(path); });
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
-InputFile::~InputFile() { close(fd_); }
+InputFile::InputFile(const std::string& path) : path_(path), source_(FileSystemOf(path).Open(path)) {}
 
 void InputFile::Read(uint64_t offset, size_t n, char* out) const {
-  if (offset > size_ || n > size_ - offset) {
-    throw OutOfRange(path_, ": file ends at ", size_, " before ", n, " bytes at ", offset, " could be read");
+  if (offset > size() || n > size() - offset) {
+    throw OutOfRange(path_, ": file ends at ", size(), " before ", n, " bytes at ", offset, " could be read");
   }
-  while (n > 0) {
-    const ssize_t got = pread(fd_, out, n, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw ErrnoError(path_, errno);
-    if (got == 0) throw OutOfRange(path_, ": file ended while it was read");
-    out += got;
-    offset += static_cast<uint64_t>(got);
-    n -= static_cast<size_t>(got);
-  }
+  source_->Read(offset, n, out);
 }
 
 std::string InputFile::Read(uint64_t offset, size_t n) const {
-  if (offset > size_ || n > size_ - offset) Read(offset, n, nullptr);
+  if (offset > size() || n > size() - offset) Read(offset, n, nullptr);
   std::string bytes(n, '\0');
   Read(offset, n, bytes.data());
   return bytes;
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
-  static std::atomic<int> number{0};
-  temporary_ = StrCat(path, ".tempstate", static_cast<int64_t>(getpid()), ".", number.fetch_add(1));
-  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) throw ErrnoError(temporary_, errno);
-}
+OutputFile::OutputFile(const std::string& path, WriteMode mode)
+    : whole_(mode == WriteMode::kWhole), sink_(FileSystemOf(path).Create(path, mode)) {}
 
 OutputFile::~OutputFile() {
-  if (fd_ < 0) return;
-  close(fd_);
-  unlink(temporary_.c_str());
+  if (whole_ || !sink_) return;
+  try {
+    Commit();
+  } catch (const Error&) {  // nobody is left to tell
+  }
 }
 
 void OutputFile::Append(std::string_view bytes) {
   size_ += bytes.size();
-  if (buffer_.size() + bytes.size() <= kBufferSize) {
-    buffer_.append(bytes);
-    return;
-  }
-  WriteOut(buffer_);
-  buffer_.clear();
+  if (!sink_ || buffer_.size() + bytes.size() > kBufferSize) WriteOut();
   if (bytes.size() <= kBufferSize) {
     buffer_.append(bytes);
   } else {
-    WriteOut(bytes);
+    sink_->Append(bytes);
   }
 }
 
-void OutputFile::WriteOut(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw ErrnoError(temporary_, errno);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
+void OutputFile::WriteOut() {
+  if (!sink_) throw FailedPrecondition("the file is closed");
+  sink_->Append(buffer_);
+  buffer_.clear();
+}
+
+void OutputFile::Flush() {
+  WriteOut();
+  sink_->Flush();
 }
 
 void OutputFile::Commit() {
-  WriteOut(buffer_);
-  buffer_.clear();
-  if (fsync(fd_) != 0) throw ErrnoError(temporary_, errno);
-  const int fd = fd_;
-  fd_ = -1;
-  if (close(fd) != 0) throw ErrnoError(temporary_, errno);
-  RenameFile(temporary_, path_);
-  // The new name is safe only when its directory is.
-  const std::string directory(DirectoryOf(path_));
-  const int dir = open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC);
-  if (dir >= 0) {
-    (void)fsync(dir);
-    close(dir);
-  }
+  WriteOut();
+  sink_->Close();
+  sink_.reset();
 }
 
 void WriteWholeFile(const std::string& path, std::string_view contents) {

@@ -1,4 +1,5 @@
-// Files of the local machine. Errors: NotFound, PermissionDenied, AlreadyExists, FailedPrecondition, ... with the path.
+// Files, on whatever file system their paths name. Errors: NotFound, PermissionDenied, AlreadyExists,
+// FailedPrecondition, ... with the path.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "penstock/base/status.h"
+#include "penstock/io/file_system.h"
 
 namespace penstock {
-
-// The error that errno stands for.
-Error ErrnoError(std::string_view context, int error_number);
 
 bool FileExists(const std::string& path);
 std::string ReadWholeFile(const std::string& path);
 void RenameFile(const std::string& from, const std::string& to);  // replaces `to`
 void RemoveFile(const std::string& path);
+void CopyFile(const std::string& from, const std::string& to);  // replaces `to`
 void MakeDirectories(const std::string& path);  // with their parents; no error if they are there
 // Removes a directory if it is empty; false if it is not, or is none.
 bool RemoveEmptyDirectory(const std::string& path);
@@ -29,9 +28,8 @@ std::vector<std::string> MatchingPaths(const std::string& pattern);
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
-  ~InputFile();
   InputFile(const InputFile&) = delete;
-  uint64_t size() const { return size_; }
+  uint64_t size() const { return source_->size(); }
   const std::string& path() const { return path_; }
   // Exactly n bytes into `out`; OutOfRange if the file ends before.
   void Read(uint64_t offset, size_t n, char* out) const;
@@ -39,26 +37,26 @@ class InputFile {
 
  private:
   const std::string path_;
-  int fd_ = -1;
-  uint64_t size_ = 0;
+  const std::unique_ptr<FileSource> source_;
 };
 
-// Writes a file that appears under its name whole or not at all: bytes go to a temporary file beside it, which Commit
-// syncs and renames. Without Commit nothing remains.
+// Writes a file, by default one that appears under its name whole or not at all: without Commit, nothing remains of it.
+// What was appended to others is not lost.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  explicit OutputFile(const std::string& path, WriteMode mode = WriteMode::kWhole);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   void Append(std::string_view bytes);
+  void Flush();
   uint64_t size() const { return size_; }
-  void Commit();
+  void Commit();  // nothing can be appended after it
 
  private:
-  void WriteOut(std::string_view bytes);
-  const std::string path_;
-  std::string temporary_, buffer_;
-  int fd_ = -1;
+  void WriteOut();
+  const bool whole_;
+  std::string buffer_;
+  std::unique_ptr<FileSink> sink_;
   uint64_t size_ = 0;
 };
 

@@ -1,10 +1,7 @@
 #include "penstock/io/record_stream.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "penstock/base/crc32c.h"
@@ -56,10 +53,9 @@ struct RecordFile::Deflater {
 };
 
 RecordFile::RecordFile(const std::string& path, Compression compression, int level)
-    : path_(path), compression_(compression) {
+    : compression_(compression) {
   if (compression_ != Compression::kNone) deflater_ = std::make_unique<Deflater>(compression, level);
-  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw ErrnoError(path, errno);
+  file_ = std::make_unique<OutputFile>(path, WriteMode::kReplace);
 }
 
 RecordFile::~RecordFile() {
@@ -71,7 +67,7 @@ RecordFile::~RecordFile() {
 
 void RecordFile::Put(std::string_view bytes, bool finish) {
   if (!deflater_) {
-    buffer_ += bytes;
+    file_->Append(bytes);
     return;
   }
   z_stream& zlib = deflater_->zlib;
@@ -83,31 +79,24 @@ void RecordFile::Put(std::string_view bytes, bool finish) {
     zlib.next_out = reinterpret_cast<Bytef*>(piece);
     zlib.avail_out = sizeof(piece);
     result = deflate(&zlib, finish ? Z_FINISH : Z_NO_FLUSH);
-    buffer_.append(piece, sizeof(piece) - zlib.avail_out);
+    file_->Append({piece, sizeof(piece) - zlib.avail_out});
   } while (zlib.avail_out == 0 && result != Z_STREAM_END);
 }
 
 void RecordFile::Write(std::string_view record) {
-  if (fd_ < 0) throw FailedPrecondition("Writer is closed.");
+  if (!file_) throw FailedPrecondition("Writer is closed.");
   Put(RecordFrame(record), false);
-  if (buffer_.size() >= kBuffered) Flush();
 }
 
 void RecordFile::Flush() {
-  if (fd_ < 0) throw FailedPrecondition("Writer is closed.");
-  for (size_t at = 0; at < buffer_.size();) {
-    const ssize_t n = write(fd_, buffer_.data() + at, buffer_.size() - at);
-    if (n < 0 && errno != EINTR) throw ErrnoError(path_, errno);
-    if (n > 0) at += n;
-  }
-  buffer_.clear();
+  if (!file_) throw FailedPrecondition("Writer is closed.");
+  file_->Flush();
 }
 
 void RecordFile::Close() {
-  if (fd_ < 0) return;
+  if (!file_) return;
   if (deflater_) Put({}, true);
-  Flush();
-  close(std::exchange(fd_, -1));
+  std::exchange(file_, nullptr)->Commit();
 }
 
 }  // namespace penstock

@@ -32,12 +32,10 @@ class RecordFile {
 
  private:
   void Put(std::string_view bytes, bool finish);
-  const std::string path_;
   const Compression compression_;
   struct Deflater;
   std::unique_ptr<Deflater> deflater_;
-  int fd_ = -1;
-  std::string buffer_;
+  std::unique_ptr<OutputFile> file_;
 };
 
 }  // namespace penstock

@@ -1,2 +1,2 @@
 """tf.io.gfile."""
-FROM = {"platform.gfile": "GFile copy exists glob isdir listdir makedirs mkdir remove rename rmtree stat walk"}
+FROM = {"platform.gfile": "GFile copy exists glob isdir listdir makedirs mkdir remove rename rmtree stat=stat_v2 walk"}

@@ -1,17 +1,24 @@
 """Functions on files and directories, under the names of tensorflow.python.lib.io.file_io."""
-import os
-import uuid
+import zlib
 
+from penstock.framework import errors
 from penstock.platform import gfile
 from penstock.platform.gfile import (  # noqa: F401
-    FileStatistics, copy, exists as file_exists, glob as get_matching_files, isdir as is_directory,
-    listdir as list_directory, makedirs as recursive_create_dir, mkdir as create_dir, remove as delete_file, rename,
-    rmtree as delete_recursively, stat, walk)
-from penstock.util import compat
+    Copy as copy, DeleteRecursively as delete_recursively, Exists as file_exists, FileStatistics,
+    Glob as get_matching_files, IsDirectory as is_directory, ListDirectory as list_directory,
+    MakeDirs as recursive_create_dir, MkDir as create_dir, Remove as delete_file, Rename as rename, Walk as walk,
+    copy as copy_v2, exists as file_exists_v2, glob as get_matching_files_v2, isdir as is_directory_v2, join,
+    listdir as list_directory_v2, makedirs as recursive_create_dir_v2, mkdir as create_dir_v2,
+    remove as delete_file_v2, rename as rename_v2, rmtree as delete_recursively_v2, stat, stat_v2, walk as walk_v2)
+
+_BLOCK_SIZE = 16 * 1024 * 1024
 
 
 class FileIO(gfile.GFile):
     """A file, opened when it is first read or written."""
+
+    def __init__(self, name, mode):
+        super().__init__(name, mode)
 
 
 def read_file_to_string(filename, binary_mode=False):
@@ -28,13 +35,26 @@ def write_string_to_file(filename, file_content):
 
 def atomic_write_string_to_file(filename, contents, overwrite=True):
     """Writes a file so that it appears whole or not at all."""
-    temporary = compat.as_str_any(filename) + ".tmp" + uuid.uuid4().hex
-    with open(temporary, "wb") as f:
-        f.write(compat.as_bytes(contents))
-        f.flush()
-        os.fsync(f.fileno())
-    try:
-        rename(temporary, filename, overwrite)
-    except BaseException:
-        os.remove(temporary)
-        raise
+    if not overwrite and file_exists(filename):
+        raise errors.AlreadyExistsError(None, None, "file already exists: %s" % (filename,))
+    gfile.write_atomically(filename, contents)
+
+
+def _blocks(filename, block_size=_BLOCK_SIZE):
+    with FileIO(filename, "rb") as f:
+        while block := f.read(block_size):
+            yield block
+
+
+def filecmp(filename_a, filename_b):
+    """Whether two files have the same contents."""
+    return stat(filename_a).length == stat(filename_b).length and all(
+        a == b for a, b in zip(_blocks(filename_a), _blocks(filename_b)))
+
+
+def file_crc32(filename, block_size=_BLOCK_SIZE):
+    """The CRC-32 of a file as hexadecimal digits."""
+    crc = 0
+    for block in _blocks(filename, block_size):
+        crc = zlib.crc32(block, crc)
+    return hex(crc & 0xFFFFFFFF)

@@ -1,0 +1,225 @@
+// The machine's own file system.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "penstock/io/file_system.h"
+#include "penstock/io/files.h"
+
+namespace penstock {
+namespace {
+
+Code CodeOf(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EEXIST:
+      return Code::kAlreadyExists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kPermissionDenied;
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EBUSY:
+      return Code::kFailedPrecondition;
+    case ENOSPC:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return Code::kResourceExhausted;
+    case EINVAL:
+    case ENAMETOOLONG:
+      return Code::kInvalidArgument;
+    default:
+      return Code::kUnknown;
+  }
+}
+
+Error ErrnoError(std::string_view context, int error_number) {
+  return MakeError(CodeOf(error_number), context, "; ", std::string_view(std::strerror(error_number)));
+}
+
+// file:///a is /a.
+std::string Local(const std::string& path) { return SchemeOf(path).empty() ? path : path.substr(path.find("://") + 3); }
+
+class LocalSource : public FileSource {
+ public:
+  explicit LocalSource(const std::string& path) : path_(path) {
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) throw ErrnoError(path, errno);
+    struct stat info;
+    if (fstat(fd_, &info) != 0 || S_ISDIR(info.st_mode)) {
+      const int error_number = S_ISDIR(info.st_mode) ? EISDIR : errno;
+      close(fd_);
+      throw ErrnoError(path, error_number);
+    }
+    size_ = static_cast<uint64_t>(info.st_size);
+    if (size_ == 0 && S_ISREG(info.st_mode)) ReadUntilEnd();
+  }
+  ~LocalSource() override { close(fd_); }
+  LocalSource(const LocalSource&) = delete;
+  uint64_t size() const override { return size_; }
+  void Read(uint64_t offset, size_t n, char* out) const override {
+    if (!unsized_.empty()) {
+      std::memcpy(out, unsized_.data() + offset, n);
+      return;
+    }
+    while (n > 0) {
+      const ssize_t got = pread(fd_, out, n, static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw ErrnoError(path_, errno);
+      if (got == 0) throw OutOfRange(path_, ": file ended while it was read");
+      out += got;
+      offset += static_cast<uint64_t>(got);
+      n -= static_cast<size_t>(got);
+    }
+  }
+
+ private:
+  // Files of /proc have contents but no size.
+  void ReadUntilEnd() {
+    char buffer[4096];
+    ssize_t n;
+    while ((n = read(fd_, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)) {
+      if (n > 0) unsized_.append(buffer, static_cast<size_t>(n));
+    }
+    size_ = unsized_.size();
+  }
+  const std::string path_;
+  std::string unsized_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
+// A file that is to appear whole is written to a temporary one beside it, which is synced and renamed.
+class LocalSink : public FileSink {
+ public:
+  LocalSink(const std::string& path, WriteMode mode) : path_(path), written_(path), whole_(mode == WriteMode::kWhole) {
+    static std::atomic<int> number{0};
+    if (whole_) written_ = StrCat(path, ".tempstate", static_cast<int64_t>(getpid()), ".", number.fetch_add(1));
+    const int how = mode == WriteMode::kAppend ? O_APPEND : mode == WriteMode::kReplace ? O_TRUNC : O_EXCL;
+    fd_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+    if (fd_ < 0) throw ErrnoError(written_, errno);
+  }
+  ~LocalSink() override {
+    if (fd_ < 0) return;
+    close(fd_);
+    if (whole_) unlink(written_.c_str());
+  }
+  LocalSink(const LocalSink&) = delete;
+
+  void Append(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t n = write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) throw ErrnoError(written_, errno);
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+  void Flush() override {}
+  void Close() override {
+    if (whole_ && fsync(fd_) != 0) throw ErrnoError(written_, errno);
+    if (close(std::exchange(fd_, -1)) != 0) {
+      const int error_number = errno;
+      if (whole_) unlink(written_.c_str());
+      throw ErrnoError(written_, error_number);
+    }
+    if (!whole_) return;
+    if (rename(written_.c_str(), path_.c_str()) != 0) {
+      const int error_number = errno;
+      unlink(written_.c_str());
+      throw ErrnoError(path_, error_number);
+    }
+    // The new name is safe only when its directory is.
+    const std::string directory(DirectoryOf(path_));
+    const int dir = open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC);
+    if (dir >= 0) {
+      (void)fsync(dir);
+      close(dir);
+    }
+  }
+
+ private:
+  const std::string path_;
+  std::string written_;
+  const bool whole_;
+  int fd_ = -1;
+};
+
+class LocalFileSystem : public FileSystem {
+ public:
+  std::optional<FileInfo> Find(const std::string& path) override {
+    struct stat info;
+    if (stat(Local(path).c_str(), &info) != 0) return std::nullopt;
+    return FileInfo{static_cast<uint64_t>(info.st_size),
+                    int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec, S_ISDIR(info.st_mode)};
+  }
+  std::unique_ptr<FileSource> Open(const std::string& path) override {
+    return std::make_unique<LocalSource>(Local(path));
+  }
+  std::unique_ptr<FileSink> Create(const std::string& path, WriteMode mode) override {
+    return std::make_unique<LocalSink>(Local(path), mode);
+  }
+  std::vector<DirectoryEntry> List(const std::string& directory) override {
+    const std::string path = Local(directory);
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(path.c_str()), closedir);
+    if (!dir) throw ErrnoError(directory, errno);
+    std::vector<DirectoryEntry> entries;
+    while (const dirent* entry = readdir(dir.get())) {
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      bool is_directory = entry->d_type == DT_DIR;
+      if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+        const auto found = Find(StrCat(path, "/", name));
+        is_directory = found && found->is_directory;
+      }
+      entries.push_back({name, is_directory});
+    }
+    return entries;
+  }
+  void Rename(const std::string& from, const std::string& to) override {
+    if (rename(Local(from).c_str(), Local(to).c_str()) != 0) throw ErrnoError(StrCat(from, " to ", to), errno);
+  }
+  void Remove(const std::string& path) override {
+    if (unlink(Local(path).c_str()) != 0) throw ErrnoError(path, errno);
+  }
+  void MakeDirectory(const std::string& path) override {
+    if (mkdir(Local(path).c_str(), 0777) != 0) throw ErrnoError(path, errno);
+  }
+  void MakeDirectories(const std::string& given) override {
+    const std::string path = Local(given);
+    for (size_t at = 1; at <= path.size() && !path.empty(); ++at) {
+      at = std::min(path.find('/', at), path.size());
+      const std::string part = path.substr(0, at);
+      if (mkdir(part.c_str(), 0777) == 0) continue;
+      const int error_number = errno;
+      const auto found = Find(part);
+      if (!found) throw ErrnoError(part, error_number);
+      if (!found->is_directory) throw ErrnoError(part, ENOTDIR);
+    }
+  }
+  void RemoveDirectory(const std::string& path) override {
+    if (rmdir(Local(path).c_str()) != 0) throw ErrnoError(path, errno);
+  }
+  void RemoveTree(const std::string& path) override {
+    std::error_code error;
+    if (std::filesystem::remove_all(Local(path), error) == 0 && !error) throw ErrnoError(path, ENOENT);
+    if (error) throw ErrnoError(path, error.value());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FileSystem> MakeLocalFileSystem() { return std::make_unique<LocalFileSystem>(); }
+
+}  // namespace penstock

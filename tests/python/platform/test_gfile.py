@@ -1,0 +1,207 @@
+"""tf.gfile and what else reads and writes files: on disk, in memory, and where fsspec leads."""
+import importlib.util
+import uuid
+import zlib
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock.lib.io import file_io
+
+HAS_FSSPEC = importlib.util.find_spec("fsspec") is not None
+
+
+@pytest.fixture(params=["local", "file", "ram", "memory"])
+def base(request, tmp_path):
+    if request.param == "local":
+        return str(tmp_path)
+    if request.param == "file":
+        return "file://" + str(tmp_path)
+    if request.param == "memory" and not HAS_FSSPEC:
+        pytest.skip("fsspec is not installed")
+    place = "%s://%s" % (request.param, uuid.uuid4().hex)
+    tf.gfile.MakeDirs(place)
+    return place
+
+
+def write(path, text, mode="w"):
+    with tf.gfile.GFile(path, mode) as f:
+        f.write(text)
+
+
+def read(path, mode="r"):
+    with tf.gfile.GFile(path, mode) as f:
+        return f.read()
+
+
+def test_read_write_append(base):
+    path = base + "/f"
+    write(path, "one\ntwo\n")
+    write(path, "three", "a")
+    assert read(path) == "one\ntwo\nthree"
+    assert read(path, "rb") == b"one\ntwo\nthree"
+    with tf.gfile.GFile(path) as f:
+        assert f.size() == 13
+        assert f.readline() == "one\n"
+        assert f.tell() == 4
+        assert f.read(2) == "tw"
+        f.seek(1)
+        assert list(f) == ["ne\n", "two\n", "three"]
+        f.seek(-5, 2)
+        assert f.readlines() == ["three"]
+        with pytest.raises(tf.errors.PermissionDeniedError, match="isn't open for writing"):
+            f.write("x")
+    with pytest.raises(tf.errors.PermissionDeniedError, match="isn't open for reading"):
+        tf.gfile.GFile(path, "w").read()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mode is not"):
+        tf.gfile.GFile(path, "q")
+
+
+def test_what_is_flushed_can_be_read(base):
+    with tf.gfile.GFile(base + "/f", "w+") as f:
+        f.write("abc")
+        assert f.read() == "abc"
+        f.write("def")
+        f.flush()
+        assert read(base + "/f") == "abcdef"
+        assert f.read() == "def"
+
+
+def test_directories(base):
+    d = base + "/d/e"
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.gfile.Stat(d)
+    tf.gfile.MakeDirs(d)
+    tf.gfile.MakeDirs(d)
+    assert tf.gfile.IsDirectory(d) and tf.gfile.Stat(d).is_directory
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.MkDir(d)
+    for name in ("a1.txt", "a2.txt", "b.bin"):
+        write("%s/%s" % (d, name), name)
+    write(base + "/d/top", "")
+    assert sorted(tf.gfile.ListDirectory(d)) == ["a1.txt", "a2.txt", "b.bin"]
+    assert tf.gfile.Glob(base + "/*/e/a?.txt") == [d + "/a1.txt", d + "/a2.txt"]
+    assert tf.gfile.Glob([d + "/[b]*", d + "/none*"]) == [d + "/b.bin"]
+    assert list(tf.gfile.Walk(base + "/d")) == [(base + "/d", ["e"], ["top"]),
+                                                (d, [], ["a1.txt", "a2.txt", "b.bin"])]
+    assert [place for place, _, _ in tf.io.gfile.walk(base + "/d", topdown=False)] == [d, base + "/d"]
+    assert list(tf.gfile.Walk(base + "/none")) == []
+    with pytest.raises(tf.errors.NotFoundError, match="Could not find directory"):
+        tf.gfile.ListDirectory(base + "/none")
+    tf.gfile.DeleteRecursively(base + "/d")
+    assert not tf.gfile.Exists(d) and not tf.gfile.Exists(d + "/b.bin")
+
+
+def test_copy_rename_remove(base):
+    a, b = base + "/a", base + "/b"
+    write(a, "1")
+    tf.gfile.Copy(a, b)
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.Copy(a, b)
+    write(a, "22")
+    tf.gfile.Copy(a, b, overwrite=True)
+    assert read(b) == "22" and tf.gfile.Stat(b).length == 2
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.Rename(a, b)
+    tf.gfile.Rename(a, base + "/c")
+    assert not tf.gfile.Exists(a) and read(base + "/c") == "22"
+    tf.gfile.Remove(b)
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.gfile.Remove(b)
+    with pytest.raises(tf.errors.NotFoundError):
+        read(b)
+    assert file_io.filecmp(base + "/c", base + "/c")
+    assert file_io.file_crc32(base + "/c") == hex(zlib.crc32(b"22"))
+
+
+def test_ops(base):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        sess.run(tf.io.write_file(base + "/x/one", "first"))
+        sess.run(tf.io.write_file(base + "/x/two", "second"))
+        assert sess.run(tf.io.read_file(base + "/x/two")) == b"second"
+        assert sess.run(tf.io.matching_files(base + "/x/*")).tolist() == [
+            (base + "/x/one").encode(), (base + "/x/two").encode()]
+        with pytest.raises(tf.errors.NotFoundError):
+            sess.run(tf.io.read_file(base + "/x/none"))
+
+
+def test_checkpoints(base):
+    value = np.arange(5000, dtype=np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(value, name="v")
+        saver = tf.train.Saver(max_to_keep=2)
+        sess.run(tf.global_variables_initializer())
+        for step in (1, 2, 3):
+            path = saver.save(sess, base + "/model.ckpt", global_step=step)
+        assert tf.train.latest_checkpoint(base) == path == base + "/model.ckpt-3"
+        assert not tf.gfile.Glob(base + "/model.ckpt-1*")
+        assert not [name for name in tf.gfile.ListDirectory(base) if "temp" in name or "tmp" in name]
+        sess.run(v.assign(tf.zeros_like(v)))
+        saver.restore(sess, path)
+        np.testing.assert_array_equal(sess.run(v), value)
+    assert tf.train.list_variables(path) == [("v", [5000])]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.train.import_meta_graph(path + ".meta").restore(sess, path)
+        np.testing.assert_array_equal(sess.run("v:0"), value)
+
+
+def test_sharded_checkpoint(base):
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        for i in range(2):
+            with tf.device("/cpu:%d" % i):
+                tf.Variable([float(i)], name="v%d" % i)
+        saver = tf.train.Saver(sharded=True)
+        sess.run(tf.global_variables_initializer())
+        path = saver.save(sess, base + "/sharded")
+        saver.restore(sess, path)
+    assert tf.train.load_variable(path, "v1").tolist() == [1.0]
+
+
+def test_records(base):
+    path = base + "/r"
+    with tf.python_io.TFRecordWriter(path, tf.io.TFRecordOptions(compression_type="GZIP")) as writer:
+        for i in range(3):
+            writer.write(b"record %d" % i)
+    options = tf.io.TFRecordOptions(compression_type="GZIP")
+    assert list(tf.python_io.tf_record_iterator(path, options)) == [b"record 0", b"record 1", b"record 2"]
+
+
+def test_events(base):
+    with tf.Graph().as_default():
+        writer = tf.summary.FileWriter(base + "/logs", filename_suffix=".suffix")
+        writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=0.5)]), 7)
+        writer.flush()
+        path, = tf.gfile.Glob(base + "/logs/events*.suffix")
+        version, event = tf.train.summary_iterator(path)
+        writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=0.25)]), 8)
+        writer.close()
+    assert version.file_version == "brain.Event:2" and event.step == 7
+    assert [e.step for e in tf.train.summary_iterator(path)] == [0, 7, 8]
+
+
+def test_atomic_write(base):
+    path = base + "/state"
+    file_io.atomic_write_string_to_file(path, "old")
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        file_io.atomic_write_string_to_file(path, "new", overwrite=False)
+    assert read(path) == "old"
+    file_io.atomic_write_string_to_file(path, "new")
+    assert read(path) == "new" and tf.gfile.ListDirectory(base) == ["state"]
+
+
+def test_unknown_scheme():
+    with pytest.raises(tf.errors.UnimplementedError, match="File system scheme 'nosuchscheme' not implemented"):
+        tf.gfile.Exists("nosuchscheme://a/b")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises(tf.errors.UnimplementedError, match="File system scheme 'nosuchscheme' not implemented"):
+            sess.run(tf.io.read_file("nosuchscheme://a/b"))
+
+
+def test_rename_between_file_systems(tmp_path):
+    write("ram://between", "1")
+    with pytest.raises(tf.errors.UnimplementedError, match="not implemented"):
+        tf.gfile.Rename("ram://between", str(tmp_path / "x"))
+    tf.gfile.Copy("ram://between", str(tmp_path / "x"))
+    assert (tmp_path / "x").read_text() == "1"
+    tf.gfile.Remove("ram://between")

@@ -1,4 +1,5 @@
 """A function of the library, as eager execution and graphs call it."""
+import functools
 import weakref
 
 from penstock import _core
@@ -40,15 +41,19 @@ class Definition:
         self.output_shapes = [core.shape(*t._key) for t in outputs]
         self.output_handles = [core.handle_data(*t._key) if t._dtype._base in (20, 21) else None for t in outputs]
         self._functions = _called(graph, body)
-        self._call = _core.EagerFunction(name)
         self._message = None
+        self.body = weakref.ref(graph)
         for function in self._functions:
             if not isinstance(function, Definition):
                 function.add_to_library(_core.eager_graph())
-        _core.eager_graph().add_function(self._data)
-        self._finalizer = weakref.finalize(self, _remove, name)
-        self._finalizer.atexit = False
+        self._add_to_library()
         self._kept = _kept(graph)
+
+    def _add_to_library(self):
+        _core.eager_graph().add_function(self._data)
+        self._call = _core.EagerFunction(self.text)
+        self._finalizer = weakref.finalize(self, _remove, self.text)
+        self._finalizer.atexit = False
 
     grad_func_name = None
     python_grad_func = None
@@ -111,6 +116,36 @@ class Definition:
                 core.set_shape(op._node, i, self.output_shapes[i])
             if self.output_handles[i]:
                 core.set_handle_data(op._node, i, self.output_handles[i])
+
+
+class ImportedDefinition(Definition):
+    """Of a FunctionDef that was read; its body is looked at when a shape is asked for.
+
+    functions: those that it calls.
+    """
+
+    def __init__(self, message, functions):
+        self.text, self.name = message.signature.name, message.signature.name.encode()
+        self._data = message.SerializeToString()
+        self._message, self._functions, self._kept = message, list(functions), None
+        # That there are some is all that anybody asks of it.
+        self.stateful_ops = (self.text,) if message.signature.is_stateful else ()
+        self.input_types = [arg.type for arg in message.signature.input_arg]
+        self.output_types = [arg.type for arg in message.signature.output_arg]
+        self._add_to_library()
+
+    @functools.cached_property
+    def _described(self):
+        """Shapes of inputs, shapes and handle data of outputs."""
+        graph, args, rets, _ = _core.eager_graph().instantiate(self.text)
+        outputs = [graph.inputs(node)[0] for node in rets]
+        return ([graph.shape(node, 0) for node in args], [graph.shape(*key) for key in outputs],
+                [graph.handle_data(*key) if dtype in (20, 21) else None
+                 for key, dtype in zip(outputs, self.output_types)])
+
+    input_shapes = property(lambda self: self._described[0])
+    output_shapes = property(lambda self: self._described[1])
+    output_handles = property(lambda self: self._described[2])
 
 
 def _called(graph, nodes):

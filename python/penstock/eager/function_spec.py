@@ -126,6 +126,9 @@ class FunctionSpec:
             raise TypeError(f"missing a required argument: {self.arg_names[len(args) + len(rest)]!r}")
         args = args + rest
         if signature is None:
+            for name, value in (self._fullargspec.kwonlydefaults or {}).items():
+                if name not in self._bound:
+                    kwargs.setdefault(name, value)
             return convert_arrays(args), convert_arrays(kwargs) if kwargs else kwargs
         return self._fit(args), {}
 

@@ -15,7 +15,7 @@ from penstock.framework.graph import Graph
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import is_composite_spec
+from penstock.framework.type_spec import is_composite_spec, type_spec_from_value
 from penstock.util import nest
 
 _EAGER_CONST_THRESHOLD = 128  # values of at most so many elements help shape inference inside of the body
@@ -433,6 +433,8 @@ def _signature(structure):
             return TensorSpec(x.shape, x.dtype, name)
         if _is_variable(x) or x is None or isinstance(x, (bool, int, float, str, bytes, np.ndarray)):
             return x
+        if getattr(x, "_is_composite_tensor", False):
+            return type_spec_from_value(x)
         return x if nest.is_sequence_or_composite(x) else UnknownArgument()
     return nest.map_structure(spec, structure)
 

@@ -170,8 +170,11 @@ def control_dependencies(control_inputs):
 
 
 def colocate_with(op, ignore_existing=False):
-    """Graph.colocate_with of the default graph."""
-    return get_default_graph()._colocation_scope(op, ignore_existing, 2)
+    """Graph.colocate_with of the default graph. In a function's body, beside an eager value: on its device."""
+    graph = get_default_graph()
+    if getattr(op, "_is_eager", False) and graph.building_function:
+        return graph.device(op.device)
+    return graph._colocation_scope(op, ignore_existing, 2)
 
 
 def _colocate_with_for_gradient(op, gradient_uid, ignore_existing=False):

@@ -9,6 +9,8 @@ from penstock.ops import array_ops, control_flow_ops, math_ops
 from penstock.ops.arguments import made_function
 from penstock.ops.tables_initializer import tables_initializer
 from penstock.training.saving import saveable_object
+from penstock.training.tracking import base
+from penstock.training.tracking import tracking
 from penstock.util import compat
 
 __getattr__ = made_function(__name__)
@@ -30,21 +32,13 @@ def _within_control_flow():
     return not executing_eagerly() and ops.get_default_graph()._get_control_flow_context() is not None
 
 
-class LookupInterface:
+class LookupInterface(tracking.TrackableResource):
     """What every table has: types, a handle, size and lookup."""
 
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
-        self._resource_handle = None
-
-    def _create_resource(self):
-        raise NotImplementedError
-
-    @property
-    def resource_handle(self):
-        """The tensor that stands for the table."""
-        return self._resource_handle
+        super().__init__()
 
     @property
     def key_dtype(self):
@@ -95,7 +89,7 @@ class InitializableLookupTableBase(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = ops.convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.get_shape().merge_with(tensor_shape.TensorShape([]))
-        self._initializer = initializer
+        self._initializer = self._track_trackable(initializer, "_initializer")
         with ops.init_scope():
             self._resource_handle = self._create_resource()
         if _within_control_flow():
@@ -186,7 +180,7 @@ class HashTable(StaticHashTableV1):
         return self.initializer
 
 
-class TableInitializerBase:
+class TableInitializerBase(base.Trackable):
     """What fills a table."""
 
     def __init__(self, key_dtype, value_dtype):
@@ -273,12 +267,14 @@ class TextFileInitializer(TableInitializerBase):
                 f"dtype {dtypes.string}", value_dtype)
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
-        self._filename = filename
+        self._filename_arg = filename
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size = vocab_size
         self._delimiter = delimiter
         self._name = name
         self._offset = value_index_offset
+        # A SavedModel takes the file with it.
+        self._filename = self._track_trackable(tracking.TrackableAsset(filename), "_filename")
         super().__init__(key_dtype, value_dtype)
 
     def initialize(self, table):
@@ -299,7 +295,7 @@ class TextFileInitializer(TableInitializerBase):
     def _shared_name(self):
         size = f"_{self._vocab_size}" if self._vocab_size else ""
         offset = f"_{self._offset}" if self._offset else ""
-        return f"hash_table_{self._filename}{size}_{self._key_index}_{self._value_index}{offset}"
+        return f"hash_table_{self._filename_arg}{size}_{self._key_index}_{self._value_index}{offset}"
 
 
 class TextFileStringTableInitializer(TextFileInitializer):
@@ -380,11 +376,14 @@ class _HashBucketTable(LookupInterface):
             raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
-        self._table = table
+        self._table = None if table is None else self._track_trackable(table, "_table")
         self._num_oov_buckets = buckets
         self._hasher_spec = hasher_spec
         self._table_name = name.split("/")[-1] if name else None
         super().__init__(key_dtype, dtypes.int64)
+
+    def _export_to_saved_model_graph(self, object_map, tensor_map, options):
+        return []  # the table below is exported
 
     def _create_resource(self):
         return None if self._table is None else self._table._create_resource()

@@ -14,6 +14,7 @@ from penstock.ops import array_ops
 from penstock.ops import state_ops
 from penstock.ops import variables
 from penstock.ops.initial_value_guard import guarded_initial_value
+from penstock.ops.variable_spec import VariableSpec  # noqa: F401
 
 
 def variable_handle_from_shape_and_dtype(shape, dtype, shared_name, name, graph_mode=True, extra_handle_data=None):
@@ -311,6 +312,31 @@ class BaseResourceVariable(variables.VariableV1):
 
     # To and from protocol buffers
 
+    def _export_to_saved_model_graph(self, object_map, tensor_map, options):
+        device = self.device if options.experimental_variable_policy._save_variable_devices() else None
+        with ops.device(device):
+            exported = copy_to_graph_uninitialized(self)
+        object_map[self] = exported
+        tensor_map[id(self.handle)] = exported.handle
+        return [self.handle]
+
+    def _write_object_proto(self, proto, options):
+        """Describes the variable in a SavedModel."""
+        if self._save_slice_info is not None:
+            raise NotImplementedError("Slices of partitioned variables cannot be saved in a SavedModel of version 2.")
+        message = proto.variable
+        message.SetInParent()
+        if not self.name.endswith(":0"):
+            raise ValueError(f"Cowardly refusing to save variable {self.name} because of unexpected suffix in the name "
+                             "which won't be restored.")
+        message.name = self.name[:-2]
+        message.trainable = self.trainable
+        message.dtype = self.dtype.as_datatype_enum
+        message.synchronization, message.aggregation = self.synchronization.value, self.aggregation.value
+        message.shape.CopyFrom(self.shape.as_proto())
+        if options.experimental_variable_policy._save_variable_devices():
+            message.device = self.device
+
     def to_proto(self, export_scope=None):
         """A VariableDef, or None for a variable outside `export_scope`."""
         if not self._in_graph_mode:
@@ -482,12 +508,17 @@ class UninitializedVariable(BaseResourceVariable):
                  synchronization=None, aggregation=None, extra_handle_data=None, distribute_strategy=None,
                  **unused_kwargs):
         with ops.init_scope(), ops.name_scope(name, "Variable") as name:
-            handle_name = ops.name_from_scope_name(name)
-            handle = variable_handle_from_shape_and_dtype(shape, dtype, handle_name, name)
-            with ops.name_scope("Read"), ops.device(handle.device):
-                value = gen.read_variable_op(handle, dtype)
-            ops.add_to_collection(ops.GraphKeys.GLOBAL_VARIABLES, self)
-        super().__init__(shape=shape, dtype=dtype, unique_id=handle_name, handle_name=handle_name,
+            handle_name = unique_id = ops.name_from_scope_name(name)
+            value = None
+            if ops.executing_eagerly():
+                handle = variable_handle_from_shape_and_dtype(shape, dtype, "", handle_name)
+                unique_id = f"{handle_name}_{ops.uid()}"
+            else:
+                handle = variable_handle_from_shape_and_dtype(shape, dtype, handle_name, name)
+                with ops.name_scope("Read"), ops.device(handle.device):
+                    value = gen.read_variable_op(handle, dtype)
+                ops.add_to_collection(ops.GraphKeys.GLOBAL_VARIABLES, self)
+        super().__init__(shape=shape, dtype=dtype, unique_id=unique_id, handle_name=handle_name,
                          constraint=constraint, handle=handle, graph_element=value, trainable=trainable,
                          synchronization=synchronization, aggregation=aggregation)
 

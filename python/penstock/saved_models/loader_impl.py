@@ -41,6 +41,13 @@ def parse_saved_model(export_dir):
 _parse_saved_model = parse_saved_model
 
 
+def checked_asset_name(name):
+    """The name of a file of a SavedModel. ValueError if it leads out of the directory of its files."""
+    if os.path.basename(name) != name or name in ("", ".", ".."):
+        raise ValueError("The SavedModel names a file outside of its assets: %r" % name)
+    return name
+
+
 def get_asset_tensors(export_dir, meta_graph_def_to_load, import_scope=None):
     """{tensor name: path} of the files that a graph takes with it. ValueError for a name that leaves the directory."""
     assets = list(meta_graph_def_to_load.asset_file_def)
@@ -52,11 +59,9 @@ def get_asset_tensors(export_dir, meta_graph_def_to_load, import_scope=None):
     directory = saved_model_utils.get_assets_dir(export_dir)
     found = {}
     for asset in assets:
-        if os.path.basename(asset.filename) != asset.filename or asset.filename in ("", ".", ".."):
-            raise ValueError("The SavedModel names a file outside of its assets: %r" % asset.filename)
         name = asset.tensor_info.name
         found["%s/%s" % (import_scope, name) if import_scope else name] = os.path.join(
-            compat.as_bytes(directory), compat.as_bytes(asset.filename))
+            compat.as_bytes(directory), compat.as_bytes(checked_asset_name(asset.filename)))
     return found
 
 

@@ -94,6 +94,16 @@ void RegisterStringOps(OpRegistry& ops) {
   ops.Add("StringToHashBucketStrong").Input("input: string").Output("output: int64").Attr("num_buckets: int >= 1")
       .Attr("key: list(int)").NotDifferentiable().Shape(shapes::SameAsInput0)
       .Doc("SipHash of each string, with a key, modulo `num_buckets`.");
+  ops.Add("Fingerprint").Input("data: T").Input("method: string").Output("fingerprint: uint8").Attr("T: type")
+      .Shape([](ShapeContext& c) {
+        const PartialShape data = c.WithRankAtLeast(0, 1);
+        c.WithRank(1, 0);
+        const Tensor* method = c.in_value(1);
+        if (method && method->dtype() == DT_STRING && method->data<TString>()[0].view() != "farmhash64") {
+          throw InvalidArgument("Unsupported fingerprint method: ", method->data<TString>()[0].view());
+        }
+        c.out(0, {data.known_rank() ? data.dim(0) : -1, 8});
+      }).Doc("FarmHash's fingerprint of each row; of a row of strings, of their fingerprints.");
   ops.Add("AsString").Input("input: T").Output("output: string")
       .Attr("T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
             "uint64, complex64, complex128, bool, variant, string}")

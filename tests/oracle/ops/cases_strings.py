@@ -50,6 +50,11 @@ def _cases():
         add("StringJoin", inputs=[words, words], separator="+")
         add("StringJoin", inputs=[words, one(b"!")])
         add("StringFormat", inputs=[words], template="(%s)", placeholder="%s", summarize=2)
+    for data in (_WORDS, s([[b"ab", b"Cd"], [b"\xff\xfe", b"0"]]), s([]), np.zeros((2, 0), np.float32),
+                 np.arange(12, dtype=np.int16).reshape(3, 2, 2)):
+        add("Fingerprint", data=data, method=one(b"farmhash64"))
+    add("Fingerprint", data=_WORDS, method=one(b"md5"), error="")
+    add("Fingerprint", data=one(b"a"), method=one(b"farmhash64"), error="")
     add("StringToHashBucketStrong", input=_WORDS, num_buckets=1000, key=[1], error="")
     add("StringToHashBucketFast", input=_WORDS, num_buckets=0, error="")
     add("RegexReplace", input=_WORDS, pattern=one(b"("), rewrite=one(b""), error="")

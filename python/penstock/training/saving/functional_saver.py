@@ -4,6 +4,7 @@ from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.proto import saver_pb2
 from penstock.training.saving import saveable_object_util
 
 
@@ -27,6 +28,17 @@ class MultiDeviceSaver:
         with ops.device("cpu:0"):
             return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
                                constant_op.constant(slices, dtypes.string), tensors)
+
+    def to_proto(self):
+        """Builds the operations of a tf.train.Saver; gives the SaverDef that names them."""
+        filename = array_ops.placeholder(dtypes.string, [], name="saver_filename")
+        with ops.control_dependencies([self.save(filename)]):
+            saved = array_ops.identity(filename)
+        with ops.control_dependencies(list(self.restore(filename).values())):
+            restored = array_ops.identity(filename)
+        return saver_pb2.SaverDef(
+            filename_tensor_name=filename.name, save_tensor_name=saved.name, restore_op_name=restored.op.name,
+            version=saver_pb2.SaverDef.V2)
 
     def restore(self, file_prefix):
         """{name of a saveable: operation that restores it}; restored at once when executing eagerly."""

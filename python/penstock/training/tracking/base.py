@@ -12,6 +12,8 @@ from penstock.training.saving import saveable_object
 
 # The attribute of a variable that is its value.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
+# Stands for all values of an object that gives them by `_serialize_to_tensors`.
+SERIALIZE_TO_TENSORS_NAME = ".TENSORS"
 OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
 # Where a checkpoint holds the graph of its objects.
 OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -149,6 +151,8 @@ class CheckpointPosition:
         """Existing operations that restore its attributes, {key: saveable} of others, and Python's saveables."""
         factories = self.trackable._gather_saveables_for_checkpoint()
         named, python, existing = {}, [], []
+        if SERIALIZE_TO_TENSORS_NAME in factories:
+            return self._gather_tensors(factories[SERIALIZE_TO_TENSORS_NAME])
         cache = self._checkpoint.graph_view.saveables_cache
         cached = {} if cache is None else cache.setdefault(self.trackable, {})
         for attribute in self.object_proto.attributes:
@@ -173,6 +177,22 @@ class CheckpointPosition:
             else:
                 named[key] = saveable
         return existing, named, python
+
+    def _gather_tensors(self, factory):
+        """The same for an object that gives and takes its tensors all at once."""
+        attributes = self.object_proto.attributes
+        if not attributes:
+            return [], {}, []
+        key, name = attributes[0].checkpoint_key, attributes[0].name
+        prefix = key[:len(key) - len(name)]
+        op = None if context.executing_eagerly() else self._checkpoint.restore_ops_by_name.get(prefix)
+        if op is not None:
+            return [op], {}, []
+        saveable = factory(name=prefix)
+        missing = sorted({a.name for a in attributes} - set(saveable.local_names))
+        if missing:
+            self._checkpoint.unused_attributes.setdefault(self._proto_id, []).extend(missing)
+        return [], {prefix: saveable}, []
 
     def restore_ops(self):
         """Operations that restore the attributes of this object alone."""
@@ -279,11 +299,6 @@ class Trackable:
         """What a SavedModel calls this kind of object."""
         return "_generic_user_object"
 
-    @property
-    def _tracking_metadata(self):
-        """What else a SavedModel is to know."""
-        return ""
-
     def _no_dependency(self, value):
         """`value`, marked as not to become a part."""
         return value
@@ -380,7 +395,36 @@ class Trackable:
 
     def _gather_saveables_for_checkpoint(self):
         """{attribute: what to save}: a variable, a saveable object, or a function of its name that makes one."""
-        return {}
+        functions = getattr(self, "_self_saveable_functions", None)  # of a loaded SavedModel
+        if functions is None:
+            if getattr(self._serialize_to_tensors, "__func__", None) is Trackable._serialize_to_tensors:
+                return {}
+            functions = {SERIALIZE_TO_TENSORS_NAME: (self._serialize_to_tensors, self._restore_from_tensors)}
+        from penstock.training.saving import trackable_saveable
+        return {attribute: trackable_saveable.factory(attribute, *pair) for attribute, pair in functions.items()}
+
+    def _serialize_to_tensors(self):
+        """{name: tensor} of what is to be saved of the object."""
+        raise NotImplementedError
+
+    def _restore_from_tensors(self, restored_tensors):
+        """Takes back what `_serialize_to_tensors` gave."""
+        raise NotImplementedError
+
+    def _export_to_saved_model_graph(self, object_map, tensor_map, options):
+        """Adds what stands for the object to the graph of a SavedModel (the default graph): to `object_map` the new
+        object, to `tensor_map` {id of a tensor that functions capture: new tensor}. Gives these tensors."""
+        return []
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """{name: part}; a SavedModel also has functions, and what only it needs."""
+        self._maybe_initialize_trackable()
+        children = {reference.name: reference.ref for reference in self._checkpoint_dependencies}
+        if save_type == "savedmodel":
+            cache = kwargs.get("cache")
+            children.update(self._list_extra_dependencies_for_serialization(cache))
+            children.update(self._list_functions_for_serialization(cache))
+        return children
 
     def _list_extra_dependencies_for_serialization(self, serialization_cache):
         """{name: part} that only a SavedModel has."""

@@ -1,8 +1,10 @@
 """Lists, tuples and dictionaries as trackable objects."""
 import collections
 import copy
+import operator
 
 from penstock.ops import variables
+from penstock.saved_models import revived_types
 from penstock.training.tracking import base
 
 
@@ -502,3 +504,26 @@ class _OrderedDictWrapper(_DictBase, collections.OrderedDict):
 
     _kind = collections.OrderedDict
     __hash__ = TrackableDataStructure.__hash__
+
+
+# Lists and dictionaries of a SavedModel
+
+
+def _set_list_item(made, name, value):
+    if not name.isdigit():
+        setattr(made, name, value)  # a function
+        return
+    while len(made) < int(name):
+        made.append(None)  # no trackable: it was not saved
+    made.append(value)
+
+
+def _register_revived(identifier, kind, make, setter):
+    revived_types.register_revived_type(identifier, lambda obj: isinstance(obj, kind), versions=[
+        revived_types.VersionedTypeRegistration(object_factory=lambda proto: make(), version=1, min_producer_version=1,
+                                                min_consumer_version=1, setter=setter)])
+
+
+_register_revived("trackable_list_wrapper", (List, ListWrapper), lambda: ListWrapper([]), _set_list_item)
+_register_revived("trackable_dict_wrapper", (_DictWrapper, _OrderedDictWrapper), lambda: _DictWrapper({}),
+                  operator.setitem)

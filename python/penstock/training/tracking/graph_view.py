@@ -69,7 +69,8 @@ class ObjectGraphView:
     def list_dependencies(self, obj):
         """The parts of an object."""
         obj._maybe_initialize_trackable()
-        return obj._checkpoint_dependencies
+        return [base.TrackableReference(name, part) for name, part in obj._trackable_children().items()
+                if isinstance(part, base.Trackable)]
 
     @property
     def saveables_cache(self):
@@ -143,7 +144,10 @@ class ObjectGraphView:
         feeds = None if self._saveables_cache is None else {}
         for obj, object_proto in zip(objects, graph_proto.nodes):
             saved = obj if object_map is None else object_map.get(obj, obj)
-            for name, factory in saved._gather_saveables_for_checkpoint().items():
+            for name, factory in self._factories(saved).items():
+                if name == base.SERIALIZE_TO_TENSORS_NAME:
+                    named_saveables.append(self._add_tensors(object_proto, factory, names[obj]))
+                    continue
                 attribute = object_proto.attributes.add()
                 attribute.name = name
                 attribute.checkpoint_key = "%s/%s/%s" % (names[obj], _OBJECT_ATTRIBUTES_NAME, _escape_local_name(name))
@@ -159,6 +163,18 @@ class ObjectGraphView:
                             feeds.update(saveable.feed_dict_additions())
                     named_saveables.append(saveable)
         return named_saveables, feeds
+
+    def _factories(self, obj):
+        """What there is to be saved of an object, by attributes."""
+        return obj._gather_saveables_for_checkpoint()
+
+    def _add_tensors(self, object_proto, factory, object_name):
+        """Describes what an object gives all at once."""
+        prefix = "%s/%s/" % (object_name, _OBJECT_ATTRIBUTES_NAME)
+        saveable = factory(name=prefix)
+        for name in saveable.local_names:
+            object_proto.attributes.add(name=name, checkpoint_key=prefix + name)
+        return saveable
 
     def _serialize(self, object_map=None):
         objects, ids, names, slot_variables = self._names_and_ids()

@@ -1,6 +1,8 @@
 """AutoTrackable: what is assigned to its attributes becomes a part."""
 import contextlib
+import copy
 import functools
+import os
 import weakref
 
 from penstock.framework import dtypes
@@ -40,15 +42,28 @@ class AutoTrackable(base.Trackable):
         return data_structures.NoDependency(value)
 
     def _list_functions_for_serialization(self, serialization_cache):
+        from penstock.eager import def_function
+        from penstock.eager import function
         functions = {}
         for name in dir(self):
             try:
                 value = getattr(self, name, None)
             except Exception:
                 continue  # a property that cannot be computed now
-            if getattr(value, "_is_traceable_function", False):
+            if isinstance(value, (def_function.Function, function.ConcreteFunction)):
                 functions[name] = value
+        # Tracing may make variables: first all functions are traced, then parts are looked for.
+        for value in functions.values():
+            if isinstance(value, def_function.Function):
+                value._list_all_concrete_functions_for_serialization()
         return functions
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        if save_type != "savedmodel":
+            return super()._trackable_children(save_type, **kwargs)
+        functions = self._list_functions_for_serialization(kwargs.get("cache"))
+        return {**super()._trackable_children("checkpoint", **kwargs),
+                **self._list_extra_dependencies_for_serialization(kwargs.get("cache")), **functions}
 
 
 def delete_tracking(obj, name):
@@ -100,6 +115,17 @@ class CapturableResource(base.Trackable):
     def _initialize(self):
         """Fills the object."""
 
+    def _destroy_resource(self):
+        """Takes the object away, where it does not go with its handle."""
+
+    def _export_to_saved_model_graph(self, object_map, tensor_map, options):
+        copied = copy.copy(self)
+        with ops.device(self._resource_device):
+            copied._resource_handle = copied._create_resource()
+        object_map[self] = copied
+        tensor_map[id(self.resource_handle)] = copied._resource_handle
+        return [self.resource_handle]
+
     @property
     def resource_handle(self):
         """The handle."""
@@ -118,10 +144,20 @@ class TrackableResource(CapturableResource):
         super().__init__(device=device, deleter=deleter)
 
 
+class RestoredResource(TrackableResource):
+    """A resource of a SavedModel: functions that were saved make, fill and destroy it."""
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        if isinstance(value, base.Trackable):
+            self._track_trackable(value, name, overwrite=True)
+
+
 class TrackableAsset(base.Trackable):
     """A file that a SavedModel takes with it."""
 
     def __init__(self, path):
+        path = os.fspath(path) if isinstance(path, os.PathLike) else path
         with ops.init_scope(), ops.device("CPU"):
             self._path = ops.convert_to_tensor(path, dtype=dtypes.string, name="asset_path")
 
@@ -129,6 +165,14 @@ class TrackableAsset(base.Trackable):
     def asset_path(self):
         """Its path, as a tensor."""
         return self._path
+
+    def _export_to_saved_model_graph(self, object_map, tensor_map, options):
+        from penstock.ops import array_ops
+        from penstock.ops import resource_variable_ops
+        # Who loads the graph feeds the path; functions read it from a variable.
+        path = array_ops.placeholder(dtypes.string, self._path.shape, name="asset_path_initializer")
+        tensor_map[id(self._path)] = resource_variable_ops.ResourceVariable(path)
+        return [self._path]
 
 
 def cached_per_instance(f):

@@ -168,6 +168,42 @@ struct Sip {
   uint64_t operator()(std::string_view s) const { return SipHash(s, key[0], key[1]); }
 };
 
+struct Fingerprint {
+  void operator()(KernelContext& k) const {
+    const Shape shape = k.shape(0);
+    k.Require(shape.rank() >= 1, "`data` should have at least one dimension: ", shape);
+    k.Require(k.shape(1).rank() == 0, "`method` should be a scalar string: ", k.shape(1));
+    const std::string_view method = k.in<TString>(1)[0].view();
+    k.Require(method == "farmhash64", "Unsupported fingerprint method: ", method);
+    const Tensor& data = k.input(0);
+    const size_t rows = static_cast<size_t>(shape.dim(0));
+    const auto out = k.out<uint8_t>(0, {shape.dim(0), 8});
+    const auto put = [&](size_t row, uint64_t value) {
+      for (size_t i = 0; i < 8; ++i) out[row * 8 + i] = static_cast<uint8_t>(value >> (8 * i));
+    };
+    if (rows == 0) return;
+    if (data.dtype() != DT_STRING) {
+      k.Require(data.dtype() != DT_VARIANT && data.dtype() != DT_RESOURCE, "Type not supported: ", data.dtype());
+      const size_t bytes = data.bytes() / rows;
+      const char* from = static_cast<const char*>(data.raw());
+      for (size_t row = 0; row < rows; ++row) put(row, util::Fingerprint64(from + row * bytes, bytes));
+      return;
+    }
+    const auto in = k.in<TString>(0);
+    const size_t width = in.size() / rows;
+    std::string all(8 * width, '\0');
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t i = 0; i < width; ++i) {
+        const TString& text = in[row * width + i];
+        uint64_t value = util::Fingerprint64(text.data(), text.size());
+        for (size_t j = 0; j < 8; ++j) all[i * 8 + j] = static_cast<char>(value >> (8 * j));
+        if (width == 1) put(row, value);
+      }
+      if (width != 1) put(row, util::Fingerprint64(all.data(), all.size()));
+    }
+  }
+};
+
 // --- raw bytes
 
 // Numbers of the other byte order: the parts of complex numbers turn separately.
@@ -273,6 +309,7 @@ void RegisterStringNumberKernels(KernelRegistry& kernels) {
   kernels.Add<HashBucket<Murmur>>("StringToHashBucket");
   kernels.Add<HashBucket<Farm>>("StringToHashBucketFast");
   kernels.Add<HashBucket<Sip>>("StringToHashBucketStrong");
+  kernels.Add<Fingerprint>("Fingerprint").HostInput(1);
   kernels.Add<DecodeRaw>("DecodeRaw");
   kernels.Add<DecodePaddedRaw>("DecodePaddedRaw").HostInput(1);
   kernels.Add<EncodeBase64>("EncodeBase64");

@@ -1,0 +1,78 @@
+"""Gradients that a program defines, as functions of a SavedModel."""
+import collections
+
+from penstock.eager import def_function
+from penstock.framework import registry
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.saved_models import function_deserialization
+from penstock.util import compat
+
+# A tensor of a function's body that a gradient uses.
+CapturedTensor = collections.namedtuple("CapturedTensor", ["name", "function"])
+
+
+def _own_gradients(body):
+    """(name, operation) of a body's operations that have gradients of the program."""
+    for op in body.get_operations():
+        if op.type not in ("PartitionedCall", "StatefulPartitionedCall"):
+            try:
+                name = compat.as_str(op.get_attr("_gradient_op_type"))
+            except ValueError:
+                continue
+            yield name, op
+
+
+def trace(graph, captured_ids, add_capture):
+    """[(name of the gradient, its function)] of all functions of a graph's library.
+
+    captured_ids: {id of a tensor: object}; `add_capture(tensor, CapturedTensor)` makes a tensor of a body an object.
+    ValueError: a gradient cannot be traced.
+    """
+    bodies = {id(definition.body()): definition for definition in graph._functions.values()
+              if getattr(definition, "body", None) is not None and definition.body() is not None}
+    found, seen = [], set()
+    for definition in list(bodies.values()):
+        for name, op in _own_gradients(definition.body()):
+            if name in seen:
+                continue
+            seen.add(name)
+            try:
+                gradient = registry.gradient_registry.lookup(name)
+            except LookupError:
+                continue
+            function = _traced(name, gradient, op)
+            for tensor in function.captured_inputs:
+                if id(tensor) not in captured_ids and not tensor._is_eager:
+                    outer = bodies.get(id(tensor.graph))
+                    if outer is None:
+                        raise ValueError(f"Cannot save custom gradient {name} called in function {definition.text} "
+                                         "because SavedModel is unable to serialize the captured inputs: "
+                                         f"{[tensor.name]}")
+                    add_capture(tensor, CapturedTensor(_name_in(outer, tensor), outer.text))
+            found.append((name, function))
+    return found
+
+
+def _traced(name, gradient, op):
+    loaded = getattr(gradient, "func", None) is function_deserialization.gradient_of_library
+    if loaded:
+        return gradient.args[0]
+    specs = [TensorSpec(t.shape, t.dtype) for t in op.inputs]
+    try:
+        # What it uses of the body around is captured.
+        with op.graph.as_default():
+            return def_function.function(lambda *dys: gradient(None, *dys), autograph=False).get_concrete_function(
+                *specs)
+    except Exception as e:
+        raise ValueError(
+            "Error when tracing gradients for SavedModel.\n\nYou may need to update the custom gradient, or disable "
+            "saving gradients with the option tf.saved_model.SaveOptions(experimental_custom_gradients=False).\n\t"
+            f"Problematic op name: {op.name}\n\tGradient inputs: {list(op.inputs)}\n\t{e}") from e
+
+
+def _name_in(definition, tensor):
+    """A tensor's name in a function that was read: an argument is called as the function calls it."""
+    for arg, argument in zip(definition.definition.signature.input_arg, definition.body().inputs):
+        if argument is tensor:
+            return arg.name + ":0"
+    return tensor.name

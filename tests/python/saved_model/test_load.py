@@ -1,0 +1,230 @@
+"""tf.saved_model.load: models that TensorFlow and Penstock wrote give what they gave before."""
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
+import penstock as tf  # noqa: E402
+import recorded_models  # noqa: E402
+from penstock.eager import context  # noqa: E402
+from penstock.saved_models import fingerprinting  # noqa: E402
+from penstock.saved_models import loader_impl  # noqa: E402
+from penstock.saved_models import nested_structure_coder  # noqa: E402
+from tensorflow_files import check, files  # noqa: E402
+
+X = [[1., 2.], [3., 4.]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def eager():
+    with context.eager_mode():
+        yield
+
+
+@pytest.fixture(scope="module", params=["tensorflow", "penstock", "again"])
+def saved(request, tmp_path_factory):
+    """A function from a model's name to (its directory, what it answers)."""
+    directory, answers = files()
+    made = {}
+
+    def get(name):
+        if request.param == "tensorflow":
+            return str(directory / name), answers[name]
+        if name not in made:
+            path = str(tmp_path_factory.mktemp("models") / name)
+            if request.param == "again":  # loaded and saved once more
+                loaded = tf.saved_model.load(str(directory / name))
+                tf.saved_model.save(loaded, path, signatures=dict(loaded.signatures))
+                made[name] = path, answers[name]
+            else:
+                made[name] = path, recorded_models.maker(name)(path)
+                check_same(made[name][1], answers[name])
+        return made[name]
+
+    return get
+
+
+def check_same(ours, theirs):
+    """Penstock answers as TensorFlow did, before anything is saved."""
+    if isinstance(theirs, dict):
+        assert set(ours) == set(theirs)
+        for key, value in theirs.items():
+            check_same(ours[key], value)
+    elif isinstance(theirs, list) and theirs and isinstance(theirs[0], str):
+        assert ours == theirs
+    elif isinstance(theirs, list):
+        np.testing.assert_equal(np.shape(ours), np.shape(theirs)) if not any(
+            isinstance(x, list) for x in theirs) else None
+        for a, b in zip(ours, theirs):
+            check_same(a, b)
+    else:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+def test_functions_and_signatures(saved):
+    path, answers = saved("signatures")
+    model = tf.saved_model.load(path)
+    x = tf.constant(X)
+    check(model.serve(x), answers["serve"])
+    check(model.signatures["serving_default"](inputs=x), answers["serve"])
+    check(model.signatures["serving_default"](x), answers["serve"])
+    check(model.signatures["loop"](n=tf.constant(7))["output_0"], answers["loop"])
+    check(model.loop(7), answers["loop"])
+    check(model.inner(x), answers["inner"])
+    check(model.inner(x, double=True), answers["double"])
+    check(model.nested((x, (x,))), answers["nested"])
+    check(model.nested((x, (x,)), 3.0, more={"x": x}), answers["more"])
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        model.inner(tf.constant([1.]))
+    assert model.parts[1]["b"][0].numpy() == 3. and isinstance(model.parts, list) and isinstance(model.parts[1], dict)
+    assert model.bias.trainable and not model.count.trainable
+    count = model.count.numpy()
+    model.serve(x)
+    assert model.count.numpy() == count + 1
+    model.bias.assign([100., 0.])
+    np.testing.assert_array_equal(model.serve(x)["scores"].numpy(), [[1, 0], [1, 0]])
+    other = tf.saved_model.load(path)
+    assert other.count.numpy() == 0  # each load has variables of its own
+
+
+def test_tables_and_files(saved, tmp_path):
+    path, answers = saved("tables")
+    moved = str(tmp_path / "moved")
+    shutil.copytree(path, moved)
+    model = tf.saved_model.load(moved)
+    check(model.find(tf.constant(["two", "k", "none", "one"])), answers["find"])
+    assert model.contents().numpy() == b"one\ntwo\nthree\n"
+    with v1.Session(graph=v1.Graph()) as sess:
+        meta_graph = v1.saved_model.load(sess, ["serve"], moved)
+        signature = meta_graph.signature_def["serving_default"]
+        found = sess.run({key: info.name for key, info in signature.outputs.items()},
+                         {signature.inputs["keys"].name: ["two", "k", "none", "one"]})
+        assert list(found["ids"]) == answers["find"]["ids"]
+        assert list(found["changing"]) == answers["find"]["changing"]
+
+
+def test_gradients(saved):
+    path, answers = saved("gradients")
+    model = tf.saved_model.load(path)
+    x = tf.constant([1., 2.])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        f, g = model.f(x), model.g(x)
+    check(f, answers["f"])
+    check(tape.gradient(f, x), answers["df"])  # 7, as the program says, not 2
+    check(tape.gradient(f, model.v), answers["dv"])
+    check(tape.gradient(g, x), answers["gx"])
+    check(tape.gradient(g, model.v), answers["gv"])
+
+
+def test_composite_arguments(saved):
+    model = tf.saved_model.load(saved("structures")[0])
+    ragged = model.ragged(tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 1, 3]))
+    assert ragged.to_list() == [[2], [3, 4]]
+    assert model.sparse(tf.SparseTensor([[0, 1]], [3.], [1, 2])).numpy().tolist() == [[0, 6]]
+
+
+def test_types(saved):
+    path, answers = saved("types")
+    model = tf.saved_model.load(path)
+    for name, expected in answers.items():
+        value = getattr(model, name)
+        check(tf.cast(value, tf.float32) if name in ("bfloat16", "half", "bool") else value.read_value(), expected)
+    assert model.complex.numpy() == 1 + 2j and model.empty.shape == (0, 3) and model.bfloat16.dtype == tf.bfloat16
+
+
+def test_session(saved):
+    """A loader of version 1 takes a model of version 2."""
+    path, answers = saved("signatures")
+    with v1.Session(graph=v1.Graph()) as sess:
+        meta_graph = v1.saved_model.load(sess, ["serve"], path)
+        for key, feed, expected in (("serving_default", {"inputs": X}, answers["serve"]),
+                                    ("loop", {"n": 7}, {"output_0": answers["loop"]})):
+            signature = meta_graph.signature_def[key]
+            found = sess.run({name: info.name for name, info in signature.outputs.items()},
+                             {info.name: feed[name] for name, info in signature.inputs.items()})
+            for name, value in expected.items():
+                np.testing.assert_allclose(found[name], value, rtol=1e-5)
+
+
+def test_keras():
+    directory, answers = files()
+    model = tf.saved_model.load(str(directory / "keras3"))
+    x = tf.constant(answers["keras3"]["x"], tf.float32)
+    check(model.serve(x), answers["keras3"]["y"])
+    check(next(iter(model.signatures["serving_default"](x).values())), answers["keras3"]["y"])
+    assert len(model.trainable_variables) == 6
+
+
+def test_version_1_model():
+    directory, answers = files()
+    model = tf.saved_model.load(str(directory / "version1"))
+    check(model.signatures["serving_default"](tf.constant([[1., 2., 3.]]))["y"], answers["version1"]["y"])
+    check(model.signatures["lookup"](key=tf.constant(["b", "c", "a"]))["ids"], answers["version1"]["ids"])
+    sparse = model.signatures["sparse"](
+        sparse_indices=tf.constant([[0, 1], [1, 0]], tf.int64), sparse_values=tf.constant([1., 2.]),
+        sparse_dense_shape=tf.constant([2, 2], tf.int64))
+    assert sparse["total"].numpy() == 3
+    pruned = model.prune("x:0", "add:0")
+    check(pruned(tf.constant([[1., 2., 3.]])), answers["version1"]["y"])
+    with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+        tf.saved_model.load(str(directory / "version1"), tags=["train"])
+
+
+def test_aliases_and_tags():
+    directory, _ = files()
+    path = str(directory / "signatures")
+    model = tf.saved_model.load(path, options=tf.saved_model.LoadOptions(experimental_load_function_aliases=True))
+    check(model.function_aliases["alias"](tf.constant(X)), files()[1]["signatures"]["serve"])
+    tf.saved_model.load(path, tags="serve")
+    with pytest.raises(ValueError, match="incompatible argument to `tags`"):
+        tf.saved_model.load(path, tags=["train"])
+    with pytest.raises(OSError, match="does not exist"):
+        tf.saved_model.load(str(directory / "nothing"))
+    assert tf.saved_model.contains_saved_model(path) and not tf.saved_model.contains_saved_model(str(directory))
+
+
+def test_without_checkpoint(tmp_path):
+    directory, _ = files()
+    path = str(tmp_path / "m")
+    shutil.copytree(directory / "types", path)
+    shutil.rmtree(os.path.join(path, "variables"))
+    with pytest.raises(FileNotFoundError, match="no checkpoint of them"):
+        tf.saved_model.load(path)
+    model = tf.saved_model.load(path, options=tf.saved_model.LoadOptions(experimental_skip_checkpoint=True))
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        model.float.read_value()
+
+
+def test_fingerprints(saved):
+    path, _ = saved("signatures")
+    found = tf.saved_model.experimental.read_fingerprint(path)
+    with open(os.path.join(path, "variables", "variables.index"), "rb") as f:
+        assert found.checkpoint_hash == fingerprinting._hash(f.read())
+    meta_graph = loader_impl.parse_saved_model(path).meta_graphs[0]
+    assert found.signature_def_hash == fingerprinting._hash_of_signatures(meta_graph.signature_def)
+    assert found.saved_object_graph_hash == fingerprinting._hash_of_functions(
+        meta_graph.object_graph_def.concrete_functions)
+    assert found.singleprint().count("/") == 3
+
+
+@pytest.mark.parametrize("value", [
+    None, 3, -1.5, True, "text", [1, (2,)], {"a": [None]}, tf.float16, tf.TensorShape([None, 2]), tf.TensorShape(None),
+    tf.TensorSpec([None], tf.int8, "name"), tf.RaggedTensorSpec([None, None], tf.int32),
+    tf.SparseTensorSpec([2, None], tf.string), (tf.TensorSpec(None), {"k": 0})])
+def test_structures(value):
+    message = nested_structure_coder.encode_structure(value)
+    decoded = nested_structure_coder.decode_proto(type(message).FromString(message.SerializeToString()))
+    assert repr(decoded) == repr(value)
+
+
+def test_structures_that_have_no_message():
+    with pytest.raises(nested_structure_coder.NotEncodableError, match="No encoder for object"):
+        nested_structure_coder.encode_structure([object()])
+    assert not nested_structure_coder.can_encode({1: 2}) and nested_structure_coder.can_encode({"1": 2})

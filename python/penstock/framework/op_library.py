@@ -364,6 +364,8 @@ class _Call:
         if arg.type_attr:
             if bases:
                 self.infer_type(arg.type_attr, bases[0], given)
+            elif arg.type_attr in self.defaults:
+                self.infer_type(arg.type_attr, self.defaults[arg.type_attr], given)
             elif arg.type_attr not in self.types:
                 raise TypeError("Don't know how to infer type variable from empty input list passed to input "
                                 f"'{given}' of '{self.info.name}' Op.")

@@ -14,6 +14,8 @@ class RecordStream {
       : path_(path), stream_(ByteStream::OpenFile(path, compression)) {}
   // The next record and where it begins; false at the end. DataLoss: damaged or cut off.
   bool Next(std::string* record, uint64_t* offset);
+  uint64_t offset() const { return stream_.offset(); }    // of the next record
+  bool Skip(uint64_t bytes) { return stream_.Skip(bytes); }  // to the beginning of a record
 
  private:
   const std::string path_;

@@ -13,6 +13,7 @@ FROM = {
         adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation
         convert_image_dtype grayscale_to_rgb per_image_standardization random_brightness random_contrast random_hue
         random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb""",
+    "ops.image_files": "decode_image is_jpeg",
     "ops.image_quality": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
     "ops.image_shape": """
         ResizeMethod central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box

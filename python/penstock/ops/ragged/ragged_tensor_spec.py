@@ -1,7 +1,7 @@
 """RaggedTensorSpec: what is known of a ragged tensor before it is there."""
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_shape
+from penstock.framework import dtypes, gen, ops, tensor_shape
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
@@ -68,6 +68,47 @@ class RaggedTensorSpec(BatchableTypeSpec):
         for splits in reversed(nested):
             result = RaggedTensor.from_row_splits(result, splits, validate=False)
         return result
+
+    # A dataset holds a ragged tensor as one variant, and a batch of them as a vector of such.
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _encoded(self, value, batched):
+        rank = value.ragged_rank if is_ragged(value) else 0
+        if rank != self._ragged_rank:
+            raise ValueError(f"Ragged rank of value {rank} does not match ragged rank of type {self._ragged_rank}")
+        splits, values = ([], value) if rank == 0 else (list(value.nested_row_splits), value.flat_values)
+        return [gen.ragged_tensor_to_variant(splits, values, batched_input=batched)]
+
+    def _to_tensor_list(self, value):
+        return self._encoded(value, False)
+
+    def _to_batched_tensor_list(self, value):
+        return self._encoded(value, True)
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        splits, values = gen.ragged_tensor_from_variant(
+            tensor_list[0], input_ragged_rank=-1, output_ragged_rank=self._ragged_rank, Tvalues=self._dtype,
+            Tsplits=self._row_splits_dtype)
+        if not values._is_eager and self._shape.ndims is not None:
+            values.set_shape(self._shape if self._ragged_rank == 0 else
+                             tensor_shape.TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:]))
+        return values if self._ragged_rank == 0 else RaggedTensor.from_nested_row_splits(values, splits,
+                                                                                         validate=False)
+
+    def _from_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        if tensor.dtype != dtypes.variant:
+            raise ValueError(f"Incompatible input: a ragged tensor needs a variant, not {tensor}")
+        return self._from_compatible_tensor_list(tensor_list)
+
+    def _to_legacy_output_types(self):
+        return self._dtype
+
+    def _to_legacy_output_shapes(self):
+        return self._shape
 
     def _batch(self, batch_size):
         return RaggedTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype,

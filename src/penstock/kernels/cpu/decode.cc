@@ -5,7 +5,7 @@
 #include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/example_json.h"
 #include "penstock/kernels/cpu/map_strings.h"
-#include "penstock/kernels/cpu/parse_number.h"
+#include "penstock/base/parse_number.h"
 
 namespace penstock {
 namespace {

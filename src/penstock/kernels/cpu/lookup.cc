@@ -7,7 +7,7 @@
 #include "penstock/kernels/cpu/elements.h"
 #include "penstock/kernels/cpu/lookup_table.h"
 #include "penstock/kernels/cpu/named_resource.h"
-#include "penstock/kernels/cpu/parse_number.h"
+#include "penstock/base/parse_number.h"
 
 namespace penstock {
 namespace {

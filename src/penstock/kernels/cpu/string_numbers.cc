@@ -6,7 +6,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/map_strings.h"
-#include "penstock/kernels/cpu/parse_number.h"
+#include "penstock/base/parse_number.h"
 #include "penstock/kernels/cpu/string_hash.h"
 
 namespace penstock {

@@ -1,0 +1,26 @@
+"""Image files whose kind is not known beforehand."""
+from penstock.framework import dtypes, gen, ops
+from penstock.ops import math_ops, string_ops
+from penstock.ops.image_color import convert_image_dtype
+
+__all__ = ["decode_image", "is_jpeg"]
+
+
+def is_jpeg(contents, name=None):
+    """Whether a file's contents begin as those of a JPEG file do."""
+    with ops.name_scope(name, "is_jpeg"):
+        return math_ops.equal(string_ops.substr(contents, 0, 3), b"\xff\xd8\xff", name=name)
+
+
+def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
+    """The image in a BMP, GIF, JPEG or PNG file, of type `dtype`.
+
+    channels: 0 (or None) for as many as the file has, 1, 3 or 4. expand_animations: whether a GIF file gives all of its
+    images, with one dimension more, or the first one.
+    """
+    with ops.name_scope(name, "decode_image"):
+        dtype = dtypes.as_dtype(dtype)
+        stored = dtype if dtype in (dtypes.float32, dtypes.uint8, dtypes.uint16) else dtypes.uint16
+        image = gen.decode_image(contents=contents, channels=channels or 0, dtype=stored,
+                                 expand_animations=expand_animations)
+        return image if stored == dtype else convert_image_dtype(image, dtype)

@@ -9,6 +9,7 @@ _USAGE = """\
 usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock doctor
        python -m penstock inspect FILE
+       python -m penstock records {count,show,convert,shard} FILE...
        python -m penstock --version
 
 SCRIPT runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
@@ -185,6 +186,9 @@ def main(arguments=None):
     if version is None and arguments[0] == "inspect" and len(arguments) == 2:
         from penstock.tools import inspect
         return inspect.inspect(arguments[1], sys.stdout)
+    if version is None and arguments[0] == "records" and len(arguments) > 1:
+        from penstock.tools import records
+        return records.main(arguments[1:])
     if not os.path.exists(arguments[0]):
         print("penstock: can't open file %r: No such file" % arguments[0], file=sys.stderr)
         return 2

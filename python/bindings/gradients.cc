@@ -55,7 +55,14 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
     if (node.attrs().Find("_gradient_op_type")) return true;
     return overrides.contains(node.op_name()) || ops.contains(node.op_name());
   };
+  size_t told[] = {0, 0};
+  const auto tell = [&] {
+    if (forward.is_none()) return;
+    for (; told[0] < changes.added.size(); ++told[0]) nb::handle(forward[0]).attr("append")(changes.added[told[0]]);
+    for (; told[1] < changes.lowered.size(); ++told[1]) nb::handle(forward[1]).attr("append")(changes.lowered[told[1]]);
+  };
   options.override_gradient = [&](Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop) {
+    tell();
     nb::list args;
     for (const GradEndpoint& dy : dys) args.append(ToPython(dy));
     nb::object place = nb::none();
@@ -83,10 +90,7 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
     }
     Raise(e.status());
   }
-  if (!forward.is_none()) {
-    for (const int id : changes.added) nb::handle(forward[0]).attr("append")(id);
-    for (const int id : changes.lowered) nb::handle(forward[1]).attr("append")(id);
-  }
+  tell();
   return out;
 }
 

@@ -23,6 +23,15 @@ def op_is_stateful(op):
     return op._is_stateful and op.type not in _UNORDERED and op.type not in _NO_EFFECT
 
 
+def _beginning(op):
+    """(operation, inputs from outside) for all that must wait for what comes before an operation."""
+    if not op._members:
+        return [(op, op.inputs)]
+    inside = set(op._members)
+    taken = [(member, [t for t in member.inputs if t.op not in inside]) for member in op._members]
+    return [(member, inputs) for member, inputs in taken if inputs or not member.inputs and not member.control_inputs]
+
+
 class AutomaticControlDependencies:
     """Context manager: stateful operations built inside run in the order in which they were built, and before what is
     returned (`mark_as_return`). Operations on one resource wait for those on it before; those that only read it do not
@@ -89,8 +98,16 @@ class AutomaticControlDependencies:
         self._writer, self._readers, self._merges, self._must_run = {}, {}, {}, {}
         from penstock.ops.loop_levels import inside_runtime_loops
         unknown = inside_runtime_loops(self._graph._ops)
+        unknown = set(unknown).union(*(op._members for op in ops))
         for op in ops:
-            if op.type in _UNORDERED or op.type in _NO_EFFECT or op in unknown:
+            if op in unknown:
+                continue
+            if op._members:
+                if any(op_is_stateful(member) for member in op._members):
+                    self._must_run[op._node] = op
+                    self._order_one(op)
+                continue
+            if op.type in _UNORDERED or op.type in _NO_EFFECT:
                 continue
             if op.type == "Switch" and op.inputs[0].dtype == dtypes.resource:
                 continue
@@ -106,7 +123,8 @@ class AutomaticControlDependencies:
     def _order_one(self, op):
         context = op._control_flow_context
         before, found = {}, False
-        for tensor in {t._key: t for t in op.inputs if t.dtype == dtypes.resource}.values():
+        begins = _beginning(op)
+        for tensor in {t._key: t for each, inputs in begins for t in inputs if t.dtype == dtypes.resource}.values():
             found = True
             key = tensor._key
             if tensor.op.type == "Switch":
@@ -121,13 +139,14 @@ class AutomaticControlDependencies:
                 for reader in self._readers.pop(key, ()):
                     before[reader._node] = reader
                 self._writer[key] = op
-        if op._is_stateful and not found and context is None:
+        if (op._is_stateful or op._members) and not found and context is None:
             if None in self._writer:
                 before[self._writer[None]._node] = self._writer[None]
             self._writer[None] = op
         for earlier in before.values():
             if earlier is not op and earlier._control_flow_context is context:
-                op._add_control_input(earlier)
+                for each, _ in begins:
+                    each._add_control_input(earlier)
 
     def _begin_conditional(self, switch):
         """A resource enters a conditional: what comes after the conditional waits for a merge of the switch's outputs,

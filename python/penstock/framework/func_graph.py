@@ -175,10 +175,13 @@ class FuncGraph(Graph):
             else:
                 inner = self._placeholder(tensor, name, shape)
         else:
+            copy = copy_of(self, tensor)
+            if copy is not None:
+                return copy
             self._check_accessible(tensor)
             if self.capture_by_value:
                 return self._copy_value(tensor)
-            inner = self._placeholder(tensor, name, shape)
+            inner = self._placeholder(tensor, name or tensor.op.name, shape)
         self.add_capture(tensor, inner)
         return inner
 
@@ -294,6 +297,27 @@ class FuncGraph(Graph):
                 continue  # an argument: it is there before the body runs
             inside.append(element)
         return super().control_dependencies(inside)
+
+
+def copy_of(graph, tensor):
+    """What stands in `graph` for a tensor of a body that was lowered into it, while Python's gradient function of an
+    operation out of the same body is called; None if nothing does."""
+    inside, body = graph.__dict__.get("_gradient_of"), tensor._op._graph
+    definition = body.__dict__.get("_definition")
+    if inside is None or definition is None:
+        return None
+    parts = inside.split("/")
+    for i in reversed(range(len(parts))):
+        if parts[i] == body.name or parts[i].startswith(body.name + "_") and parts[i][len(body.name) + 1:].isdigit():
+            break
+    else:
+        return None
+    name = tensor._op._name
+    for k, taken in enumerate(body.inputs):
+        if taken is tensor:
+            name = definition.signature.input_arg[k].name
+    node = graph._core.node_by_name("/".join(parts[:i + 1] + [name]))
+    return None if node is None or node < 0 else graph._ops[node]._outputs[tensor._value_index]
 
 
 _HANDLES = frozenset((dtypes.resource._type_enum, dtypes.variant._type_enum))

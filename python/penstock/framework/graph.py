@@ -159,6 +159,10 @@ class Graph(ScopesMixin):
             op._set_attr(key, value)
         return op
 
+    def _with_copies(self, inputs):
+        from penstock.framework.func_graph import copy_of
+        return [t if t._op._graph is self else copy_of(self, t) or t for t in inputs]
+
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         """create_op for attributes in the runtime's form. `attrs` may be changed."""
         if self._finalized:
@@ -190,6 +194,8 @@ class Graph(ScopesMixin):
                 for other in reversed(stacks.colocation):
                     groups.update(other.obj.colocation_groups())
                 attrs["_class"] = sorted(groups)
+            if any(tensor._op._graph is not self for tensor in inputs):
+                inputs = self._with_copies(inputs)
             for tensor in inputs:
                 if tensor._op._graph is not self:
                     raise ValueError(f"{tensor} must be from the same graph as the new operation '{name}'.")

@@ -15,6 +15,7 @@ class Operation:
 
     _device_stack = ()  # the device scopes under which it was built
     _colocation_places = ()  # and the colocation scopes
+    _members = ()  # the operations of its body, where a gradient has put them beside it
 
     def __init__(self, graph, node, name, op_type, traceback):
         self._graph = graph

@@ -6,7 +6,9 @@ from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.ops import cond_v2
 from penstock.ops import control_flow_ops
+from penstock.ops import control_flow_util
 from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.cond_context import CondContext
@@ -68,6 +70,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     if ops.executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpacked(result)
+    if control_flow_util.EnableControlFlowV2(ops.get_default_graph()):
+        return cond_v2.cond_v2(pred, true_fn, false_fn, name)
     with ops.name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")

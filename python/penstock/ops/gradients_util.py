@@ -95,8 +95,12 @@ class _Caller:
     def finish(self):
         """Makes Python know what the runtime has done to the forward pass."""
         self.take_new_operations()
-        for node in self.forward[1]:
-            self._graph._ops[node]._reread()
+        lowered = sorted((self._graph._ops[node] for node in self.forward[1]), key=lambda op: len(op.name))
+        added = [self._graph._ops[node] for node in self.forward[0]]
+        for op in lowered:
+            op._reread()
+            # Inside of another that was lowered, it is one of that one's.
+            op._members = [other for other in added if other.name.startswith(op.name + "/")]
 
     def gradient(self, ids):
         """A gradient that the runtime gave, as tensors."""
@@ -111,7 +115,10 @@ class _Caller:
     def take_new_operations(self):
         """Makes Python know what the runtime has added, inside the control-flow context of the caller."""
         context = self._graph._get_control_flow_context()
-        new = self._graph._add_new_operations(control_flow=False, unbidden=lambda new: bound_to_loops(new, context))
+        forward = set(self.forward[0])
+        new = self._graph._add_new_operations(
+            control_flow=False,
+            unbidden=lambda new: {*bound_to_loops(new, context), *(op for op in new if op._node in forward)})
         if context is not None:
             context.add_runtime_ops(new)
 
@@ -127,7 +134,11 @@ class _Caller:
             for i, (gradient, output) in enumerate(zip(gradients, op.outputs)):
                 if gradient is None and is_trainable(output) and not getattr(function, "takes_missing", False):
                     gradients[i] = _zeros_like(output)
-            result = function(op, *gradients)
+            before, graph._gradient_of = graph.__dict__.get("_gradient_of"), op.name
+            try:
+                result = function(op, *gradients)
+            finally:
+                graph._gradient_of = before
             result = [] if result is None else as_list(result)
             inputs = list(op.inputs)
             if len(result) != len(inputs):

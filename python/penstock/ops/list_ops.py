@@ -49,6 +49,10 @@ def tensor_list_get_item(input_handle, index, element_dtype, element_shape=None,
 
 def tensor_list_set_item(input_handle, index, item, resize_if_index_out_of_bounds=False, name=None):
     """The list with another element in one place."""
+    from penstock.ops import control_flow_util
+    if control_flow_util.EnableControlFlowV2(ops.get_default_graph()):
+        return gen.tensor_list_set_item(input_handle=input_handle, index=index, item=item,
+                                        resize_if_index_out_of_bounds=resize_if_index_out_of_bounds, name=name)
     if resize_if_index_out_of_bounds:
         from penstock.ops.cond import cond
         unchanged = input_handle

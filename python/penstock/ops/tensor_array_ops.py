@@ -7,6 +7,7 @@ from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
 from penstock.ops import array_ops
+from penstock.ops import control_flow_util
 from penstock.ops import math_ops
 from penstock.platform import tf_logging as logging
 
@@ -30,6 +31,14 @@ def _check_arguments(size, handle, flow, given):
         raise ValueError("flow must not be None if handle is not None.")
 
 
+def _is_list(*args, handle=None, flow=None, **kwargs):
+    """Whether an array of these arguments is a list: where control flow consists of functions, and as its flow says."""
+    flow = args[6] if len(args) > 6 else flow
+    if flow is not None:
+        return flow.dtype == dtypes.variant
+    return handle is None and len(args) < 6 and control_flow_util.EnableControlFlowV2(ops.get_default_graph())
+
+
 def _check_type(value, dtype):
     if value.dtype.base_dtype != dtype:
         logging.error("Error: Input value %s has dtype %s, but expected dtype %s. This leads to undefined behavior and "
@@ -48,6 +57,9 @@ class TensorArray(object):
         if cls is TensorArray and ops.executing_eagerly():
             from penstock.ops.tensor_array_eager import EagerTensorArray
             cls = EagerTensorArray
+        elif cls is TensorArray and _is_list(*args, **kwargs):
+            from penstock.ops.tensor_array_lists import ListTensorArray
+            cls = ListTensorArray
         return object.__new__(cls)
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,

@@ -35,7 +35,7 @@ def next_iteration(data, name=None):
     return function(data, name=name)
 
 
-def _less_or_equal(shape, invariant):
+def less_or_equal(shape, invariant):
     """Whether all shapes that fit `shape` fit `invariant`."""
     if invariant.dims is None:
         return True
@@ -44,30 +44,36 @@ def _less_or_equal(shape, invariant):
     return all(wide is None or wide == narrow for narrow, wide in zip(shape.as_list(), invariant.as_list()))
 
 
-def shape_invariant(var, shape=None):
-    """What is known of the shape of `var` in every iteration; a list for what is made of several tensors."""
+def shape_invariant_spec(var, shape=None):
+    """What is known of `var` in every iteration, as a TypeSpec."""
     if getattr(var, "_is_composite_tensor", False):
         if shape is None:
-            spec = type_spec.type_spec_from_value(var)
-        elif isinstance(shape, type_spec.TypeSpec):
+            return type_spec.type_spec_from_value(var)
+        if isinstance(shape, type_spec.TypeSpec):
             if not shape.is_compatible_with(var):
                 raise TypeError(f"TypeSpec {shape!r} is not compatible with {var!r}")
-            spec = shape
-        elif isinstance(shape, tensor_shape.TensorShape):
-            spec = _composite_invariant(var, shape)
-        else:
-            raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
-        return [part.shape for part in nest.flatten(spec._component_specs, expand_composites=True)
-                if part is not None]
+            return shape
+        if isinstance(shape, tensor_shape.TensorShape):
+            return _composite_invariant(var, shape)
+        raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
     if shape is None:
-        return var.shape
+        return tensor_spec.TensorSpec(var.shape, var.dtype)
     if isinstance(shape, tensor_spec.TensorSpec):
         if var.dtype != shape.dtype:
             raise TypeError(f"TensorSpec {shape!r} is not compatible with {var!r}")
-        return shape.shape
+        return shape
     if isinstance(shape, type_spec.TypeSpec):
         raise TypeError(f"TypeSpec {shape!r} is not compatible with {var!r}")
-    return shape
+    return tensor_spec.TensorSpec(shape, var.dtype)
+
+
+def shape_invariant(var, shape=None):
+    """What is known of the shape of `var` in every iteration; a list for what is made of several tensors."""
+    if getattr(var, "_is_composite_tensor", False):
+        spec = shape_invariant_spec(var, shape)
+        return [part.shape for part in nest.flatten(spec._component_specs, expand_composites=True)
+                if part is not None]
+    return shape if isinstance(shape, tensor_shape.TensorShape) else shape_invariant_spec(var, shape).shape
 
 
 def _composite_invariant(var, shape):
@@ -87,7 +93,7 @@ def _set_shape_invariants(inputs, enters, shapes):
     if not all(isinstance(shape, tensor_shape.TensorShape) for shape in flat):
         raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
     for before, entered, shape in zip(inputs, enters, flat):
-        if not _less_or_equal(before.get_shape(), shape):
+        if not less_or_equal(before.get_shape(), shape):
             raise ValueError(f"The shape invariant specified for {before.name} is not compatible with the initial "
                              f"shape of the loop variable. It enters the loop with shape {before.get_shape()}, but "
                              f"the specified shape invariant is {shape}.")
@@ -97,7 +103,7 @@ def _set_shape_invariants(inputs, enters, shapes):
 def _close(merge, value):
     """Adds NextIteration and the back edge to `merge`."""
     value = next_iteration(ops.convert_to_tensor(value))
-    if not _less_or_equal(value.get_shape(), merge.get_shape()):
+    if not less_or_equal(value.get_shape(), merge.get_shape()):
         entered = merge.op.inputs[0].op.inputs[0]
         raise ValueError(f"Input tensor '{entered.name}' enters the loop with shape {entered.shape}, but has shape "
                          f"{value.get_shape()} after one iteration. To allow the shape to vary across iterations, use "

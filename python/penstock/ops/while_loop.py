@@ -3,8 +3,10 @@ from penstock.framework import constant_op
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import type_spec
+from penstock.ops import control_flow_util
 from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
+from penstock.ops import while_v2
 from penstock.ops.while_context import WhileContext, shape_invariant
 from penstock.util import nest
 
@@ -51,6 +53,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     eager = ops.executing_eagerly()
+    if not eager and control_flow_util.EnableControlFlowV2(ops.get_default_graph()):
+        return while_v2.while_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations,
+                                   name, return_same_structure, back_prop)
     with ops.name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")

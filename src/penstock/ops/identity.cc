@@ -36,7 +36,7 @@ void RegisterIdentityOps(OpRegistry& ops) {
         for (int i = 0; i < g.num_inputs(); ++i) {
           if (g.has_dy(i)) {
             g.Set(i, g.raw_dy(i));
-          } else {
+          } else if (g.x(i).type() != DT_RESOURCE && g.x(i).type() != DT_VARIANT) {
             g.Set(i, g.dy(i));  // zeros, where there can be a gradient
           }
         }

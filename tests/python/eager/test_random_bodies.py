@@ -2,12 +2,11 @@
 import numpy as np
 import pytest
 
+import penstock.v1 as v1
 import penstock as tf
 from penstock.eager import context
 from penstock.framework import function
 from penstock.ops import functional_ops
-
-v1 = tf.compat.v1
 
 
 @pytest.fixture(autouse=True)

@@ -133,13 +133,13 @@ def test_switch_case():
     x = tf.placeholder(tf.float64, [])
     z = x + 1.0
     y = tf.switch_case(index, {0: lambda: x * 2.0, 1: lambda: z * z}, default=lambda: tf.constant(7.0, tf.float64))
-    assert y.op.inputs[0].op.type == "StatelessCase"
+    assert y.op.inputs[0].op.type == "Case"
     slope = tf.gradients(y, x)[0]
     for i, expected in ((0, [6, 2]), (1, [16, 8]), (2, [7, 0]), (-3, [7, 0])):
         np.testing.assert_allclose(run([y, slope], {index: i, x: 3.0}), expected)
     with pytest.raises(ValueError, match="contiguous range"):
         tf.switch_case(index, {0: lambda: x, 2: lambda: x})
-    with pytest.raises(TypeError, match="same type"):
+    with pytest.raises(TypeError, match="have different types"):
         tf.switch_case(index, [lambda: x, lambda: tf.constant(1)])
 
 

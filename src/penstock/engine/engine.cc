@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "penstock/data/all.h"
 #include "penstock/device/cpu_device.h"
 #include "penstock/kernels/cpu/all.h"
 #include "penstock/ops/all.h"
@@ -14,6 +15,7 @@ void Initialize() {
   std::call_once(once, [] {
     RegisterAllOps(OpRegistry::Global());
     RegisterAllCpuKernels(KernelRegistry::Global());
+    data::RegisterAllDatasets(KernelRegistry::Global());
     DeviceRegistry::Global().Add(MakeCpuDeviceFactory());
     Graph::SetEvaluator(&EvaluateNode);
   });

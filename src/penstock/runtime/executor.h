@@ -4,12 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "penstock/kernel/interrupts.h"
 #include "penstock/runtime/program.h"
 
 namespace penstock {
-
-// Number of SIGINTs so far (set by the front end's handler); a step that checks it is cancelled when it changes.
-extern std::atomic<int> g_interrupts;
 
 struct RunArgs {
   const Tensor* args = nullptr;  // by argument index

@@ -5,8 +5,6 @@
 
 namespace penstock {
 
-std::atomic<int> g_interrupts{0};
-
 int64_t NowNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();

@@ -1,6 +1,9 @@
 #include "penstock/runtime/function_runtime.h"
 
+#include <condition_variable>
+
 #include "penstock/graph/lower.h"
+#include "penstock/kernel/py_function.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
@@ -25,51 +28,34 @@ std::string KeyOf(const FuncRef& function) {
   return key;
 }
 
-}  // namespace
+bool IsOf(const std::string& key, const std::string& function) {
+  return key.starts_with(function) && (key.size() == function.size() || key[function.size()] == '\n');
+}
 
-std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {
-  const std::string key = KeyOf(function);
-  {
-    std::lock_guard lock(mutex_);
-    const auto it = compiled_.find(key);
-    if (it != compiled_.end()) return it->second;
+void CheckArgs(const std::string& function, const std::vector<DataType>& types, std::span<const Tensor> args) {
+  if (args.size() != types.size()) {
+    throw InvalidArgument("Function ", function, " expects ", types.size(), " arguments, but got ", args.size());
   }
-  FunctionBody body = InstantiateCallee(function, library_());
-  // Kernels with state belong to this function, not to a node of the same name elsewhere.
-  StepEnvironment environment = *environment_;
-  environment.make_kernel = [this, key](const Node& node, const NodeView& view) {
-    return environment_->make_function_kernel(key, node, view);
-  };
-  std::shared_ptr<const CompiledStep> compiled = CompileStep(body.graph, environment);
-  std::lock_guard lock(mutex_);
-  return compiled_.try_emplace(key, compiled).first->second;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].dtype() != types[i]) {
+      throw InvalidArgument("Expects arg[", i, "] to be ", ToString(types[i]), " but ", ToString(args[i].dtype()),
+                            " is provided");
+    }
+  }
 }
 
-void FunctionRuntime::Forget(const std::string& name) {
-  std::lock_guard lock(mutex_);
-  std::erase_if(compiled_, [&](const auto& entry) {
-    return entry.first.starts_with(name) && (entry.first.size() == name.size() || entry.first[name.size()] == '\n');
-  });
-}
-
-void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
-                                Results done) {
+// A call within a step. `find` gives the function, or throws.
+template <class Find>
+void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
+                const StepEnvironment& environment, std::function<void(std::function<void()>)> schedule, Find find,
+                FunctionCaller::Results done) {
   auto call = std::make_shared<Call>();
   try {
     if (caller.step().call_depth >= kDeepestCall) {
       throw ResourceExhausted("Function ", function.name, " is called more than ", kDeepestCall, " levels deep");
     }
-    call->compiled = Find(function);
-    const auto& types = call->compiled->arg_types;
-    if (args.size() != types.size()) {
-      throw InvalidArgument("Function ", function.name, " expects ", types.size(), " arguments, but got ", args.size());
-    }
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (args[i].dtype() != types[i]) {
-        throw InvalidArgument("Expects arg[", i, "] to be ", ToString(types[i]), " but ", ToString(args[i].dtype()),
-                              " is provided");
-      }
-    }
+    call->compiled = find();
+    CheckArgs(function.name, call->compiled->arg_types, args);
   } catch (...) {
     done(CurrentStatus(), {});
     return;
@@ -78,14 +64,195 @@ void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> arg
   call->rets.resize(call->compiled->ret_types.size());
   call->step = caller.step();
   call->step.rendezvous = call->rendezvous.get();
-  call->step.schedule = [pool = environment_->inter_op](std::function<void()> task) {
-    pool->Schedule(std::move(task));
-  };
+  call->step.schedule = std::move(schedule);
   ++call->step.call_depth;
   const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
-  RunStepAsync(*call->compiled, run, *environment_, [call, done = std::move(done)](Status status) {
+  RunStepAsync(*call->compiled, run, environment, [call, done = std::move(done)](Status status) {
     done(std::move(status), std::move(call->rets));
   });
+}
+
+}  // namespace
+
+// Lets calls of bound functions in until the runtime goes.
+class FunctionRuntime::Gate {
+ public:
+  class Pass {
+   public:
+    explicit Pass(Gate& gate) : gate_(gate) {
+      gate_.inside_.fetch_add(1);
+      if (!gate_.closed_.load()) return;
+      Leave();
+      throw Cancelled("The session that a function belongs to is closed.");
+    }
+    ~Pass() { Leave(); }
+    Pass(const Pass&) = delete;
+
+   private:
+    void Leave() {
+      if (gate_.inside_.fetch_sub(1) > 1 || !gate_.closed_.load()) return;
+      std::lock_guard lock(gate_.mutex_);
+      gate_.empty_.notify_all();
+    }
+    Gate& gate_;
+  };
+
+  void Close() {
+    closed_.store(true);
+    std::unique_lock lock(mutex_);
+    empty_.wait(lock, [&] { return inside_.load() == 0; });
+  }
+
+ private:
+  std::atomic<int64_t> inside_{0};
+  std::atomic<bool> closed_{false};
+  std::mutex mutex_;
+  std::condition_variable empty_;
+};
+
+// Functions that keep their stateful kernels to themselves. What runs asynchronously inside of them runs on a pool that
+// grows: whoever waits for an iterator may hold one of the step's threads.
+class FunctionRuntime::Scope final : public FunctionScope,
+                                     public FunctionScopes,
+                                     public std::enable_shared_from_this<Scope> {
+ public:
+  Scope(FunctionRuntime* runtime, std::shared_ptr<Gate> gate) : runtime_(runtime), gate_(std::move(gate)) {}
+
+  std::shared_ptr<const BoundFunction> Bind(const FuncRef& function) override {
+    const Gate::Pass pass(*gate_);
+    return std::make_shared<Bound>(shared_from_this(), function.name, Find(function));
+  }
+
+  void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override {
+    CallWithin(function, std::move(args), caller, *runtime_->environment_, RunOnGrowingPool,
+               [&] { return Find(function); }, std::move(done));
+  }
+
+  std::shared_ptr<FunctionScope> NewScope() override { return std::make_shared<Scope>(runtime_, gate_); }
+
+ private:
+  class Bound final : public BoundFunction {
+   public:
+    Bound(std::shared_ptr<Scope> scope, std::string name, std::shared_ptr<const CompiledStep> compiled)
+        : scope_(std::move(scope)), name_(std::move(name)), compiled_(std::move(compiled)) {}
+    const std::vector<DataType>& arg_types() const override { return compiled_->arg_types; }
+    const std::vector<DataType>& result_types() const override { return compiled_->ret_types; }
+
+    void Call(std::span<const Tensor> args, CancellationManager* cancellation, int interrupts_seen,
+              std::vector<Tensor>* results) const override {
+      const Gate::Pass pass(*scope_->gate_);
+      CheckArgs(name_, compiled_->arg_types, args);
+      results->clear();
+      results->resize(compiled_->ret_types.size());
+      const StepEnvironment& environment = *scope_->runtime_->environment_;
+      ResourceManager step_resources;
+      StepServices step;
+      step.step_id = scope_->next_step_.fetch_add(1, std::memory_order_relaxed);
+      step.cancellation = cancellation;
+      step.functions = scope_.get();
+      step.step_resources = &step_resources;
+      step.intra_op = environment.intra_op;
+      step.interrupts_seen = interrupts_seen;
+      const RunArgs run{args.data(), results->data(), &step, nullptr};
+      if (compiled_->straight_line()) return RunStep(*compiled_, run, environment);
+
+      CancellationManager own;  // a call that fails cancels what else it started
+      CancellationManager::Token token = 0;
+      step.cancellation = &own;
+      if (cancellation && !cancellation->Register([&own] { own.Cancel(); }, &token)) {
+        throw Cancelled("Function ", name_, " was cancelled before it began");
+      }
+      const auto rendezvous = MakeRef<LocalRendezvous>();
+      step.rendezvous = rendezvous.get();
+      step.schedule = RunOnGrowingPool;
+      Status status;
+      try {
+        RunStep(*compiled_, run, environment);
+      } catch (...) {
+        status = CurrentStatus();
+      }
+      if (cancellation) cancellation->Deregister(token);
+      ThrowIfError(status);
+    }
+
+   private:
+    const std::shared_ptr<Scope> scope_;
+    const std::string name_;
+    const std::shared_ptr<const CompiledStep> compiled_;
+  };
+
+  std::shared_ptr<const CompiledStep> Find(const FuncRef& function) {
+    const std::string key = KeyOf(function);
+    {
+      std::lock_guard lock(mutex_);
+      const auto it = compiled_.find(key);
+      if (it != compiled_.end()) return it->second;
+    }
+    {
+      std::lock_guard lock(runtime_->mutex_);
+      const auto it = runtime_->stateless_.find(key);
+      if (it != runtime_->stateless_.end()) return it->second;
+    }
+    const StepEnvironment& environment = *runtime_->environment_;
+    bool has_state = false;
+    const auto compiled = runtime_->Compile(function, [&](const Node& node, const NodeView& view) {
+      if (!node.traits().stateful || node.calls_function()) return environment.make_function_kernel(key, node, view);
+      has_state = true;
+      return std::shared_ptr<Kernel>(environment.kernels->Make(view.device()->type(), view));
+    });
+    std::lock_guard lock(has_state ? mutex_ : runtime_->mutex_);
+    return (has_state ? compiled_ : runtime_->stateless_).try_emplace(key, compiled).first->second;
+  }
+
+  FunctionRuntime* const runtime_;  // there while the gate is open
+  const std::shared_ptr<Gate> gate_;
+  std::atomic<int64_t> next_step_{1};
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
+};
+
+FunctionRuntime::FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library)
+    : environment_(environment), library_(std::move(library)), gate_(std::make_shared<Gate>()) {}
+
+FunctionRuntime::~FunctionRuntime() { gate_->Close(); }
+
+std::shared_ptr<FunctionScope> FunctionRuntime::NewScope() { return std::make_shared<Scope>(this, gate_); }
+
+std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& function,
+                                                             MakeFunctionKernel make_kernel) const {
+  FunctionBody body = InstantiateCallee(function, library_());
+  StepEnvironment environment = *environment_;
+  environment.make_kernel = std::move(make_kernel);
+  return CompileStep(body.graph, environment);
+}
+
+std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {
+  const std::string key = KeyOf(function);
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = compiled_.find(key);
+    if (it != compiled_.end()) return it->second;
+  }
+  // Kernels with state belong to this function, not to a node of the same name elsewhere.
+  const auto compiled = Compile(function, [this, &key](const Node& node, const NodeView& view) {
+    return environment_->make_function_kernel(key, node, view);
+  });
+  std::lock_guard lock(mutex_);
+  return compiled_.try_emplace(key, compiled).first->second;
+}
+
+void FunctionRuntime::Forget(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  for (auto* compiled : {&compiled_, &stateless_}) {
+    std::erase_if(*compiled, [&](const auto& entry) { return IsOf(entry.first, name); });
+  }
+}
+
+void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
+                                Results done) {
+  CallWithin(function, std::move(args), caller, *environment_,
+             [pool = environment_->inter_op](std::function<void()> task) { pool->Schedule(std::move(task)); },
+             [&] { return Find(function); }, std::move(done));
 }
 
 }  // namespace penstock

@@ -5,24 +5,34 @@
 #include <mutex>
 
 #include "penstock/graph/function_library.h"
+#include "penstock/kernel/function_scope.h"
 #include "penstock/runtime/step.h"
 
 namespace penstock {
 
-class FunctionRuntime final : public FunctionCaller {
+class FunctionRuntime final : public FunctionScopes {
  public:
-  FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library)
-      : environment_(environment), library_(std::move(library)) {}
+  FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library);
+  // Waits for calls of bound functions that run; later ones fail.
+  ~FunctionRuntime() override;
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override;
+  std::shared_ptr<FunctionScope> NewScope() override;
   // NotFound, InvalidArgument: the function, or what it calls, cannot be made.
   std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
   void Forget(const std::string& name);  // drops what was compiled for a function that is gone
 
  private:
+  class Gate;
+  class Scope;
+  using MakeFunctionKernel = std::function<std::shared_ptr<Kernel>(const Node&, const NodeView&)>;
+  std::shared_ptr<const CompiledStep> Compile(const FuncRef& function, MakeFunctionKernel make_kernel) const;
+
   StepEnvironment* environment_;
   std::function<FunctionLibraryPtr()> library_;
+  const std::shared_ptr<Gate> gate_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
+  std::map<std::string, std::shared_ptr<const CompiledStep>> stateless_;  // of scopes: those that they may share
 };
 
 }  // namespace penstock

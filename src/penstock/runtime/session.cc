@@ -99,12 +99,12 @@ Session::~Session() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [&] { return running_.empty() && open_partial_runs_ == 0; });
   lock.unlock();
-  // Steps first, then what they used: kernels, resources, devices.
+  // Steps first, then what they used: kernels, resources (iterators call functions), functions, devices.
   partial_runs_.clear();
   compiled_.clear();
   stateful_kernels_.clear();
-  functions_.reset();
   if (!server_) ClearContainers(devices_, {});
+  functions_.reset();
 }
 
 std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node& node, const NodeView& view) {

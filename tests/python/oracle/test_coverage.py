@@ -27,6 +27,10 @@ OTHERWISE = {
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
         """,
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
+    "makes a dataset, an iterator or a part of one: tests/python/data": """
+        *Dataset *DatasetV? *DatasetCardinality DatasetToSingleElement *Iterator* Optional* MapDefun *MemoryCache
+        *SeedGenerator
+        """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc
         PyFuncStateless EagerPyFunc Save* Restore* *SummaryWriter* *SummaryFileWriter Write*Summary* ImportEvent*

@@ -2,7 +2,7 @@
 #include "penstock/io/byte_stream.h"
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/example_json.h"
 #include "penstock/kernels/cpu/map_strings.h"
 #include "penstock/base/parse_number.h"

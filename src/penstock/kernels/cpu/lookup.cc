@@ -4,7 +4,7 @@
 #include "penstock/base/strings.h"
 #include "penstock/io/files.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/lookup_table.h"
 #include "penstock/kernels/cpu/named_resource.h"
 #include "penstock/base/parse_number.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 

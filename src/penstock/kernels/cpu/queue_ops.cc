@@ -4,7 +4,7 @@
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/named_resource.h"
 #include "penstock/kernels/cpu/queue.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock::random {
 namespace {

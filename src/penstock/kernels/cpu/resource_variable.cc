@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/variables.h"
 
 namespace penstock {

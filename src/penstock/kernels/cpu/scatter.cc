@@ -1,7 +1,7 @@
 // Updates of parts of variables. One loop for all: `count` places, `width` elements each, one after the other, since a
 // place may be named several times.
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/variables.h"
 
 namespace penstock {

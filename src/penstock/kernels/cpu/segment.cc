@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {

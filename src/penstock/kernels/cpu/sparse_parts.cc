@@ -4,7 +4,7 @@
 
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/sparse_tensor.h"
 #include "penstock/tensor/variant.h"
 

@@ -6,7 +6,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/tensor_list.h"
 
 namespace penstock {

@@ -1,4 +1,4 @@
-#include "penstock/kernels/cpu/elements.h"
+#include "penstock/tensor/elements.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,99 @@
+// Elements joined along a new first dimension.
+#include "penstock/data/batching.h"
+#include "penstock/data/dataset_kernel.h"
+#include "penstock/data/parallel_map.h"
+
+namespace penstock::data {
+namespace {
+
+class BatchDataset final : public Dataset {
+ public:
+  // `rows_fail_together`: a row that fails takes the rest of its batch with it.
+  BatchDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder, bool rows_fail_together)
+      : Dataset("Batch", std::move(spec), {std::move(input)}),
+        size_(size),
+        drop_remainder_(drop_remainder),
+        rows_fail_together_(rows_fail_together) {}
+  int64_t Cardinality() const override { return PartsOf(input().Cardinality(), size_, drop_remainder_); }
+
+ private:
+  class Batches final : public IteratorOverInput<BatchDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      if (ended_) return false;
+      BatchBuilder batch(dataset().size_);
+      Element row;
+      for (int64_t rows = 0; rows < dataset().size_; ++rows) {
+        try {
+          ended_ = !input_->Next(&row);
+        } catch (...) {
+          if (dataset().rows_fail_together_) PassOver(dataset().size_ - rows - 1);
+          throw;
+        }
+        if (ended_) break;
+        batch.Add(row);
+      }
+      if (batch.size() == 0 || (dataset().drop_remainder_ && batch.size() < dataset().size_)) return false;
+      *element = batch.Finish();
+      return true;
+    }
+    int64_t Skip(int64_t n) override {
+      const int64_t size = dataset().size_;
+      const int64_t most = n > INT64_MAX / size ? INT64_MAX : n * size;
+      const int64_t skipped = input_->Skip(most);
+      ended_ = ended_ || skipped < most;
+      return PartsOf(skipped, size, dataset().drop_remainder_);
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("ended", &ended_);
+    }
+
+   private:
+    void PassOver(int64_t rows) {
+      Element row;
+      for (; rows > 0 && !ended_; --rows) {
+        try {
+          ended_ = !input_->Next(&row);
+        } catch (const Error& error) {
+          context().ThrowIfStopped();  // what else fails in this batch does not count
+        }
+      }
+    }
+    bool ended_ = false;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Batches>(*this, place);
+  }
+  const int64_t size_;
+  const bool drop_remainder_, rows_fail_together_;
+};
+
+Ref<Dataset> MakeBatch(DatasetArgs& args) {
+  const int64_t size = args.Int("batch_size");
+  args.Require(size > 0, "Batch size must be greater than zero.");
+  return MakeRef<BatchDataset>(args.spec(), args.dataset(), size,
+                               args.Has("drop_remainder") && args.Bool("drop_remainder"), false);
+}
+
+Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {
+  const int64_t size = args.Int("batch_size"), parallelism = args.Int("num_parallel_calls");
+  args.Require(size > 0, "batch_size must be greater than zero.");
+  args.Require(parallelism > 0 || parallelism == kAutotune, "num_parallel_calls must be greater than zero.");
+  ElementSpec rows = args.spec();
+  for (PartialShape& shape : rows.shapes) shape = WithoutFirstDim(shape);
+  const Ref<const Dataset> mapped =
+      MakeParallelMap(std::move(rows), args.dataset(), args.Function("f", "other_arguments"), parallelism, true,
+                      args.attr<bool>("preserve_cardinality"));
+  return MakeRef<BatchDataset>(args.spec(), mapped, size, args.Bool("drop_remainder"), true);
+}
+
+}  // namespace
+
+void RegisterBatchDatasets(KernelRegistry& kernels) {
+  for (const char* op : {"BatchDataset", "BatchDatasetV2", "ParallelBatchDataset"}) AddDataset<MakeBatch>(kernels, op);
+  AddDatasetAndTwin<MakeMapAndBatch>(kernels, "MapAndBatchDataset");
+}
+
+}  // namespace penstock::data

@@ -1,0 +1,31 @@
+// Joining elements along a new first dimension, and taking them apart.
+#pragma once
+
+#include "penstock/data/dataset.h"
+
+namespace penstock::data {
+
+// Joins elements as they come: each is copied straight to its place in the batch.
+class BatchBuilder {
+ public:
+  explicit BatchBuilder(int64_t most) : most_(most) {}
+  // InvalidArgument if the shapes are not those of the first element.
+  void Add(const Element& element);
+  int64_t size() const { return size_; }
+  // The batch of all that was added; the builder is empty again.
+  Element Finish();
+
+ private:
+  void Grow();
+  const int64_t most_;
+  int64_t size_ = 0, capacity_ = 0;
+  std::vector<Shape> shapes_;
+  Element batch_;
+};
+
+// Slice `i` along the first dimension as a tensor of its own.
+Tensor Row(const Tensor& tensor, int64_t i);
+PartialShape WithFirstDim(int64_t n, const PartialShape& rest);
+PartialShape WithoutFirstDim(const PartialShape& shape);  // unknown if it has none
+
+}  // namespace penstock::data

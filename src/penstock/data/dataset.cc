@@ -1,0 +1,80 @@
+#include "penstock/data/dataset.h"
+
+namespace penstock::data {
+
+void ElementSpec::RequireCompatible(const ElementSpec& other) const {
+  if (types.size() != other.types.size()) {
+    throw InvalidArgument("Number of components does not match: expected ", types.size(), " types but got ",
+                          other.types.size(), ".");
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i] != other.types[i]) {
+      throw InvalidArgument("Data type mismatch at component ", i, ": expected ", types[i], " but got ", other.types[i],
+                            ".");
+    }
+  }
+  for (size_t i = 0; i < shapes.size() && i < other.shapes.size(); ++i) {
+    if (!shapes[i].IsCompatibleWith(other.shapes[i])) {
+      throw InvalidArgument("Incompatible shapes at component ", i, ": expected ", shapes[i], " but got ",
+                            other.shapes[i], ".");
+    }
+  }
+}
+
+void Options::Override(const Options& inner) {
+  if (!deterministic) deterministic = inner.deterministic;
+  autotune = autotune && inner.autotune;
+  fuse_maps = fuse_maps && inner.fuse_maps;
+  if (max_intra_op_parallelism == 0) max_intra_op_parallelism = inner.max_intra_op_parallelism;
+}
+
+std::shared_ptr<const BoundFunction> IteratorContext::Bind(const std::shared_ptr<const FuncRef>& function) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = bound_.find(function.get());
+    if (it != bound_.end()) return it->second.second;
+  }
+  std::shared_ptr<const BoundFunction> made = functions_->Bind(*function);
+  std::lock_guard lock(mutex_);
+  return bound_.try_emplace(function.get(), function, std::move(made)).first->second.second;
+}
+
+Ref<Resource> IteratorContext::Shared(const std::string& name, const std::function<Ref<Resource>()>& make) {
+  std::lock_guard lock(mutex_);
+  Ref<Resource>& found = shared_[name];
+  if (!found) found = make();
+  return found;
+}
+
+int64_t Iterator::Skip(int64_t n) {
+  Element element;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!Next(&element)) return i;
+  }
+  return n;
+}
+
+Options Dataset::options() const {
+  Options all;
+  for (const auto& input : inputs_) all.Override(input->options());
+  return all;
+}
+
+Ref<const Dataset> DatasetFrom(const Tensor& variant) {
+  if (variant.dtype() != DT_VARIANT || variant.rank() != 0) {
+    throw InvalidArgument("Dataset tensor must be a scalar of dtype DT_VARIANT.");
+  }
+  const Dataset* dataset = variant.data<Variant>()->as<Dataset>();
+  if (!dataset) throw InvalidArgument("Tensor must be a Dataset object.");
+  dataset->AddRef();
+  return Ref<const Dataset>(dataset);
+}
+
+Tensor ToVariant(Ref<const Dataset> dataset) {
+  Tensor t(DT_VARIANT, Shape());
+  dataset->AddRef();
+  *t.mutable_data<Variant>() = Variant(Ref<VariantValue>(const_cast<Dataset*>(dataset.get())));
+  return t;
+}
+
+}  // namespace penstock::data

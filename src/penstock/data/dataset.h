@@ -1,0 +1,174 @@
+// Datasets and iterators: a dataset says how elements are made, an iterator makes them, one after the other.
+//
+// A transformation is a file of this folder with its dataset, its iterator and the kernel of its op. An iterator is
+// used by one thread at a time, and calls its inputs on that thread; iterators with threads of their own (background.h)
+// lock by themselves.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/data/state.h"
+#include "penstock/device/device.h"
+#include "penstock/kernel/function_scope.h"
+#include "penstock/kernel/interrupts.h"
+#include "penstock/tensor/tensor.h"
+#include "penstock/tensor/variant.h"
+
+namespace penstock::data {
+
+struct ElementSpec {
+  std::vector<DataType> types;
+  std::vector<PartialShape> shapes;
+  // InvalidArgument unless elements of `other` can be taken for elements of this.
+  void RequireCompatible(const ElementSpec& other) const;
+};
+
+// What the user leaves to choose or sets for a whole dataset (OptionsDataset).
+struct Options {
+  std::optional<bool> deterministic;
+  bool autotune = true;
+  bool fuse_maps = true;  // static optimisation
+  int max_intra_op_parallelism = 0;
+  void Override(const Options& inner);
+};
+
+inline constexpr int64_t kInfinite = -1, kUnknown = -2;  // of cardinalities
+inline constexpr int64_t kAutotune = -1;                 // of parallelism and buffer sizes
+
+// What all iterators of one iterator resource share, for as long as it does not begin anew.
+class IteratorContext {
+ public:
+  IteratorContext(std::shared_ptr<FunctionScope> functions, Device* device, ThreadPool* intra_op)
+      : device(device), intra_op(intra_op), functions_(std::move(functions)) {}
+
+  // Bound once for each function that a kernel was made with.
+  std::shared_ptr<const BoundFunction> Bind(const std::shared_ptr<const FuncRef>& function);
+  const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
+  // The object of that name, made if it is not there yet: what the iterators of a repeated dataset have in common.
+  Ref<Resource> Shared(const std::string& name, const std::function<Ref<Resource>()>& make);
+  bool stopped() const {
+    const int seen = interrupts_seen.load(std::memory_order_relaxed);
+    return cancellation.cancelled() || (seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != seen);
+  }
+  void ThrowIfStopped() const {
+    if (stopped()) [[unlikely]]
+      throw Cancelled("Iterator was cancelled.");
+  }
+
+  Device* const device;
+  ThreadPool* const intra_op;
+  CancellationManager cancellation;
+  std::atomic<int> interrupts_seen{-1};  // of the step that waits for an element, see StepServices
+  std::atomic<bool> ends_slowly{false};  // an iterator waits or calls functions when it is destroyed
+  Options options;
+
+ private:
+  const std::shared_ptr<FunctionScope> functions_;
+  std::mutex mutex_;
+  std::map<const FuncRef*, std::pair<std::shared_ptr<const FuncRef>, std::shared_ptr<const BoundFunction>>> bound_;
+  std::map<std::string, Ref<Resource>> shared_;
+};
+
+// Where an iterator stands: what it shares with others, and its name in messages ("Iterator::Root::Map").
+struct Place {
+  std::shared_ptr<IteratorContext> context;
+  std::string prefix;
+};
+
+class Dataset;
+
+class Iterator {
+ public:
+  explicit Iterator(const Place& place) : place_(place) {}
+  virtual ~Iterator() = default;
+  Iterator(const Iterator&) = delete;
+  // The next element; false at the end, and ever after. Throws what went wrong with this element; the next call goes on
+  // with the one after it.
+  virtual bool Next(Element* element) = 0;
+  // Passes over up to n elements; how many there were.
+  virtual int64_t Skip(int64_t n);
+  // Saves or restores: an iterator that was just made goes on where the one that was saved stood.
+  virtual void Visit(State& state) = 0;
+
+  const std::string& prefix() const { return place_.prefix; }
+  IteratorContext& context() const { return *place_.context; }
+  const Place& place() const { return place_; }
+
+ private:
+  const Place place_;
+};
+
+class Dataset : public VariantValue {
+ public:
+  // `name`: as in messages, "Map".
+  Dataset(std::string name, ElementSpec spec, std::vector<Ref<const Dataset>> inputs = {})
+      : name_(std::move(name)), spec_(std::move(spec)), inputs_(std::move(inputs)) {}
+  std::string_view TypeName() const override { return "tensorflow::data::DatasetVariant"; }
+  std::string DebugString() const override { return name_ + "DatasetOp::Dataset"; }
+
+  const std::string& name() const { return name_; }
+  const ElementSpec& spec() const { return spec_; }
+  const std::vector<DataType>& types() const { return spec_.types; }
+  const std::vector<PartialShape>& shapes() const { return spec_.shapes; }
+  const std::vector<Ref<const Dataset>>& inputs() const { return inputs_; }
+  const Dataset& input() const { return *inputs_[0]; }
+
+  // The number of elements, kInfinite or kUnknown.
+  virtual int64_t Cardinality() const { return kUnknown; }
+  // An iterator at the beginning; `outer` is the place of the iterator that it is an input of.
+  std::unique_ptr<Iterator> Begin(const Place& outer) const {
+    return MakeIterator({outer.context, StrCat(outer.prefix, "::", name_)});
+  }
+  virtual Options options() const;
+
+ protected:
+  virtual std::unique_ptr<Iterator> MakeIterator(const Place& place) const = 0;
+
+ private:
+  const std::string name_;
+  const ElementSpec spec_;
+  const std::vector<Ref<const Dataset>> inputs_;
+};
+
+// An iterator over dataset `D`, which it keeps.
+template <class D>
+class IteratorOf : public Iterator {
+ public:
+  IteratorOf(const D& dataset, const Place& place) : Iterator(place) {
+    dataset.AddRef();
+    dataset_ = Ref<const D>(&dataset);
+  }
+  const D& dataset() const { return *dataset_; }
+
+ private:
+  Ref<const D> dataset_;
+};
+
+// The same with an iterator over the dataset's only input.
+template <class D>
+class IteratorOverInput : public IteratorOf<D> {
+ public:
+  IteratorOverInput(const D& dataset, const Place& place)
+      : IteratorOf<D>(dataset, place), input_(dataset.input().Begin(place)) {}
+  void Visit(State& state) override { state.Nested("input", *input_); }
+
+ protected:
+  std::unique_ptr<Iterator> input_;
+};
+
+// The dataset that a scalar variant holds. InvalidArgument if it holds none.
+Ref<const Dataset> DatasetFrom(const Tensor& variant);
+Tensor ToVariant(Ref<const Dataset> dataset);
+
+// Products, minima and differences of cardinalities are left to each dataset; this is the one of `n` elements in parts.
+inline int64_t PartsOf(int64_t n, int64_t size, bool drop_rest) {
+  return n < 0 ? n : n / size + (!drop_rest && n % size != 0);
+}
+
+}  // namespace penstock::data

@@ -1,0 +1,74 @@
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+
+int DatasetArgs::Index(std::string_view name) const { return Range(name).first; }
+
+std::pair<int, int> DatasetArgs::Range(std::string_view name) const {
+  const NodeView& node = k_.node();
+  int at = 0;
+  for (const ArgDef& arg : node.op().inputs) {
+    int count = 1;
+    if (!arg.number_attr.empty()) count = static_cast<int>(node.attr<int64_t>(arg.number_attr));
+    if (!arg.type_list_attr.empty()) {
+      count = static_cast<int>(node.attr<std::vector<DataType>>(arg.type_list_attr).size());
+    }
+    if (arg.name == name) return {at, count};
+    at += count;
+  }
+  throw Internal("op ", node.op().name, " has no input ", name);
+}
+
+ElementSpec DatasetArgs::spec() const {
+  const NodeView& node = k_.node();
+  const bool named_types = node.op().FindAttr("output_types") != nullptr;
+  return {node.attr<std::vector<DataType>>(named_types ? "output_types" : "Toutput_types"),
+          node.attr<std::vector<PartialShape>>("output_shapes")};
+}
+
+std::vector<Ref<const Dataset>> DatasetArgs::datasets(std::string_view name) const {
+  const auto [first, count] = Range(name);
+  std::vector<Ref<const Dataset>> all;
+  for (int i = first; i < first + count; ++i) all.push_back(DatasetFrom(k_.input(i)));
+  return all;
+}
+
+std::vector<std::string> DatasetArgs::Strings(std::string_view name) const {
+  const Tensor& t = tensor(name);
+  Require(t.dtype() == DT_STRING && t.rank() <= 1, "`", name, "` must be a scalar or a vector.");
+  std::vector<std::string> all;
+  for (const TString& s : t.flat<TString>()) all.emplace_back(s.view());
+  return all;
+}
+
+std::vector<Tensor> DatasetArgs::tensors(std::string_view name) const {
+  const auto [first, count] = Range(name);
+  std::vector<Tensor> all;
+  for (int i = first; i < first + count; ++i) all.push_back(k_.input(i));
+  return all;
+}
+
+CapturedFunction DatasetArgs::Function(std::string_view attr, std::string_view captured) const {
+  const auto it = functions_.find(attr);
+  if (it == functions_.end()) throw Internal("op ", k_.node().op().name, " has no function ", attr);
+  return {it->second, captured.empty() ? std::vector<Tensor>() : tensors(captured), TransformationName()};
+}
+
+std::string DatasetArgs::TransformationName() const {
+  // The attribute is a message tensorflow.data.Metadata, whose field 1 is the name.
+  const std::string metadata = attr<std::string>("metadata");
+  if (metadata.size() > 2 && metadata[0] == 0x0A && metadata.size() >= 2u + static_cast<uint8_t>(metadata[1])) {
+    return metadata.substr(2, static_cast<uint8_t>(metadata[1]));
+  }
+  return k_.node().op().name + ":";
+}
+
+std::optional<bool> DatasetArgs::Deterministic() const {
+  if (k_.node().op().FindAttr("sloppy")) return !attr<bool>("sloppy");
+  const std::string text = attr<std::string>("deterministic", "default");
+  Require(text == "default" || text == "true" || text == "false", "Unrecognized determinism policy: ", text);
+  if (text == "default") return std::nullopt;
+  return text == "true";
+}
+
+}  // namespace penstock::data

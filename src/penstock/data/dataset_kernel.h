@@ -1,0 +1,88 @@
+// Kernels whose output is a dataset: each is one function from its inputs and attributes to the dataset.
+#pragma once
+
+#include <map>
+
+#include "penstock/data/function.h"
+#include "penstock/kernel/kernel_registry.h"
+
+namespace penstock::data {
+
+// What such a function sees. Inputs are asked for by their declared names.
+class DatasetArgs {
+ public:
+  using Functions = std::map<std::string, std::shared_ptr<const FuncRef>, std::less<>>;
+  DatasetArgs(KernelContext& k, const Functions& functions) : k_(k), functions_(functions) {}
+
+  KernelContext& kernel() const { return k_; }
+  // The types and shapes that the node states.
+  ElementSpec spec() const;
+  Ref<const Dataset> dataset(std::string_view name = "input_dataset") const {
+    return DatasetFrom(k_.input(Index(name)));
+  }
+  std::vector<Ref<const Dataset>> datasets(std::string_view name) const;
+  int64_t Int(std::string_view name) const { return k_.Int(Index(name)); }
+  bool Bool(std::string_view name) const { return k_.Scalar<bool>(Index(name)); }
+  std::string String(std::string_view name) const { return std::string(k_.Scalar<TString>(Index(name)).view()); }
+  std::vector<std::string> Strings(std::string_view name) const;  // a scalar or a vector
+  const Tensor& tensor(std::string_view name) const { return k_.input(Index(name)); }
+  std::vector<Tensor> tensors(std::string_view name) const;  // of a list
+  bool Has(std::string_view input) const { return k_.node().op().InputIndex(input) >= 0; }
+  template <class T>
+  Ref<T> Resource(std::string_view name) const {
+    return k_.Lookup<T>(Index(name));
+  }
+  // The function of an attribute, with the inputs that it captures.
+  CapturedFunction Function(std::string_view attr, std::string_view captured) const;
+  template <class T>
+  T attr(std::string_view name, T otherwise = {}) const {
+    return k_.node().attr_or<T>(name, std::move(otherwise));
+  }
+  // "MapDataset:1" as the program calls this dataset, or "MapDataset:".
+  std::string TransformationName() const;
+  // Whether parallel stages must keep the order: as the attributes `deterministic` or `sloppy` say; unset: as the
+  // options do.
+  std::optional<bool> Deterministic() const;
+  template <class... Parts>
+  static void Require(bool ok, const Parts&... parts) {
+    KernelContext::Require(ok, parts...);
+  }
+
+ private:
+  int Index(std::string_view name) const;
+  std::pair<int, int> Range(std::string_view name) const;  // first, count
+  KernelContext& k_;
+  const Functions& functions_;
+};
+
+using MakeDataset = Ref<Dataset> (*)(DatasetArgs&);
+
+template <MakeDataset kMake>
+class DatasetKernel final : public Kernel {
+ public:
+  explicit DatasetKernel(const NodeView& node) {
+    for (const AttrDef& attr : node.op().attrs) {
+      if (attr.kind == "func") functions_[attr.name] = std::make_shared<const FuncRef>(node.attr<FuncRef>(attr.name));
+    }
+  }
+  void Run(KernelContext& k) override {
+    DatasetArgs args(k, functions_);
+    k.SetOutput(0, ToVariant(kMake(args)));
+  }
+
+ private:
+  DatasetArgs::Functions functions_;
+};
+
+// The op's kernel, and that of the op with "Experimental" before its name if there is one.
+template <MakeDataset kMake>
+void AddDataset(KernelRegistry& kernels, std::string_view op) {
+  kernels.Add<DatasetKernel<kMake>>(op);
+}
+template <MakeDataset kMake>
+void AddDatasetAndTwin(KernelRegistry& kernels, std::string_view op) {
+  AddDataset<kMake>(kernels, op);
+  AddDataset<kMake>(kernels, StrCat("Experimental", op));
+}
+
+}  // namespace penstock::data

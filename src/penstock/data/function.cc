@@ -1,0 +1,60 @@
+#include "penstock/data/function.h"
+
+namespace penstock::data {
+
+BoundCall::BoundCall(const CapturedFunction& function, const Place& place)
+    : bound_(place.context->Bind(function.function)), function_(&function), place_(place) {}
+
+void BoundCall::Call(std::span<const Tensor> args, Element* results) const {
+  IteratorContext& context = *place_.context;
+  try {
+    bound_->Call(args, &context.cancellation, context.interrupts_seen.load(std::memory_order_relaxed), results);
+  } catch (const Error& error) {
+    const Status& status = error.status();
+    if (status.code() == Code::kCancelled || status.code() == Code::kOutOfRange) throw;
+    throw Error(Status(status.code(),
+                       StrCat("Error in user-defined function passed to ", function_->transformation,
+                              " transformation with iterator: ", place_.prefix, ": ", status.message()),
+                       status.node()));
+  }
+}
+
+void BoundCall::operator()(std::span<const Tensor> args, Element* results) const {
+  if (function_->captured.empty()) {
+    Element made;
+    Call(args, &made);
+    *results = std::move(made);
+    return;
+  }
+  (*this)({args}, results);
+}
+
+void BoundCall::operator()(std::initializer_list<std::span<const Tensor>> args, Element* results) const {
+  Element all;
+  for (const auto part : args) all.insert(all.end(), part.begin(), part.end());
+  all.insert(all.end(), function_->captured.begin(), function_->captured.end());
+  Element made;
+  Call(all, &made);
+  *results = std::move(made);
+}
+
+bool BoundCall::Predicate(std::span<const Tensor> args) const {
+  Element results;
+  (*this)(args, &results);
+  if (results.size() != 1 || results[0].dtype() != DT_BOOL || results[0].num_elements() != 1) {
+    // Clarified by its message: the result came from the user's predicate.
+    throw InvalidArgument("`predicate` must return a scalar bool tensor.");
+  }
+  return *results[0].data<bool>();
+}
+
+int64_t BoundCall::Int(std::span<const Tensor> args, std::string_view what) const {
+  Element results;
+  (*this)(args, &results);
+  if (results.size() != 1 || results[0].dtype() != DT_INT64 || results[0].num_elements() != 1) {
+    throw InvalidArgument("`", what, "` must return a scalar int64.");
+  }
+  return *results[0].data<int64_t>();
+}
+
+}  // namespace penstock::data

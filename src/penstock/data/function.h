@@ -1,0 +1,44 @@
+// Functions that datasets call with elements.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/data/dataset.h"
+
+namespace penstock::data {
+
+// A function and the values that it takes besides the element: part of a dataset.
+struct CapturedFunction {
+  std::shared_ptr<const FuncRef> function;  // one for each kernel: iterators find by it what they have bound
+  std::vector<Tensor> captured;
+  std::string transformation;  // for messages: "MapDataset:1"
+};
+
+// The same, ready to be called: part of an iterator. Thread-safe.
+class BoundCall {
+ public:
+  BoundCall(const CapturedFunction& function, const Iterator& iterator) : BoundCall(function, iterator.place()) {}
+  BoundCall(const CapturedFunction& function, const Place& place);
+  // `results` may be the element that the arguments are of.
+  void operator()(std::span<const Tensor> args, Element* results) const;
+  // The same with several lists of arguments, one after the other.
+  void operator()(std::initializer_list<std::span<const Tensor>> args, Element* results) const;
+  const std::vector<DataType>& result_types() const { return bound_->result_types(); }
+  // The only result, a scalar. InvalidArgument, saying what returned it, if it is something else.
+  bool Predicate(std::span<const Tensor> args) const;
+  int64_t Int(std::span<const Tensor> args, std::string_view what) const;
+
+ private:
+  void Call(std::span<const Tensor> args, Element* results) const;
+  std::shared_ptr<const BoundFunction> bound_;
+  const CapturedFunction* function_;  // of the dataset, which the iterator keeps
+  Place place_;
+};
+
+// Whether an error says that the function has no more elements.
+inline bool IsEnd(const Error& error) { return error.code() == Code::kOutOfRange; }
+
+}  // namespace penstock::data

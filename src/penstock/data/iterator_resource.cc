@@ -1,0 +1,94 @@
+#include "penstock/data/iterator_resource.h"
+
+#include "penstock/kernel/py_function.h"
+
+namespace penstock::data {
+
+Iteration::Iteration(Ref<const Dataset> dataset, std::shared_ptr<FunctionScope> functions, const KernelContext& k)
+    : dataset_(std::move(dataset)),
+      context_(std::make_shared<IteratorContext>(std::move(functions), &k.device(), k.step().intra_op)) {
+  context_->options = dataset_->options();
+  iterator_ = dataset_->Begin({context_, "Iterator::Root"});
+}
+
+Iteration::~Iteration() {
+  context_->cancellation.Cancel();
+  if (!context_->ends_slowly.load()) return;
+  // Threads have to end, or functions to be called: whoever drops an iterator may hold what those wait for (Python's
+  // lock).
+  RunOnGrowingPool([iterator = std::shared_ptr<Iterator>(std::move(iterator_))]() mutable { iterator.reset(); });
+}
+
+template <class Work>
+auto Iteration::InTurn(StepServices& step, Work work) {
+  CancellationManager::Token token = 0;
+  const auto cancel = [context = context_] { context->cancellation.Cancel(); };
+  if (step.cancellation && !step.cancellation->Register(cancel, &token)) throw Cancelled("Operation was cancelled");
+  struct Deregister {
+    StepServices& step;
+    CancellationManager::Token token;
+    ~Deregister() {
+      if (step.cancellation) step.cancellation->Deregister(token);
+    }
+  } deregister{step, token};
+  std::unique_lock lock(turn_, std::defer_lock);
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
+    if (context_->stopped()) throw Cancelled("Operation was cancelled");
+  }
+  context_->interrupts_seen.store(step.interrupts_seen, std::memory_order_relaxed);
+  context_->ThrowIfStopped();
+  return work();
+}
+
+bool Iteration::Next(StepServices& step, Element* element) {
+  return InTurn(step, [&] { return iterator_->Next(element); });
+}
+
+Ref<SavedState> Iteration::Save(StepServices& step) {
+  return InTurn(step, [&] {
+    auto saved = MakeRef<SavedState>();
+    State state(saved.get(), false);
+    iterator_->Visit(state);
+    return saved;
+  });
+}
+
+void Iteration::Restore(StepServices& step, const SavedState& saved) {
+  InTurn(step, [&] {
+    iterator_ = dataset_->Begin({context_, "Iterator::Root"});
+    State state(const_cast<SavedState*>(&saved), true);
+    iterator_->Visit(state);
+    return true;
+  });
+}
+
+std::shared_ptr<FunctionScope> NewScope(const KernelContext& k) {
+  auto* functions = dynamic_cast<FunctionScopes*>(k.step().functions);
+  if (!functions) throw Internal("this step cannot call functions");
+  return functions->NewScope();
+}
+
+void IteratorResource::Begin(const KernelContext& k, Ref<const Dataset> dataset) {
+  spec_.RequireCompatible(dataset->spec());
+  std::shared_ptr<FunctionScope> functions;
+  {
+    std::lock_guard lock(mutex_);
+    if (!functions_) functions_ = NewScope(k);
+    functions = functions_;
+  }
+  auto fresh = std::make_shared<Iteration>(std::move(dataset), std::move(functions), k);
+  std::lock_guard lock(mutex_);
+  current_.swap(fresh);
+}
+
+std::shared_ptr<Iteration> IteratorResource::Current(std::string_view what, std::string_view before) {
+  std::lock_guard lock(mutex_);
+  if (!current_) {
+    throw FailedPrecondition(what,
+                             "() failed because the iterator has not been initialized. Ensure that you have run the ",
+                             "initializer operation for this iterator before ", before, ".");
+  }
+  return current_;
+}
+
+}  // namespace penstock::data

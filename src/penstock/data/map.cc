@@ -1,0 +1,51 @@
+// f of each element, one at a time.
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+namespace {
+
+class MapDataset final : public Dataset {
+ public:
+  MapDataset(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function, bool preserves_cardinality)
+      : Dataset("Map", std::move(spec), {std::move(input)}),
+        function_(std::move(function)),
+        preserves_cardinality_(preserves_cardinality) {}
+  int64_t Cardinality() const override { return preserves_cardinality_ ? input().Cardinality() : kUnknown; }
+
+ private:
+  class Mapped final : public IteratorOverInput<MapDataset> {
+   public:
+    Mapped(const MapDataset& dataset, const Place& place)
+        : IteratorOverInput(dataset, place), call_(dataset.function_, place) {}
+    bool Next(Element* element) override {
+      if (!input_->Next(element)) return false;
+      try {
+        call_(*element, element);
+      } catch (const Error& error) {
+        if (!IsEnd(error)) throw;
+        if (!dataset().preserves_cardinality_) return false;
+        throw InvalidArgument("Function invocation produced OutOfRangeError: ", error.status().message());
+      }
+      return true;
+    }
+
+   private:
+    const BoundCall call_;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Mapped>(*this, place);
+  }
+  const CapturedFunction function_;
+  const bool preserves_cardinality_;
+};
+
+Ref<Dataset> MakeMap(DatasetArgs& args) {
+  return MakeRef<MapDataset>(args.spec(), args.dataset(), args.Function("f", "other_arguments"),
+                             args.attr<bool>("preserve_cardinality"));
+}
+
+}  // namespace
+
+void RegisterMapDatasets(KernelRegistry& kernels) { AddDatasetAndTwin<MakeMap>(kernels, "MapDataset"); }
+
+}  // namespace penstock::data

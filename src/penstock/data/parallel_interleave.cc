@@ -1,0 +1,310 @@
+// As InterleaveDataset, with threads that make the elements of several datasets ahead of time.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "penstock/data/background.h"
+#include "penstock/data/interleave.h"
+
+namespace penstock::data {
+namespace {
+
+constexpr std::chrono::microseconds kPieceTime{20};
+constexpr int64_t kLeastBuffer = 16;
+constexpr int64_t kMostThreads = 64;
+
+struct Settings {
+  InterleaveSizes sizes;
+  int64_t parallelism, ahead, buffer;  // threads; datasets opened before their turn; elements made of each
+  std::optional<bool> deterministic;
+};
+
+class ParallelInterleaveDataset final : public Dataset {
+ public:
+  ParallelInterleaveDataset(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
+                            const Settings& settings)
+      : Dataset("ParallelInterleave", std::move(spec), {std::move(input)}),
+        function_(std::move(function)),
+        settings_(settings) {}
+
+ private:
+  // One dataset that the function made.
+  struct Source {
+    Element args;
+    int64_t index = 0;
+    std::unique_ptr<Iterator> iterator;
+    std::deque<Made> made;
+    bool busy = false;    // a thread uses the iterator
+    bool failed = false;  // it could not be opened; `made` says why
+    bool ended() const { return !busy && !iterator && made.empty(); }
+  };
+  using SourcePtr = std::shared_ptr<Source>;
+
+  class InTurns final : public IteratorOverInput<ParallelInterleaveDataset> {
+   public:
+    InTurns(const ParallelInterleaveDataset& dataset, const Place& place)
+        : IteratorOverInput(dataset, place),
+          call_(dataset.function_, place),
+          ordered_(dataset.settings_.deterministic.value_or(place.context->options.deterministic.value_or(true))),
+          slots_(static_cast<size_t>(dataset.settings_.sizes.cycle)),
+          background_(place.context) {}
+
+    bool Next(Element* element) override {
+      std::unique_lock lock(background_.mutex);
+      const int64_t threads = std::min(dataset().settings_.parallelism, kMostThreads);
+      if (background_.threads() == 0) background_.Start(static_cast<int>(threads), [this] { Work(); });
+      Made made;
+      bool found = false;
+      background_.WaitForResult(lock, [&] {
+        found = ordered_ ? TakeInOrder(&made) : TakeAny(&made);
+        return found || (input_ended_ && open_ == 0 && ahead_.empty());
+      });
+      if (!found) return false;
+      ThrowIfError(made.status);
+      *element = std::move(made.element);
+      return true;
+    }
+
+    void Visit(State& state) override {
+      std::unique_lock lock(background_.mutex);
+      paused_ = true;
+      background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
+      IteratorOverInput::Visit(state);
+      state.Value("input_ended", &input_ended_);
+      for (auto& [name, number] :
+           {std::pair<const char*, int64_t*>{"at", &at_}, {"given", &given_}, {"open", &open_}, {"index", &index_}}) {
+        state.Value(name, number);
+      }
+      for (size_t i = 0; i < slots_.size(); ++i) VisitSource(state, StrCat("slot_", i), &slots_[i]);
+      int64_t n = static_cast<int64_t>(ahead_.size());
+      state.Value("ahead", &n);
+      ahead_.resize(static_cast<size_t>(n));
+      for (int64_t i = 0; i < n; ++i) VisitSource(state, StrCat("ahead_", i), &ahead_[i]);
+      paused_ = false;
+      background_.NotifyWork();
+    }
+
+   private:
+    void VisitSource(State& state, const std::string& key, SourcePtr* source) {
+      state.Inside(key, [&] {
+        bool there = *source != nullptr;
+        state.Value("there", &there);
+        if (state.restores()) *source = there ? std::make_shared<Source>() : nullptr;
+        if (!there) return;
+        Source& s = **source;
+        state.Value("args", &s.args);
+        state.Value("index", &s.index);
+        state.Value("failed", &s.failed);
+        state.Nested("iterator", &s.iterator, [&] { return BeginMade(call_, s.args, place(), s.index); });
+        int64_t n = static_cast<int64_t>(s.made.size());
+        state.Value("size", &n);
+        s.made.resize(static_cast<size_t>(n));
+        for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &s.made[i]);
+      });
+    }
+
+    void Advance() {
+      given_ = 0;
+      at_ = (at_ + 1) % static_cast<int64_t>(slots_.size());
+    }
+    // The next dataset into the slot, if one is open.
+    bool Refill(SourcePtr& slot) {
+      if (ahead_.empty()) return false;
+      slot = std::move(ahead_.front());
+      ahead_.pop_front();
+      ++open_;
+      background_.NotifyWork();
+      return true;
+    }
+    void Give(Source& source, Made* made) {
+      *made = std::move(source.made.front());
+      source.made.pop_front();
+      background_.NotifyWork();
+    }
+    // Whether the slot's dataset is at its end; then the slot is empty.
+    bool Drop(SourcePtr& slot) {
+      if (!slot->ended()) return false;
+      slot.reset();
+      --open_;
+      background_.NotifyWork();
+      return true;
+    }
+
+    // As InterleaveDataset goes; false: what comes next is not there yet.
+    bool TakeInOrder(Made* made) {
+      while (open_ > 0 || !ahead_.empty() || !input_ended_) {
+        SourcePtr& slot = slots_[at_];
+        if (!slot) {
+          if (Refill(slot)) continue;
+          if (!input_ended_ || reading_) return false;
+          Advance();
+        } else if (!slot->made.empty()) {
+          Give(*slot, made);
+          if (slot->failed) {
+            Drop(slot);
+          } else if (++given_ == dataset().settings_.sizes.block) {
+            Advance();
+          }
+          return true;
+        } else if (Drop(slot)) {
+          Advance();
+        } else {
+          return false;
+        }
+      }
+      return false;
+    }
+
+    // From the first slot that has something, beginning with that whose turn it is.
+    bool TakeAny(Made* made) {
+      for (size_t tried = 0; tried < slots_.size(); ++tried) {
+        SourcePtr& slot = slots_[at_];
+        if (slot && slot->made.empty()) Drop(slot);
+        if (!slot) Refill(slot);
+        if (slot && !slot->made.empty()) {
+          Give(*slot, made);
+          if (++given_ >= dataset().settings_.sizes.block) Advance();
+          return true;
+        }
+        Advance();
+      }
+      return false;
+    }
+
+    bool MayRead() const {
+      return !reading_ && !input_ended_ &&
+             open_ + static_cast<int64_t>(ahead_.size()) <
+                 static_cast<int64_t>(slots_.size()) + dataset().settings_.ahead;
+    }
+    // A dataset of which more elements may be made: those whose turn is next first.
+    Source* Starved() {
+      const auto is_starved = [&](const SourcePtr& s) {
+        return s && !s->busy && s->iterator && static_cast<int64_t>(s->made.size()) < dataset().settings_.buffer;
+      };
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        const SourcePtr& s = slots_[(static_cast<size_t>(at_) + i) % slots_.size()];
+        if (is_starved(s)) return s.get();
+      }
+      for (const SourcePtr& s : ahead_) {
+        if (is_starved(s)) return s.get();
+      }
+      return nullptr;
+    }
+
+    void Work() {
+      std::unique_lock lock(background_.mutex);
+      for (;;) {
+        Source* source = nullptr;
+        const auto has_work = [&] { return !paused_ && (MayRead() || (source = Starved()) != nullptr); };
+        if (!background_.WaitForWork(lock, has_work)) return;
+        ++running_;
+        if (!source) {
+          Open(lock);
+        } else {
+          Make(lock, *source);
+        }
+        --running_;
+        background_.NotifyResult();
+        background_.NotifyWork();
+      }
+    }
+
+    void Open(std::unique_lock<std::mutex>& lock) {
+      reading_ = true;
+      lock.unlock();
+      auto source = std::make_shared<Source>();
+      Made args = Catch([&](Element* element) { return input_->Next(element); });
+      lock.lock();
+      reading_ = false;
+      if (args.end) {
+        input_ended_ = true;
+        return;
+      }
+      // Its place in the order is taken before it is open.
+      source->args = std::move(args.element);
+      source->index = index_++;
+      source->busy = true;
+      ahead_.push_back(source);
+      background_.NotifyWork();
+      lock.unlock();
+      Made opened{args.status, {}, false};
+      if (opened.status.ok()) {
+        opened = Catch([&](Element*) {
+          source->iterator = BeginMade(call_, source->args, place(), source->index);
+          return true;
+        });
+      }
+      lock.lock();
+      source->busy = false;
+      if (opened.status.ok()) return;
+      source->failed = true;
+      source->made.push_back(std::move(opened));
+    }
+
+    void Make(std::unique_lock<std::mutex>& lock, Source& source) {
+      source.busy = true;
+      const int64_t room = dataset().settings_.buffer - static_cast<int64_t>(source.made.size());
+      lock.unlock();
+      std::deque<Made> piece;
+      bool ended = false;
+      const auto start = std::chrono::steady_clock::now();
+      do {
+        Made made = Catch([&](Element* element) { return source.iterator->Next(element); });
+        ended = made.end;
+        if (!ended) piece.push_back(std::move(made));
+      } while (!ended && static_cast<int64_t>(piece.size()) < room &&
+               std::chrono::steady_clock::now() - start < kPieceTime);
+      if (ended) source.iterator.reset();
+      lock.lock();
+      source.busy = false;
+      for (Made& made : piece) source.made.push_back(std::move(made));
+    }
+
+    const BoundCall call_;
+    const bool ordered_;
+    // Under the background's mutex:
+    std::vector<SourcePtr> slots_;  // those that are read in turns
+    std::deque<SourcePtr> ahead_;   // those that come into slots next, in order
+    int64_t at_ = 0, given_ = 0, open_ = 0, index_ = 0;
+    int running_ = 0;
+    bool reading_ = false, input_ended_ = false, paused_ = false;
+    Background background_;  // last: its threads use all this
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<InTurns>(*this, place);
+  }
+  const CapturedFunction function_;
+  const Settings settings_;
+};
+
+// Inputs that only some versions have are kAutotune in the others.
+Ref<Dataset> MakeParallelInterleave(DatasetArgs& args) {
+  const auto optional = [&](std::string_view name) { return args.Has(name) ? args.Int(name) : kAutotune; };
+  Settings settings{InterleaveSizesOf(args), optional("num_parallel_calls"), optional("prefetch_input_elements"),
+                    optional("buffer_output_elements"), args.Deterministic()};
+  args.Require(settings.parallelism >= kAutotune && settings.parallelism != 0,
+               "num_parallel_calls must be greater than zero.");
+  args.Require(settings.ahead >= kAutotune, "`prefetch_input_elements` must be >= 0");
+  args.Require(settings.buffer >= kAutotune && settings.buffer != 0, "`buffer_output_elements` must be > 0");
+  if (args.Has("sloppy")) settings.deterministic = !args.Bool("sloppy");
+  const int64_t cycle = settings.sizes.cycle;
+  if (settings.parallelism == kAutotune) {
+    settings.parallelism = args.Has("num_parallel_calls") ? std::min<int64_t>(cycle, 2 * NumCores()) : cycle;
+  }
+  if (settings.ahead == kAutotune) settings.ahead = std::min<int64_t>(cycle, 2 * NumCores());
+  if (settings.buffer == kAutotune) settings.buffer = std::max(2 * settings.sizes.block, kLeastBuffer);
+  return MakeRef<ParallelInterleaveDataset>(args.spec(), args.dataset(), args.Function("f", "other_arguments"),
+                                            settings);
+}
+
+}  // namespace
+
+void RegisterParallelInterleaveDatasets(KernelRegistry& kernels) {
+  AddDatasetAndTwin<MakeParallelInterleave>(kernels, "ParallelInterleaveDataset");
+  for (const char* op : {"LegacyParallelInterleaveDatasetV2", "ParallelInterleaveDatasetV2",
+                         "ParallelInterleaveDatasetV3", "ParallelInterleaveDatasetV4"}) {
+    AddDataset<MakeParallelInterleave>(kernels, op);
+  }
+}
+
+}  // namespace penstock::data

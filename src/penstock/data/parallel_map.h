@@ -1,0 +1,12 @@
+#pragma once
+
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+
+// f of each element, on up to `parallelism` threads (kAutotune: as many as pay). In the order of the input, unless
+// `deterministic` is false.
+Ref<Dataset> MakeParallelMap(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function, int64_t parallelism,
+                             std::optional<bool> deterministic, bool preserves_cardinality);
+
+}  // namespace penstock::data

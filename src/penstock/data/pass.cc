@@ -1,0 +1,228 @@
+// Datasets that give the elements of their input as they are: options, checks, rests.
+#include <set>
+#include <thread>
+
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+namespace {
+
+// The elements of the input and nothing else, with options of its own.
+class PassDataset final : public Dataset {
+ public:
+  PassDataset(std::string name, Ref<const Dataset> input, const Options& options)
+      : Dataset(std::move(name), input->spec(), {input}), options_(options) {}
+  int64_t Cardinality() const override { return input().Cardinality(); }
+  Options options() const override {
+    Options all = options_;
+    all.Override(input().options());
+    return all;
+  }
+
+ private:
+  // The place is that of the dataset around: this one has no iterator.
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return input().Begin({place.context, place.prefix.substr(0, place.prefix.rfind("::"))});
+  }
+  const Options options_;
+};
+
+class AssertCardinalityDataset final : public Dataset {
+ public:
+  AssertCardinalityDataset(Ref<const Dataset> input, int64_t expected)
+      : Dataset("AssertCardinality", input->spec(), {input}), expected_(expected) {}
+  int64_t Cardinality() const override { return expected_; }
+
+ private:
+  class Counted final : public IteratorOverInput<AssertCardinalityDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      const int64_t expected = dataset().expected_;
+      const bool there = input_->Next(element);
+      if (there) ++seen_;
+      if (!there && seen_ != expected) {
+        throw FailedPrecondition("Input dataset was expected to contain ", Elements(expected), " but contained only ",
+                                 Elements(seen_), ".");
+      }
+      if (there && expected != kInfinite && seen_ > expected) {
+        throw FailedPrecondition("Input dataset was expected to contain ", Elements(expected),
+                                 " but contained at least ", Elements(seen_), ".");
+      }
+      return there;
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("seen", &seen_);
+    }
+
+   private:
+    static std::string Elements(int64_t n) {
+      return n == kInfinite ? "an infinite number of elements" : StrCat(n, n == 1 ? " element" : " elements");
+    }
+    int64_t seen_ = 0;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Counted>(*this, place);
+  }
+  const int64_t expected_;
+};
+
+class IgnoreErrorsDataset final : public Dataset {
+ public:
+  explicit IgnoreErrorsDataset(Ref<const Dataset> input) : Dataset("IgnoreErrors", input->spec(), {input}) {}
+  int64_t Cardinality() const override { return input().Cardinality() == kInfinite ? kInfinite : kUnknown; }
+
+ private:
+  class Good final : public IteratorOverInput<IgnoreErrorsDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      for (;;) {
+        try {
+          return input_->Next(element);
+        } catch (const Error& error) {
+          if (error.code() == Code::kCancelled) throw;
+          context().ThrowIfStopped();
+        }
+      }
+    }
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Good>(*this, place);
+  }
+};
+
+class SleepDataset final : public Dataset {
+ public:
+  SleepDataset(Ref<const Dataset> input, int64_t micros) : Dataset("Sleep", input->spec(), {input}), micros_(micros) {}
+  int64_t Cardinality() const override { return input().Cardinality(); }
+
+ private:
+  class Slow final : public IteratorOverInput<SleepDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      for (int64_t left = dataset().micros_; left > 0; left -= kSlice) {
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(left, kSlice)));
+        context().ThrowIfStopped();
+      }
+      return input_->Next(element);
+    }
+
+   private:
+    static constexpr int64_t kSlice = 20'000;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Slow>(*this, place);
+  }
+  const int64_t micros_;
+};
+
+class UniqueDataset final : public Dataset {
+ public:
+  explicit UniqueDataset(Ref<const Dataset> input) : Dataset("Unique", input->spec(), {input}) {}
+
+ private:
+  class First final : public IteratorOverInput<UniqueDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      while (input_->Next(element)) {
+        if (seen_.insert(BytesOf((*element)[0])).second) return true;
+      }
+      return false;
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      std::vector<std::string> all(seen_.begin(), seen_.end());
+      state.Values("seen", &all);
+      if (state.restores()) seen_ = {all.begin(), all.end()};
+    }
+
+   private:
+    static std::string BytesOf(const Tensor& t) {
+      std::string bytes = t.shape().ToString();
+      if (t.dtype() != DT_STRING) return bytes.append(static_cast<const char*>(t.raw()), t.bytes());
+      for (const TString& s : t.flat<TString>()) bytes += StrCat(s.view().size(), ":", s.view());
+      return bytes;
+    }
+    std::set<std::string> seen_;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<First>(*this, place);
+  }
+};
+
+Ref<Dataset> Pass(DatasetArgs& args, std::string name, const Options& options = {}) {
+  return MakeRef<PassDataset>(std::move(name), args.dataset(), options);
+}
+
+// The wire form of tensorflow.data.Options as far as it changes what an iterator does: field 1, deterministic.
+Options OptionsFrom(std::string_view message) {
+  Options options;
+  const auto varint = [&](size_t* at) {
+    uint64_t value = 0;
+    for (int shift = 0; *at < message.size() && shift < 64; shift += 7) {
+      const uint8_t byte = static_cast<uint8_t>(message[(*at)++]);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  for (size_t at = 0; at < message.size();) {
+    const uint64_t tag = varint(&at);
+    if ((tag & 7) == 0) {
+      const uint64_t value = varint(&at);
+      if (tag >> 3 == 1) options.deterministic = value != 0;
+    } else if ((tag & 7) == 2) {
+      at += varint(&at);
+    } else {
+      throw InvalidArgument("Could not parse serialized_options");
+    }
+  }
+  return options;
+}
+
+Ref<Dataset> MakeOptions(DatasetArgs& args) {
+  return Pass(args, "Options", OptionsFrom(args.attr<std::string>("serialized_options")));
+}
+Ref<Dataset> MakeModel(DatasetArgs& args) { return Pass(args, "Model"); }
+Ref<Dataset> MakeOptimize(DatasetArgs& args) { return Pass(args, "Optimize"); }
+Ref<Dataset> MakePlain(DatasetArgs& args) { return Pass(args, "Pass"); }
+
+Ref<Dataset> MakeAssertCardinality(DatasetArgs& args) {
+  return MakeRef<AssertCardinalityDataset>(args.dataset(), args.Int("cardinality"));
+}
+Ref<Dataset> MakeIgnoreErrors(DatasetArgs& args) { return MakeRef<IgnoreErrorsDataset>(args.dataset()); }
+Ref<Dataset> MakeSleep(DatasetArgs& args) {
+  return MakeRef<SleepDataset>(args.dataset(), args.Int("sleep_microseconds"));
+}
+
+Ref<Dataset> MakeUnique(DatasetArgs& args) {
+  const Ref<const Dataset> input = args.dataset();
+  args.Require(input->types().size() == 1, "UniqueDataset only supports inputs with a single component.");
+  const DataType type = input->types()[0];
+  args.Require(type == DT_INT32 || type == DT_INT64 || type == DT_STRING,
+               "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component.");
+  return MakeRef<UniqueDataset>(input);
+}
+
+}  // namespace
+
+void RegisterPassDatasets(KernelRegistry& kernels) {
+  AddDataset<MakeOptions>(kernels, "OptionsDataset");
+  AddDataset<MakeModel>(kernels, "ModelDataset");
+  for (const char* op : {"OptimizeDataset", "OptimizeDatasetV2", "FinalizeDataset"})
+    AddDataset<MakeOptimize>(kernels, op);
+  // What they ask for has no bearing here: threads belong to the stages that need them.
+  for (const char* op : {"NonSerializableDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset"}) {
+    AddDatasetAndTwin<MakePlain>(kernels, op);
+  }
+  AddDataset<MakeAssertCardinality>(kernels, "AssertCardinalityDataset");
+  AddDatasetAndTwin<MakeIgnoreErrors>(kernels, "IgnoreErrorsDataset");
+  AddDatasetAndTwin<MakeSleep>(kernels, "SleepDataset");
+  AddDatasetAndTwin<MakeUnique>(kernels, "UniqueDataset");
+}
+
+}  // namespace penstock::data

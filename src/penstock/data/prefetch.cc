@@ -1,0 +1,137 @@
+// Elements made ahead of time by a thread.
+#include <chrono>
+#include <deque>
+
+#include "penstock/data/background.h"
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+namespace {
+
+constexpr int64_t kLargestAutotuned = 512;
+// Elements are handed over together as long as they were made within this time.
+constexpr std::chrono::microseconds kPieceTime{20};
+
+class PrefetchDataset final : public Dataset {
+ public:
+  PrefetchDataset(Ref<const Dataset> input, int64_t size) : Dataset("Prefetch", input->spec(), {input}), size_(size) {}
+  int64_t Cardinality() const override { return input().Cardinality(); }
+
+ private:
+  class Ahead final : public IteratorOverInput<PrefetchDataset> {
+   public:
+    Ahead(const PrefetchDataset& dataset, const Place& place)
+        : IteratorOverInput(dataset, place),
+          limit_(dataset.size_ == kAutotune ? 2 : dataset.size_),
+          background_(place.context) {}
+
+    bool Next(Element* element) override {
+      if (dataset().size_ == 0) return input_->Next(element);
+      if (mine_.empty() && !Take()) return false;
+      Made made = std::move(mine_.front());
+      mine_.pop_front();
+      held_.fetch_sub(1, std::memory_order_release);
+      if (mine_.empty() && full_.load(std::memory_order_acquire)) {
+        std::lock_guard lock(background_.mutex);
+        background_.NotifyWork();
+      }
+      ThrowIfError(made.status);
+      *element = std::move(made.element);
+      return true;
+    }
+
+    void Visit(State& state) override {
+      // While this is held, all that was read of the input is among the elements made.
+      std::lock_guard reading(reading_);
+      std::lock_guard lock(background_.mutex);
+      IteratorOverInput::Visit(state);
+      state.Value("ended", &ended_);
+      std::deque<Made> all = mine_;
+      all.insert(all.end(), ready_.begin(), ready_.end());
+      int64_t n = static_cast<int64_t>(all.size());
+      state.Value("size", &n);
+      all.resize(static_cast<size_t>(n));
+      for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &all[i]);
+      if (!state.restores()) return;
+      mine_ = std::move(all);
+      ready_.clear();
+      held_.store(n);
+    }
+
+   private:
+    // Takes over all that is ready; waits for it. False at the end.
+    bool Take() {
+      std::unique_lock lock(background_.mutex);
+      if (!ended_) background_.Start(1, [this] { Work(); });
+      if (ready_.empty() && was_full_ && dataset().size_ == kAutotune) {
+        limit_ = std::min(2 * limit_, kLargestAutotuned);  // a burst was longer than the buffer
+        was_full_ = false;
+        background_.NotifyWork();
+      }
+      background_.WaitForResult(lock, [&] { return !ready_.empty() || ended_; });
+      mine_.swap(ready_);
+      return !mine_.empty();
+    }
+
+    void Work() {
+      for (;;) {
+        int64_t room;
+        {
+          std::unique_lock lock(background_.mutex);
+          const auto has_room = [&] { return held_.load(std::memory_order_acquire) < limit_; };
+          if (!has_room()) {
+            was_full_ = true;
+            full_.store(true, std::memory_order_release);
+            const bool goes_on = background_.WaitForWork(lock, has_room);
+            full_.store(false, std::memory_order_release);
+            if (!goes_on) return;
+          }
+          if (background_.stopping()) return;
+          room = limit_ - held_.load(std::memory_order_acquire);
+        }
+        std::lock_guard reading(reading_);
+        std::deque<Made> piece;
+        bool ended = false;
+        const auto start = std::chrono::steady_clock::now();
+        do {
+          Made made = Catch([&](Element* element) { return input_->Next(element); });
+          ended = made.end;
+          if (!ended) piece.push_back(std::move(made));
+        } while (!ended && static_cast<int64_t>(piece.size()) < room &&
+                 std::chrono::steady_clock::now() - start < kPieceTime);
+        std::lock_guard lock(background_.mutex);
+        held_.fetch_add(static_cast<int64_t>(piece.size()), std::memory_order_acq_rel);
+        for (Made& made : piece) ready_.push_back(std::move(made));
+        ended_ = ended;
+        background_.NotifyResult();
+        if (ended) return;
+      }
+    }
+
+    std::mutex reading_;      // held while the thread uses the input
+    std::deque<Made> mine_;   // taken over by whoever asks for elements
+    std::deque<Made> ready_;  // under the background's mutex, as what follows
+    bool ended_ = false, was_full_ = false;
+    int64_t limit_;
+    std::atomic<int64_t> held_{0};   // elements in both
+    std::atomic<bool> full_{false};  // the thread waits for room
+    Background background_;          // last: its thread uses all this
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Ahead>(*this, place);
+  }
+  const int64_t size_;
+};
+
+Ref<Dataset> MakePrefetch(DatasetArgs& args) {
+  const int64_t size = args.Int("buffer_size");
+  args.Require(size >= 0 || size == kAutotune, "buffer_size must be >= 0 or set buffer_size to be ", kAutotune,
+               " for auto-tuning");
+  return MakeRef<PrefetchDataset>(args.dataset(), size);
+}
+
+}  // namespace
+
+void RegisterPrefetchDatasets(KernelRegistry& kernels) { AddDataset<MakePrefetch>(kernels, "PrefetchDataset"); }
+
+}  // namespace penstock::data

@@ -1,0 +1,205 @@
+// Some of the elements, or the elements again: take, skip, shard, repeat.
+#include "penstock/data/dataset_kernel.h"
+
+namespace penstock::data {
+namespace {
+
+class TakeDataset final : public Dataset {
+ public:
+  TakeDataset(Ref<const Dataset> input, int64_t count) : Dataset("Take", input->spec(), {input}), count_(count) {}
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (count_ < 0 || n == kUnknown || count_ == 0) return count_ == 0 ? 0 : n;
+    return n == kInfinite ? count_ : std::min(n, count_);
+  }
+
+ private:
+  class First final : public IteratorOverInput<TakeDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      if (dataset().count_ >= 0 && taken_ >= dataset().count_) return false;
+      if (!input_->Next(element)) return false;
+      ++taken_;
+      return true;
+    }
+    int64_t Skip(int64_t n) override {
+      const int64_t most = dataset().count_ < 0 ? n : std::min(n, dataset().count_ - taken_);
+      const int64_t skipped = most > 0 ? input_->Skip(most) : 0;
+      taken_ += skipped;
+      return skipped;
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("taken", &taken_);
+    }
+
+   private:
+    int64_t taken_ = 0;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<First>(*this, place);
+  }
+  const int64_t count_;
+};
+
+class SkipDataset final : public Dataset {
+ public:
+  SkipDataset(Ref<const Dataset> input, int64_t count) : Dataset("Skip", input->spec(), {input}), count_(count) {}
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (count_ < 0) return 0;
+    return n < 0 ? n : std::max<int64_t>(0, n - count_);
+  }
+
+ private:
+  class Rest final : public IteratorOverInput<SkipDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override { return Begin() && input_->Next(element); }
+    int64_t Skip(int64_t n) override { return Begin() ? input_->Skip(n) : 0; }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("skipped", &skipped_);
+    }
+
+   private:
+    bool Begin() {
+      const int64_t count = dataset().count_;
+      if (count < 0) return false;
+      // An element that fails counts as skipped.
+      while (skipped_ < count) {
+        Element passed;
+        ++skipped_;
+        if (!input_->Next(&passed)) {
+          skipped_ = count;
+          return false;
+        }
+      }
+      return true;
+    }
+    int64_t skipped_ = 0;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Rest>(*this, place);
+  }
+  const int64_t count_;
+};
+
+class ShardDataset final : public Dataset {
+ public:
+  ShardDataset(Ref<const Dataset> input, int64_t shards, int64_t index, bool require_non_empty)
+      : Dataset("Shard", input->spec(), {input}),
+        shards_(shards),
+        index_(index),
+        require_non_empty_(require_non_empty) {}
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    return n < 0 ? n : n / shards_ + (index_ < n % shards_);
+  }
+
+ private:
+  class Every final : public IteratorOverInput<ShardDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      const ShardDataset& d = dataset();
+      const int64_t before = at_ == 0 ? d.index_ : d.shards_ - 1;
+      if (input_->Skip(before) < before || !input_->Next(element)) {
+        if (at_ == 0 && d.require_non_empty_) {
+          throw InvalidArgument(
+              "Could not apply FILE based sharding: the dataset only has fewer elements than shards: ", d.shards_,
+              " shards are needed, but element ", d.index_, " is not there.");
+        }
+        return false;
+      }
+      at_ = 1;
+      return true;
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("begun", &at_);
+    }
+
+   private:
+    int64_t at_ = 0;  // 1: the first element was given
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Every>(*this, place);
+  }
+  const int64_t shards_, index_;
+  const bool require_non_empty_;
+};
+
+class RepeatDataset final : public Dataset {
+ public:
+  RepeatDataset(Ref<const Dataset> input, int64_t count) : Dataset("Repeat", input->spec(), {input}), count_(count) {}
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (n == 0 || count_ == 0) return 0;
+    if (count_ < 0) return kInfinite;
+    if (n < 0) return n;
+    return n > INT64_MAX / count_ ? INT64_MAX : n * count_;
+  }
+
+ private:
+  class Rounds final : public IteratorOf<RepeatDataset> {
+   public:
+    using IteratorOf::IteratorOf;
+    bool Next(Element* element) override {
+      const int64_t count = dataset().count_;
+      while (count < 0 || round_ < count) {
+        if (!input_) {
+          input_ = dataset().input().Begin(place());
+          first_ = true;
+        }
+        if (input_->Next(element)) {
+          first_ = false;
+          return true;
+        }
+        input_.reset();
+        ++round_;
+        if (count < 0 && first_) return false;  // an empty round would be followed by others without end
+        this->context().ThrowIfStopped();
+      }
+      return false;
+    }
+    void Visit(State& state) override {
+      state.Value("round", &round_);
+      state.Value("first", &first_);
+      state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
+    }
+
+   private:
+    std::unique_ptr<Iterator> input_;
+    int64_t round_ = 0;
+    bool first_ = true;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Rounds>(*this, place);
+  }
+  const int64_t count_;
+};
+
+Ref<Dataset> MakeTake(DatasetArgs& args) { return MakeRef<TakeDataset>(args.dataset(), args.Int("count")); }
+Ref<Dataset> MakeSkip(DatasetArgs& args) { return MakeRef<SkipDataset>(args.dataset(), args.Int("count")); }
+Ref<Dataset> MakeRepeat(DatasetArgs& args) { return MakeRef<RepeatDataset>(args.dataset(), args.Int("count")); }
+
+Ref<Dataset> MakeShard(DatasetArgs& args) {
+  const int64_t shards = args.Int("num_shards"), index = args.Int("index");
+  args.Require(shards > 0, "Number of shards must be greater than zero (currently num_shards = ", shards, ").");
+  args.Require(index >= 0 && index < shards, "Index must be between 0 and ", shards - 1, " (currently index = ", index,
+               ").");
+  return MakeRef<ShardDataset>(args.dataset(), shards, index, args.attr<bool>("require_non_empty"));
+}
+
+}  // namespace
+
+void RegisterSelectDatasets(KernelRegistry& kernels) {
+  AddDataset<MakeTake>(kernels, "TakeDataset");
+  AddDataset<MakeSkip>(kernels, "SkipDataset");
+  AddDataset<MakeShard>(kernels, "ShardDataset");
+  AddDataset<MakeRepeat>(kernels, "RepeatDataset");
+}
+
+}  // namespace penstock::data

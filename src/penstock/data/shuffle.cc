@@ -1,0 +1,198 @@
+// Elements in a random order: each time one of those in a buffer. And datasets of random numbers.
+#include <deque>
+
+#include "penstock/data/seed_generator.h"
+
+namespace penstock::data {
+namespace {
+
+constexpr size_t kMostRounds = 3;  // that the buffer holds elements of
+
+// Shuffles each of `count` rounds over the input (without end if it is negative). Elements of one round come before
+// those of the next.
+class ShuffleDataset final : public Dataset {
+ public:
+  ShuffleDataset(std::string name, Ref<const Dataset> input, int64_t buffer_size, Seeds seeds, int64_t count)
+      : Dataset(std::move(name), input->spec(), {input}),
+        buffer_size_(buffer_size),
+        count_(count),
+        seeds_(std::move(seeds)) {}
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (n == 0 || count_ == 0) return 0;
+    if (count_ < 0) return kInfinite;
+    return n < 0 ? n : n * count_;
+  }
+
+ private:
+  class Shuffled final : public IteratorOf<ShuffleDataset> {
+   public:
+    Shuffled(const ShuffleDataset& dataset, const Place& place)
+        : IteratorOf(dataset, place), seeds_(dataset.seeds_.For(place)), random_(seeds_->Next()) {
+      rounds_.push_back(0);
+    }
+
+    bool Next(Element* element) override {
+      if (!Fill()) return false;
+      while (rounds_.size() > 1 && rounds_.front() == 0) {
+        rounds_.pop_front();
+        random_ = seeds_->Next();
+      }
+      if (rounds_.front() == 0) return false;
+      // The front of the buffer holds the round that is given out; the element that is taken leaves its place to the
+      // first.
+      const size_t at = random_() % static_cast<uint64_t>(rounds_.front());
+      std::swap(buffer_[at], buffer_.front());
+      *element = std::move(buffer_.front());
+      buffer_.pop_front();
+      --rounds_.front();
+      return true;
+    }
+
+    void Visit(State& state) override {
+      state.Inside("random", [&] { random_.Visit(state); });
+      state.Inside("seeds", [&] { seeds_->Visit(state); });
+      state.Value("begun", &begun_);
+      state.Value("round", &round_);
+      state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
+      state.Values("buffer", &buffer_);
+      state.Values("rounds", &rounds_);
+    }
+
+   private:
+    // Reads until the buffer is full; false if a dataset without elements is repeated for ever.
+    bool Fill() {
+      const int64_t count = dataset().count_;
+      if (!begun_ && count != 0) input_ = dataset().input().Begin(place());
+      bool first = !begun_;
+      begun_ = true;
+      while (input_ && (dataset().buffer_size_ < 0 || static_cast<int64_t>(buffer_.size()) < dataset().buffer_size_)) {
+        Element element;
+        if (input_->Next(&element)) {
+          buffer_.push_back(std::move(element));
+          ++rounds_.back();
+          first = false;
+        } else if (first && count < 0) {
+          input_.reset();
+          return false;
+        } else if (++round_ == count) {
+          input_.reset();
+        } else {
+          rounds_.push_back(0);
+          input_ = dataset().input().Begin(place());
+          context().ThrowIfStopped();
+        }
+        if (rounds_.size() > kMostRounds) break;
+      }
+      return true;
+    }
+
+    const Ref<SeedGenerator> seeds_;
+    Drawn random_;
+    std::unique_ptr<Iterator> input_;
+    bool begun_ = false;
+    int64_t round_ = 0;
+    std::deque<Element> buffer_;
+    std::deque<int64_t> rounds_;  // how many elements of each are in the buffer
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Shuffled>(*this, place);
+  }
+  const int64_t buffer_size_, count_;
+  const Seeds seeds_;
+};
+
+class RandomDataset final : public Dataset {
+ public:
+  RandomDataset(ElementSpec spec, Seeds seeds) : Dataset("Random", std::move(spec)), seeds_(std::move(seeds)) {}
+  int64_t Cardinality() const override { return kInfinite; }
+
+ private:
+  class Numbers final : public IteratorOf<RandomDataset> {
+   public:
+    Numbers(const RandomDataset& dataset, const Place& place)
+        : IteratorOf(dataset, place), random_(dataset.seeds_.For(place)->Next()) {}
+    bool Next(Element* element) override {
+      *element = {Tensor(static_cast<int64_t>(random_()))};
+      return true;
+    }
+    void Visit(State& state) override { random_.Visit(state); }
+
+   private:
+    Drawn random_;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Numbers>(*this, place);
+  }
+  const Seeds seeds_;
+};
+
+// Keeps each element with the probability `rate`.
+class SamplingDataset final : public Dataset {
+ public:
+  SamplingDataset(Ref<const Dataset> input, float rate, Seeds seeds)
+      : Dataset("Sampling", input->spec(), {input}), rate_(rate), seeds_(std::move(seeds)) {}
+
+ private:
+  class Sampled final : public IteratorOverInput<SamplingDataset> {
+   public:
+    Sampled(const SamplingDataset& dataset, const Place& place)
+        : IteratorOverInput(dataset, place), random_(dataset.seeds_.For(place)->Next()) {}
+    bool Next(Element* element) override {
+      while (input_->Next(element)) {
+        if (UnitFloat(random_()) < dataset().rate_) return true;
+      }
+      return false;
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Inside("random", [&] { random_.Visit(state); });
+    }
+
+   private:
+    Drawn random_;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Sampled>(*this, place);
+  }
+  const float rate_;
+  const Seeds seeds_;
+};
+
+Ref<Dataset> MakeShuffle(DatasetArgs& args) {
+  const int64_t size = args.Int("buffer_size");
+  args.Require(size > 0 || size == kUnknown, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
+  return MakeRef<ShuffleDataset>("Shuffle", args.dataset(), size,
+                                 Seeds(args, args.attr<bool>("reshuffle_each_iteration", true)), 1);
+}
+
+Ref<Dataset> MakeShuffleAndRepeat(DatasetArgs& args) {
+  const int64_t size = args.Int("buffer_size"), count = args.Int("count");
+  args.Require(size > 0 || size == kUnknown, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
+  args.Require(count > 0 || count == -1, "count must be greater than zero or equal to -1.");
+  return MakeRef<ShuffleDataset>("ShuffleAndRepeat", args.dataset(), size,
+                                 Seeds(args, args.attr<bool>("reshuffle_each_iteration", true)), count);
+}
+
+Ref<Dataset> MakeRandom(DatasetArgs& args) {
+  return MakeRef<RandomDataset>(args.spec(), Seeds(args, args.attr<bool>("rerandomize_each_iteration")));
+}
+
+Ref<Dataset> MakeSampling(DatasetArgs& args) {
+  return MakeRef<SamplingDataset>(args.dataset(), args.kernel().Scalar<float>(1), Seeds(args, false));
+}
+
+}  // namespace
+
+void RegisterShuffleDatasets(KernelRegistry& kernels) {
+  for (const char* op : {"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3"})
+    AddDataset<MakeShuffle>(kernels, op);
+  for (const char* op : {"ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2"}) {
+    AddDataset<MakeShuffleAndRepeat>(kernels, op);
+  }
+  AddDatasetAndTwin<MakeRandom>(kernels, "RandomDataset");
+  AddDataset<MakeRandom>(kernels, "RandomDatasetV2");
+  AddDataset<MakeSampling>(kernels, "SamplingDataset");
+}
+
+}  // namespace penstock::data

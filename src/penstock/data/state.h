@@ -1,0 +1,85 @@
+// The state of iterators, by name: written by one, read by another that was just made.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/base/random.h"
+#include "penstock/base/status.h"
+#include "penstock/tensor/tensor.h"
+#include "penstock/tensor/variant.h"
+
+namespace penstock::data {
+
+using Element = std::vector<Tensor>;
+class Iterator;
+
+// All that is known of an iterator, as a value.
+class SavedState final : public VariantValue {
+ public:
+  std::string_view TypeName() const override { return "tensorflow::Iterator"; }
+  void Encode(std::string* metadata, std::vector<Tensor>* tensors) const override;
+  static Ref<VariantValue> Decode(std::string_view metadata, std::vector<Tensor> tensors);
+  std::map<std::string, Tensor, std::less<>> values;
+};
+
+// One function, `Visit`, both saves and restores: each value is written, or read into its place.
+class State {
+ public:
+  State(SavedState* saved, bool restores) : saved_(saved), restores_(restores) {}
+  bool restores() const { return restores_; }
+
+  void Value(std::string_view key, int64_t* value);
+  void Value(std::string_view key, bool* value);
+  void Value(std::string_view key, std::string* value);
+  void Value(std::string_view key, Tensor* value);
+  void Value(std::string_view key, Element* element);
+  void Value(std::string_view key, Status* status);
+  // Each item in its turn; when restoring, the list is made as long as it was.
+  template <class List>
+  void Values(std::string_view key, List* list) {
+    int64_t n = static_cast<int64_t>(list->size());
+    Value(StrCat(key, "/size"), &n);
+    if (restores_) {
+      list->clear();
+      list->resize(static_cast<size_t>(n));
+    }
+    int64_t i = 0;
+    for (auto& item : *list) Value(StrCat(key, "/", i++), &item);
+  }
+  void Nested(std::string_view key, Iterator& iterator);
+  // An iterator that may have ended or not begun; `make` begins it when it is restored.
+  template <class Make>
+  void Nested(std::string_view key, std::unique_ptr<Iterator>* iterator, Make make) {
+    bool there = *iterator != nullptr;
+    Value(StrCat(key, "/there"), &there);
+    if (!there) {
+      iterator->reset();
+      return;
+    }
+    if (restores_) *iterator = make();
+    Nested(key, **iterator);
+  }
+  // Calls `visit` with all keys inside of `key`.
+  template <class Visit>
+  void Inside(std::string_view key, Visit visit) {
+    const size_t size = prefix_.size();
+    prefix_ += StrCat(key, "/");
+    visit();
+    prefix_.resize(size);
+  }
+
+ private:
+  const Tensor& Find(std::string_view key,
+                     DataType type) const;  // InvalidArgument if it is not there or of another type
+  void Put(std::string_view key, Tensor value);
+  SavedState* const saved_;
+  const bool restores_;
+  std::string prefix_;
+};
+
+}  // namespace penstock::data

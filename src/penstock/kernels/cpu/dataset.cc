@@ -1,0 +1,104 @@
+// What is asked of a dataset as a whole.
+#include "penstock/data/batching.h"
+#include "penstock/data/function.h"
+#include "penstock/data/iterator_resource.h"
+#include "penstock/data/optional.h"
+#include "penstock/kernel/kernel_registry.h"
+
+namespace penstock {
+namespace {
+
+using data::Element;
+
+struct Cardinality {
+  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(data::DatasetFrom(k.input(0))->Cardinality())); }
+};
+
+struct SingleElement {
+  void operator()(KernelContext& k) const {
+    data::Iteration iteration(data::DatasetFrom(k.input(0)), data::NewScope(k), k);
+    Element element, another;
+    k.Require(iteration.Next(k.step(), &element), "Dataset was empty.");
+    k.Require(!iteration.Next(k.step(), &another), "Dataset had more than one element.");
+    data::SetOutputs(k, std::move(element));
+  }
+};
+
+class Reduce {
+ public:
+  explicit Reduce(const NodeView& node)
+      : function_(std::make_shared<const FuncRef>(node.attr<FuncRef>("f"))),
+        num_state_(static_cast<int>(node.attr<std::vector<DataType>>("Tstate").size())) {}
+
+  void operator()(KernelContext& k) const {
+    data::Iteration iteration(data::DatasetFrom(k.input(0)), data::NewScope(k), k);
+    data::CapturedFunction function{function_, {}, "ReduceDataset:"};
+    Element state, element;
+    for (int i = 1; i <= num_state_; ++i) state.push_back(k.Take(i));
+    for (int i = 1 + num_state_; i < k.num_inputs(); ++i) function.captured.push_back(k.input(i));
+    const data::BoundCall call(function, data::Place{iteration.shared_context(), "Iterator::Root"});
+    while (iteration.Next(k.step(), &element)) {
+      Element args = std::move(state);
+      args.insert(args.end(), std::make_move_iterator(element.begin()), std::make_move_iterator(element.end()));
+      call(args, &state);
+    }
+    data::SetOutputs(k, std::move(state));
+  }
+
+ private:
+  const std::shared_ptr<const FuncRef> function_;
+  const int num_state_;
+};
+
+// The function of each slice of the arguments; the results are joined again.
+class MapDefun {
+ public:
+  explicit MapDefun(const NodeView& node)
+      : function_(node.attr<FuncRef>("f")),
+        num_args_(static_cast<int>(node.attr<std::vector<DataType>>("Targuments").size())) {}
+
+  void operator()(KernelContext& k) const {
+    const int64_t n = k.input(0).rank() > 0 ? k.input(0).dim(0) : 0;
+    for (int i = 0; i < num_args_; ++i) {
+      k.Require(k.input(i).rank() > 0, "All inputs must have rank at least 1. Input ", i, " has a rank of 0.");
+      k.Require(k.input(i).dim(0) == n, "All inputs must have the same dimension 0. Input ", i,
+                " has leading dimension ", k.input(i).dim(0), ", while all previous inputs have leading dimension ", n);
+    }
+    if (n == 0) return Empty(k);
+    const auto call = data::NewScope(k)->Bind(function_);
+    data::BatchBuilder batch(n);
+    Element args, results;
+    for (int64_t row = 0; row < n; ++row) {
+      args.clear();
+      for (int i = 0; i < num_args_; ++i) args.push_back(data::Row(k.input(i), row));
+      for (int i = num_args_; i < k.num_inputs(); ++i) args.push_back(k.input(i));
+      call->Call(args, k.step().cancellation, k.step().interrupts_seen, &results);
+      batch.Add(results);
+    }
+    data::SetOutputs(k, batch.Finish());
+  }
+
+ private:
+  static void Empty(KernelContext& k) {
+    const auto& shapes = k.node().attr<std::vector<PartialShape>>("output_shapes");
+    for (int i = 0; i < k.num_outputs(); ++i) {
+      k.Require(shapes[i].fully_known(), "The shape of output ", i, " is not known without elements");
+      Shape shape = shapes[i].AsShape();
+      shape.InsertDim(0, 0);
+      k.Output(i, shape);
+    }
+  }
+  const FuncRef function_;
+  const int num_args_;
+};
+
+}  // namespace
+
+void RegisterDatasetKernels(KernelRegistry& kernels) {
+  for (const char* op : {"DatasetCardinality", "ExperimentalDatasetCardinality"}) kernels.Add<Cardinality>(op);
+  kernels.Add<SingleElement>("DatasetToSingleElement");
+  kernels.Add<Reduce>("ReduceDataset");
+  kernels.Add<MapDefun>("MapDefun");
+}
+
+}  // namespace penstock

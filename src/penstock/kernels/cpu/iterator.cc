@@ -1,0 +1,236 @@
+// Iterators: their handles, what they give, their state.
+#include <atomic>
+
+#include "penstock/data/iterator_resource.h"
+#include "penstock/data/optional.h"
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/named_resource.h"
+
+namespace penstock {
+namespace {
+
+using data::ElementSpec;
+using data::IteratorResource;
+
+constexpr char kTypeName[] = "tensorflow::data::IteratorResource";
+
+ElementSpec SpecOf(const NodeView& node) {
+  return {node.attr<std::vector<DataType>>("output_types"), node.attr<std::vector<PartialShape>>("output_shapes")};
+}
+
+// Iterator, IteratorV2: with a name.
+class NamedIterator : public NamedResourceKernel<IteratorResource> {
+ public:
+  explicit NamedIterator(const NodeView& node) : NamedResourceKernel(node, kTypeName), spec_(SpecOf(node)) {}
+
+ protected:
+  Ref<IteratorResource> Make(KernelContext&, const std::string&) const override {
+    return MakeRef<IteratorResource>(spec_);
+  }
+  void CheckSharing(KernelContext&, const IteratorResource& object) const override {
+    spec_.RequireCompatible(object.spec());
+  }
+
+ private:
+  const ElementSpec spec_;
+};
+
+// One that begins when its handle is first asked for.
+class OneShotIterator : public Kernel {
+ public:
+  explicit OneShotIterator(const NodeView& node)
+      : spec_(SpecOf(node)), factory_(node.attr<FuncRef>("dataset_factory")) {}
+
+  void Run(KernelContext& k) override {
+    std::lock_guard lock(mutex_);
+    if (!handle_.initialized()) {
+      const auto [container, name] = k.ResourceName();
+      const auto make = [&]() -> Ref<IteratorResource> {
+        auto iterator = MakeRef<IteratorResource>(spec_);
+        iterator->Begin(k, MakeDataset(k));
+        return iterator;
+      };
+      Ref<IteratorResource> iterator = k.resources().FindOrMake<IteratorResource>(container, name, make);
+      spec_.RequireCompatible(iterator->spec());
+      handle_ = Tensor(DT_RESOURCE, Shape());
+      *handle_.mutable_data<ResourceHandle>() = {k.device().name(), container, name, kTypeName, {}, iterator};
+    }
+    k.SetOutput(0, handle_);
+  }
+
+ private:
+  Ref<const data::Dataset> MakeDataset(KernelContext& k) const {
+    std::vector<Tensor> results;
+    data::NewScope(k)->Bind(factory_)->Call({}, k.step().cancellation, k.step().interrupts_seen, &results);
+    if (results.size() != 1)
+      throw InvalidArgument("The `dataset_factory` function must return a single scalar of dtype DT_VARIANT.");
+    return data::DatasetFrom(results[0]);
+  }
+
+  const ElementSpec spec_;
+  const FuncRef factory_;
+  std::mutex mutex_;
+  Tensor handle_;
+};
+
+// Removes a resource from its manager with the last copy of this variant.
+class Deleter final : public VariantValue {
+ public:
+  Deleter(ResourceManager& resources, std::string name) : resources_(resources), name_(std::move(name)) {}
+  ~Deleter() override { resources_.Remove("", name_); }
+  std::string_view TypeName() const override { return "tensorflow::data::ResourceDeleter"; }
+
+ private:
+  ResourceManager& resources_;
+  const std::string name_;
+};
+
+// An iterator without a name of its own. With a deleter (the second version) it can be found by its handle's text.
+class AnonymousIterator {
+ public:
+  explicit AnonymousIterator(const NodeView& node) : spec_(SpecOf(node)), deleted_(node.num_outputs() == 2) {}
+
+  void operator()(KernelContext& k) const {
+    static std::atomic<int64_t> next{0};
+    const std::string name = StrCat("AnonymousIterator", next.fetch_add(1));
+    auto iterator = MakeRef<IteratorResource>(spec_);
+    ResourceHandle& handle = *k.Output(0, Shape()).mutable_data<ResourceHandle>();
+    handle = {k.device().name(), "", name, kTypeName, {}, iterator};
+    if (!deleted_) return;
+    k.resources().Put("", name, iterator);
+    *k.Output(1, Shape()).mutable_data<Variant>() = Variant(MakeRef<Deleter>(k.resources(), name));
+  }
+
+ private:
+  const ElementSpec spec_;
+  const bool deleted_;
+};
+
+struct DeleteIterator {
+  void operator()(KernelContext& k) const { k.resources().Remove(k.handle(0).container, k.handle(0).name); }
+};
+
+struct MakeIterator {
+  void operator()(KernelContext& k) const { k.Lookup<IteratorResource>(1)->Begin(k, data::DatasetFrom(k.input(0))); }
+};
+
+struct GetNext {
+  void operator()(KernelContext& k) const {
+    data::Element element;
+    if (!k.Lookup<IteratorResource>(0)->Next(k.step(), &element)) throw OutOfRange("End of sequence");
+    data::SetOutputs(k, std::move(element));
+  }
+};
+
+struct GetNextAsOptional {
+  void operator()(KernelContext& k) const {
+    data::Element element;
+    const bool there = k.Lookup<IteratorResource>(0)->Next(k.step(), &element);
+    k.SetOutput(0, there ? data::ToVariant(std::optional(std::move(element)))
+                         : data::ToVariant(std::optional<data::Element>()));
+  }
+};
+
+// A handle as text: its parts, one a line.
+struct ToStringHandle {
+  void operator()(KernelContext& k) const {
+    (void)k.Lookup<IteratorResource>(0);
+    const ResourceHandle& h = k.handle(0);
+    k.SetOutput(0, Tensor(TString(StrCat(h.device, "\n", h.container, "\n", h.name))));
+  }
+};
+
+class FromStringHandle {
+ public:
+  explicit FromStringHandle(const NodeView& node) : spec_(SpecOf(node)) {}
+  void operator()(KernelContext& k) const {
+    const auto parts = StrSplit(k.Scalar<TString>(0).view(), '\n');
+    k.Require(parts.size() == 3, "Could not parse string_handle as a valid ResourceHandle");
+    k.Require(parts[0] == k.device().name(), "Attempted create an iterator on device \"", k.device().name(),
+              "\" from handle defined on device \"", parts[0], "\"");
+    const Ref<IteratorResource> iterator = k.resources().FindAs<IteratorResource>(parts[1], parts[2]);
+    if (!iterator) throw NotFound("Resource ", parts[1], "/", parts[2], "/", kTypeName, " does not exist.");
+    if (!spec_.types.empty()) ElementSpec{spec_.types, {}}.RequireCompatible(iterator->spec());
+    if (!spec_.shapes.empty()) spec_.RequireCompatible(iterator->spec());
+    *k.Output(0, Shape()).mutable_data<ResourceHandle>() = {
+        std::string(parts[0]), std::string(parts[1]), std::string(parts[2]), kTypeName, {}, iterator};
+  }
+
+ private:
+  const ElementSpec spec_;
+};
+
+struct GetDevice {
+  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(TString(k.handle(0).device))); }
+};
+
+// One variant with the whole state.
+struct Serialize {
+  void operator()(KernelContext& k) const {
+    Tensor& out = k.Output(0, Shape({1}));
+    *out.mutable_data<Variant>() = Variant(k.Lookup<IteratorResource>(0)->Save(k.step()));
+  }
+};
+
+struct Deserialize {
+  void operator()(KernelContext& k) const {
+    k.Require(k.input(1).num_elements() == 1, "The state of an iterator must be one variant, but has shape ",
+              k.shape(1));
+    const auto* state = k.input(1).data<Variant>()->as<data::SavedState>();
+    k.Require(state != nullptr, "The variant does not hold the state of an iterator");
+    k.Lookup<IteratorResource>(0)->Restore(k.step(), *state);
+  }
+};
+
+// --- optional values
+struct OptionalFromValue {
+  void operator()(KernelContext& k) const {
+    data::Element element;
+    for (int i = 0; i < k.num_inputs(); ++i) element.push_back(k.Take(i));
+    k.SetOutput(0, data::ToVariant(std::optional(std::move(element))));
+  }
+};
+
+struct OptionalNone {
+  void operator()(KernelContext& k) const { k.SetOutput(0, data::ToVariant(std::optional<data::Element>())); }
+};
+
+struct OptionalHasValue {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, Tensor(data::OptionalFrom(k.input(0)).value().has_value()));
+  }
+};
+
+struct OptionalGetValue {
+  void operator()(KernelContext& k) const {
+    const auto& value = data::OptionalFrom(k.input(0)).value();
+    k.Require(value.has_value(), "The given optional does not have a value.");
+    data::SetOutputs(k, *value);
+  }
+};
+
+}  // namespace
+
+void RegisterIteratorKernels(KernelRegistry& kernels) {
+  SetVariantDecoder("tensorflow::Iterator", &data::SavedState::Decode);
+  for (const char* op : {"Iterator", "IteratorV2"}) kernels.Add<NamedIterator>(op);
+  for (const char* op : {"AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3"}) {
+    kernels.Add<AnonymousIterator>(op);
+  }
+  kernels.Add<OneShotIterator>("OneShotIterator");
+  kernels.Add<DeleteIterator>("DeleteIterator");
+  kernels.Add<MakeIterator>("MakeIterator");
+  for (const char* op : {"IteratorGetNext", "IteratorGetNextSync"}) kernels.Add<GetNext>(op);
+  kernels.Add<GetNextAsOptional>("IteratorGetNextAsOptional");
+  kernels.Add<ToStringHandle>("IteratorToStringHandle");
+  for (const char* op : {"IteratorFromStringHandle", "IteratorFromStringHandleV2"}) kernels.Add<FromStringHandle>(op);
+  for (const char* op : {"IteratorGetDevice", "ExperimentalIteratorGetDevice"}) kernels.Add<GetDevice>(op);
+  kernels.Add<Serialize>("SerializeIterator");
+  kernels.Add<Deserialize>("DeserializeIterator");
+  kernels.Add<OptionalFromValue>("OptionalFromValue");
+  kernels.Add<OptionalNone>("OptionalNone");
+  kernels.Add<OptionalHasValue>("OptionalHasValue");
+  kernels.Add<OptionalGetValue>("OptionalGetValue");
+}
+
+}  // namespace penstock

@@ -43,6 +43,7 @@ void RegisterMatMulKernels(KernelRegistry& kernels);
 void RegisterMathBinaryKernels(KernelRegistry& kernels);
 void RegisterMathSpecialKernels(KernelRegistry& kernels);
 void RegisterMathUnaryKernels(KernelRegistry& kernels);
+void RegisterMultiDeviceIteratorKernels(KernelRegistry& kernels);
 void RegisterPadKernels(KernelRegistry& kernels);
 void RegisterParsingKernels(KernelRegistry& kernels);
 void RegisterPartitionKernels(KernelRegistry& kernels);
@@ -132,6 +133,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterMathBinaryKernels(kernels);
   RegisterMathSpecialKernels(kernels);
   RegisterMathUnaryKernels(kernels);
+  RegisterMultiDeviceIteratorKernels(kernels);
   RegisterPadKernels(kernels);
   RegisterParsingKernels(kernels);
   RegisterPartitionKernels(kernels);

@@ -64,6 +64,7 @@ FROM = {
     "ops.logging_ops": "print=print_v2",
     "ops.manip_ops": "roll",
     "ops.map_fn": "map_fn=map_fn_v2",
+    "ops.parallel_for.control_flow_ops": "vectorized_map",
     "ops.math_ops": """
         abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
         pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round

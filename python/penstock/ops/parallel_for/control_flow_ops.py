@@ -1,0 +1,123 @@
+"""for_loop, pfor and vectorized_map."""
+from penstock.framework import func_graph as func_graph_module
+from penstock.framework import ops
+from penstock.framework import tensor_spec
+from penstock.framework import tensor_util
+from penstock.ops import array_ops
+from penstock.ops import math_ops
+from penstock.ops import tensor_array_ops
+from penstock.ops.parallel_for import conversion
+from penstock.ops.while_loop import while_loop
+from penstock.platform import tf_logging as logging
+from penstock.util import nest
+
+
+def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
+    """What `loop_fn(i)` returns for i in range(iters), stacked along a new first dimension; one after the other.
+
+    loop_fn_dtypes: the types of what it returns, in its structure.
+    """
+    types = nest.flatten(loop_fn_dtypes)
+    packed = nest.is_sequence(loop_fn_dtypes)
+    none = set()
+
+    def body(i, *arrays):
+        results = loop_fn(i)
+        flat = nest.flatten(results) if packed else [results]
+        if len(flat) != len(types):
+            raise ValueError(f"loop_fn returned {len(flat)} values, but there are {len(types)} dtypes")
+        written, must_run = [], []
+        for place, (array, value) in enumerate(zip(arrays, flat)):
+            if value is None or isinstance(value, ops.Operation):
+                none.add(place)
+                must_run += [] if value is None else [value]
+                written.append(array)
+            else:
+                value = ops.convert_to_tensor(value)
+                written.append(array.write(i, array_ops.expand_dims(value, 0)))
+        with ops.control_dependencies(must_run):
+            return (i + 1, *written)
+
+    iters = ops.convert_to_tensor(iters, dtype="int32")
+    arrays = tuple(tensor_array_ops.TensorArray(t, size=iters, infer_shape=False) for t in types)
+    loop = while_loop(lambda i, *_: i < iters, body, (0, *arrays), parallel_iterations=parallel_iterations or 10)
+    count = tensor_util.constant_value(iters)
+    results = []
+    for place, array in enumerate(loop[1:]):
+        if place in none:
+            results.append(None)
+            continue
+        value = array.concat()
+        if count is not None and value.shape.ndims is not None:
+            value.set_shape([int(count)] + value.shape.as_list()[1:])
+        results.append(value)
+    return nest.pack_sequence_as(loop_fn_dtypes, results) if packed else results[0]
+
+
+def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, warn=False):
+    """What `loop_fn(i)` returns for i in range(iters), stacked along a new first dimension: traced once, and each of
+    its operations run once for all iterations. What cannot be run so is run in a loop, if `fallback_to_while_loop`.
+    """
+    if parallel_iterations is not None and parallel_iterations < 1:
+        raise ValueError("Argument `parallel_iterations` must be None or a positive integer. "
+                         f"Received: {parallel_iterations}.")
+    if ops.executing_eagerly():
+        from penstock.eager import def_function
+        return def_function.function(lambda: _pfor(loop_fn, iters, fallback_to_while_loop, parallel_iterations, warn),
+                                     autograph=False)()
+    return _pfor(loop_fn, iters, fallback_to_while_loop, parallel_iterations, warn)
+
+
+def _pfor(loop_fn, iters, fallback, parallel_iterations, warn):
+    iters = ops.convert_to_tensor(iters, dtype="int32")
+    body = func_graph_module.func_graph_from_py_func(
+        "pfor_body", loop_fn, [], {}, signature=[tensor_spec.TensorSpec([], "int32", "index")],
+        add_control_dependencies=ops.get_default_graph()._add_control_dependencies,
+        func_graph=func_graph_module.FuncGraph("pfor_body", collections=ops.get_default_graph()._collections))
+    made = conversion.Conversion(body, iters, fallback, parallel_iterations, warn).run()
+    flat = nest.flatten(body.structured_outputs, expand_composites=True)
+    made = iter(made)
+    results = [None if x is None else next(made) for x in flat]
+    return nest.pack_sequence_as(body.structured_outputs, results, expand_composites=True)
+
+
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """`fn` of each element of the tensors `elems` along their first dimension, stacked; all of them at once.
+
+    Elements may not depend on each other. Tensors whose first dimension is 1 serve for all.
+    """
+    elems = nest.map_structure(ops.convert_to_tensor, elems, expand_composites=True)
+    flat = nest.flatten(elems)
+    if not flat:
+        raise ValueError("elems must be a Tensor or a non-empty structure of Tensors")
+    known = [t.shape.as_list()[0] if t.shape.ndims else None for t in flat]
+    sizes = {n for n in known if n is not None}
+    if len(sizes - {1}) > 1:
+        raise ValueError(f"The number of elements of `elems` differ: {sorted(sizes)}")
+    several = len(sizes - {1}) == 1 or None in known and sizes == {1}
+    shared = [several and n == 1 for n in known]
+    if sizes and not (several and not sizes - {1}):
+        count = max(sizes)
+    else:
+        count = math_ops.reduce_max(array_ops.stack([array_ops.shape(t)[0] for t in flat]))
+
+    def loop_fn(i):
+        return fn(nest.pack_sequence_as(
+            elems, [t[0] if once else array_ops.gather(t, i) for t, once in zip(flat, shared)]))
+
+    try:
+        return pfor(loop_fn, count, fallback_to_while_loop=fallback_to_while_loop, warn=warn)
+    except conversion.NotConvertible as e:
+        if not fallback_to_while_loop:
+            raise ValueError(str(e)) from e
+        if warn:
+            logging.warning("vectorized_map runs its function in a loop: %s", e)
+        from penstock.ops.map_fn import map_fn
+        types = _types_of(fn, elems)
+        return map_fn(fn, elems, dtype=types)
+
+
+def _types_of(fn, elems):
+    signature = [nest.map_structure(lambda t: tensor_spec.TensorSpec(t.shape[1:], t.dtype), elems)]
+    body = func_graph_module.func_graph_from_py_func("map_body", fn, [], {}, signature=signature)
+    return nest.map_structure(lambda t: t.dtype, body.structured_outputs)

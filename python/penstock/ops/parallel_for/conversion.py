@@ -1,0 +1,147 @@
+"""The body of a parallel loop, operation for operation: those that depend on the iteration run once for all iterations,
+on tensors with a further first dimension."""
+from penstock.framework import auto_control_deps
+from penstock.framework import dtypes
+from penstock.framework import ops
+from penstock.framework import tensor_util
+from penstock.ops import array_ops
+from penstock.ops import math_ops
+from penstock.ops import tensor_array_ops
+from penstock.ops.while_loop import while_loop
+from penstock.platform import tf_logging as logging
+
+
+def constant_value(tensor):
+    """The value of a tensor that is known, or None."""
+    return tensor.numpy() if tensor._is_eager else tensor_util.constant_value(tensor)
+
+
+class NotConvertible(ValueError):
+    """A body cannot be run at once, nor one operation of it in a loop of its own."""
+
+
+class Value:
+    """What stands for a tensor of the body: one tensor, or one that has the values of all iterations."""
+
+    def __init__(self, tensor, stacked):
+        self.tensor, self.stacked = tensor, stacked
+
+
+class Conversion:
+    """Builds what a traced body computes in all iterations, in the default graph."""
+
+    def __init__(self, body, iters, fallback, parallel_iterations, warn):
+        self._body, self.iters = body, iters
+        self._fallback, self._warn = fallback, warn
+        self._parallel_iterations = parallel_iterations or 10
+        self._graph = ops.get_default_graph()
+        self.indices = math_ops.range(iters)
+        self._values = {body.inputs[0]._key: Value(self.indices, True)}
+        for outer, inner in body.captures:
+            self._values[inner._key] = Value(outer, False)
+        self._operations = {}
+        for function in body._functions.values():
+            function.add_to_graph(self._graph)
+
+    def run(self):
+        """The values of the body's outputs, stacked."""
+        inputs = {t._op for t in self._body.inputs}
+        wanted = self._wanted()
+        for op in self._body.get_operations():
+            if op in inputs or op not in wanted:
+                continue
+            before = [self._operations[c] for c in op.control_inputs if c in self._operations]
+            with ops.control_dependencies(before):
+                made = self._converted(op)
+            for tensor, value in zip(op.outputs, made):
+                self._values[tensor._key] = value
+        return [self.stack(self._values[t._key]) for t in self._body.outputs]
+
+    def _wanted(self):
+        found = set()
+        waiting = [t._op for t in self._body.outputs] + list(self._body.control_outputs)
+        while waiting:
+            op = waiting.pop()
+            if op not in found:
+                found.add(op)
+                waiting.extend([t._op for t in op.inputs] + list(op.control_inputs))
+        return found
+
+    def _converted(self, op):
+        from penstock.ops.parallel_for import converters
+        if op.type in _FRAMES or any(t.dtype._is_ref_dtype for t in [*op.inputs, *op.outputs]):
+            raise NotConvertible(f"{op.type} in a parallel loop is not supported")
+        inputs = [self._values[t._key] for t in op.inputs]
+        if not any(value.stacked for value in inputs) and (
+                op.type in _SHARED or not op._is_stateful and not _calls_what_draws(op)):
+            made = self.copy(op, [value.tensor for value in inputs])
+            self._operations[op] = made
+            return [Value(t, False) for t in made.outputs]
+        convert = converters.TABLE.get(op.type)
+        results = NotImplemented if convert is None else convert(self, op, inputs)
+        if results is NotImplemented:
+            if not self._fallback:
+                raise NotConvertible(f"No pfor vectorization defined for {op.type}: {op.name}")
+            results = self._in_turn(op, inputs)
+        if not isinstance(results, list):
+            results = [results]
+        results = [r if isinstance(r, Value) else Value(r, True) for r in results]
+        for tensor, value in zip(op.outputs, results):
+            if value.stacked and not value.tensor._is_eager and tensor.shape.ndims is not None:
+                value.tensor.set_shape([None] + tensor.shape.as_list())
+        if results and not results[0].tensor._is_eager:
+            self._operations[op] = results[0].tensor.op
+        return results
+
+    def copy(self, op, inputs, **attrs):
+        """The same operation of other inputs, in the default graph."""
+        kept = {name: value for name, value in op.node_def.attr.items() if name != "_class"}
+        for name, value in attrs.items():
+            kept[name] = op._set_attr_value(**value)
+        graph = ops.get_default_graph()
+        return graph.create_op(op.type, list(inputs), name=op.name.rsplit("/", 1)[-1], attrs=kept)
+
+    def takes_all_of(self, tensor):
+        """Whether the iterations are known to be as many as a tensor has rows."""
+        count = constant_value(self.iters)
+        return count is not None and tensor.shape.ndims and tensor.shape.as_list()[0] == int(count)
+
+    def stack(self, value):
+        """The tensor with the values of all iterations."""
+        if value.stacked:
+            return value.tensor
+        tensor = array_ops.expand_dims(value.tensor, 0)
+        ones = array_ops.ones_like(array_ops.shape(value.tensor))
+        return array_ops.tile(tensor, array_ops.concat([[self.iters], ones], 0))
+
+    def _in_turn(self, op, inputs):
+        """An operation that knows nothing of this, in a loop."""
+        if any(t.dtype in (dtypes.variant, dtypes.resource) for t in op.outputs) or any(
+                value.stacked and value.tensor.dtype in (dtypes.variant, dtypes.resource) for value in inputs):
+            raise NotConvertible(f"{op.type} in a parallel loop is not supported")
+        if self._warn:
+            logging.warning("Using a while_loop for converting %s: %s", op.type, op.name)
+
+        def body(i, *arrays):
+            made = self.copy(op, [array_ops.gather(v.tensor, i) if v.stacked else v.tensor for v in inputs])
+            with ops.control_dependencies([made]):
+                return (i + 1, *(a.write(i, t) for a, t in zip(arrays, made.outputs)))
+
+        arrays = tuple(tensor_array_ops.TensorArray(t.dtype, size=self.iters, element_shape=t.shape)
+                       for t in op.outputs)
+        loop = while_loop(lambda i, *_: i < self.iters, body, (0, *arrays),
+                          parallel_iterations=self._parallel_iterations)
+        if not arrays:
+            self._operations[op] = loop.op if isinstance(loop, ops.Tensor) else loop[0].op
+        return [array.stack() for array in loop[1:]] if arrays else []
+
+
+_FRAMES = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge",
+                     "RefEnter", "RefExit", "RefNextIteration"))
+# They have state, but give the same in all iterations.
+_SHARED = frozenset(("ReadVariableOp", "VarHandleOp", "VarIsInitializedOp", "VariableShape", "NoOp", "Placeholder"))
+
+
+def _calls_what_draws(op):
+    """Whether an operation calls functions in which numbers are drawn; other state makes the call itself stateful."""
+    return op.type.startswith("Stateful") and op.type not in auto_control_deps.LEGACY_RANDOM_OPS

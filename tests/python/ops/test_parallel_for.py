@@ -1,0 +1,131 @@
+"""vectorized_map, pfor, for_loop and Jacobians: all iterations at once give what one after the other gives."""
+import numpy as np
+import pytest
+
+import penstock.v1 as v1  # noqa: F401  (first: beside it the tests of this process are version 1's)
+import penstock as tf
+from penstock.eager import context
+from penstock.ops import parallel_for
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+X = np.random.RandomState(0).rand(4, 3, 5).astype(np.float32) + 0.5
+M = np.random.RandomState(1).rand(5, 2).astype(np.float32)
+V = np.random.RandomState(2).rand(5).astype(np.float32)
+
+CASES = {
+    "elementwise": lambda x: tf.exp(x) * 2.0 - tf.sqrt(x),
+    "broadcast_vector": lambda x: x * V + tf.reduce_sum(x, axis=1, keepdims=True),
+    "broadcast_rank": lambda x: x[0] * x,
+    "wider_constant": lambda x: x[0, 0] * tf.ones([2, 2]),
+    "matmul": lambda x: tf.matmul(x, M),
+    "matmul_turned": lambda x: tf.matmul(x, x, transpose_a=True),
+    "matmul_stacked_right": lambda x: tf.matmul(M, x, transpose_a=True, transpose_b=True),
+    "reductions": lambda x: (tf.reduce_sum(x), tf.reduce_max(x, axis=-1), tf.reduce_mean(x, axis=[0, 1])),
+    "any": lambda x: tf.reduce_any(x > 1.0, axis=0),
+    "argmax": lambda x: tf.argmax(x, axis=1),
+    "reshape": lambda x: tf.reshape(x, [-1]),
+    "reshape_dynamic": lambda x: tf.reshape(x, tf.reverse(tf.shape(x), [0])),
+    "transpose": lambda x: tf.transpose(x),
+    "expand_squeeze": lambda x: tf.squeeze(tf.expand_dims(x, 1)) + tf.squeeze(tf.expand_dims(x, -1), axis=-1),
+    "slices": lambda x: (x[1], x[:, 1:3], x[..., -1], x[tf.newaxis, ::-1]),
+    "concat": lambda x: tf.concat([x, tf.zeros([1, 5])], axis=0),
+    "stack": lambda x: tf.stack([x, tf.ones([3, 5])], axis=1),
+    "unstack": lambda x: tf.unstack(x, axis=1)[2],
+    "split": lambda x: tf.split(x, [2, 3], axis=1)[1],
+    "tile": lambda x: tf.tile(x, [2, 1]),
+    "gather": lambda x: tf.gather(x, [2, 0], axis=1),
+    "gather_by_element": lambda x: tf.gather(V, tf.cast(x[0] * 3.0, tf.int32)),
+    "gather_both": lambda x: tf.gather(x, tf.cast(x[0] * 2.0, tf.int32) % 3),
+    "where": lambda x: tf.where(x > 1.0, x, 0.0),
+    "fill": lambda x: tf.fill([2, 2], x[0, 0]),
+    "broadcast_to": lambda x: tf.broadcast_to(x[0], [2, 5]),
+    "cumsum": lambda x: tf.cumsum(x, axis=1, reverse=True),
+    "softmax": lambda x: tf.nn.softmax(x),
+    "shapes": lambda x: tf.cast(tf.shape(x)[0] + tf.rank(x) + tf.size(x), tf.float32) * x,
+    "no_dependence": lambda x: tf.constant([1.0, 2.0]),
+    "without_converter": lambda x: tf.nn.top_k(x, 2).values,
+    "conditional": lambda x: tf.cond(x[0, 0] > 1.0, lambda: x * 2.0, lambda: x),
+    "loop": lambda x: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, x))[1],
+    "function": lambda x: tf.function(lambda y: y * y + V)(x),
+    "convolution": lambda x: tf.nn.conv2d(x[tf.newaxis, :, :, tf.newaxis], tf.ones([2, 2, 1, 3]), 1, "SAME"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_one_after_the_other(name):
+    function = CASES[name]
+    together = tf.nest.flatten(tf.vectorized_map(function, tf.constant(X), warn=False))
+    apart = [tf.nest.flatten(function(tf.constant(x))) for x in X]
+    assert len(together) == len(apart[0])
+    for place, made in enumerate(together):
+        np.testing.assert_allclose(made, np.stack([row[place].numpy() for row in apart]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["matmul", "broadcast_rank", "slices", "gather", "conditional", "without_converter"])
+def test_gradients(name):
+    def slope(run):
+        x = tf.constant(X)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = sum(tf.reduce_sum(t * t) for t in tf.nest.flatten(run(x)))
+        return tf.convert_to_tensor(tape.gradient(y, x))
+
+    function = CASES[name]
+    expected = slope(lambda x: [function(x[i]) for i in range(4)])
+    np.testing.assert_allclose(slope(lambda x: tf.vectorized_map(function, x, warn=False)), expected, rtol=1e-5)
+
+
+def test_structures_and_shared_elements():
+    result = tf.vectorized_map(lambda e: {"sum": e[0] + e[1]["b"]}, (tf.range(3), {"b": tf.constant([10])}))
+    assert result["sum"].numpy().tolist() == [10, 11, 12]
+    with pytest.raises(ValueError):
+        tf.vectorized_map(lambda e: e[0] + e[1], (tf.range(3), tf.range(2)))
+
+
+def test_each_iteration_draws_for_itself():
+    drawn = tf.vectorized_map(lambda x: tf.random.uniform([3]), tf.range(50)).numpy()
+    assert drawn.shape == (50, 3) and len(np.unique(drawn)) == 150
+
+
+def test_effects_in_a_loop_of_their_own():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f():
+        return tf.vectorized_map(lambda x: v.assign_add(x), tf.constant([1.0, 2.0, 3.0]), warn=False)
+
+    f()
+    assert float(v) == 6.0
+
+
+def test_without_fallback():
+    with pytest.raises(ValueError, match="No pfor vectorization defined for TopKV2"):
+        tf.vectorized_map(CASES["without_converter"], tf.constant(X), fallback_to_while_loop=False)
+
+
+def test_the_iteration_number():
+    x = tf.constant([1.0, 2.0])
+    np.testing.assert_allclose(parallel_for.pfor(lambda i: tf.cast(i, tf.float32) * x, 3), [[0, 0], [1, 2], [2, 4]])
+    np.testing.assert_allclose(parallel_for.for_loop(lambda i: tf.cast(i, tf.float32) * x, tf.float32, 3),
+                               [[0, 0], [1, 2], [2, 4]])
+
+
+@pytest.mark.parametrize("use_pfor", [True, False])
+def test_jacobians(use_pfor):
+    @tf.function
+    def both(x):
+        y = tf.tanh(tf.matmul(x, M))
+        return y, parallel_for.jacobian(y, x, use_pfor=use_pfor), parallel_for.batch_jacobian(y, x, use_pfor=use_pfor)
+
+    y, whole, batched = both(tf.constant(X[0]))
+    expected = (1 - y.numpy()[:, :, None] ** 2) * M.T[None]
+    np.testing.assert_allclose(batched, expected, rtol=1e-4)
+    for i in range(3):
+        for j in range(3):
+            np.testing.assert_allclose(whole[i, :, j], expected[i] if i == j else np.zeros((2, 5)), rtol=1e-4)

@@ -46,7 +46,8 @@ file(GLOB loops CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/l
 if(loops)
   # Vector code needs to know that a comparison or division that nobody asked for does no harm. Matrix products may
   # join a multiplication and an addition into one rounding.
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/gemm.cc PROPERTIES
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/gemm.cc
+                              ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/loops/conv.cc PROPERTIES
                               COMPILE_OPTIONS -ffp-contract=fast)
   foreach(isa ${isas})
     add_library(penstock_loops_${isa} STATIC ${loops})

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "penstock/kernels/cpu/conv_tiles.h"
 #include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/gemm.h"
 #include "penstock/kernels/cpu/loops.h"
@@ -96,15 +97,6 @@ int64_t RowsAtATime(int64_t width, size_t size) {
   return std::max<int64_t>(128, (1 << 20) / std::max<int64_t>(1, width * size));
 }
 
-// Windows of one pixel, each next to the last: the input is its own unrolled form.
-bool IsProduct(const Convolution& c) {
-  if (c.groups != 1) return false;
-  for (int d = 0; d < 3; ++d) {
-    if (c.w.filter[d] != 1 || c.w.stride[d] != 1 || c.w.pad[d] != 0 || c.w.pad_after[d] != 0) return false;
-  }
-  return true;
-}
-
 // The same operations as loops for floats and plainly for doubles; NaN stays NaN in all of them.
 void Shift(const Epilogue& e, float* y, int64_t n, int64_t channel) {
   const float* bias = static_cast<const float*>(e.bias) + channel;
@@ -151,7 +143,32 @@ void ApplyTo(const Epilogue& e, T* y, int64_t rows, int64_t n, int64_t stride, i
   }
 }
 
+// With a stride of one the input's gradient is a convolution of dy, with the filter turned around. Its geometry; no
+// images if it is none.
+Convolution Turned(const Convolution& c) {
+  Convolution t = c;
+  t.w.channels = c.out_channels;
+  t.out_channels = c.w.channels;
+  for (int d = 0; d < 3; ++d) {
+    t.w.in[d] = c.w.out[d];
+    t.w.out[d] = c.w.in[d];
+    const int64_t reach = (c.w.filter[d] - 1) * c.w.dilation[d];
+    t.w.pad[d] = reach - c.w.pad[d];
+    t.w.pad_after[d] = c.w.in[d] + c.w.pad[d] - c.w.out[d];
+    if (c.w.stride[d] != 1 || t.w.pad[d] < 0 || t.w.pad_after[d] < 0) t.w.batch = 0;
+  }
+  return t;
+}
+
 }  // namespace
+
+bool IsProduct(const Convolution& c) {
+  if (c.groups != 1) return false;
+  for (int d = 0; d < 3; ++d) {
+    if (c.w.filter[d] != 1 || c.w.stride[d] != 1 || c.w.pad[d] != 0 || c.w.pad_after[d] != 0) return false;
+  }
+  return true;
+}
 
 void Epilogue::Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t stride, int64_t channel) const {
   if (!bias) return;
@@ -164,7 +181,11 @@ void Epilogue::Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t st
 
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
                  void* y, const Epilogue& epilogue, const HeldFilter* held) {
-  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
+  if (type == DT_FLOAT) {
+    const FilterView view{static_cast<const float*>(filter), c.w.channels * c.out_channels, c.out_channels, 1};
+    if (TileConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue, held)) return;
+    if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
+  }
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
@@ -190,7 +211,14 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
 
 void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
                    void* dx) {
-  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
+  if (type == DT_FLOAT) {
+    if (const Convolution turned = Turned(c); turned.w.batch > 0) {
+      const int64_t taps = c.w.Taps(), tap = c.w.channels * c.out_channels;
+      const FilterView view{static_cast<const float*>(filter) + (taps - 1) * tap, -tap, 1, c.out_channels};
+      if (TileConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {}, nullptr)) return;
+    }
+    if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
+  }
   const size_t size = DataTypeSize(type);
   const int64_t pixels = c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {

@@ -15,7 +15,10 @@ struct Convolution {
   int64_t GroupOut() const { return out_channels / groups; }
 };
 
-struct HeldFilter;  // dnn.h
+// Windows of one pixel, each next to the last: the input is its own unrolled form.
+bool IsProduct(const Convolution& c);
+
+struct HeldFilter;  // packed_filter.h
 
 // What is done to the results of a forward convolution of floats or doubles while they are in the cache: y + bias, or
 // (y - mean) * scale + bias, and an activation. One element for each output channel.

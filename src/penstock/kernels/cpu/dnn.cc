@@ -139,14 +139,15 @@ bool PackFilters(const KernelContext& k, const PenstockDnnApi* api, std::vector<
     if (p.same_as >= 0) continue;
     const int64_t bytes = static_cast<int64_t>(api->conv_packed_bytes(p.plan.get()));
     if (bytes == 0) continue;
-    if (kept && next < kept->convs.size() && !std::memcmp(&kept->convs[next], &p.conv, sizeof p.conv)) {
+    const std::string key(reinterpret_cast<const char*>(&p.conv), sizeof p.conv);
+    if (kept && next < kept->keys.size() && kept->keys[next] == key) {
       p.packed = kept->packed[next++];
       continue;
     }
     kept.reset();
     p.packed = k.Temp(DT_UINT8, Shape({bytes}));
     if (api->conv_pack(p.plan.get(), filter, p.packed.mutable_raw())) return false;
-    fresh.convs.push_back(p.conv);
+    fresh.keys.push_back(key);
     fresh.packed.push_back(p.packed);
   }
   if (keep && next == 0 && !fresh.packed.empty()) {
@@ -157,25 +158,6 @@ bool PackFilters(const KernelContext& k, const PenstockDnnApi* api, std::vector<
 }
 
 }  // namespace
-
-std::shared_ptr<const PackedFilter::Kept> PackedFilter::Find(const Tensor& filter, bool* keep) {
-  std::lock_guard lock(mutex_);
-  if (kept_ && kept_->plain.raw() == filter.raw()) return kept_;
-  if (kept_) {  // it was held and yet there is a new one: it will change again
-    kept_.reset();
-    changes_ = true;
-  }
-  // The same memory twice may still be an update in place; whoever holds it from now on will see.
-  // Borrowed memory (a fed array) is its owner's to change.
-  *keep = !changes_ && last_seen_ == filter.raw() && filter.buffer() && !filter.buffer()->borrowed();
-  last_seen_ = filter.raw();
-  return nullptr;
-}
-
-void PackedFilter::Keep(Kept kept) {
-  std::lock_guard lock(mutex_);
-  kept_ = std::make_shared<const Kept>(std::move(kept));
-}
 
 const PenstockDnnApi* Dnn() {
   static const PenstockDnnApi* const api = Open();

@@ -17,6 +17,7 @@ namespace {
     isa_name::FillGemm(loops);               \
     isa_name::FillMove(loops);               \
     isa_name::FillNn(loops);                 \
+    isa_name::FillConv(loops);               \
     isa_name::FillRandom(loops);             \
   }
 PENSTOCK_FILL(baseline)

@@ -48,7 +48,8 @@ struct GemmLoops {
   void (*row_times_matrix)(int64_t k, int64_t n, const void* x, const void* b, int64_t ldb, void* y) = nullptr;
 };
 
-struct NnLoops;  // nn_loops.h
+struct NnLoops;    // nn_loops.h
+struct ConvLoops;  // conv_loops.h
 
 struct Loops {
   const char* isa = "";
@@ -76,6 +77,7 @@ struct Loops {
   // Two normal numbers of each two words, as base/random.h's NormalPair.
   void (*normal_pairs)(const uint32_t* words, int64_t pairs, float* out) = nullptr;
   const NnLoops* nn = nullptr;
+  const ConvLoops* conv = nullptr;
 
   UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
   BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
@@ -96,6 +98,7 @@ const Loops& CpuLoops();
   void FillGemm(Loops& loops);           \
   void FillMove(Loops& loops);           \
   void FillNn(Loops& loops);             \
+  void FillConv(Loops& loops);           \
   void FillRandom(Loops& loops);         \
   }
 PENSTOCK_LOOPS(baseline)

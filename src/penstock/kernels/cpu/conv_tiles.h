@@ -1,0 +1,43 @@
+// Forward convolutions of floats by the loops of conv_loops.h: sums of products, or Winograd's way where it is cheaper.
+#pragma once
+
+#include <optional>
+
+#include "penstock/kernels/cpu/conv_loops.h"
+#include "penstock/kernels/cpu/convolve.h"
+
+namespace penstock {
+
+// A filter in memory: the tap t from input channel i to output channel o at data[t * tap + i * in + o * out]. A gradient
+// sees the taps backwards and the channels exchanged.
+struct FilterView {
+  const float* data = nullptr;
+  int64_t tap = 0, in = 0, out = 0;
+};
+
+// y = x * filter with the epilogue. False if this is not the fastest way; nothing has been computed then. Which way is
+// taken depends on shapes only; results of Winograd's that are not finite are computed again as sums of products.
+bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
+                  const Epilogue& epilogue, const HeldFilter* held);
+
+// As TileConvolve, one way each.
+void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
+                 const Epilogue& epilogue, const HeldFilter* held);
+// The side of Winograd's tiles for this convolution: 2 or 4; 0 if it can not or should not be computed so.
+int WinogradSide(const Convolution& c);
+// False if results are not finite.
+bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, const float* x, const FilterView& filter,
+                      float* y, const Epilogue& epilogue, const HeldFilter* held);
+
+// An epilogue as tiles do it, if they can. It points into `epilogue`.
+std::optional<TileEpilogue> InTiles(const Epilogue& epilogue);
+
+// Depth of products that run without a pause: a tile's rows stay in the first-level cache.
+inline constexpr int64_t kTileDepth = 256;
+// Rows of tiles so that they come out even.
+inline int64_t EvenRows(int64_t rows, int64_t most) {
+  const int64_t tiles = (rows + most - 1) / most;
+  return (rows + tiles - 1) / tiles;
+}
+
+}  // namespace penstock

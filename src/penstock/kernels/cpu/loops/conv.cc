@@ -1,0 +1,228 @@
+// Convolutions: tiles whose left side lies as it comes and whose right side is packed, and Winograd's transforms.
+#include "penstock/kernels/cpu/conv_loops.h"
+
+#include <array>
+#include <utility>
+
+#include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/vector.h"
+
+namespace penstock::PENSTOCK_ISA {
+namespace {
+
+using V = Vec<float>;
+constexpr int kLane = kLanes<float>;
+constexpr int kColumns = 2 * kLane;
+
+// Accumulators fill the registers but for what two vectors of B and one element of A need.
+#if defined(__AVX512F__)
+constexpr int kRows = 12;
+#elif defined(__AVX2__)
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+
+// The epilogue of one vector of channels.
+struct Finish {
+  const TileEpilogue* epilogue;
+  V mean{}, scale{}, bias{}, least{}, most{};
+  Finish(const TileEpilogue* e, int64_t at) : epilogue(e) {
+    if (!e) return;
+    bias = Load(e->bias + at);
+    if (e->scale) mean = Load(e->mean + at), scale = Load(e->scale + at);
+    least = Splat(e->least), most = Splat(e->most);
+  }
+  V operator()(V y) const {
+    if (!epilogue) return y;
+    y = epilogue->scale ? (y - mean) * scale + bias : y + bias;
+    y = y < least ? least : y;
+    return y > most ? most : y;
+  }
+};
+float FinishOne(const TileEpilogue& e, int64_t at, float y) {
+  y = e.scale ? (y - e.mean[at]) * e.scale[at] + e.bias[at] : y + e.bias[at];
+  y = y < e.least ? e.least : y;
+  return y > e.most ? e.most : y;
+}
+
+template <int kM>
+void TileOf(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int n, bool add,
+            const TileEpilogue* epilogue) {
+  V acc[kM][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < kM; ++i) acc[i][0] = acc[i][1] = V{};
+  // Rows are reached from every third one: three share a register, with 0, 1 and 2 times lda in the address.
+  const float* groups[4] = {a, a + 3 * lda, a + 6 * lda, a + 9 * lda};
+  for (int64_t p = 0; p < k; ++p, b += kColumns) {
+    const V b0 = Load(b), b1 = Load(b + kLane);
+#pragma GCC unroll 16
+    for (int i = 0; i < kM; ++i) {
+      const float x = groups[i / 3][i % 3 * lda + p];
+      acc[i][0] += x * b0;
+      acc[i][1] += x * b1;
+    }
+  }
+  if (n == kColumns) {
+    if (add) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kM; ++i) {
+        acc[i][0] += Load(c + i * ldc);
+        acc[i][1] += Load(c + i * ldc + kLane);
+      }
+    }
+    if (epilogue) {
+      const Finish first(epilogue, 0), second(epilogue, kLane);
+#pragma GCC unroll 16
+      for (int i = 0; i < kM; ++i) {
+        acc[i][0] = first(acc[i][0]);
+        acc[i][1] = second(acc[i][1]);
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kM; ++i) {
+      Store(c + i * ldc, acc[i][0]);
+      Store(c + i * ldc + kLane, acc[i][1]);
+    }
+    return;
+  }
+  float edge[kM][kColumns];
+#pragma GCC unroll 16
+  for (int i = 0; i < kM; ++i) {
+    Store(edge[i], acc[i][0]);
+    Store(edge[i] + kLane, acc[i][1]);
+  }
+  for (int i = 0; i < kM; ++i) {
+    for (int j = 0; j < n; ++j) {
+      const float y = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
+      c[i * ldc + j] = epilogue ? FinishOne(*epilogue, j, y) : y;
+    }
+  }
+}
+
+using TileFn = void (*)(int64_t, const float*, int64_t, const float*, float*, int64_t, int, bool, const TileEpilogue*);
+template <int... kM>
+constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, kM...>) {
+  return {&TileOf<kM + 1>...};
+}
+void Tile(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int m, int n, bool add,
+          const TileEpilogue* epilogue) {
+  static constexpr auto kTiles = TilesOf(std::make_integer_sequence<int, kRows>());
+  kTiles[m - 1](k, a, lda, b, c, ldc, n, add, epilogue);
+}
+
+// The transforms of one row or column, by the formula of Toom and Cook for polynomials that are evaluated at 0, some points
+// and their negatives, and infinity.
+
+// Points 0, 1, -1, infinity
+struct Side2 {
+  static constexpr int kSide = 2, kSize = 4;
+  static void Filter(const V x[3], V y[4]) {
+    const V even = (x[0] + x[2]) * 0.5f, odd = x[1] * 0.5f;
+    y[0] = x[0], y[1] = even + odd, y[2] = even - odd, y[3] = x[2];
+  }
+  static void Input(const V x[4], V y[4]) { y[0] = x[0] - x[2], y[1] = x[1] + x[2], y[2] = x[2] - x[1], y[3] = x[3] - x[1]; }
+  static void Output(const V x[4], V y[2]) { y[0] = x[0] + x[1] + x[2], y[1] = x[1] - x[2] + x[3]; }
+};
+
+// Points 0, a, -a, b, -b, infinity. These a and b lose least: results differ from the exact ones by about twice as much
+// as sums of products do.
+struct Side4 {
+  static constexpr int kSide = 4, kSize = 6;
+  static constexpr float a = 0.625f, b = 1.5f, aa = a * a, bb = b * b;
+  static constexpr float at0 = 1 / (aa * bb), at_a = 1 / (2 * aa * (aa - bb)), at_b = 1 / (2 * bb * (bb - aa));
+  static void Filter(const V x[3], V y[6]) {
+    const V even_a = (x[0] + aa * x[2]) * at_a, odd_a = x[1] * (a * at_a);
+    const V even_b = (x[0] + bb * x[2]) * at_b, odd_b = x[1] * (b * at_b);
+    y[0] = x[0] * at0;
+    y[1] = even_a + odd_a, y[2] = even_a - odd_a;
+    y[3] = even_b + odd_b, y[4] = even_b - odd_b;
+    y[5] = x[2];
+  }
+  static void Input(const V x[6], V y[6]) {
+    const V even_a = x[4] - bb * x[2], odd_a = a * (x[3] - bb * x[1]);
+    const V even_b = x[4] - aa * x[2], odd_b = b * (x[3] - aa * x[1]);
+    y[0] = (aa * bb) * x[0] - (aa + bb) * x[2] + x[4];
+    y[1] = even_a + odd_a, y[2] = even_a - odd_a;
+    y[3] = even_b + odd_b, y[4] = even_b - odd_b;
+    y[5] = (aa * bb) * x[1] - (aa + bb) * x[3] + x[5];
+  }
+  static void Output(const V x[6], V y[4]) {
+    const V sum_a = x[1] + x[2], difference_a = x[1] - x[2], sum_b = x[3] + x[4], difference_b = x[3] - x[4];
+    y[0] = x[0] + sum_a + sum_b;
+    y[1] = a * difference_a + b * difference_b;
+    y[2] = aa * sum_a + bb * sum_b;
+    y[3] = (a * aa) * difference_a + (b * bb) * difference_b + x[5];
+  }
+};
+
+template <class T>
+void Filter(const float* x, int64_t taps, int64_t n, float* to, int64_t stride) {
+  for (int64_t i = 0; i < n; i += kLane, x += kLane, to += kLane) {
+    V rows[3][T::kSize], column[3], all[T::kSize];
+    for (int r = 0; r < 3; ++r) {
+      const V row[3] = {Load(x + 3 * r * taps), Load(x + (3 * r + 1) * taps), Load(x + (3 * r + 2) * taps)};
+      T::Filter(row, rows[r]);
+    }
+    for (int s = 0; s < T::kSize; ++s) {
+      for (int r = 0; r < 3; ++r) column[r] = rows[r][s];
+      T::Filter(column, all);
+      for (int r = 0; r < T::kSize; ++r) Store(to + (r * T::kSize + s) * stride, all[r]);
+    }
+  }
+}
+
+template <class T>
+void Input(const float* const* x, int64_t n, float* to, int64_t stride) {
+  constexpr int kSize = T::kSize;
+  for (int64_t i = 0; i < n; i += kLane) {
+    V rows[kSize][kSize], line[kSize], all[kSize];
+    for (int r = 0; r < kSize; ++r) {
+      for (int s = 0; s < kSize; ++s) line[s] = Load(x[r * kSize + s] + i);
+      T::Input(line, rows[r]);
+    }
+    for (int s = 0; s < kSize; ++s) {
+      for (int r = 0; r < kSize; ++r) line[r] = rows[r][s];
+      T::Input(line, all);
+      for (int r = 0; r < kSize; ++r) Store(to + (r * kSize + s) * stride + i, all[r]);
+    }
+  }
+}
+
+template <class T>
+bool Output(const float* x, int64_t stride, int64_t n, const TileEpilogue* epilogue, float* const* y) {
+  constexpr int kSize = T::kSize, kSide = T::kSide;
+  V poison{};
+  for (int64_t i = 0; i < n; i += kLane) {
+    V rows[kSize][kSide], line[kSize], results[kSide];
+    for (int r = 0; r < kSize; ++r) {
+      for (int s = 0; s < kSize; ++s) line[s] = Load(x + (r * kSize + s) * stride + i);
+      T::Output(line, rows[r]);
+    }
+    const Finish finish(epilogue, i);
+    for (int s = 0; s < kSide; ++s) {
+      for (int r = 0; r < kSize; ++r) line[r] = rows[r][s];
+      T::Output(line, results);
+      for (int r = 0; r < kSide; ++r) {
+        float* const to = y[r * kSide + s];
+        if (!to) continue;
+        poison += results[r] * 0.0f;  // NaN if one of them is not finite
+        Store(to + i, finish(results[r]));
+      }
+    }
+  }
+  for (int i = 0; i < kLane; ++i) {
+    if (poison[i] != 0) return false;
+  }
+  return true;
+}
+
+template <class T>
+constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
+constexpr ConvLoops kLoops = {kRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}};
+
+}  // namespace
+
+void FillConv(Loops& loops) { loops.conv = &kLoops; }
+
+}  // namespace penstock::PENSTOCK_ISA

@@ -1,0 +1,97 @@
+"""Large convolutions of floats, which take other ways than small ones: sums over tiles, and Winograd's algorithm."""
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+# image, channels, filters of k x k, outputs, stride, dilation, padding
+CASES = [
+    (2, 15, 13, 48, 3, 96, 1, 1, "SAME"),  # Winograd's, with tiles cut off
+    (1, 30, 21, 32, 3, 64, 1, 1, "VALID"),
+    (1, 7, 7, 256, 3, 256, 1, 1, "SAME"),  # with small tiles
+    (2, 11, 9, 64, 1, 160, 1, 1, "SAME"),  # products of matrices
+    (2, 11, 9, 300, 1, 64, 2, 1, "SAME"),
+    (3, 17, 19, 40, 5, 33, 1, 1, "VALID"),  # windows copied all, and by tiles
+    (1, 40, 40, 20, 3, 100, 2, 1, "SAME"),
+    (2, 20, 20, 32, 3, 64, 1, 2, "SAME"),
+]
+
+
+def convolve(x, f, stride, dilation, padding):
+    """In double precision, tap by tap."""
+    (_, *size, _), (k, _, _, outputs) = x.shape, f.shape
+    reach = (k - 1) * dilation + 1
+    if padding == "SAME":
+        out = [-(-s // stride) for s in size]
+        pads = [max((o - 1) * stride + reach - s, 0) for o, s in zip(out, size)]
+        x = np.pad(x, ((0, 0), *((p // 2, p - p // 2) for p in pads), (0, 0)))
+    else:
+        out = [(s - reach) // stride + 1 for s in size]
+    y = np.zeros((len(x), *out, outputs))
+    rows, columns = ((o - 1) * stride + 1 for o in out)
+    for a in range(k):
+        for b in range(k):
+            seen = x[:, a * dilation:a * dilation + rows:stride, b * dilation:b * dilation + columns:stride]
+            y += seen.astype(float) @ f[a, b].astype(float)
+    return y
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values_and_gradients(case):
+    n, h, w, channels, k, outputs, stride, dilation, padding = case
+    rng = np.random.default_rng(1)
+    x_value = rng.standard_normal((n, h, w, channels)).astype(np.float32)
+    f_value = rng.standard_normal((k, k, channels, outputs)).astype(np.float32)
+    wanted = convolve(x_value, f_value, stride, dilation, padding)
+    bias_value = rng.standard_normal(outputs).astype(np.float32)
+    dy_value = rng.standard_normal(wanted.shape).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, f = tf.placeholder(tf.float32, x_value.shape), tf.Variable(f_value)
+        y = tf.nn.conv2d(x, f, [1, stride, stride, 1], padding, dilations=[1, dilation, dilation, 1])
+        fused = tf.nn.relu(tf.nn.bias_add(
+            tf.nn.conv2d(x, f, [1, stride, stride, 1], padding, dilations=[1, dilation, dilation, 1]), bias_value))
+        dx, = tf.gradients(y, x, tf.constant(dy_value))
+        sess.run(f.initializer)
+        for _ in range(3):  # packed filters are kept from the second run on
+            got, rectified, gradient = sess.run([y, fused, dx], {x: x_value})
+            scale = wanted.std()
+            np.testing.assert_allclose(got / scale, wanted / scale, atol=3e-5)
+            np.testing.assert_allclose(rectified / scale, np.maximum(wanted + bias_value, 0) / scale, atol=3e-5)
+            # <dy, conv(v)> = <dx, v>
+            v = rng.standard_normal(x_value.shape)
+            left = np.sum(dy_value * convolve(v, f_value, stride, dilation, padding))
+            assert abs(left - np.sum(gradient * v)) < 1e-5 * scale * np.sqrt(dy_value.size) * 10
+        sess.run(f.assign(2 * f_value))
+        np.testing.assert_allclose(sess.run(y, {x: x_value}) / scale, 2 * wanted / scale, atol=6e-5)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 3e38])
+def test_what_is_not_finite_stays_where_it_is(value):
+    x_value = np.full((1, 16, 16, 32), 1e-3, np.float32)
+    x_value[0, 5, 6, 7] = value
+    f_value = np.random.default_rng(1).uniform(0.5, 2, (3, 3, 32, 64)).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, x_value.shape)
+        y = sess.run(tf.nn.conv2d(x, tf.constant(f_value), [1, 1, 1, 1], "SAME"), {x: x_value})
+    touched = np.zeros((16, 16), bool)
+    touched[4:7, 5:8] = True
+    assert np.isfinite(y[0, ~touched]).all()
+    np.testing.assert_allclose(y[0, 10, 10], 1e-3 * f_value.sum((0, 1, 2)), rtol=1e-4)
+    if not np.isfinite(value):
+        np.testing.assert_array_equal(y[0, touched], np.broadcast_to(np.float32(value), (9, 64)))
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(1)
+    x_value = rng.standard_normal((2, 28, 28, 64)).astype(np.float32)
+    results = []
+    for threads in (1, 3):
+        config = tf.ConfigProto(intra_op_parallelism_threads=threads)
+        with tf.Graph().as_default(), tf.Session(config=config) as sess:
+            x = tf.placeholder(tf.float32, x_value.shape)
+            for k, outputs, stride in ((3, 64, 1), (1, 128, 1), (3, 64, 2)):
+                f = tf.constant(np.random.default_rng(k).standard_normal((k, k, 64, outputs)).astype(np.float32))
+                results.append(sess.run(tf.nn.conv2d(x, f, [1, stride, stride, 1], "SAME"), {x: x_value}))
+    for one, three in zip(results[:3], results[3:]):
+        np.testing.assert_array_equal(one, three)

@@ -23,7 +23,7 @@ const int g_registered = [] {
 
 thread_local bool t_inside_parallel_for = false;
 
-constexpr int kSpins = 2000;  // some ten microseconds
+constexpr int kSpins = 6000;  // some tens of microseconds
 
 }  // namespace
 
@@ -128,6 +128,7 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
   constexpr int64_t kMinPiece = 20000;
   const int64_t cost = unit_cost <= 0 ? total : (total > INT64_MAX / unit_cost ? INT64_MAX : total * unit_cost);
   int64_t pieces = std::min<int64_t>({total, cost / kMinPiece, 4 * impl_->threads});
+  if (pieces > impl_->threads) pieces -= pieces % impl_->threads;  // so that all have as many
   if (pieces <= 1 || impl_->threads <= 1 || t_inside_parallel_for) {
     fn(0, total);
     return;

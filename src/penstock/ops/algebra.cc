@@ -13,6 +13,8 @@ Algebra AlgebraOf(const OpDef& op) {
       {"PreventGradient", kIdentity},
       {"Add", kAdd},
       {"AddV2", kAdd},
+      {"AddN", kSum},
+      {"AccumulateNV2", kSum},
       {"Sub", kSubtract},
       {"Mul", kMultiply},
       {"Div", kDivide},

@@ -11,6 +11,7 @@ enum class Algebra : uint8_t {
   kNone,
   kIdentity,    // output 0 is input 0, and nothing else happens
   kAdd,
+  kSum,         // of all inputs, of one shape
   kSubtract,
   kMultiply,
   kDivide,      // exact division: x / 1 is x

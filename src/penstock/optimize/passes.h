@@ -17,5 +17,7 @@ int PruneDependencies(Graph& graph);
 int FoldBatchNormalization(Graph& graph);
 // A product with the bias and the activation behind it becomes one node, where a kernel exists for it.
 int FuseProducts(Graph& graph);
+// Sums of products of matrices become products that are added to what there is.
+int AccumulateProducts(Graph& graph);
 
 }  // namespace penstock

@@ -6,11 +6,10 @@
 
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/packed_filter.h"
+#include "penstock/kernels/cpu/tiles.h"
 
 namespace penstock {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // A pixel's window as a row of numbers, tap after tap: copied piece by piece, since most of it is contiguous.
 class WindowRow {
@@ -62,27 +61,6 @@ TileEpilogue From(TileEpilogue e, int64_t channel) {
   return e;
 }
 
-// How the results, rows of windows by columns of channels, are cut: a task reads its rows and its columns of the filter.
-struct TaskGrid {
-  int64_t down = 1, across = 1;
-};
-TaskGrid CutTasks(int64_t rows, int64_t panels, double flops, const ConvLoops& loops, bool copies) {
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 6e6), 1, 64);
-  TaskGrid best;
-  double least = 0;
-  for (int64_t across = 1; across <= std::min(panels, wanted); ++across) {
-    const int64_t down = std::min(CeilDiv(wanted, across), CeilDiv(rows, loops.rows));
-    // The largest task, and what all read; windows are copied for each.
-    const double work = static_cast<double>(CeilDiv(panels, across) * CeilDiv(rows, down) * across * down) /
-                        static_cast<double>(panels * rows);
-    const double read = static_cast<double>(down * panels * loops.columns + across * rows * (copies ? 4 : 1));
-    const double few = static_cast<double>(std::max<int64_t>(1, CeilDiv(wanted, across * down)));
-    const double cost = work * work * read * few;
-    if (least == 0 || cost < least) best = {down, across}, least = cost;
-  }
-  return best;
-}
-
 }  // namespace
 
 std::optional<TileEpilogue> InTiles(const Epilogue& epilogue) {
@@ -124,7 +102,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   }
   const std::optional<TileEpilogue> in_tiles = InTiles(epilogue);
   const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(depth);
-  const TaskGrid grid = CutTasks(rows, panels, flops, loops, copies);
+  const TaskGrid grid = CutTasks(rows, loops.rows, panels, width, std::clamp<int64_t>(static_cast<int64_t>(flops / 6e6), 1, 64),
+                                 copies ? 4 : 1);
   const int64_t task_rows = CeilDiv(rows, grid.down), task_panels = CeilDiv(panels, grid.across);
   const int64_t cost = static_cast<int64_t>(flops / 100 / static_cast<double>(grid.down * grid.across));
   k.Parallel(grid.down * grid.across, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {

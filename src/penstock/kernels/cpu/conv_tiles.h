@@ -32,12 +32,4 @@ bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, co
 // An epilogue as tiles do it, if they can. It points into `epilogue`.
 std::optional<TileEpilogue> InTiles(const Epilogue& epilogue);
 
-// Depth of products that run without a pause: a tile's rows stay in the first-level cache.
-inline constexpr int64_t kTileDepth = 256;
-// Rows of tiles so that they come out even.
-inline int64_t EvenRows(int64_t rows, int64_t most) {
-  const int64_t tiles = (rows + most - 1) / most;
-  return (rows + tiles - 1) / tiles;
-}
-
 }  // namespace penstock

@@ -6,11 +6,10 @@
 #include "penstock/kernels/cpu/conv_tiles.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/packed_filter.h"
+#include "penstock/kernels/cpu/tiles.h"
 
 namespace penstock {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t Tiles(const Convolution& c, int64_t side) {
   return c.w.batch * CeilDiv(c.w.out[1], side) * CeilDiv(c.w.out[2], side);

@@ -7,13 +7,12 @@
 
 #include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/tiles.h"
 
 namespace penstock {
 namespace {
 
 using ParallelFn = FunctionRef<void(int64_t, int64_t, FunctionRef<void(int64_t, int64_t)>)>;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Memory for packed panels, aligned for vectors.
 template <class T>
@@ -32,93 +31,141 @@ class Scratch {
   T* data_;
 };
 
-// --- float and double: packed panels and register tiles
+// --- float and double: tiles in registers
+
+// One or few rows: each row of B is read once, where it lies.
+template <class T>
+void RowsTimesMatrix(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+                     const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
+  const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
+  const int64_t length = n >= 2048 ? 1024 : CeilDiv(n, 4), pieces = CeilDiv(n, length);
+  parallel(m * pieces, std::max<int64_t>(1, depth * length / 8), [&](int64_t begin, int64_t end) {
+    std::vector<T> row;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t r = i % m, column = i / m * length, columns = std::min(length, n - column);
+      const T* x = pa + r * a.row_stride;
+      if (a.column_stride != 1) {
+        row.resize(depth);
+        for (int64_t p = 0; p < depth; ++p) row[p] = x[p * a.column_stride];
+        x = row.data();
+      }
+      T* y = c + r * ldc + column;
+      if (!accumulate) std::fill_n(y, columns, T(0));
+      loops.row_times_matrix(depth, columns, x, pb + column, b.row_stride, y);
+    }
+  });
+}
 
 template <class T>
-void PackedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-                const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
-  const T* pa = static_cast<const T*>(a.data);
-  const T* pb = static_cast<const T*>(b.data);
-  // One or few rows: the packing of B would cost more than the product.
-  if (m <= 4 && b.column_stride == 1) {
-    constexpr int64_t kColumns = 1024;
-    parallel(m * CeilDiv(n, kColumns), std::max<int64_t>(1, depth * std::min(n, kColumns) / 8),
-             [&](int64_t begin, int64_t end) {
-               std::vector<T> row;
-               for (int64_t i = begin; i < end; ++i) {
-                 const int64_t r = i % m, column = i / m * kColumns, columns = std::min(kColumns, n - column);
-                 const T* x = pa + r * a.row_stride;
-                 if (a.column_stride != 1) {
-                   row.resize(depth);
-                   for (int64_t p = 0; p < depth; ++p) row[p] = x[p * a.column_stride];
-                   x = row.data();
-                 }
-                 T* y = c + r * ldc + column;
-                 if (!accumulate) std::fill_n(y, columns, T(0));
-                 loops.row_times_matrix(depth, columns, x, pb + column, b.row_stride, y);
-               }
-             });
-    return;
-  }
-  const int64_t mr = loops.mr, nr = loops.nr;
-  constexpr int64_t kDepth = 256;                         // a panel of A stays in the first-level cache
-  const int64_t row_panels = CeilDiv(m, mr), column_panels = CeilDiv(n, nr);
-  const int64_t block_depth = std::min(depth, kDepth);
-  // Rows of B that few tiles read are read where they lie; the last columns, if no whole panel, are packed all the
-  // same.
-  const bool b_lies = b.column_stride == 1 && row_panels <= 4;
-  const int64_t first_packed = b_lies ? n / nr : 0;
-  Scratch<T> packed_a(row_panels * mr * block_depth), packed_b((column_panels - first_packed) * nr * block_depth);
-  // Blocks of C that are one task: of few rows, some panels of B with all rows; else as many panels of B as stay in the
-  // second-level cache.
-  const bool few_rows = row_panels <= 8;
-  const int64_t columns_per_task =
-      few_rows ? CeilDiv(column_panels, 8) : std::max<int64_t>(1, std::min<int64_t>(column_panels, 1024 / nr));
-  const int64_t rows_per_task =
-      few_rows ? row_panels : std::max<int64_t>(1, std::min<int64_t>(CeilDiv(row_panels, 4), 96 / mr));
-  const int64_t column_tasks = CeilDiv(column_panels, columns_per_task), row_tasks = CeilDiv(row_panels, rows_per_task);
-  for (int64_t p = 0; p < depth; p += block_depth) {
-    const int64_t d = std::min(block_depth, depth - p);
-    const int64_t panels = row_panels + column_panels - first_packed;
-    parallel(panels, std::max<int64_t>(1, d * nr / 16), [&](int64_t begin, int64_t end) {
+class TiledGemm {
+ public:
+  TiledGemm(const GemmLoops& loops, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c,
+            int64_t ldc, bool accumulate)
+      : loops_(loops), m_(m), n_(n), depth_(depth), a_(a), b_(b), c_(c), ldc_(ldc), accumulate_(accumulate),
+        panels_(CeilDiv(n, loops.nr)) {}
+
+  void Run(ParallelFn parallel) {
+    const int64_t row_tiles = CeilDiv(m_, loops_.mr);
+    // Columns of A that lie far apart, and what has no order, is copied first.
+    const bool rows_lie = a_.column_stride == 1, columns_lie = a_.row_stride == 1 && (depth_ <= 64 || row_tiles <= 4);
+    const bool pack_a = !rows_lie && !columns_lie;
+    // So is B if many tiles read it.
+    b_lies_ = b_.column_stride == 1 && (row_tiles <= 4 || depth_ <= 64);
+    const bool pack_b = !b_lies_ && row_tiles > 4;
+    const int64_t mr = loops_.mr, nr = loops_.nr;
+    Scratch<T> packed_a(pack_a ? row_tiles * mr * depth_ : 0), packed_b(pack_b ? panels_ * nr * depth_ : 0);
+    const int64_t a_panels = pack_a ? row_tiles : 0, b_panels = pack_b ? panels_ : 0;
+    parallel(a_panels + b_panels, std::max<int64_t>(1, depth_ * nr / 8), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        if (i < row_panels) {
-          loops.pack_a(pa + p * a.column_stride + i * mr * a.row_stride, a.row_stride, a.column_stride,
-                       std::min(mr, m - i * mr), d, packed_a.data() + i * mr * d);
+        if (i < a_panels) {
+          loops_.pack_a(static_cast<const T*>(a_.data) + i * mr * a_.row_stride, a_.row_stride, a_.column_stride,
+                        std::min(mr, m_ - i * mr), depth_, packed_a.data() + i * mr * depth_);
         } else {
-          const int64_t at = i - row_panels, j = first_packed + at;
-          loops.pack_b(pb + p * b.row_stride + j * nr * b.column_stride, b.column_stride, b.row_stride,
-                       std::min(nr, n - j * nr), d, packed_b.data() + at * nr * d);
+          PackPanel(i - a_panels, 0, depth_, packed_b.data() + (i - a_panels) * nr * depth_);
         }
       }
     });
-    const bool add = accumulate || p > 0;
-    const int64_t task_cost = std::max<int64_t>(1, rows_per_task * mr * columns_per_task * nr * d / 32);
-    parallel(row_tasks * column_tasks, task_cost, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t first_row = task / column_tasks * rows_per_task,
-                      first_column = task % column_tasks * columns_per_task;
-        const int64_t last_row = std::min(row_panels, first_row + rows_per_task);
-        const int64_t last_column = std::min(column_panels, first_column + columns_per_task);
-        const auto tile = [&](int64_t i, int64_t j) {
-          const bool lies = j < first_packed;
-          loops.tile(d, packed_a.data() + i * mr * d,
-                     lies ? pb + p * b.row_stride + j * nr : packed_b.data() + (j - first_packed) * nr * d,
-                     lies ? b.row_stride : nr, c + i * mr * ldc + j * nr, ldc,
-                     static_cast<int>(std::min(mr, m - i * mr)), static_cast<int>(std::min(nr, n - j * nr)), add);
-        };
-        if (few_rows) {
-          for (int64_t j = first_column; j < last_column; ++j) {
-            for (int64_t i = first_row; i < last_row; ++i) tile(i, j);
-          }
-        } else {
-          for (int64_t i = first_row; i < last_row; ++i) {
-            for (int64_t j = first_column; j < last_column; ++j) tile(i, j);
-          }
-        }
+    packed_a_ = pack_a ? packed_a.data() : nullptr;
+    packed_b_ = pack_b ? packed_b.data() : nullptr;
+    const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
+    const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1.5e6), 1, 64);
+    const TaskGrid grid = row_tiles <= 4 ? TaskGrid{1, std::min(wanted, panels_)} : CutTasks(m_, mr, panels_, nr, wanted, 1);
+    const int64_t rows = CeilDiv(CeilDiv(m_, mr), grid.down) * mr, columns = CeilDiv(panels_, grid.across);
+    const int64_t tasks = grid.down * grid.across;
+    parallel(tasks, std::max<int64_t>(1, static_cast<int64_t>(flops / 80 / static_cast<double>(tasks))),
+             [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = i / grid.across * rows, column = i % grid.across * columns;
+        Task(row, std::min(m_, row + rows), column, std::min(panels_, column + columns));
       }
     });
   }
+
+ private:
+  void PackPanel(int64_t panel, int64_t p, int64_t depth, T* to) const {
+    loops_.pack_b(static_cast<const T*>(b_.data) + p * b_.row_stride + panel * loops_.nr * b_.column_stride, b_.column_stride,
+                  b_.row_stride, std::min<int64_t>(loops_.nr, n_ - panel * loops_.nr), depth, to);
+  }
+
+  void Task(int64_t row, int64_t last_row, int64_t panel, int64_t last_panel) const {
+    constexpr int64_t kBlockRows = 20;
+    if (row >= last_row || panel >= last_panel) return;
+    // Panels of A that are packed begin at multiples of a tile.
+    const int64_t tile = packed_a_ ? loops_.mr : EvenRows(last_row - row, loops_.mr), block = kBlockRows * tile;
+    Scratch<T> local(packed_b_ ? 0 : std::min(depth_, kTileDepth) * loops_.nr);
+    for (int64_t first = row; first < last_row; first += block) {
+      const int64_t last = std::min(last_row, first + block);
+      for (int64_t p = 0; p < depth_; p += kTileDepth) {
+        const int64_t depth = std::min(kTileDepth, depth_ - p);
+        const bool add = accumulate_ || p > 0;
+        for (int64_t j = panel; j < last_panel; ++j) {
+          const int64_t columns = std::min<int64_t>(loops_.nr, n_ - j * loops_.nr);
+          const T* b = nullptr;
+          int64_t ldb = loops_.nr;
+          if (packed_b_) {
+            b = packed_b_ + (j * depth_ + p) * loops_.nr;
+          } else if (b_lies_ && columns == loops_.nr) {
+            b = static_cast<const T*>(b_.data) + p * b_.row_stride + j * loops_.nr, ldb = b_.row_stride;
+          } else {
+            PackPanel(j, p, depth, local.data());
+            b = local.data();
+          }
+          for (int64_t i = first; i < last; i += tile) {
+            OneTile(i, static_cast<int>(std::min(tile, last - i)), p, depth, b, ldb, j, static_cast<int>(columns), add);
+          }
+        }
+      }
+    }
+  }
+
+  void OneTile(int64_t i, int rows, int64_t p, int64_t depth, const T* b, int64_t ldb, int64_t j, int columns, bool add) const {
+    T* const c = c_ + i * ldc_ + j * loops_.nr;
+    const T* const a = static_cast<const T*>(a_.data) + i * a_.row_stride + p * a_.column_stride;
+    if (packed_a_) {
+      loops_.turned(depth, packed_a_ + i * depth_ + p * loops_.mr, loops_.mr, b, ldb, c, ldc_, rows, columns, add);
+    } else if (a_.column_stride == 1) {
+      loops_.tile(depth, a, a_.row_stride, b, ldb, c, ldc_, rows, columns, add);
+    } else {
+      loops_.turned(depth, a, a_.column_stride, b, ldb, c, ldc_, rows, columns, add);
+    }
+  }
+
+  const GemmLoops& loops_;
+  const int64_t m_, n_, depth_;
+  const MatrixView a_, b_;
+  T* const c_;
+  const int64_t ldc_;
+  const bool accumulate_;
+  const int64_t panels_;
+  bool b_lies_ = false;
+  const T *packed_a_ = nullptr, *packed_b_ = nullptr;
+};
+
+template <class T>
+void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+               const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
+  if (m <= 4 && b.column_stride == 1) return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate);
+  TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate).Run(parallel);
 }
 
 // --- other types: row by row
@@ -194,7 +241,7 @@ void Float16Gemm(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64
   if (accumulate) {
     for (int64_t i = 0; i < m; ++i) widen(c + i * ldc, fc.data() + i * n, n);
   }
-  PackedGemm<float>(loops.gemm_f32, parallel, m, n, depth, va, vb, fc.data(), n, accumulate);
+  FloatGemm<float>(loops.gemm_f32, parallel, m, n, depth, va, vb, fc.data(), n, accumulate);
   parallel(m, std::max<int64_t>(1, n / 4), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) narrow(fc.data() + i * n, c + i * ldc, n);
   });
@@ -214,10 +261,8 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     PlainGemm<T>(parallel, m, n, depth, a, b, static_cast<T*>(c), ldc, accumulate);
   };
   switch (type) {
-    case DT_FLOAT:
-      return PackedGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
-    case DT_DOUBLE:
-      return PackedGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
+    case DT_FLOAT: return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
+    case DT_DOUBLE: return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
     case DT_HALF:
     case DT_BFLOAT16: return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:

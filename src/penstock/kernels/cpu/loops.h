@@ -34,13 +34,15 @@ struct ReduceLoops {
 
 inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have loops
 
-// C[m, n] (+)= A[m, k] B[k, n] on packed panels; see gemm.h.
+// C[m, n] (+)= A[m, k] B[k, n] by tiles; see gemm.h.
 struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
-  // c[i * ldc + j] (+)= sum over p of a[p * mr + i] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr
-  // columns of b are read.
-  void (*tile)(int64_t k, const void* a, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
+  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr columns
+  // of b are read. `turned`: of a[p * lda + i].
+  void (*tile)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
                bool accumulate) = nullptr;
+  void (*turned)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
+                 int columns, bool accumulate) = nullptr;
   // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
   void (*pack_a)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;
   void (*pack_b)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;

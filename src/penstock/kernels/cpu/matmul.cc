@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/copy.h"
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/kernels/cpu/gemm.h"
 
@@ -22,7 +23,8 @@ struct MatMul {
         transpose_b(node.attr<bool>("transpose_b")),
         type(node.output_type(0)) {}
   void operator()(KernelContext& k) const { Compute(k); }
-  Tensor& Compute(KernelContext& k) const {
+  // `addend`: the input that the product is added to; -1: none.
+  Tensor& Compute(KernelContext& k, int addend = -1) const {
     const Shape &a = k.shape(0), &b = k.shape(1);
     k.Require(a.rank() == 2, "In[0] ndims must be >= 2: In[0] is not a matrix. Instead it has shape ", a);
     k.Require(b.rank() == 2, "In[1] ndims must be >= 2: In[1] is not a matrix. Instead it has shape ", b);
@@ -31,20 +33,30 @@ struct MatMul {
     k.Require(depth == depth_b, "Matrix size-incompatible: In[0]: ", a, ", In[1]: ", b);
     const void *pa = k.input(0).raw(), *pb = k.input(1).raw();
     const int64_t a_columns = a.dim(1), b_columns = b.dim(1);
-    Tensor& c = k.Output(0, Shape({m, n}));
-    Gemm(k, type, m, n, depth, View(pa, a_columns, transpose_a, false), View(pb, b_columns, transpose_b, false),
-         c.mutable_raw(), n);
+    const Shape shape({m, n});
+    const MatrixView va = View(pa, a_columns, transpose_a, false), vb = View(pb, b_columns, transpose_b, false);
+    if (addend >= 0) {
+      k.Require(k.shape(addend) == shape, "Inputs to operation ", k.node().name(), " of type AddN must have the same size and ",
+                "shape.  Input 0: ", k.shape(addend), " != input 1: ", shape);
+    }
+    const void* from = addend >= 0 ? k.input(addend).raw() : nullptr;
+    Tensor& c = from && from != pa && from != pb ? k.OutputLike(0, {addend}, shape) : k.Output(0, shape);
+    if (from && from != c.raw()) CopyElements(k, type, c.mutable_raw(), from, shape.num_elements());
+    Gemm(k, type, m, n, depth, va, vb, c.mutable_raw(), n, addend >= 0);
     return c;
   }
 };
 
-// A product, a bias for each column, and perhaps a rectifier, in one pass over the result.
+// A product, and a bias for each column and perhaps a rectifier, in one pass over the result; or a product that is added to
+// a sum of others.
 struct FusedMatMul {
   MatMul product;
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-  bool rectified = false;
+  bool rectified = false, adds = false;
   explicit FusedMatMul(const NodeView& node) : product(node) {
     const auto& fused = node.attr<std::vector<std::string>>("fused_ops");
+    adds = fused.size() == 1 && fused[0] == "Add" && node.num_inputs() == 3;
+    if (adds) return;
     if (fused.empty() || fused.size() > 2 || fused[0] != "BiasAdd" || node.num_inputs() != 3) {
       throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
     }
@@ -56,6 +68,7 @@ struct FusedMatMul {
     if (fused[1] == "Relu6") high = 6;
   }
   void operator()(KernelContext& k) const {
+    if (adds) return void(product.Compute(k, 2));
     Tensor& out = product.Compute(k);
     const int64_t rows = out.dim(0), columns = out.dim(1);
     k.Require(k.shape(2).rank() == 1 && k.shape(2).dim(0) == columns, "Bias must be a vector of ", columns,

@@ -5,23 +5,14 @@
 #include <utility>
 
 #include "penstock/kernels/cpu/loops.h"
-#include "penstock/kernels/cpu/loops/vector.h"
+#include "penstock/kernels/cpu/loops/tile.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {
 
 using V = Vec<float>;
 constexpr int kLane = kLanes<float>;
-constexpr int kColumns = 2 * kLane;
-
-// Accumulators fill the registers but for what two vectors of B and one element of A need.
-#if defined(__AVX512F__)
-constexpr int kRows = 12;
-#elif defined(__AVX2__)
-constexpr int kRows = 6;
-#else
-constexpr int kRows = 4;
-#endif
+constexpr int kColumns = kTileColumns<float>;
 
 // The epilogue of one vector of channels.
 struct Finish {
@@ -50,19 +41,7 @@ template <int kM>
 void TileOf(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int n, bool add,
             const TileEpilogue* epilogue) {
   V acc[kM][2];
-#pragma GCC unroll 16
-  for (int i = 0; i < kM; ++i) acc[i][0] = acc[i][1] = V{};
-  // Rows are reached from every third one: three share a register, with 0, 1 and 2 times lda in the address.
-  const float* groups[4] = {a, a + 3 * lda, a + 6 * lda, a + 9 * lda};
-  for (int64_t p = 0; p < k; ++p, b += kColumns) {
-    const V b0 = Load(b), b1 = Load(b + kLane);
-#pragma GCC unroll 16
-    for (int i = 0; i < kM; ++i) {
-      const float x = groups[i / 3][i % 3 * lda + p];
-      acc[i][0] += x * b0;
-      acc[i][1] += x * b1;
-    }
-  }
+  Accumulate<float, kM, false>(k, a, lda, b, kColumns, acc);
   if (n == kColumns) {
     if (add) {
 #pragma GCC unroll 16
@@ -107,7 +86,7 @@ constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, k
 }
 void Tile(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int m, int n, bool add,
           const TileEpilogue* epilogue) {
-  static constexpr auto kTiles = TilesOf(std::make_integer_sequence<int, kRows>());
+  static constexpr auto kTiles = TilesOf(std::make_integer_sequence<int, kTileRows>());
   kTiles[m - 1](k, a, lda, b, c, ldc, n, add, epilogue);
 }
 
@@ -219,7 +198,7 @@ bool Output(const float* x, int64_t stride, int64_t n, const TileEpilogue* epilo
 
 template <class T>
 constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
-constexpr ConvLoops kLoops = {kRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}};
+constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}};
 
 }  // namespace
 

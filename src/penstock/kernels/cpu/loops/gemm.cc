@@ -1,57 +1,52 @@
 // The innermost tiles of matrix products: a block of C held in registers while k runs.
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/loops/square.h"
+#include "penstock/kernels/cpu/loops/tile.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {
 
-// Accumulators fill the registers but for what two vectors of B and one element of A need.
-#if defined(__AVX512F__)
-constexpr int kRows = 12;
-#elif defined(__AVX2__)
-constexpr int kRows = 6;
-#else
-constexpr int kRows = 4;
-#endif
-
-template <class T>
-void Tile(int64_t k, const void* a_panel, const void* b_panel, int64_t ldb, void* c_block, int64_t ldc, int rows,
-          int columns, bool accumulate) {
+template <class T, int kM, bool kTurned>
+void TileOf(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c_block, int64_t ldc, int columns,
+            bool add) {
   constexpr int kWidth = kLanes<T>;
-  const T* a = static_cast<const T*>(a_panel);
-  const T* b = static_cast<const T*>(b_panel);
   T* c = static_cast<T*>(c_block);
-  Vec<T> acc[kRows][2];
+  Vec<T> acc[kM][2];
+  Accumulate<T, kM, kTurned>(k, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, acc);
+  if (columns == 2 * kWidth) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) acc[i][0] = acc[i][1] = Vec<T>{};
-  for (int64_t p = 0; p < k; ++p, a += kRows, b += ldb) {
-    const Vec<T> b0 = Load(b), b1 = Load(b + kWidth);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      acc[i][0] += a[i] * b0;
-      acc[i][1] += a[i] * b1;
-    }
-  }
-  if (rows == kRows && columns == 2 * kWidth) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kM; ++i) {
       T* row = c + i * ldc;
-      Store<T>(row, accumulate ? Load(row) + acc[i][0] : acc[i][0]);
-      Store<T>(row + kWidth, accumulate ? Load(row + kWidth) + acc[i][1] : acc[i][1]);
+      Store<T>(row, add ? Load(row) + acc[i][0] : acc[i][0]);
+      Store<T>(row + kWidth, add ? Load(row + kWidth) + acc[i][1] : acc[i][1]);
     }
     return;
   }
-  T edge[kRows][2 * kWidth];
+  T edge[kM][2 * kWidth];
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < kM; ++i) {
     Store<T>(edge[i], acc[i][0]);
     Store<T>(edge[i] + kWidth, acc[i][1]);
   }
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j) c[i * ldc + j] = accumulate ? c[i * ldc + j] + edge[i][j] : edge[i][j];
+  for (int i = 0; i < kM; ++i) {
+    for (int j = 0; j < columns; ++j) c[i * ldc + j] = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
   }
+}
+
+using TileFn = void (*)(int64_t, const void*, int64_t, const void*, int64_t, void*, int64_t, int, bool);
+template <class T, bool kTurned, int... kM>
+constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, kM...>) {
+  return {&TileOf<T, kM + 1, kTurned>...};
+}
+template <class T, bool kTurned>
+void Tile(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
+          bool add) {
+  static constexpr auto kTiles = TilesOf<T, kTurned>(std::make_integer_sequence<int, kTileRows>());
+  kTiles[rows - 1](k, a, lda, b, ldb, c, ldc, columns, add);
 }
 
 template <class T>
@@ -103,11 +98,13 @@ void Pack(const void* panel, int64_t across, int64_t along, int64_t count, int64
 
 }  // namespace
 
+template <class T>
+constexpr GemmLoops kGemm = {kTileRows, kTileColumns<T>, &Tile<T, false>, &Tile<T, true>, &Pack<T, kTileRows>,
+                             &Pack<T, kTileColumns<T>>, &RowTimesMatrix<T>};
+
 void FillGemm(Loops& loops) {
-  loops.gemm_f32 = {kRows, 2 * kLanes<float>, &Tile<float>, &Pack<float, kRows>, &Pack<float, 2 * kLanes<float>>,
-                    &RowTimesMatrix<float>};
-  loops.gemm_f64 = {kRows, 2 * kLanes<double>, &Tile<double>, &Pack<double, kRows>,
-                    &Pack<double, 2 * kLanes<double>>, &RowTimesMatrix<double>};
+  loops.gemm_f32 = kGemm<float>;
+  loops.gemm_f64 = kGemm<double>;
 }
 
 }  // namespace penstock::PENSTOCK_ISA

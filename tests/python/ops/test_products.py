@@ -1,0 +1,69 @@
+"""Products of matrices of many shapes: how they are cut into tiles, and sums of products."""
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+SHAPES = [(1, 7, 300), (3, 513, 40), (5, 5, 5), (13, 33, 257), (32, 512, 192), (97, 31, 64), (192, 512, 32),
+          (100, 130, 300), (60, 17, 600)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_layouts(shape, dtype):
+    m, n, depth = shape
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((m, depth)).astype(dtype), rng.standard_normal((depth, n)).astype(dtype)
+    wanted = a.astype(float) @ b.astype(float)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        results = [tf.matmul(a.T.copy() if turn_a else a, b.T.copy() if turn_b else b, turn_a, turn_b)
+                   for turn_a in (False, True) for turn_b in (False, True)]
+        for got in sess.run(results):
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=(2e-5 if dtype == np.float32 else 1e-12) * depth ** 0.5)
+
+
+def test_sums_of_products():
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((4, 40, 30)).astype(np.float32), rng.standard_normal((4, 30, 50)).astype(np.float32)
+    other = rng.standard_normal((40, 50)).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        left, right, base = tf.placeholder(tf.float32, a.shape), tf.placeholder(tf.float32, b.shape), tf.placeholder(tf.float32)
+        terms = [tf.matmul(left[i], right[i]) for i in range(4)]
+        both = tf.add_n(terms + [base]), tf.add_n([tf.matmul(left[0], right[0]), base])
+        feed = {left: a, right: b, base: other}
+        for _ in range(2):
+            got = sess.run(both, feed)
+            np.testing.assert_allclose(got[0], (a @ b).sum(0) + other, atol=1e-4)
+            np.testing.assert_allclose(got[1], a[0] @ b[0] + other, atol=1e-4)
+        np.testing.assert_array_equal(sess.run(base, feed), other)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="same size and shape"):
+            sess.run(both[1], {**feed, base: other[:, :1]})
+
+
+def test_a_sum_may_hold_what_is_multiplied():
+    a = np.random.default_rng(1).standard_normal((20, 20)).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, a.shape)
+        y = tf.exp(x)
+        got = sess.run(tf.add_n([tf.matmul(y, y), y]), {x: a})
+    np.testing.assert_allclose(got, np.exp(a) @ np.exp(a) + np.exp(a), rtol=1e-4)
+
+
+def test_gradients_of_a_weight_used_again_and_again():
+    rng = np.random.default_rng(1)
+    w_value, x_value = rng.standard_normal((2, 16, 16)).astype(np.float32) * 0.2
+    grads = []
+    for level in (tf.OptimizerOptions.L0, tf.OptimizerOptions.L1):
+        config = tf.ConfigProto(graph_options=tf.GraphOptions(
+            optimizer_options=tf.OptimizerOptions(opt_level=level)))
+        with tf.Graph().as_default(), tf.Session(config=config) as sess:
+            w = tf.Variable(w_value)
+            h = looped = tf.constant(x_value)
+            for _ in range(5):
+                h = tf.tanh(tf.matmul(h, w))
+            _, looped = tf.while_loop(lambda i, h: i < 5, lambda i, h: (i + 1, tf.tanh(tf.matmul(h, w))), [0, looped])
+            sess.run(w.initializer)
+            grads.append(sess.run([tf.gradients(h, w)[0], tf.gradients(looped, w)[0]]))
+    for one in (grads[0][1], *grads[1]):
+        np.testing.assert_allclose(one, grads[0][0], rtol=1e-4, atol=1e-5)

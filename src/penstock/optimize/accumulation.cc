@@ -1,5 +1,5 @@
-// Sums of products: AddN(a b, c d, other) adds each product to the sum so far where it is made, instead of writing all of
-// them and adding them up. So do the gradients of a weight that is used again and again.
+// Sums of products: AddN(a b, c d, other) adds each product to the sum so far where it is made, instead of writing all
+// of them and adding them up. So do the gradients of a weight that is used again and again.
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
@@ -17,7 +17,8 @@ class Accumulator {
   int Run() {
     int sums = 0;
     ForEachNode(graph_, [&](Node* node) {
-      if (AlgebraOf(node->op()) == Algebra::kSum && node->output_type(0) == DT_FLOAT && IsPure(graph_, *node)) sums += Chain(node);
+      if (AlgebraOf(node->op()) == Algebra::kSum && node->output_type(0) == DT_FLOAT && IsPure(graph_, *node))
+        sums += Chain(node);
     });
     return sums;
   }
@@ -27,7 +28,9 @@ class Accumulator {
   struct Term {
     Node *product, *identity;
   };
-  static bool IsPlain(const Node& node) { return node.traits().flow == Flow::kNone || node.traits().flow == Flow::kArg; }
+  static bool IsPlain(const Node& node) {
+    return node.traits().flow == Flow::kNone || node.traits().flow == Flow::kArg;
+  }
 
   bool FindTerm(const Node& sum, Node* input, Term* term) const {
     *term = {input, nullptr};
@@ -41,13 +44,15 @@ class Accumulator {
     // Of matrices: convolutions have no form that adds.
     const Node& product = *term->product;
     if (AlgebraOf(product.op()) != Algebra::kProduct || product.num_outputs() != 1 || product.shape(0).rank() != 2 ||
-        !product.control_inputs().empty() || !IsPure(graph_, product) || !read_once(product) || product.device() != sum.device()) {
+        !product.control_inputs().empty() || !IsPure(graph_, product) || !read_once(product) ||
+        product.device() != sum.device()) {
       return false;
     }
     if (!HasControlConsumers(product)) return true;
     // Who waits for the product will wait for its inputs: that says as well whether they are dead.
     return std::ranges::all_of(product.inputs(), [](const Endpoint& e) { return IsPlain(*e.node); }) &&
-           std::ranges::all_of(product.consumers(), [&](const Consumer& c) { return c.input >= 0 || IsPure(graph_, *c.node); });
+           std::ranges::all_of(product.consumers(),
+                               [&](const Consumer& c) { return c.input >= 0 || IsPure(graph_, *c.node); });
   }
 
   // Node ids follow the order in which gradients were made, so that products are added as they become ready.
@@ -106,12 +111,13 @@ class Accumulator {
     }
     std::vector<Endpoint> inputs = product.inputs();
     inputs.push_back(so_far);
-    Node* added = graph_.AddNode({.op = def.name,
-                                  .name = graph_.UniqueName(product.name() + "/added"),
-                                  .inputs = std::move(inputs),
-                                  .control_inputs = term.identity ? term.identity->control_inputs() : std::vector<Node*>{},
-                                  .attrs = std::move(attrs),
-                                  .device = product.device()});
+    Node* added =
+        graph_.AddNode({.op = def.name,
+                        .name = graph_.UniqueName(product.name() + "/added"),
+                        .inputs = std::move(inputs),
+                        .control_inputs = term.identity ? term.identity->control_inputs() : std::vector<Node*>{},
+                        .attrs = std::move(attrs),
+                        .device = product.device()});
     graph_.SetShape({added, 0}, product.shape(0));
     return added;
   }

@@ -49,7 +49,11 @@ void Optimize(Graph& graph, const SessionOptions& options, Graph::Evaluator eval
   run(rewrite.constant_folding, "constfold", [&] { FoldConstants(graph, evaluate); });
   run(rewrite.common_subgraph_elimination, "cse", [&] { MergeCommonSubexpressions(graph); });
   run(rewrite.arithmetic, "arithmetic", [&] { SimplifyArithmetic(graph); });
-  run(rewrite.remapping, "remap", [&] { FoldBatchNormalization(graph); FuseProducts(graph); AccumulateProducts(graph); });
+  run(rewrite.remapping, "remap", [&] {
+    FoldBatchNormalization(graph);
+    FuseProducts(graph);
+    AccumulateProducts(graph);
+  });
   run(rewrite.dependency, "dependency", [&] { PruneDependencies(graph); });
 }
 

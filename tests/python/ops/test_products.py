@@ -20,7 +20,8 @@ def test_all_layouts(shape, dtype):
         results = [tf.matmul(a.T.copy() if turn_a else a, b.T.copy() if turn_b else b, turn_a, turn_b)
                    for turn_a in (False, True) for turn_b in (False, True)]
         for got in sess.run(results):
-            np.testing.assert_allclose(got, wanted, rtol=0, atol=(2e-5 if dtype == np.float32 else 1e-12) * depth ** 0.5)
+            tolerance = 2e-5 if dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * depth ** 0.5)
 
 
 def test_sums_of_products():
@@ -28,7 +29,8 @@ def test_sums_of_products():
     a, b = rng.standard_normal((4, 40, 30)).astype(np.float32), rng.standard_normal((4, 30, 50)).astype(np.float32)
     other = rng.standard_normal((40, 50)).astype(np.float32)
     with tf.Graph().as_default(), tf.Session() as sess:
-        left, right, base = tf.placeholder(tf.float32, a.shape), tf.placeholder(tf.float32, b.shape), tf.placeholder(tf.float32)
+        left, right = tf.placeholder(tf.float32, a.shape), tf.placeholder(tf.float32, b.shape)
+        base = tf.placeholder(tf.float32)
         terms = [tf.matmul(left[i], right[i]) for i in range(4)]
         both = tf.add_n(terms + [base]), tf.add_n([tf.matmul(left[0], right[0]), base])
         feed = {left: a, right: b, base: other}

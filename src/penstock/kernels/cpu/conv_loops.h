@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-// What is done to results before they are stored: (y - mean) * scale + bias, each of an output channel, then no less than
-// `least` and no more than `most`; NaN stays. Null: nothing of it.
+// What is done to results before they are stored: (y - mean) * scale + bias, each of an output channel, then no less
+// than `least` and no more than `most`; NaN stays. Null: nothing of it.
 struct TileEpilogue {
   const float *bias = nullptr, *mean = nullptr, *scale = nullptr;  // mean and scale: both or none
   float least = 0, most = 0;
@@ -20,8 +20,8 @@ struct WinogradLoops {
   void (*filter)(const float* x, int64_t taps, int64_t n, float* to, int64_t stride) = nullptr;
   // x: the pixels of a tile, (side + 2)^2 of them, with n channels each.
   void (*input)(const float* const* x, int64_t n, float* to, int64_t stride) = nullptr;
-  // y: the pixels of results, side^2 of them, null for those that are not wanted. False if some are not finite before the
-  // epilogue.
+  // y: the pixels of results, side^2 of them, null for those that are not wanted. False if some are not finite before
+  // the epilogue.
   bool (*output)(const float* x, int64_t stride, int64_t n, const TileEpilogue* epilogue, float* const* y) = nullptr;
 };
 

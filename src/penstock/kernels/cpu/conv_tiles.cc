@@ -22,11 +22,13 @@ class WindowRow {
   }
   // Elements [begin, end) of the row of window `pixel`.
   void Copy(const float* x, int64_t pixel, int64_t begin, int64_t end, float* to) const {
-    const int64_t o2 = pixel % w_.out[2], o1 = pixel / w_.out[2] % w_.out[1], o0 = pixel / (w_.out[2] * w_.out[1]) % w_.out[0];
+    const int64_t o2 = pixel % w_.out[2], o1 = pixel / w_.out[2] % w_.out[1],
+                  o0 = pixel / (w_.out[2] * w_.out[1]) % w_.out[0];
     x += pixel / w_.OutPixels() * w_.InPixels() * w_.channels;
     while (begin < end) {
       const int64_t line = begin / line_, first = line * line_, last = std::min(end, first + line_);
-      const int64_t t2 = line % line_taps_, t1 = line / line_taps_ % w_.filter[1], t0 = line / (line_taps_ * w_.filter[1]);
+      const int64_t t2 = line % line_taps_, t1 = line / line_taps_ % w_.filter[1],
+                    t0 = line / (line_taps_ * w_.filter[1]);
       const int64_t i0 = o0 * w_.stride[0] - w_.pad[0] + t0 * w_.dilation[0];
       const int64_t i1 = o1 * w_.stride[1] - w_.pad[1] + t1 * w_.dilation[1];
       const int64_t i2 = o2 * w_.stride[2] - w_.pad[2] + t2 * w_.dilation[2];
@@ -102,8 +104,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   }
   const std::optional<TileEpilogue> in_tiles = InTiles(epilogue);
   const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(depth);
-  const TaskGrid grid = CutTasks(rows, loops.rows, panels, width, std::clamp<int64_t>(static_cast<int64_t>(flops / 6e6), 1, 64),
-                                 copies ? 4 : 1);
+  const TaskGrid grid = CutTasks(rows, loops.rows, panels, width,
+                                 std::clamp<int64_t>(static_cast<int64_t>(flops / 6e6), 1, 64), copies ? 4 : 1);
   const int64_t task_rows = CeilDiv(rows, grid.down), task_panels = CeilDiv(panels, grid.across);
   const int64_t cost = static_cast<int64_t>(flops / 100 / static_cast<double>(grid.down * grid.across));
   k.Parallel(grid.down * grid.across, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {
@@ -111,7 +113,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
     alignas(64) float copied[kMostRows * (kTileDepth + 16)];
     for (int64_t task = begin; task < end; ++task) {
       const int64_t first = task / grid.across * task_rows, last = std::min(rows, first + task_rows);
-      const int64_t first_panel = task % grid.across * task_panels, last_panel = std::min(panels, first_panel + task_panels);
+      const int64_t first_panel = task % grid.across * task_panels,
+                    last_panel = std::min(panels, first_panel + task_panels);
       if (first >= last || first_panel >= last_panel) continue;
       const int64_t tile = EvenRows(last - first, loops.rows), block = kBlockRows * tile;
       const int64_t channel = first_panel * width, count = std::min(n, last_panel * width) - channel;
@@ -131,7 +134,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
               TileEpilogue finish;
               if (complete && in_tiles) finish = From(*in_tiles, j * width);
               loops.tile(d, a, lda, b + (j * depth + p) * width, y + i * n + j * width, n, static_cast<int>(m),
-                         static_cast<int>(std::min(width, n - j * width)), p > 0, complete && in_tiles ? &finish : nullptr);
+                         static_cast<int>(std::min(width, n - j * width)), p > 0,
+                         complete && in_tiles ? &finish : nullptr);
             }
             if (complete && !in_tiles) epilogue.Apply(DT_FLOAT, y + i * n + channel, m, count, n, channel);
           }

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// A filter in memory: the tap t from input channel i to output channel o at data[t * tap + i * in + o * out]. A gradient
-// sees the taps backwards and the channels exchanged.
+// A filter in memory: the tap t from input channel i to output channel o at data[t * tap + i * in + o * out]. A
+// gradient sees the taps backwards and the channels exchanged.
 struct FilterView {
   const float* data = nullptr;
   int64_t tap = 0, in = 0, out = 0;

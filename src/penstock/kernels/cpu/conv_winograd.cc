@@ -1,6 +1,6 @@
 // Winograd's convolution: with filters of 3 x 3 taps, tiles of 4 x 4 results take 36 multiplications for each pair of
-// channels instead of 144. Channels are the innermost dimension of everything, so transforms are vectors' arithmetic and
-// the multiplications are 36 products of matrices.
+// channels instead of 144. Channels are the innermost dimension of everything, so transforms are vectors' arithmetic
+// and the multiplications are 36 products of matrices.
 #include <algorithm>
 
 #include "penstock/kernels/cpu/conv_tiles.h"
@@ -21,9 +21,22 @@ const WinogradLoops& LoopsOf(int side) { return CpuLoops().conv->winograd[side =
 class Winograd {
  public:
   Winograd(const KernelContext& k, const Convolution& c, int side, const float* x, float* y, const Epilogue& epilogue)
-      : k_(k), c_(c), loops_(*CpuLoops().conv), transforms_(LoopsOf(side)), side_(side), size_(side + 2),
-        elements_(size_ * size_), in_(c.w.channels), out_(c.out_channels), panels_(out_ / loops_.columns),
-        tiles_(Tiles(c, side)), x_(x), y_(y), epilogue_(epilogue), in_tiles_(InTiles(epilogue)), zeros_(k.Temp(DT_FLOAT, Shape({in_}))) {
+      : k_(k),
+        c_(c),
+        loops_(*CpuLoops().conv),
+        transforms_(LoopsOf(side)),
+        side_(side),
+        size_(side + 2),
+        elements_(size_ * size_),
+        in_(c.w.channels),
+        out_(c.out_channels),
+        panels_(out_ / loops_.columns),
+        tiles_(Tiles(c, side)),
+        x_(x),
+        y_(y),
+        epilogue_(epilogue),
+        in_tiles_(InTiles(epilogue)),
+        zeros_(k.Temp(DT_FLOAT, Shape({in_}))) {
     std::fill_n(zeros_.mutable_data<float>(), in_, 0.0f);
   }
 
@@ -46,19 +59,21 @@ class Winograd {
   bool Run(const float* filter) {
     const int64_t fit = (400 << 10) / (elements_ * (in_ + out_) * 4) / loops_.rows * loops_.rows;
     const int64_t most = std::clamp<int64_t>(fit, loops_.rows, 4 * loops_.rows);
-    // Few tiles and a large filter: each of its elements is read once, by one core. Else tiles go all the way while they
-    // are in a core's cache.
+    // Few tiles and a large filter: each of its elements is read once, by one core. Else tiles go all the way while
+    // they are in a core's cache.
     if (tiles_ <= 12 * most && filter_floats() > 1 << 17) {
       Tensor v = k_.Temp(DT_FLOAT, Shape({elements_ * tiles_ * InStride()}));
       Tensor m = k_.Temp(DT_FLOAT, Shape({elements_ * tiles_ * OutStride()}));
       k_.Parallel(tiles_, elements_ * in_ / 4, [&](int64_t begin, int64_t end) {
         TransformInput(begin, end, v.mutable_data<float>() + begin * InStride(), tiles_);
       });
-      k_.Parallel(elements_ * panels_, std::max<int64_t>(1, tiles_ * in_ * loops_.columns / 50), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          Multiply(v.data<float>(), filter, m.mutable_data<float>(), tiles_, i / panels_, i % panels_, i % panels_ + 1);
-        }
-      });
+      k_.Parallel(elements_ * panels_, std::max<int64_t>(1, tiles_ * in_ * loops_.columns / 50),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i) {
+                      Multiply(v.data<float>(), filter, m.mutable_data<float>(), tiles_, i / panels_, i % panels_,
+                               i % panels_ + 1);
+                    }
+                  });
       k_.Parallel(tiles_, elements_ * out_ / 4, [&](int64_t begin, int64_t end) {
         TransformOutput(m.data<float>() + begin * OutStride(), begin, end, tiles_);
       });
@@ -133,8 +148,9 @@ class Winograd {
       const int64_t d = std::min(kTileDepth, in_ - p);
       for (int64_t j = first_panel; j < last_panel; ++j) {
         for (int64_t i = 0; i < count; i += rows) {
-          loops_.tile(d, v + i * InStride() + p, InStride(), filter + (j * in_ + p) * width, m + i * OutStride() + j * width,
-                      OutStride(), static_cast<int>(std::min(rows, count - i)), static_cast<int>(width), p > 0, nullptr);
+          loops_.tile(d, v + i * InStride() + p, InStride(), filter + (j * in_ + p) * width,
+                      m + i * OutStride() + j * width, OutStride(), static_cast<int>(std::min(rows, count - i)),
+                      static_cast<int>(width), p > 0, nullptr);
         }
       }
     }
@@ -144,16 +160,19 @@ class Winograd {
     float* pixels[16];
     for (int64_t tile = first; tile < last; ++tile, m += OutStride()) {
       const Corner at = CornerOf(tile);
-      const int64_t rows = std::min<int64_t>(side_, c_.w.out[1] - at.row), columns = std::min<int64_t>(side_, c_.w.out[2] - at.column);
+      const int64_t rows = std::min<int64_t>(side_, c_.w.out[1] - at.row),
+                    columns = std::min<int64_t>(side_, c_.w.out[2] - at.column);
       float* corner = y_ + ((at.image * c_.w.out[1] + at.row) * c_.w.out[2] + at.column) * out_;
       for (int64_t r = 0; r < side_; ++r) {
         for (int64_t s = 0; s < side_; ++s) {
           pixels[r * side_ + s] = r < rows && s < columns ? corner + (r * c_.w.out[2] + s) * out_ : nullptr;
         }
       }
-      if (!transforms_.output(m, length * OutStride(), out_, in_tiles_ ? &*in_tiles_ : nullptr, pixels)) finite_ = false;
+      if (!transforms_.output(m, length * OutStride(), out_, in_tiles_ ? &*in_tiles_ : nullptr, pixels))
+        finite_ = false;
       if (in_tiles_) continue;
-      for (int64_t r = 0; r < rows; ++r) epilogue_.Apply(DT_FLOAT, corner + r * c_.w.out[2] * out_, columns, out_, out_, 0);
+      for (int64_t r = 0; r < rows; ++r)
+        epilogue_.Apply(DT_FLOAT, corner + r * c_.w.out[2] * out_, columns, out_, out_, 0);
     }
   }
 
@@ -174,7 +193,8 @@ class Winograd {
 
 int WinogradSide(const Convolution& c) {
   const Windows& w = c.w;
-  if (c.groups != 1 || w.in[0] != 1 || w.out[0] != 1 || w.filter[0] != 1 || w.filter[1] != 3 || w.filter[2] != 3) return 0;
+  if (c.groups != 1 || w.in[0] != 1 || w.out[0] != 1 || w.filter[0] != 1 || w.filter[1] != 3 || w.filter[2] != 3)
+    return 0;
   if (w.pad[0] != 0 || w.stride[1] != 1 || w.stride[2] != 1 || w.dilation[1] != 1 || w.dilation[2] != 1) return 0;
   if (w.channels < 32 || w.channels % 16 != 0 || c.out_channels % CpuLoops().conv->columns != 0) return 0;
   // Nanoseconds of one core: multiplications, reading the filter, transforms.

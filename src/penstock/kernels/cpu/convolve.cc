@@ -247,7 +247,7 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
 
 void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
                     void* dfilter) {
-  if (type == DT_FLOAT && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
+  if (type == DT_FLOAT && !IsProduct(c) && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {

@@ -35,8 +35,8 @@ class Scratch {
 
 // One or few rows: each row of B is read once, where it lies.
 template <class T>
-void RowsTimesMatrix(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-                     const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
+void RowsTimesMatrix(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth,
+                     const MatrixView& a, const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
   const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
   const int64_t length = n >= 2048 ? 1024 : CeilDiv(n, 4), pieces = CeilDiv(n, length);
   parallel(m * pieces, std::max<int64_t>(1, depth * length / 8), [&](int64_t begin, int64_t end) {
@@ -61,7 +61,15 @@ class TiledGemm {
  public:
   TiledGemm(const GemmLoops& loops, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c,
             int64_t ldc, bool accumulate)
-      : loops_(loops), m_(m), n_(n), depth_(depth), a_(a), b_(b), c_(c), ldc_(ldc), accumulate_(accumulate),
+      : loops_(loops),
+        m_(m),
+        n_(n),
+        depth_(depth),
+        a_(a),
+        b_(b),
+        c_(c),
+        ldc_(ldc),
+        accumulate_(accumulate),
         panels_(CeilDiv(n, loops.nr)) {}
 
   void Run(ParallelFn parallel) {
@@ -89,22 +97,23 @@ class TiledGemm {
     packed_b_ = pack_b ? packed_b.data() : nullptr;
     const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
     const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1.5e6), 1, 64);
-    const TaskGrid grid = row_tiles <= 4 ? TaskGrid{1, std::min(wanted, panels_)} : CutTasks(m_, mr, panels_, nr, wanted, 1);
+    const TaskGrid grid =
+        row_tiles <= 4 ? TaskGrid{1, std::min(wanted, panels_)} : CutTasks(m_, mr, panels_, nr, wanted, 1);
     const int64_t rows = CeilDiv(CeilDiv(m_, mr), grid.down) * mr, columns = CeilDiv(panels_, grid.across);
     const int64_t tasks = grid.down * grid.across;
     parallel(tasks, std::max<int64_t>(1, static_cast<int64_t>(flops / 80 / static_cast<double>(tasks))),
              [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i / grid.across * rows, column = i % grid.across * columns;
-        Task(row, std::min(m_, row + rows), column, std::min(panels_, column + columns));
-      }
-    });
+               for (int64_t i = begin; i < end; ++i) {
+                 const int64_t row = i / grid.across * rows, column = i % grid.across * columns;
+                 Task(row, std::min(m_, row + rows), column, std::min(panels_, column + columns));
+               }
+             });
   }
 
  private:
   void PackPanel(int64_t panel, int64_t p, int64_t depth, T* to) const {
-    loops_.pack_b(static_cast<const T*>(b_.data) + p * b_.row_stride + panel * loops_.nr * b_.column_stride, b_.column_stride,
-                  b_.row_stride, std::min<int64_t>(loops_.nr, n_ - panel * loops_.nr), depth, to);
+    loops_.pack_b(static_cast<const T*>(b_.data) + p * b_.row_stride + panel * loops_.nr * b_.column_stride,
+                  b_.column_stride, b_.row_stride, std::min<int64_t>(loops_.nr, n_ - panel * loops_.nr), depth, to);
   }
 
   void Task(int64_t row, int64_t last_row, int64_t panel, int64_t last_panel) const {
@@ -138,7 +147,8 @@ class TiledGemm {
     }
   }
 
-  void OneTile(int64_t i, int rows, int64_t p, int64_t depth, const T* b, int64_t ldb, int64_t j, int columns, bool add) const {
+  void OneTile(int64_t i, int rows, int64_t p, int64_t depth, const T* b, int64_t ldb, int64_t j, int columns,
+               bool add) const {
     T* const c = c_ + i * ldc_ + j * loops_.nr;
     const T* const a = static_cast<const T*>(a_.data) + i * a_.row_stride + p * a_.column_stride;
     if (packed_a_) {
@@ -261,8 +271,10 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     PlainGemm<T>(parallel, m, n, depth, a, b, static_cast<T*>(c), ldc, accumulate);
   };
   switch (type) {
-    case DT_FLOAT: return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
-    case DT_DOUBLE: return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
+    case DT_FLOAT:
+      return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
+    case DT_DOUBLE:
+      return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
     case DT_HALF:
     case DT_BFLOAT16: return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:

@@ -37,10 +37,10 @@ inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have l
 // C[m, n] (+)= A[m, k] B[k, n] by tiles; see gemm.h.
 struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
-  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr columns
-  // of b are read. `turned`: of a[p * lda + i].
-  void (*tile)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
-               bool accumulate) = nullptr;
+  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * ldb + j], for i < rows <= mr, j < columns <= nr; all nr
+  // columns of b are read. `turned`: of a[p * lda + i].
+  void (*tile)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
+               int columns, bool accumulate) = nullptr;
   void (*turned)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
                  int columns, bool accumulate) = nullptr;
   // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
@@ -90,18 +90,18 @@ struct Loops {
 const Loops& CpuLoops();
 
 // What each loops/*.cc adds, once for each instruction set.
-#define PENSTOCK_LOOPS(isa)              \
-  namespace isa {                        \
-  void FillArithmetic(Loops& loops);     \
-  void FillCompare(Loops& loops);        \
-  void FillMath(Loops& loops);           \
-  void FillCast(Loops& loops);           \
-  void FillReduce(Loops& loops);         \
-  void FillGemm(Loops& loops);           \
-  void FillMove(Loops& loops);           \
-  void FillNn(Loops& loops);             \
-  void FillConv(Loops& loops);           \
-  void FillRandom(Loops& loops);         \
+#define PENSTOCK_LOOPS(isa)          \
+  namespace isa {                    \
+  void FillArithmetic(Loops& loops); \
+  void FillCompare(Loops& loops);    \
+  void FillMath(Loops& loops);       \
+  void FillCast(Loops& loops);       \
+  void FillReduce(Loops& loops);     \
+  void FillGemm(Loops& loops);       \
+  void FillMove(Loops& loops);       \
+  void FillNn(Loops& loops);         \
+  void FillConv(Loops& loops);       \
+  void FillRandom(Loops& loops);     \
   }
 PENSTOCK_LOOPS(baseline)
 PENSTOCK_LOOPS(avx2)

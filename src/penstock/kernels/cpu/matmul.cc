@@ -36,8 +36,9 @@ struct MatMul {
     const Shape shape({m, n});
     const MatrixView va = View(pa, a_columns, transpose_a, false), vb = View(pb, b_columns, transpose_b, false);
     if (addend >= 0) {
-      k.Require(k.shape(addend) == shape, "Inputs to operation ", k.node().name(), " of type AddN must have the same size and ",
-                "shape.  Input 0: ", k.shape(addend), " != input 1: ", shape);
+      k.Require(k.shape(addend) == shape, "Inputs to operation ", k.node().name(),
+                " of type AddN must have the same size and ", "shape.  Input 0: ", k.shape(addend),
+                " != input 1: ", shape);
     }
     const void* from = addend >= 0 ? k.input(addend).raw() : nullptr;
     Tensor& c = from && from != pa && from != pb ? k.OutputLike(0, {addend}, shape) : k.Output(0, shape);
@@ -47,8 +48,8 @@ struct MatMul {
   }
 };
 
-// A product, and a bias for each column and perhaps a rectifier, in one pass over the result; or a product that is added to
-// a sum of others.
+// A product, and a bias for each column and perhaps a rectifier, in one pass over the result; or a product that is
+// added to a sum of others.
 struct FusedMatMul {
   MatMul product;
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();

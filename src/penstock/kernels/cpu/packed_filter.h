@@ -11,7 +11,8 @@
 namespace penstock {
 
 // Kept as long as the same buffer comes in. It holds that buffer, so that nobody writes into it: variables are changed
-// in place only when nobody else holds their value. A filter that changes all the same (in training) is not kept any more.
+// in place only when nobody else holds their value. A filter that changes all the same (in training) is not kept any
+// more.
 class PackedFilter {
  public:
   struct Kept {

@@ -18,9 +18,10 @@ inline int64_t EvenRows(int64_t rows, int64_t most) { return CeilDiv(rows, CeilD
 struct TaskGrid {
   int64_t down = 1, across = 1;
 };
-// About `wanted` of them. Each reads its rows of the left side, an element of which costs as much as `row_weight`, and its
-// columns of the right one.
-inline TaskGrid CutTasks(int64_t rows, int64_t tile_rows, int64_t panels, int64_t columns, int64_t wanted, double row_weight) {
+// About `wanted` of them. Each reads its rows of the left side, an element of which costs as much as `row_weight`, and
+// its columns of the right one.
+inline TaskGrid CutTasks(int64_t rows, int64_t tile_rows, int64_t panels, int64_t columns, int64_t wanted,
+                         double row_weight) {
   TaskGrid best;
   double least = 0;
   for (int64_t across = 1; across <= std::min(panels, wanted); ++across) {

@@ -90,8 +90,8 @@ void Tile(int64_t k, const float* a, int64_t lda, const float* b, float* c, int6
   kTiles[m - 1](k, a, lda, b, c, ldc, n, add, epilogue);
 }
 
-// The transforms of one row or column, by the formula of Toom and Cook for polynomials that are evaluated at 0, some points
-// and their negatives, and infinity.
+// The transforms of one row or column, by the formula of Toom and Cook for polynomials that are evaluated at 0, some
+// points and their negatives, and infinity.
 
 // Points 0, 1, -1, infinity
 struct Side2 {
@@ -100,7 +100,9 @@ struct Side2 {
     const V even = (x[0] + x[2]) * 0.5f, odd = x[1] * 0.5f;
     y[0] = x[0], y[1] = even + odd, y[2] = even - odd, y[3] = x[2];
   }
-  static void Input(const V x[4], V y[4]) { y[0] = x[0] - x[2], y[1] = x[1] + x[2], y[2] = x[2] - x[1], y[3] = x[3] - x[1]; }
+  static void Input(const V x[4], V y[4]) {
+    y[0] = x[0] - x[2], y[1] = x[1] + x[2], y[2] = x[2] - x[1], y[3] = x[3] - x[1];
+  }
   static void Output(const V x[4], V y[2]) { y[0] = x[0] + x[1] + x[2], y[1] = x[1] - x[2] + x[3]; }
 };
 

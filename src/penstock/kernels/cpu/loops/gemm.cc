@@ -43,8 +43,8 @@ constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, k
   return {&TileOf<T, kM + 1, kTurned>...};
 }
 template <class T, bool kTurned>
-void Tile(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows, int columns,
-          bool add) {
+void Tile(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
+          int columns, bool add) {
   static constexpr auto kTiles = TilesOf<T, kTurned>(std::make_integer_sequence<int, kTileRows>());
   kTiles[rows - 1](k, a, lda, b, ldb, c, ldc, columns, add);
 }
@@ -99,8 +99,8 @@ void Pack(const void* panel, int64_t across, int64_t along, int64_t count, int64
 }  // namespace
 
 template <class T>
-constexpr GemmLoops kGemm = {kTileRows, kTileColumns<T>, &Tile<T, false>, &Tile<T, true>, &Pack<T, kTileRows>,
-                             &Pack<T, kTileColumns<T>>, &RowTimesMatrix<T>};
+constexpr GemmLoops kGemm = {kTileRows,           kTileColumns<T>,           &Tile<T, false>,   &Tile<T, true>,
+                             &Pack<T, kTileRows>, &Pack<T, kTileColumns<T>>, &RowTimesMatrix<T>};
 
 void FillGemm(Loops& loops) {
   loops.gemm_f32 = kGemm<float>;

@@ -247,13 +247,14 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
 
 void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
                     void* dfilter) {
-  if (type == DT_FLOAT && !IsProduct(c) && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
+  // A large filter over few windows is a product of matrices, whose left side is quickly made.
+  const bool is_product = c.groups == 1 && (IsProduct(c) || (rows <= 512 && depth >= 1024 && n >= 64));
+  if (type == DT_FLOAT && !is_product && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
   if (IsProduct(c)) {
     return Gemm(k, type, depth, n, rows, {x, 1, depth}, {dy, n, 1}, dfilter, n);
   }
-  std::memset(dfilter, 0, depth * c.out_channels * size);
   const int64_t step = std::max<int64_t>(512, RowsAtATime(depth, size));
   Tensor columns = k.Temp(type, Shape({std::min(step, rows), depth}));
   for (int64_t group = 0; group < c.groups; ++group) {
@@ -265,7 +266,7 @@ void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c,
       });
       Gemm(k, type, depth, n, last - first, {columns.raw(), 1, depth},
            {static_cast<const char*>(dy) + (first * c.out_channels + group * n) * size, c.out_channels, 1},
-           static_cast<char*>(dfilter) + group * n * size, c.out_channels, true);
+           static_cast<char*>(dfilter) + group * n * size, c.out_channels, first > 0);
     }
   }
 }

@@ -164,10 +164,19 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 class CheckpointManager(object):
     """Keeps the newest checkpoints of a tf.train.Checkpoint, and some of the older ones, and deletes the rest."""
 
-    def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt"):
+    def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt",
+                 step_counter=None, checkpoint_interval=None, init_fn=None, last_checkpoint_step=None):
+        """checkpoint_interval: `save` does something only so many steps of `step_counter` after the last checkpoint.
+        init_fn: what `restore_or_initialize` calls if there is no checkpoint."""
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError("Expected a positive integer or `None` for `max_to_max_to_keep`, got %d." % (max_to_keep,))
+        if checkpoint_interval is not None and step_counter is None:
+            raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
+        directory = compat.path_to_str(directory)
         self._checkpoint = checkpoint
+        self._checkpoint_interval = checkpoint_interval
+        self._step_counter, self._last_checkpoint_step = step_counter, last_checkpoint_step
+        self._init_fn = init_fn
         self._save_counter_assign = None
         self._max_to_keep = max_to_keep
         self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
@@ -202,6 +211,21 @@ class CheckpointManager(object):
     def checkpoints(self):
         """Paths of the checkpoints that may still be deleted, oldest first."""
         return list(self._maybe_delete)
+
+    @property
+    def directory(self):
+        """Where the checkpoints are."""
+        return self._directory
+
+    @property
+    def checkpoint_interval(self):
+        """How many steps lie between checkpoints, or None."""
+        return self._checkpoint_interval
+
+    @property
+    def checkpoint(self):
+        """What is saved."""
+        return self._checkpoint
 
     @property
     def _prefix(self):
@@ -244,15 +268,39 @@ class CheckpointManager(object):
         session.run(self._save_counter_assign)
         return save_counter
 
-    def save(self, checkpoint_number=None):
-        """Writes a checkpoint, deletes what is too old, and returns the path."""
+    def _step(self):
+        return training_util.global_step(sess=ops.get_default_session(), global_step_tensor=self._step_counter)
+
+    def _is_due(self, check_interval):
+        if self._checkpoint_interval is None:
+            return True
+        step, last = self._step(), self._last_checkpoint_step
+        if last is not None and (step == last or check_interval and step < last + self._checkpoint_interval):
+            return False
+        self._last_checkpoint_step = step
+        return True
+
+    def save(self, checkpoint_number=None, check_interval=True, options=None):
+        """Writes a checkpoint, deletes what is too old, and returns the path; None if the next one is not due yet.
+
+        check_interval: false asks for one at any step but that of the last one.
+        """
+        if not self._is_due(check_interval):
+            return None
         save_counter = self._incremented_save_counter()
         if checkpoint_number is None:
             checkpoint_number = save_counter
         if not isinstance(checkpoint_number, compat.integral_types):
             checkpoint_number = training_util.global_step(sess=ops.get_default_session(),
                                                           global_step_tensor=checkpoint_number)
-        path = self._checkpoint.write("%s-%d" % (self._prefix, checkpoint_number))
+        prefix = "%s-%d" % (self._prefix, checkpoint_number)
+        if options is None:
+            path = self._checkpoint.write(prefix)
+            self._written(path)
+            return path
+        return self._checkpoint.write(prefix, options=options.with_callback(self._written))
+
+    def _written(self, path):
         self._maybe_delete.pop(path, None)
         self._maybe_delete[path] = time.time()
         self._latest_checkpoint = path
@@ -260,4 +308,19 @@ class CheckpointManager(object):
         self._record_state()
         self._sweep()
         self._record_state()
-        return path
+
+    def restore_or_initialize(self):
+        """Restores the newest checkpoint and returns its path; if there is none, calls `init_fn` and returns None."""
+        if self._latest_checkpoint is not None:
+            self._checkpoint.restore(self._latest_checkpoint)
+            if self._checkpoint_interval is not None:
+                self._last_checkpoint_step = self._step()
+            return self._latest_checkpoint
+        if self._init_fn is not None:
+            self._init_fn()
+            logging.info("Customized initialization is done through the passed `init_fn`.")
+        return None
+
+    def sync(self):
+        """Waits for a checkpoint that is written beside the program."""
+        self._checkpoint.sync()

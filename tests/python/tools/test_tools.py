@@ -106,3 +106,55 @@ def test_inspect(tmp_path):
     assert printed(tmp_path / "nothing")[0] == 1
     (tmp_path / "garbage").write_bytes(b"garbage" * 20)
     assert printed(tmp_path / "garbage")[0] == 1
+
+
+def saved_model_cli(capsys, *arguments):
+    from penstock.tools import saved_model_cli as cli
+    status = cli.main([str(a) for a in arguments])
+    found = capsys.readouterr()
+    return status, found.out, found.err
+
+
+def test_saved_model_cli(tmp_path, capsys):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    y = tf.multiply(x, 2.0, name="y")
+    examples = tf.placeholder(tf.string, [None], name="examples")
+    parsed = tf.parse_example(examples, {"f": tf.FixedLenFeature([1], tf.float32)})["f"]
+    builder = tf.saved_model.Builder(str(tmp_path / "m"))
+    with tf.Session() as sess:
+        builder.add_meta_graph_and_variables(sess, ["serve", "more"], {
+            "serving_default": tf.saved_model.predict_signature_def({"x": x}, {"y": y}),
+            "parse": tf.saved_model.predict_signature_def({"e": examples}, {"f": parsed})})
+    builder.save()
+    model = tmp_path / "m"
+    assert "'more, serve'" in saved_model_cli(capsys, "show", model)[1]
+    keys = saved_model_cli(capsys, "show", model, "--tag_set", "serve,more")[1]
+    assert 'SignatureDef key: "parse"\nSignatureDef key: "serving_default"' in keys
+    shown = saved_model_cli(capsys, "show", "--dir", model, "--tag_set", "serve,more", "--signature_def", "parse")[1]
+    assert "inputs['e'] tensor_info:\n      dtype: DT_STRING\n      shape: (-1)\n      name: examples:0" in shown
+    assert "signature_def['serving_default']:" in saved_model_cli(capsys, "show", model, "--all")[1]
+
+    def run(*more):
+        return saved_model_cli(capsys, "run", model, "--tag_set", "serve,more", *more)
+
+    np.savez(tmp_path / "in.npz", a=np.float32([[1, 2]]), b=np.float32([[3, 4]]))
+    out = tmp_path / "out"
+    status, text, _ = run("--signature_def", "serving_default", "--inputs", f"x={tmp_path / 'in.npz'}[b]", "--outdir",
+                          out)
+    assert status == 0 and "Result for output key y:\n[[6. 8.]]" in text
+    assert np.load(out / "y.npy").tolist() == [[6, 8]]
+    status, _, error = run("--signature_def", "serving_default", "--input_exprs", "x=np.ones((1, 2))", "--outdir", out)
+    assert status == 1 and "already exists" in error
+    assert "[[2. 2.]]" in run("--signature_def", "serving_default", "--input_exprs", "x=np.ones((1, 2))", "--outdir",
+                              out, "--overwrite")[1]
+    assert "[[1.5]]" in run("--signature_def", "parse", "--input_examples", 'e=[{"f": [1.5]}]')[1]
+    for more, phrase in ((("--signature_def", "none", "--input_exprs", "x=1"), "no signature 'none'"),
+                         (("--signature_def", "parse", "--input_exprs", "x=1"), "not a valid input key"),
+                         (("--signature_def", "parse"), "must be required"),
+                         (("--signature_def", "parse", "--inputs", "x"), "format is incorrect"),
+                         (("--signature_def", "parse", "--input_examples", "e={}"), "must be a list of dictionaries")):
+        status, _, error = run(*more)
+        assert status == 1 and phrase in error
+    assert "does not contain denylisted ops" in saved_model_cli(capsys, "scan", model)[1]
+    assert "contains the following denylisted ops: {'Mul'}" in saved_model_cli(
+        capsys, "scan", model, "--op_denylist", "Mul,Add")[1]

@@ -16,6 +16,10 @@ class MultiDeviceSaver:
 
     def save(self, file_prefix):
         """An operation that writes the checkpoint."""
+        return self.snapshot()(file_prefix)
+
+    def snapshot(self):
+        """A function from a prefix to what writes the values that there are now."""
         names, slices, tensors = [], [], []
         for saveable in self._saveables:
             for spec in saveable.specs:
@@ -25,9 +29,13 @@ class MultiDeviceSaver:
                 names.append(spec.name)
                 slices.append(spec.slice_spec)
                 tensors.append(tensor)
-        with ops.device("cpu:0"):
-            return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
-                               constant_op.constant(slices, dtypes.string), tensors)
+
+        def save(file_prefix):
+            with ops.device("cpu:0"):
+                return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
+                                   constant_op.constant(slices, dtypes.string), tensors)
+
+        return save
 
     def to_proto(self):
         """Builds the operations of a tf.train.Saver; gives the SaverDef that names them."""

@@ -388,6 +388,8 @@ class Trackable:
             position = CheckpointPosition(checkpoint=checkpoint, proto_id=child.node_id)
             part = self._lookup_dependency(child.local_name)
             if part is None:
+                part = checkpoint.graph_view.attached(self, child.local_name)
+            if part is None:
                 self._deferred_dependencies.setdefault(child.local_name, []).append(position)
             elif position.bind_object(trackable=part):
                 visit_queue.append(position)

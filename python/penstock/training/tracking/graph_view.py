@@ -61,16 +61,27 @@ def _serialize_slot_variables(objects, node_ids, object_names):
 class ObjectGraphView:
     """All objects that can be reached from a root along its parts."""
 
-    def __init__(self, root, saveables_cache=None):
-        """`saveables_cache`: {object: {key: saveables}}, so that a graph gets the nodes of each but once."""
+    def __init__(self, root, saveables_cache=None, attached_dependencies=None):
+        """`saveables_cache`: {object: {key: saveables}}, so that a graph gets the nodes of each but once.
+        `attached_dependencies`: references to parts that the root has here only."""
         self._root_ref = root
+        self._attached_dependencies = () if attached_dependencies is None else attached_dependencies
         self._saveables_cache = saveables_cache
 
     def list_dependencies(self, obj):
         """The parts of an object."""
         obj._maybe_initialize_trackable()
-        return [base.TrackableReference(name, part) for name, part in obj._trackable_children().items()
-                if isinstance(part, base.Trackable)]
+        parts = [base.TrackableReference(name, part) for name, part in obj._trackable_children().items()
+                 if isinstance(part, base.Trackable)]
+        return parts + list(self._attached_dependencies) if obj is self.root else parts
+
+    def attached(self, obj, name):
+        """The part that the root has here only, or None."""
+        if obj is self.root:
+            for reference in self._attached_dependencies:
+                if reference.name == name:
+                    return reference.ref
+        return None
 
     @property
     def saveables_cache(self):

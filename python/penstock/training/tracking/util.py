@@ -160,13 +160,26 @@ class TrackableSaver:
         feeds[self._prefix_feed] = file_prefix
         return (session or get_session()).run(self._save_operation, feed_dict=feeds)
 
+    def snapshot(self, file_prefix):
+        """A function that writes the values that there are now, when it is called."""
+        saveables, _, _ = self._gather_saveables()
+        save = functional_saver.MultiDeviceSaver(saveables).snapshot()
+
+        def write():
+            directory = os.path.dirname(file_prefix)
+            if directory:
+                gfile.MakeDirs(directory)
+            save(file_prefix)
+
+        return write
+
     @staticmethod
     def _write(saveables, prefix):
         written = functional_saver.MultiDeviceSaver(saveables).save(prefix)
         with ops.device("/cpu:0"), ops.control_dependencies([written] if written is not None else []):
             return array_ops.identity(prefix)
 
-    def restore(self, save_path):
+    def restore(self, save_path, skip_slots=False):
         """Restores a checkpoint: at once in eager mode, else when the status' operations are run."""
         if save_path is None:
             return InitializationOnlyStatus(self._graph_view, ops.uid())
@@ -183,8 +196,12 @@ class TrackableSaver:
                 with ops.device("/cpu:0"):
                     self._restore_prefix_feed = constant_op.constant("model")
             prefix, feeds = self._restore_prefix_feed, {self._restore_prefix_feed: save_path}
+        objects = trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
+        if skip_slots:
+            for node in objects.nodes:
+                del node.slot_variables[:]
         checkpoint = restore_lib.CheckpointRestoreCoordinator(
-            trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized), reader, prefix,
+            objects, reader, prefix,
             self._restore_op_cache, self._graph_view)
         base.CheckpointPosition(checkpoint=checkpoint, proto_id=0).restore(self._graph_view.root)
         return CheckpointLoadStatus(checkpoint, graph_view=self._graph_view, feed_dict=feeds)
@@ -257,8 +274,16 @@ class Checkpoint(tracking.AutoTrackable):
 
     def save(self, file_prefix, session=None):
         """Writes the checkpoint PREFIX-NUMBER and notes it as the newest of its directory; gives the path."""
-        graph_building = not context.executing_eagerly()
-        if graph_building:
+        number = self._next_number(session)
+        path = self.write("%s-%d" % (file_prefix, number), session=session)
+        checkpoint_management.update_checkpoint_state_internal(
+            save_dir=os.path.dirname(file_prefix), model_checkpoint_path=path, all_model_checkpoint_paths=[path],
+            save_relative_paths=True)
+        return path
+
+    def _next_number(self, session):
+        """Counts one save more."""
+        if not context.executing_eagerly():
             if ops.inside_function():
                 raise NotImplementedError(
                     "Calling tf.train.Checkpoint.save() from a function is not supported, as save() modifies saving "
@@ -272,14 +297,8 @@ class Checkpoint(tracking.AutoTrackable):
                 with ops.colocate_with(self.save_counter):
                     self._save_assign_op = data_structures.NoDependency(
                         self.save_counter.assign_add(1, read_value=True))
-            number = session.run(self._save_assign_op)
-        else:
-            number = self.save_counter.assign_add(1, read_value=True).numpy()
-        path = self.write("%s-%d" % (file_prefix, number), session=session)
-        checkpoint_management.update_checkpoint_state_internal(
-            save_dir=os.path.dirname(file_prefix), model_checkpoint_path=path, all_model_checkpoint_paths=[path],
-            save_relative_paths=True)
-        return path
+            return session.run(self._save_assign_op)
+        return self.save_counter.assign_add(1, read_value=True).numpy()
 
     def read(self, save_path):
         """Restores what `write` wrote: `restore` without the counter of saves."""

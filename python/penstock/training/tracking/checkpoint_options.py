@@ -1,0 +1,34 @@
+"""CheckpointOptions: how tf.train.Checkpoint writes and reads."""
+import copy
+
+
+class CheckpointOptions:
+    """How a checkpoint is written and read.
+
+    experimental_io_device, experimental_sharding_callback: accepted; this process writes one file.
+    enable_async (or experimental_enable_async_checkpoint): values are taken at once and written beside the program,
+    until `sync()`. experimental_write_callbacks: functions, of the path or of nothing, called when the checkpoint is
+    written. experimental_skip_slot_variables: optimizers' slot variables are not read.
+    """
+
+    __slots__ = ("experimental_io_device", "experimental_enable_async_checkpoint", "experimental_write_callbacks",
+                 "enable_async", "experimental_sharding_callback", "experimental_skip_slot_variables")
+
+    def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
+                 experimental_write_callbacks=None, enable_async=False, experimental_skip_slot_variables=False,
+                 experimental_sharding_callback=None):
+        for callback in experimental_write_callbacks or ():
+            if not callable(callback):
+                raise TypeError(f"A callback of a checkpoint has to be callable, got {callback!r}.")
+        self.experimental_io_device = experimental_io_device
+        self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint or enable_async
+        self.enable_async = self.experimental_enable_async_checkpoint
+        self.experimental_write_callbacks = experimental_write_callbacks
+        self.experimental_skip_slot_variables = experimental_skip_slot_variables
+        self.experimental_sharding_callback = experimental_sharding_callback
+
+    def with_callback(self, callback):
+        """The same with one callback more."""
+        more = copy.copy(self)
+        more.experimental_write_callbacks = [*(self.experimental_write_callbacks or ()), callback]
+        return more

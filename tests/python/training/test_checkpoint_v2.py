@@ -1,0 +1,211 @@
+"""tf.train.Checkpoint and CheckpointManager of version 2."""
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "saved_model"))
+
+import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
+import penstock as tf  # noqa: E402
+from penstock.eager import context  # noqa: E402
+from penstock.training.tracking import base  # noqa: E402
+from tensorflow_files import files  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def model(*values):
+    made = tf.Module()
+    made.v = tf.Variable(list(values) or [0., 0.])
+    made.parts = [tf.Variable(0.), {"k": tf.Variable(0.)}]
+    return made
+
+
+def test_what_tensorflow_wrote():
+    directory, answers = files()
+    directory = directory / "objects"
+    latest = tf.train.latest_checkpoint(str(directory))
+    assert os.path.basename(latest) == answers["objects"]["latest"]
+    made, step = model(), tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(made, step=step)
+    checkpoint.restore(latest).assert_consumed()
+    assert made.v.numpy().tolist() == [1, 2] and made.parts[1]["k"].numpy() == 4 and step.numpy() == 5
+    assert checkpoint.save_counter.numpy() == 3
+    assert len(tf.train.CheckpointManager(checkpoint, str(directory), 2).checkpoints) == 2
+
+
+def test_root_has_the_same_file_as_without(tmp_path):
+    made = model(1., 2.)
+    with_root = tf.train.Checkpoint(made, extra=tf.Variable(3.)).save(tmp_path / "a")
+    names = [name for name, _ in tf.train.list_variables(with_root)]
+    assert "v/.ATTRIBUTES/VARIABLE_VALUE" in names and "extra/.ATTRIBUTES/VARIABLE_VALUE" in names
+    assert not any(name.startswith("root/") for name in names)
+    other = model()
+    tf.train.Checkpoint(other).restore(with_root).expect_partial()
+    assert other.v.numpy().tolist() == [1, 2]
+    made.w = tf.Variable(1.)
+    with pytest.raises(ValueError, match="already exists"):
+        tf.train.Checkpoint(made, w=tf.Variable(2.))
+    with pytest.raises(ValueError, match="expecting root"):
+        tf.train.Checkpoint(3)
+
+
+def test_deferred_and_assertions(tmp_path):
+    path = tf.train.Checkpoint(model(1., 2.), extra=tf.Variable(7.)).write(tmp_path / "a")
+    made = tf.Module()
+    status = tf.train.Checkpoint(made).read(path)
+    with pytest.raises(AssertionError, match="Unresolved object in checkpoint"):
+        status.assert_consumed()
+    made.v = tf.Variable([0., 0.])
+    assert made.v.numpy().tolist() == [1, 2]  # restored when it was assigned
+    made.new = tf.Variable(0.)
+    with pytest.raises(AssertionError, match="not bound to checkpointed values"):
+        status.assert_existing_objects_matched()
+    status.assert_nontrivial_match().expect_partial()
+    with pytest.raises(tf.errors.NotFoundError, match="double-check that the path is correct"):
+        tf.train.Checkpoint(made).restore(tmp_path / "b")
+
+
+def test_values_of_a_saved_model(tmp_path):
+    tf.saved_model.save(model(1., 2.), str(tmp_path))
+    made = model()
+    tf.train.Checkpoint(made).restore(tmp_path).expect_partial()
+    assert made.v.numpy().tolist() == [1, 2]
+
+
+def test_checkpoints_of_a_saver(tmp_path):
+    with v1.Graph().as_default(), v1.Session() as sess:
+        v1.get_variable("mine", initializer=[1., 2.], use_resource=True)
+        sess.run(v1.global_variables_initializer())
+        path = v1.train.Saver().save(sess, str(tmp_path / "m"))
+    made = tf.Module()
+    made.v = tf.Variable([0., 0.], name="mine")
+    tf.train.Checkpoint(made).read(path).assert_consumed()
+    assert made.v.numpy().tolist() == [1, 2]
+
+
+def test_sharded_and_partitioned_files_of_tensorflow():
+    directory, answers = files()
+    reader = tf.train.load_checkpoint(str(directory / "sharded" / "model-7"))
+    np.testing.assert_array_equal(reader.get_tensor("part"), np.float32(answers["sharded"]["part"]))
+    assert reader.get_tensor("b").tolist() == [b"x", b"yz"] and reader.get_tensor("e").shape == (0, 2)
+    assert reader.get_tensor("h").astype(np.float32).tolist() == [1.5, 2.5]
+    old = tf.train.load_checkpoint(str(directory / "sharded" / "old"))
+    assert old.get_tensor("a").tolist() == [[0, 1, 2], [3, 4, 5]]
+    with v1.Graph().as_default(), v1.Session() as sess:
+        saver = v1.train.import_meta_graph(str(directory / "sharded" / "model-7.meta"), clear_devices=True,
+                                           import_scope="in")
+        saver.restore(sess, str(directory / "sharded" / "model-7"))
+        assert sess.run("in/a:0").tolist() == [[0, 1, 2], [3, 4, 5]]
+        np.testing.assert_array_equal(sess.run("in/part/part_1:0"), np.float32(answers["sharded"]["part"])[2:4])
+
+
+def test_tensors_that_an_object_gives(tmp_path):
+    class Pair(base.Trackable):
+        def __init__(self, a, b):
+            self.values = a, b
+
+        def _serialize_to_tensors(self):
+            return {"a": tf.constant(self.values[0]), "b": tf.constant(self.values[1])}
+
+        def _restore_from_tensors(self, restored_tensors):
+            self.values = tuple(restored_tensors[name].numpy() for name in "ab")
+
+    path = tf.train.Checkpoint(pair=Pair(1., 2.)).write(tmp_path / "a")
+    names = [name for name, _ in tf.train.list_variables(path)]
+    assert names[1:] == ["pair/.ATTRIBUTES/a", "pair/.ATTRIBUTES/b"]
+    made = Pair(0., 0.)
+    tf.train.Checkpoint(pair=made).read(path).assert_consumed()
+    assert made.values == (1, 2)
+
+
+def test_tables(tmp_path):
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, -1.)
+    table.insert(tf.constant(["a"]), tf.constant([1.]))
+    path = tf.train.Checkpoint(t=table).write(tmp_path / "a")
+    assert [n for n, _ in tf.train.list_variables(path)][1:] == [
+        "t/.ATTRIBUTES/table-keys", "t/.ATTRIBUTES/table-values"]
+    other = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, -1.)
+    tf.train.Checkpoint(t=other).read(path).assert_consumed()
+    assert other.lookup(tf.constant(["a", "b"])).numpy().tolist() == [1, -1]
+
+
+def test_manager_options(tmp_path):
+    step, made, called = tf.Variable(0), model(1., 2.), []
+    checkpoint = tf.train.Checkpoint(made, step=step)
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, 2, step_counter=step, checkpoint_interval=3,
+                                         init_fn=lambda: called.append(1), checkpoint_name="model")
+    assert manager.restore_or_initialize() is None and called == [1]
+    paths = []
+    for _ in range(10):
+        paths.append(manager.save())
+        step.assign_add(1)
+    assert [os.path.basename(p) for p in paths if p] == ["model-1", "model-2", "model-3", "model-4"]
+    assert manager.checkpoints == [p for p in paths if p][2:] and manager.checkpoint_interval == 3
+    assert manager.save(check_interval=False) is not None and manager.save(check_interval=False) is None
+    assert manager.checkpoint is checkpoint and manager.directory == str(tmp_path)
+    made.v.assign([0., 0.])
+    again = tf.train.CheckpointManager(checkpoint, tmp_path, 2, checkpoint_name="model")
+    assert again.restore_or_initialize() == manager.latest_checkpoint and made.v.numpy().tolist() == [1, 2]
+    with pytest.raises(ValueError, match="`step_counter` should be passed"):
+        tf.train.CheckpointManager(checkpoint, tmp_path, 2, checkpoint_interval=3)
+
+
+def test_writing_beside_the_program(tmp_path):
+    made, written = model(1., 2.), []
+    checkpoint = tf.train.Checkpoint(made)
+    options = tf.train.CheckpointOptions(
+        enable_async=True, experimental_write_callbacks=[lambda: written.append(threading.current_thread().name)])
+    path = checkpoint.save(tmp_path / "a", options)
+    made.v.assign([5., 5.])  # not what is written
+    checkpoint.sync()
+    assert written == ["checkpoint"] and tf.train.latest_checkpoint(str(tmp_path)) == path
+    assert tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [1, 2]
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path / "m", 1)
+    for _ in range(3):
+        manager.save(options=options)
+    manager.sync()
+    assert len(manager.checkpoints) == 1 and manager.latest_checkpoint.endswith("ckpt-4")
+    (tmp_path / "file").write_text("no directory")
+    checkpoint.write(tmp_path / "file" / "b", options)
+    with pytest.raises((tf.errors.OpError, OSError)):
+        checkpoint.sync()
+    with pytest.raises(TypeError, match="callable"):
+        tf.train.CheckpointOptions(experimental_write_callbacks=[3])
+
+
+def test_slot_variables_may_be_left_out(tmp_path):
+    def train():
+        v, optimizer = tf.Variable(1.), v1.train.MomentumOptimizer(0.1, 0.9)
+        optimizer.minimize(lambda: v * v)
+        return v, optimizer, tf.train.Checkpoint(v=v, optimizer=optimizer)
+
+    v, optimizer, checkpoint = train()
+    path = checkpoint.write(tmp_path / "a")
+    wanted = optimizer.get_slot(v, "momentum").numpy()
+    v, optimizer, checkpoint = train()
+    optimizer.get_slot(v, "momentum").assign(9.)
+    checkpoint.read(path, tf.train.CheckpointOptions(experimental_skip_slot_variables=True)).expect_partial()
+    assert optimizer.get_slot(v, "momentum").numpy() == 9
+    checkpoint.read(path).assert_consumed()
+    assert optimizer.get_slot(v, "momentum").numpy() == wanted
+
+
+def test_views(tmp_path):
+    made = model(1., 2.)
+    path = tf.train.Checkpoint(made).write(tmp_path / "a")
+    view = tf.train.CheckpointView(path)
+    assert set(view.children(0)) == {"root", "v", "parts"} and len(view.descendants()) == 6
+    other = tf.Module()
+    other.v, other.w = tf.Variable([0., 0.]), tf.Variable(0.)
+    matched, theirs, ours = view.diff(other)
+    assert matched[view.children(0)["v"]] is other.v and len(theirs) == 4 and ours[0] is other.w and len(ours) == 1
+    assert [type(x).__name__ for x in tf.train.TrackableView(made).descendants()][0] == "Module"

@@ -10,6 +10,7 @@ namespace {
 template <class Message>
 auto Parsed(std::string_view bytes) {
   google::protobuf::Arena arena;
+  const ClaimLimit limit;
   auto* message = google::protobuf::Arena::CreateMessage<Message>(&arena);
   ParseMessage(bytes, message);
   return FromProto(*message);

@@ -7,10 +7,12 @@
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "penstock/io/convert.h"
+#include "penstock/io/tensor_slice.h"
 #include "penstock/tensor/resource_handle.h"
 #include "tensorflow/core/framework/device_attributes.pb.h"
 #include "tensorflow/core/framework/function.pb.h"
 #include "tensorflow/core/framework/graph.pb.h"
+#include "tensorflow/core/framework/tensor_slice.pb.h"
 
 namespace penstock {
 
@@ -33,8 +35,28 @@ Versions FromProto(const tensorflow::VersionDef& proto);
 void ToProto(const Versions& versions, tensorflow::VersionDef* proto);
 GraphDef FromProto(const tensorflow::GraphDef& proto);
 void ToProto(const GraphDef& graph, tensorflow::GraphDef* proto);
+TensorSlice FromProto(const tensorflow::TensorSliceProto& proto);
+void ToProto(const TensorSlice& slice, tensorflow::TensorSliceProto* proto);
 DeviceDescription FromProto(const tensorflow::DeviceAttributes& proto);
 void ToProto(const DeviceDescription& device, tensorflow::DeviceAttributes* proto);
+
+// A tensor in a message may be a shape and one value that repeats: a few bytes that claim gigabytes. While one of these
+// lives, the tensors that this thread makes of messages may claim kMostClaimed bytes together; else, each may.
+class ClaimLimit {
+ public:
+  ClaimLimit() : outer_(current_) { current_ = this; }
+  ~ClaimLimit() { current_ = outer_; }
+  ClaimLimit(const ClaimLimit&) = delete;
+  ClaimLimit& operator=(const ClaimLimit&) = delete;
+  // ResourceExhausted if a tensor may not be made; `backed` are the bytes of it that the message brings.
+  static void Claim(DataType dtype, const Shape& shape, uint64_t backed);
+
+ private:
+  static constexpr double kMostClaimed = 4.0 * (1 << 30);
+  double claimed_ = 0;
+  ClaimLimit* const outer_;
+  static thread_local ClaimLimit* current_;
+};
 
 // Reads the whole of `bytes`; InvalidArgument naming the message otherwise.
 void ParseMessage(std::string_view bytes, google::protobuf::Message* message);

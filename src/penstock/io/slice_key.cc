@@ -50,22 +50,4 @@ std::string SliceKey(std::string_view name, const TensorSlice& slice) {
   return key;
 }
 
-TensorSlice FromProto(const tensorflow::TensorSliceProto& proto) {
-  TensorSlice slice;
-  for (const auto& extent : proto.extent()) {
-    slice.start.push_back(extent.start());
-    slice.length.push_back(extent.has_length() ? extent.length() : TensorSlice::kFull);
-  }
-  return slice;
-}
-
-void ToProto(const TensorSlice& slice, tensorflow::TensorSliceProto* proto) {
-  for (int d = 0; d < slice.rank(); ++d) {
-    auto* extent = proto->add_extent();
-    if (slice.length[d] == TensorSlice::kFull) continue;
-    extent->set_start(slice.start[d]);
-    extent->set_length(slice.length[d]);
-  }
-}
-
 }  // namespace penstock

@@ -5,13 +5,9 @@
 #include <string_view>
 
 #include "penstock/io/tensor_slice.h"
-#include "tensorflow/core/framework/tensor_slice.pb.h"
 
 namespace penstock {
 
 std::string SliceKey(std::string_view name, const TensorSlice& slice);
-
-TensorSlice FromProto(const tensorflow::TensorSliceProto& proto);
-void ToProto(const TensorSlice& slice, tensorflow::TensorSliceProto* proto);
 
 }  // namespace penstock

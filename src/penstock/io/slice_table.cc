@@ -143,6 +143,11 @@ SliceTableReader::SliceTableReader(const std::string& pattern) {
       }
     }
   }
+  for (const auto& [name, entry] : entries_) {
+    std::vector<TensorSlice> slices;
+    for (const auto& [slice, record] : entry.parts) slices.push_back(slice);
+    CheckDisjoint(entry.shape, slices);
+  }
 }
 
 const SliceTableReader::Entry* SliceTableReader::Find(std::string_view name) const {
@@ -162,7 +167,14 @@ Tensor SliceTableReader::ReadSlice(std::string_view name, const TensorSlice& sli
   if (entry->dtype != DT_STRING && !IsPod(entry->dtype)) {
     throw Unimplemented("tensor '", name, "' of type ", entry->dtype, " in a checkpoint");
   }
-  Tensor result;
+  const auto incomplete = [&] {
+    return NotFound("the checkpoint does not hold all of the part ", slice.ToString(), " of '", name, "'");
+  };
+  // What a forged shape claims is compared with what there is before memory is asked for.
+  size_t stored_bytes = 0;
+  for (const auto& [stored, record] : entry->parts) stored_bytes += record.size();
+  if (static_cast<uint64_t>(shape.num_elements()) > stored_bytes) throw incomplete();
+  Tensor result(entry->dtype, shape);
   int64_t copied = 0;
   for (const auto& [stored, record] : entry->parts) {
     tensorflow::SavedTensorSlices message;
@@ -177,12 +189,9 @@ Tensor SliceTableReader::ReadSlice(std::string_view name, const TensorSlice& sli
     data->set_dtype(static_cast<tensorflow::DataType>(entry->dtype));
     ToProto(PartialShape(part), data->mutable_tensor_shape());
     const Tensor value = FromProto(*data);
-    if (!result.initialized()) result = Tensor(entry->dtype, shape);
     copied += CopyOverlap(entry->shape, stored, value, slice, &result);
   }
-  if (!result.initialized() || copied < shape.num_elements()) {
-    throw NotFound("the checkpoint does not hold all of the part ", slice.ToString(), " of '", name, "'");
-  }
+  if (copied < shape.num_elements()) throw incomplete();
   return result;
 }
 

@@ -200,8 +200,11 @@ std::vector<std::pair<std::string, std::string>> ReadTable(const std::string& pa
   TakeHandle(&handles, path);  // of the meta index
   std::vector<std::pair<std::string, std::string>> entries;
   ForEachEntry(ReadBlock(file, TakeHandle(&handles, path)), path, [&](const std::string&, std::string_view handle) {
-    ForEachEntry(ReadBlock(file, TakeHandle(&handle, path)), path,
-                 [&](const std::string& key, std::string_view value) { entries.emplace_back(key, value); });
+    ForEachEntry(ReadBlock(file, TakeHandle(&handle, path)), path, [&](const std::string& key, std::string_view value) {
+      // A forged index could name one block again and again, and a small file fill the memory.
+      if (!entries.empty() && key <= entries.back().first) throw Damaged(path, "keys out of order");
+      entries.emplace_back(key, value);
+    });
   });
   return entries;
 }

@@ -43,6 +43,7 @@ BundleEntry Decode(std::string_view bytes) {
     slice.Apply(entry.shape);  // checks
     entry.slices.push_back(std::move(slice));
   }
+  CheckDisjoint(entry.shape, entry.slices);
   return entry;
 }
 
@@ -105,6 +106,9 @@ bool DecodeStrings(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
   }
   return bytes.empty();
 }
+
+// What an element takes in a data file, at least.
+size_t BytesOnDisk(DataType dtype) { return dtype == DT_STRING ? 1 : DataTypeSize(dtype); }
 
 // How many shards the bundle at `prefix` says to have; 0 if there is none that can be read.
 int ShardsOf(const std::string& prefix) {
@@ -260,17 +264,26 @@ Tensor BundleReader::ReadSlice(std::string_view name, const TensorSlice& slice) 
   const BundleEntry& entry = Get(name);
   const Shape shape = slice.Apply(entry.shape);
   if (entry.slices.empty() && slice.IsFull()) return ReadEntry(name, entry);
-  Tensor result(entry.dtype, shape);
-  int64_t copied = 0;
-  if (entry.slices.empty()) {
-    copied = CopyOverlap(entry.shape, TensorSlice::All(entry.shape.rank()), ReadEntry(name, entry), slice, &result);
-  }
+  std::vector<std::pair<TensorSlice, const BundleEntry*>> parts;
+  if (entry.slices.empty()) parts.emplace_back(TensorSlice::All(entry.shape.rank()), &entry);
   for (const TensorSlice& stored : entry.slices) {
     const BundleEntry& part = Get(SliceKey(name, stored));
     if (part.dtype != entry.dtype || part.shape != stored.Apply(entry.shape)) {
       throw DataLoss("the part ", stored.ToString(), " of '", name, "' does not fit the whole");
     }
-    copied += CopyOverlap(entry.shape, stored, ReadEntry(name, part), slice, &result);
+    parts.emplace_back(stored, &part);
+  }
+  for (const auto& [stored, part] : parts) FileOf(name, *part);
+  // Parts that share their bytes could make much of a small file.
+  uint64_t there = 0;
+  for (const auto& shard : shards_) there += shard ? shard->size() : 0;
+  if (static_cast<uint64_t>(shape.num_elements()) > there / BytesOnDisk(entry.dtype)) {
+    throw DataLoss("tensor '", name, "' of shape ", entry.shape, " is larger than the files of ", prefix_);
+  }
+  Tensor result(entry.dtype, shape);
+  int64_t copied = 0;
+  for (const auto& [stored, part] : parts) {
+    copied += CopyOverlap(entry.shape, stored, ReadEntry(name, *part), slice, &result);
   }
   if (copied < shape.num_elements()) {
     throw NotFound("the checkpoint does not hold all of the part ", slice.ToString(), " of '", name, "'");
@@ -278,7 +291,7 @@ Tensor BundleReader::ReadSlice(std::string_view name, const TensorSlice& slice) 
   return result;
 }
 
-Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) const {
+const InputFile& BundleReader::FileOf(std::string_view name, const BundleEntry& entry) const {
   if (entry.shard < 0 || entry.shard >= num_shards_ || !shards_[entry.shard]) {
     throw NotFound(BundleDataPath(prefix_, entry.shard, num_shards_), "; No such file or directory");
   }
@@ -290,14 +303,17 @@ Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) 
     throw Unimplemented("tensor '", name, "' of type ", entry.dtype, " in a checkpoint");
   }
   const auto elements = static_cast<uint64_t>(entry.shape.num_elements());
-  uint32_t crc;
-  bool well_formed = true;
-  // Sizes are compared before memory is asked for.
-  if (entry.dtype == DT_STRING
-          ? entry.size < elements
-          : entry.size / DataTypeSize(entry.dtype) != elements || entry.size % DataTypeSize(entry.dtype) != 0) {
+  const size_t each = BytesOnDisk(entry.dtype);
+  if (entry.dtype == DT_STRING ? entry.size < elements : entry.size / each != elements || entry.size % each != 0) {
     throw DataLoss("tensor '", name, "' of shape ", entry.shape, " has ", entry.size, " bytes");
   }
+  return file;
+}
+
+Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) const {
+  const InputFile& file = FileOf(name, entry);
+  uint32_t crc;
+  bool well_formed = true;
   Tensor tensor(entry.dtype, entry.shape);
   if (entry.dtype == DT_STRING) {
     well_formed = DecodeStrings(file.Read(entry.offset, entry.size), &tensor, &crc);

@@ -57,6 +57,8 @@ class BundleReader {
 
  private:
   friend void MergeBundles(const std::vector<std::string>&, const std::string&, bool);
+  // The file that holds the elements, once it is sure that it does: memory is asked for afterwards.
+  const InputFile& FileOf(std::string_view name, const BundleEntry& entry) const;
   Tensor ReadEntry(std::string_view name, const BundleEntry& entry) const;
   const std::string prefix_;
   int num_shards_ = 0;

@@ -1,6 +1,5 @@
-// TensorProto and TensorShapeProto.
-#include <unistd.h>
-
+// TensorProto, TensorShapeProto and TensorSliceProto.
+#include <algorithm>
 #include <cstring>
 
 #include "penstock/io/messages.h"
@@ -259,17 +258,20 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
   }
 }
 
-// A shape of a few bytes may claim more elements than any machine holds; those of a message that brings its values
-// cannot, so the check is of what would be made of nothing.
-void CheckSize(DataType dtype, const Shape& shape) {
-  static const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-  if (static_cast<double>(shape.num_elements()) * static_cast<double>(DataTypeSize(dtype)) > memory) {
-    throw ResourceExhausted("a ", dtype, " tensor of shape ", shape, " does not fit into memory");
-  }
-}
-
 }  // namespace
+
+thread_local ClaimLimit* ClaimLimit::current_ = nullptr;
+
+void ClaimLimit::Claim(DataType dtype, const Shape& shape, uint64_t backed) {
+  const double bytes = static_cast<double>(shape.num_elements()) * static_cast<double>(DataTypeSize(dtype));
+  const double more = std::max(bytes - static_cast<double>(backed), 0.0);
+  const double before = current_ ? current_->claimed_ : 0;
+  if (before + more > kMostClaimed) {
+    throw ResourceExhausted("a message of a few bytes claims a ", dtype, " tensor of shape ", shape, ": ", bytes,
+                            " bytes");
+  }
+  if (current_) current_->claimed_ = before + more;
+}
 
 PartialShape FromProto(const tensorflow::TensorShapeProto& proto) {
   if (proto.unknown_rank()) {
@@ -295,6 +297,24 @@ void ToProto(const PartialShape& shape, tensorflow::TensorShapeProto* proto) {
   for (const int64_t dim : shape.dims()) proto->add_dim()->set_size(std::max<int64_t>(dim, -1));
 }
 
+TensorSlice FromProto(const tensorflow::TensorSliceProto& proto) {
+  TensorSlice slice;
+  for (const auto& extent : proto.extent()) {
+    slice.start.push_back(extent.start());
+    slice.length.push_back(extent.has_length() ? extent.length() : TensorSlice::kFull);
+  }
+  return slice;
+}
+
+void ToProto(const TensorSlice& slice, tensorflow::TensorSliceProto* proto) {
+  for (int d = 0; d < slice.rank(); ++d) {
+    auto* extent = proto->add_extent();
+    if (slice.length[d] == TensorSlice::kFull) continue;
+    extent->set_start(slice.start[d]);
+    extent->set_length(slice.length[d]);
+  }
+}
+
 Tensor FromProto(const tensorflow::TensorProto& proto) {
   const auto dtype = static_cast<DataType>(proto.dtype());
   if (DataTypeSize(dtype) == 0 || IsRef(dtype)) {
@@ -314,7 +334,7 @@ Tensor FromProto(const tensorflow::TensorProto& proto) {
                           " bytes, but a ", dtype, " tensor of shape ", shape, " has ", shape.num_elements(),
                           " elements of ", DataTypeSize(dtype));
   }
-  CheckSize(dtype, shape);
+  ClaimLimit::Claim(dtype, shape, proto.tensor_content().size());
   Tensor t(dtype, shape);
   if (!proto.tensor_content().empty()) {
     FillFromContent(proto.tensor_content(), &t);

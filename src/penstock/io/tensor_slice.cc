@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "penstock/base/status.h"
 #include "penstock/base/strings.h"
@@ -62,6 +63,37 @@ Shape TensorSlice::Apply(const Shape& of) const {
     shape.AddDim(Length(d, of));
   }
   return shape;
+}
+
+void CheckDisjoint(const Shape& of, const std::vector<TensorSlice>& slices) {
+  // Parts are sorted along the axis with most of them, so that each is compared with those only that reach into it.
+  int axis = 0;
+  size_t most = 0;
+  for (int d = 0; d < of.rank(); ++d) {
+    std::set<int64_t> starts;
+    for (const TensorSlice& slice : slices) starts.insert(slice.start[d]);
+    if (starts.size() > most) {
+      most = starts.size();
+      axis = d;
+    }
+  }
+  std::vector<const TensorSlice*> sorted, open;
+  for (const TensorSlice& slice : slices) sorted.push_back(&slice);
+  if (of.rank() > 0) {
+    std::ranges::stable_sort(sorted, {}, [&](const TensorSlice* slice) { return slice->start[axis]; });
+  }
+  const auto meet = [&](const TensorSlice& a, const TensorSlice& b, int d) {
+    return std::max(a.start[d], b.start[d]) < std::min(a.start[d] + a.Length(d, of), b.start[d] + b.Length(d, of));
+  };
+  for (const TensorSlice* slice : sorted) {
+    std::erase_if(open, [&](const TensorSlice* other) { return of.rank() > 0 && !meet(*slice, *other, axis); });
+    for (const TensorSlice* other : open) {
+      bool all = true;
+      for (int d = 0; d < of.rank() && all; ++d) all = meet(*slice, *other, d);
+      if (all) throw DataLoss("Overlapping slices: ", other->ToString(), " and ", slice->ToString(), " of shape ", of);
+    }
+    open.push_back(slice);
+  }
 }
 
 void ParseShapeAndSlice(std::string_view text, Shape* shape, TensorSlice* slice) {

@@ -25,6 +25,9 @@ struct TensorSlice {
   friend bool operator==(const TensorSlice&, const TensorSlice&) = default;
 };
 
+// DataLoss if two of the parts of a tensor of shape `of` have an element in common.
+void CheckDisjoint(const Shape& of, const std::vector<TensorSlice>& slices);
+
 // "3 4 0,2:-": the whole tensor's shape and the part. InvalidArgument if it is no such text.
 void ParseShapeAndSlice(std::string_view text, Shape* shape, TensorSlice* slice);
 

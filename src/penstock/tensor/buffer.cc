@@ -18,6 +18,12 @@
 namespace penstock {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kReuse = false;  // each block is of its own and of the size asked for: sanitizers see what leaves it
+#else
+constexpr bool kReuse = true;
+#endif
+
 // Blocks come in size classes, four to each power of two; freed ones wait in a list of their class. Small blocks are
 // left to malloc, which is fast at them. What is kept is bounded, so that one large step does not pin memory for ever.
 class CachingAllocator : public Allocator {
@@ -26,7 +32,7 @@ class CachingAllocator : public Allocator {
 
   void* Allocate(size_t bytes) override {
     void* p = nullptr;
-    if (bytes >= kSmallest) {
+    if (kReuse && bytes >= kSmallest) {
       Class& c = classes_[ClassOf(bytes)];
       std::lock_guard lock(c.mutex);
       if (!c.free.empty()) {
@@ -36,8 +42,9 @@ class CachingAllocator : public Allocator {
       }
     }
     if (!p) {
-      const size_t size =
-          bytes >= kSmallest ? SizeOf(ClassOf(bytes)) : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+      const size_t size = !kReuse              ? bytes
+                          : bytes >= kSmallest ? SizeOf(ClassOf(bytes))
+                                               : (bytes + kAlignment - 1) / kAlignment * kAlignment;
       if (size > (size_t{1} << 46) || posix_memalign(&p, size >= kHugePage ? kHugePage : kAlignment, size) != 0) {
         Trim();
         if (size > (size_t{1} << 46) || posix_memalign(&p, kAlignment, size) != 0) {
@@ -56,7 +63,7 @@ class CachingAllocator : public Allocator {
 
   void Free(void* p, size_t bytes) override {
     in_use_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-    if (bytes >= kSmallest) {
+    if (kReuse && bytes >= kSmallest) {
       const int index = ClassOf(bytes);
       const int64_t size = static_cast<int64_t>(SizeOf(index));
       // Keep at most as much as is in use, and a little: the peak of a step at the most doubles for a moment.

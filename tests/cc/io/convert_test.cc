@@ -93,6 +93,8 @@ TEST(Tensors, NonsenseIsRefused) {
   // 2^40 by 2^40 elements, and 2^60 of them.
   EXPECT_EQ(code("\x08\x01\x12\x12\x12\x07\x08\x80\x80\x80\x80\x80\x20\x12\x07\x08\x80\x80\x80\x80\x80\x20"sv),
             Code::kInvalidArgument);
+  // 5 * 2^30 bytes, made of nothing.
+  EXPECT_EQ(code("\x08\x06\x12\x08\x12\x06\x08\x80\x80\x80\x80\x14"sv), Code::kResourceExhausted);
   EXPECT_EQ(code("\x08\x01\x12\x0c\x12\x0a\x08\x80\x80\x80\x80\x80\x80\x80\x80\x10"sv), Code::kResourceExhausted);
   EXPECT_EQ(code("\x08\x07\x12\x04\x12\x02\x08\x02\x22\x02\x05\x01"sv),
             Code::kInvalidArgument);  // packed strings too short

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "penstock/base/crc32c.h"
+#include "penstock/io/slice_key.h"
 #include "penstock/io/table.h"
 
 namespace penstock {
@@ -141,6 +144,96 @@ TEST(TensorBundle, DamagedFiles) {
     }
     WriteWholeFile(path, good);
   }
+}
+
+std::string Message(std::initializer_list<std::pair<int, std::string>> fields) {
+  std::string bytes;
+  for (const auto& [field, value] : fields) {
+    AppendVarint(&bytes, static_cast<uint64_t>(field) << 3 | 2);
+    AppendVarint(&bytes, value.size());
+    bytes += value;
+  }
+  return bytes;
+}
+std::string Number(int field, uint64_t value) {
+  std::string bytes;
+  AppendVarint(&bytes, static_cast<uint64_t>(field) << 3);
+  AppendVarint(&bytes, value);
+  return bytes;
+}
+// An entry of an index: a float tensor of one axis, where it lies, and its parts (start, length).
+std::string EntryBytes(uint64_t length, uint64_t offset, uint64_t size,
+                       const std::vector<std::pair<uint64_t, uint64_t>>& parts) {
+  std::string bytes = Number(1, DT_FLOAT) + Message({{2, Message({{2, Number(1, length)}})}}) + Number(4, offset) +
+                      Number(5, size);
+  for (const auto& [start, count] : parts) {
+    bytes += Message({{7, Message({{1, (start ? Number(1, start) : "") + Number(2, count)}})}});
+  }
+  return bytes;
+}
+void WriteIndexOf(const std::string& prefix, std::vector<std::pair<std::string, std::string>> entries) {
+  OutputFile file(BundleIndexPath(prefix));
+  TableWriter table(&file);
+  table.Add("", Number(1, 1) + Message({{3, Number(1, 1)}}));
+  std::ranges::sort(entries);
+  for (const auto& [key, value] : entries) table.Add(key, value);
+  table.Finish();
+  file.Commit();
+  WriteWholeFile(BundleDataPath(prefix, 0, 1), std::string(40, '\0'));
+}
+
+// Entries that make no sense behind checksums that are right.
+TEST(TensorBundle, ForgedIndex) {
+  const std::string prefix = Scratch("forged");
+  const uint64_t huge = uint64_t{1} << 42;
+  const auto slice = [](const char* text) { return TensorSlice::Parse(text); };
+  // Parts that claim more than the files hold, one that is missing, and parts that share their bytes.
+  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 0, {{0, huge}})}, {SliceKey("v", slice("0,4398046511104")),
+                        EntryBytes(huge, 0, 4 * huge, {})}});
+  ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
+  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 0, {{0, 10}})}, {SliceKey("v", slice("0,10")),
+                        EntryBytes(10, 0, 40, {})}});
+  ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
+  WriteIndexOf(prefix, {{"v", EntryBytes(20, 0, 0, {{0, 10}, {10, 10}})}, {SliceKey("v", slice("0,10")),
+                        EntryBytes(10, 0, 40, {})}, {SliceKey("v", slice("10,10")), EntryBytes(10, 0, 40, {})}});
+  ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
+  WriteIndexOf(prefix, {{"v", EntryBytes(20, 0, 0, {{0, 10}})}});
+  ExpectCode(Code::kNotFound, [&] { BundleReader(prefix).Read("v"); });
+  // A whole that is larger than the file, read in part.
+  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 4 * huge, {})}});
+  ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).ReadSlice("v", slice("0,4398046511100")); });
+  // A part twice, and parts that overlap: some elements would be those of other tensors.
+  for (const auto& second : {std::pair<uint64_t, uint64_t>(0, 4), {3, 4}}) {
+    WriteIndexOf(prefix, {{"v", EntryBytes(8, 0, 0, {{0, 4}, second})}});
+    ExpectCode(Code::kDataLoss, [&] { BundleReader{prefix}; });
+  }
+}
+
+TEST(TensorSlice, Disjoint) {
+  const auto check = [](const Shape& of, std::initializer_list<const char*> texts) {
+    std::vector<TensorSlice> slices;
+    for (const char* text : texts) slices.push_back(TensorSlice::Parse(text));
+    CheckDisjoint(of, slices);
+  };
+  check(Shape({4, 4}), {"0,2:0,2", "2,2:0,2", "0,2:2,2", "2,2:2,2"});
+  check(Shape({4, 4}), {"0,3:0,1", "3,1:-", "0,3:1,3"});
+  check(Shape({}), {""});
+  check(Shape({4}), {});
+  ExpectCode(Code::kDataLoss, [&] { check(Shape({4, 4}), {"0,2:0,3", "2,2:-", "1,1:2,1"}); });
+  ExpectCode(Code::kDataLoss, [&] { check(Shape({4}), {"-", "2,1"}); });
+  ExpectCode(Code::kDataLoss, [&] { check(Shape({}), {"", ""}); });
+}
+
+// One block that the index names twice.
+TEST(Table, KeysAscend) {
+  const std::string path = Scratch("twice");
+  OutputFile file(path);
+  TableWriter writer(&file);
+  writer.Add("a", "1");
+  writer.Add("a", "2");
+  writer.Finish();
+  file.Commit();
+  ExpectCode(Code::kDataLoss, [&] { ReadTable(path); });
 }
 
 TEST(OutputFile, NothingRemainsWithoutCommit) {

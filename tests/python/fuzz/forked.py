@@ -77,13 +77,13 @@ def fuzz(call, name, seed, count):
 
 def main(call, seed, seconds, names):
     """One call for each name, then rounds of them until the time is up. Prints what went wrong; the exit status."""
-    end, failures = time.time() + seconds, []
-    for name in names:
-        failures += fuzz(call, name, seed, 1)
-    while time.time() < end:
-        seed += _ROUND
+    end, status = time.time() + seconds, 0
+    count = 1
+    while count == 1 or time.time() < end:
         for name in names:
-            if time.time() < end:
-                failures += fuzz(call, name, seed, _ROUND)
-    print("\n".join(failures))
-    return 3 if failures else 0
+            if count == 1 or time.time() < end:
+                for line in fuzz(call, name, seed, count):
+                    print(line, flush=True)
+                    status = 3
+        seed, count = seed + _ROUND, _ROUND
+    return status

@@ -106,8 +106,8 @@ def _changed(chance, value):
     return value
 
 
-def run(tf, chance, op):
-    """Makes one such call, with its gradient now and then. Its errors are the caller's."""
+def changed_case(chance, op):
+    """(case, type) of a recorded call with an argument or two changed."""
     case, dtype = chance.choice(cases_of(op))
     case = copy.copy(case)
     case.args = dict(case.args)
@@ -115,6 +115,12 @@ def run(tf, chance, op):
         if case.args:
             name = chance.choice(list(case.args))
             case.args[name] = _changed(chance, case.args[name])
+    return case, dtype
+
+
+def run(tf, chance, op):
+    """Makes one such call, with its gradient now and then. Its errors are the caller's."""
+    case, dtype = changed_case(chance, op)
     build = runner.Build(tf, case, dtype, chance.choice(runner.PLACES))
     wanted = [build.operation] if build.operation is not None else [t.op for t in build.outputs]
     if chance.random() < 0.3 and not build.variables:

@@ -112,3 +112,27 @@ def test_damaged_files_are_refused(run):
         run(tf.image.decode_and_crop_jpeg(contents, [0, 0, 50, 10]), {contents: jpeg})
     with pytest.raises(tf.errors.InvalidArgumentError, match="quality"):
         run(tf.raw_ops.EncodeJpegVariableQuality(images=SMOOTH, quality=101))
+
+
+def test_few_bytes_cannot_claim_much(run):
+    """Neither gigabytes of pixels that are not there, nor endless passes over them."""
+    contents = tf.placeholder(tf.string, [])
+    size = (10000).to_bytes(4, "big")
+    bomb = b"\x89PNG\r\n\x1a\n"
+    for kind, data in ((b"IHDR", size + size + bytes([16, 6, 0, 0, 0])), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")):
+        bomb += len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too early"):
+        run(tf.image.decode_png(contents), {contents: bomb})
+
+    jpeg = run(tf.image.encode_jpeg(SMOOTH, progressive=True))
+    first = jpeg.index(b"\xff\xda")
+    second = jpeg.index(b"\xff\xda", first + 1)
+    assert run(tf.image.decode_jpeg(contents), {contents: jpeg[:first] + jpeg[first:second] * 9 + jpeg[second:]}).shape
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(tf.image.decode_jpeg(contents), {contents: jpeg[:first] + jpeg[first:second] * 600 + jpeg[second:]})
+
+    # A canvas of one pixel, and 60 frames of 10000 by 10000.
+    frame = bytes.fromhex("2c00000000102710270008") + b"\x01\x44\x00"
+    gif = bytes.fromhex("47494638396101000100910000ff000000ff000000ffffffff") + frame * 60 + b"\x3b"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+        run(tf.image.decode_gif(contents), {contents: gif})

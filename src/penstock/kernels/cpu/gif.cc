@@ -121,7 +121,7 @@ Gif ReadGif(std::string_view bytes) {
   in.Take(2);
   const Palette global = flags & 0x80 ? ReadPalette(in, flags) : Palette();
   int transparent = -1;
-  int64_t pixels = 0;
+  int64_t pixels = 0, indices = 0;
   while (!in.done()) {
     const int kind = in.Byte();
     if (kind == 0x3B) break;
@@ -138,7 +138,8 @@ Gif ReadGif(std::string_view bytes) {
       const int bits = in.Byte();
       const std::string data = ReadBlocks(in);
       pixels += gif.width * gif.height * 3;
-      if (pixels >= kMostElements || frame.width * frame.height >= kMostElements) in.Refuse("it is too large");
+      indices += frame.width * frame.height;
+      if (pixels >= kMostElements || indices >= kMostElements) in.Refuse("it is too large");
       frame.indices = Unpack(in, data, bits, frame.width * frame.height);
       gif.frames.push_back(std::move(frame));
       transparent = -1;

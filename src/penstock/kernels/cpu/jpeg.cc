@@ -73,12 +73,21 @@ void SetSource(jpeg_decompress_struct& info, Source& source, std::string_view by
   info.src = &source.base;
 }
 
+// A few bytes make one more pass over all of an image, however large: passes are limited, the larger it is the more.
+void LimitScans(j_common_ptr common) {
+  auto* info = reinterpret_cast<j_decompress_ptr>(common);
+  constexpr int64_t kFewest = 20, kMost = 500, kPixels = int64_t{1} << 30;
+  const int64_t pixels = std::max<int64_t>(1, int64_t{info->image_width} * info->image_height);
+  if (info->input_scan_number > std::clamp(kPixels / pixels, kFewest, kMost)) Leave(common);
+}
+
 enum class Found { kFine, kMalformed, kTooLarge, kCrop, kTruncated };
 
 struct Decoder {
   jpeg_decompress_struct info{};
   Errors errors{};
   Source source{};
+  jpeg_progress_mgr progress{};
   Image out;
   int64_t first_column = 0;  // of the crop within what is decoded
   bool cmyk = false;
@@ -91,6 +100,8 @@ struct Decoder {
     info.err = &errors.base;
     if (setjmp(errors.jump)) return Found::kMalformed;
     jpeg_create_decompress(&info);
+    progress.progress_monitor = LimitScans;
+    info.progress = &progress;
     SetSource(info, source, bytes);
     jpeg_read_header(&info, TRUE);
     const int channels = options.channels ? options.channels : std::min(info.num_components, 3);

@@ -222,6 +222,10 @@ void DecodePng(std::string_view bytes, int channels, const Allocate<T>& allocate
   const Header& h = file.header;
   if (channels == 0) channels = h.color == kPalette ? (file.alpha.empty() ? 3 : 4) : h.samples();
   constexpr int kMost = sizeof(T) == 1 ? 255 : 65535;
+  // Deflate makes at most 1032 bytes of one: what claims more is refused before memory is asked for.
+  int64_t inflated = 0;
+  for (const Pass& pass : Passes(h)) inflated += pass.rows * (h.RowBytes(pass.columns) + 1);
+  if (inflated / 1032 > static_cast<int64_t>(file.compressed.size())) Refuse("it ends too early");
   T* to = allocate({h.height, h.width, channels});
   Inflater inflater(file.compressed);
   const int64_t pixel_bytes = std::max(1, h.samples() * h.depth / 8);

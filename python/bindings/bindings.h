@@ -4,10 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "gil.h"
 #include "penstock/graph/graph.h"
 #include "penstock/tensor/tensor.h"
 
@@ -84,10 +86,27 @@ auto Guard(F&& f) {
 template <class F>
 auto Waiting(F&& f) {
   return Guard([&] {
-    nb::gil_scoped_release release;
+    const NoGil no_gil;
     return f();
   });
 }
+
+// Something that many threads may use, one after the other, and that may wait.
+template <class T>
+struct Shared {
+  T value;
+  std::mutex mutex;
+  template <class... Args>
+  explicit Shared(const std::string& path, Args&&... args) : value(path, std::forward<Args>(args)...) {}
+
+  template <class F>
+  auto Use(F&& f) {
+    return Waiting([&] {
+      const std::lock_guard lock(mutex);
+      return f(value);
+    });
+  }
+};
 
 inline std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }
 

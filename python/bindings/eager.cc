@@ -153,7 +153,7 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
       }
       const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs), device);
       if (bytes > prepared->long_above() || prepared->may_take_long()) {
-        nb::gil_scoped_release no_gil;
+        NoGil no_gil;
         outputs = RunEagerly(prepared, values, record);
       } else {
         outputs = RunEagerly(prepared, values, record);
@@ -169,15 +169,16 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
 // A Python function that a tape calls; any thread may drop the last copy.
 BackwardFunction Backward(nb::object function) {
   std::shared_ptr<nb::object> held(new nb::object(std::move(function)), [](nb::object* o) {
-    if (!Py_IsInitialized()) return;
-    nb::gil_scoped_acquire gil;
+    if (!WithGil::Possible()) return;
+    const WithGil gil;
     delete o;
   });
   return [held](const std::vector<EagerGrad>& dys) {
-    nb::gil_scoped_acquire gil;
+    const WithGil gil;
     nb::list args;
     for (const EagerGrad& dy : dys) args.append(GradToPython(dy));
-    nb::object result = (*held)(args);
+    nb::object result = nb::steal(CallPython(held->ptr(), nb::make_tuple(args).ptr()));
+    if (!result.is_valid()) throw nb::python_error();
     std::vector<EagerGrad> dxs;
     for (nb::handle item : result) dxs.push_back(GradFromPython(item));
     return dxs;

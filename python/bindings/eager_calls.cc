@@ -241,7 +241,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
     const std::shared_ptr<const EagerOp> held = op;
     std::vector<EagerValue> outputs;
     if (in.bytes > held->long_above() || held->may_take_long()) {
-      nb::gil_scoped_release no_gil;
+      NoGil no_gil;
       outputs = RunEagerly(held, {inputs.data(), count});
     } else {
       outputs = RunEagerly(held, {inputs.data(), count});
@@ -359,19 +359,21 @@ struct PyCancellation {
 
 std::vector<EagerValue> Run(PyFunction& self, std::span<const Tensor> args, CancellationManager* cancellation) {
   std::vector<EagerValue> outputs;
+  std::shared_ptr<const CompiledStep> compiled = self.compiled;
   Status status;
   {
-    nb::gil_scoped_release no_gil;
+    NoGil no_gil;
     try {
       EagerContext& context = EagerContext::Global();
-      if (!self.compiled) self.compiled = context.PrepareFunction(self.name);
-      std::vector<Tensor> results = context.Call(self.name, *self.compiled, args, cancellation);
+      if (!compiled) compiled = context.PrepareFunction(self.name);
+      std::vector<Tensor> results = context.Call(self.name, *compiled, args, cancellation);
       outputs.reserve(results.size());
       for (Tensor& result : results) outputs.push_back({std::move(result), EagerValue::NewId()});
     } catch (const Error& e) {
       status = e.status();
     }
   }
+  self.compiled = std::move(compiled);
   if (!status.ok()) Raise(status);
   return outputs;
 }
@@ -500,7 +502,7 @@ void BindEagerCalls(nb::module_& m) {
       .def(nb::init<>())
       .def_prop_ro("is_cancelled", [](const PyCancellation& c) { return c.manager->cancelled(); })
       .def("cancel", [](PyCancellation& c) {
-        nb::gil_scoped_release no_gil;
+        NoGil no_gil;
         c.manager->Cancel();
       });
   nb::class_<PyFunction>(m, "EagerFunction")

@@ -166,8 +166,8 @@ nb::object FromDlpack(nb::object capsule) {
   }
   auto* held = new nb::ndarray<nb::device::cpu>(array);
   Ref<Buffer> buffer = BorrowBuffer(array.data(), bytes, [held] {
-    if (!Py_IsInitialized()) return;
-    nb::gil_scoped_acquire gil;
+    if (!WithGil::Possible()) return;
+    const WithGil gil;
     delete held;
   });
   return Make({Tensor(dtype, shape, std::move(buffer), 0), EagerValue::NewId()});

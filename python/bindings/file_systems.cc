@@ -20,8 +20,8 @@ constexpr size_t kPiece = size_t{8} << 20;
 // Runs `f` with the GIL; what Python raises becomes an Error.
 template <class F>
 auto InPython(F&& f) {
-  if (!Py_IsInitialized()) throw Cancelled("Python has ended");
-  nb::gil_scoped_acquire gil;
+  if (!WithGil::Possible()) throw Cancelled("Python has ended");
+  const WithGil gil;
   try {
     return f();
   } catch (nb::python_error& e) {
@@ -38,8 +38,8 @@ class Held {
  public:
   explicit Held(nb::object object) : object_(new nb::object(std::move(object))) {}
   ~Held() {
-    if (!Py_IsInitialized()) return;
-    nb::gil_scoped_acquire gil;
+    if (!WithGil::Possible()) return;
+    const WithGil gil;
     delete object_;
   }
   Held(const Held&) = delete;
@@ -221,7 +221,7 @@ void BindFileSystems(nb::module_& m) {
     });
     SetFileWait([](const std::function<void()>& wait) {
       if (!Py_IsInitialized() || !PyGILState_Check()) return wait();
-      nb::gil_scoped_release release;
+      const NoGil no_gil;
       wait();
     });
   });
@@ -232,15 +232,17 @@ void BindFileSystems(nb::module_& m) {
       .def("read", [](const InputFile& file, uint64_t offset, size_t n) {
         return ToBytes(Waiting([&] { return file.Read(offset, n); }));
       });
-  nb::class_<OutputFile>(m, "OutputFile")
+  using Output = Shared<OutputFile>;
+  nb::class_<Output>(m, "OutputFile")
       .def("__init__",
-           [](OutputFile* self, const std::string& path, const std::string& mode) {
-             Waiting([&] { new (self) OutputFile(path, ModeOf(mode)); });
+           [](Output* self, const std::string& path, const std::string& mode) {
+             Waiting([&] { new (self) Output(path, ModeOf(mode)); });
            })
-      .def("append", [](OutputFile& file, const nb::bytes& b) { Waiting([&, v = View(b)] { file.Append(v); }); })
-      .def("size", &OutputFile::size)
-      .def("flush", [](OutputFile& file) { Waiting([&] { file.Flush(); }); })
-      .def("commit", [](OutputFile& file) { Waiting([&] { file.Commit(); }); });
+      .def("append",
+           [](Output& output, const nb::bytes& b) { output.Use([v = View(b)](OutputFile& file) { file.Append(v); }); })
+      .def("size", [](Output& output) { return output.Use([](OutputFile& file) { return file.size(); }); })
+      .def("flush", [](Output& output) { output.Use([](OutputFile& file) { file.Flush(); }); })
+      .def("commit", [](Output& output) { output.Use([](OutputFile& file) { file.Commit(); }); });
 }
 
 }  // namespace penstock::python

@@ -10,9 +10,12 @@
 namespace penstock::python {
 namespace {
 
-nb::object Next(RecordReader& reader) {
+using Records = Shared<RecordReader>;
+
+nb::object Next(Records& records) {
   std::string record;
-  return Waiting([&] { return reader.Next(&record); }) ? nb::object(ToBytes(record)) : nb::none();
+  const bool more = records.Use([&](RecordReader& reader) { return reader.Next(&record); });
+  return more ? nb::object(ToBytes(record)) : nb::none();
 }
 
 }  // namespace
@@ -50,11 +53,11 @@ void BindFiles(nb::module_& m) {
         return ToNumpy(Waiting([&] { return r.Read(name); }));
       });
 
-  nb::class_<RecordReader>(m, "RecordReader")
-      .def("__init__",
-           [](RecordReader* self, const std::string& path) { Waiting([&] { new (self) RecordReader(path); }); })
+  nb::class_<Records>(m, "RecordReader")
+      .def("__init__", [](Records* self, const std::string& path) { Waiting([&] { new (self) Records(path); }); })
       .def("next", &Next)
-      .def("offset", &RecordReader::offset);
+      .def("offset",
+           [](Records& records) { return records.Use([](RecordReader& reader) { return reader.offset(); }); });
 }
 
 }  // namespace penstock::python

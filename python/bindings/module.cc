@@ -2,6 +2,8 @@
 #include "bindings.h"
 #include "penstock/base/version.h"
 #include "penstock/engine/engine.h"
+#include "penstock/runtime/eager.h"
+#include "penstock/runtime/session.h"
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // graphs and sessions of a program that just ends are no leaks
@@ -17,4 +19,8 @@ NB_MODULE(_core, m) {
   penstock::python::BindFiles(m);
   penstock::python::BindFileSystems(m);
   penstock::python::BindRecords(m);
+  penstock::python::AtEnd([] {
+    penstock::Session::CloseAll();
+    penstock::EagerContext::Global().Stop();
+  });
 }

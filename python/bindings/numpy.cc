@@ -148,10 +148,9 @@ Tensor FeedFromNumpy(nb::handle value, DataType dtype) {
       if (bytes <= kSmall || !aligned) return Copy(array, dtype);
       Py_INCREF(array);
       return Tensor(dtype, ShapeOf(array), BorrowBuffer(PyArray_DATA(array), bytes, [array] {
-                      if (Py_IsInitialized()) {
-                        nb::gil_scoped_acquire gil;
-                        Py_DECREF(array);
-                      }
+                      if (!WithGil::Possible()) return;
+                      const WithGil gil;
+                      Py_DECREF(array);
                     }),
                     0);
     }

@@ -8,12 +8,15 @@
 namespace penstock::python {
 namespace {
 
-std::vector<Tensor> CallPython(nb::handle function, const std::string& token, const std::string& device,
-                               std::vector<Tensor> inputs) {
+std::vector<Tensor> CallHook(nb::handle function, const std::string& token, const std::string& device,
+                             std::vector<Tensor> inputs) {
   try {
     nb::list args;
     for (Tensor& input : inputs) args.append(ToNumpy(std::move(input)));
-    nb::object results = function(nb::bytes(token.data(), token.size()), nb::str(device.c_str()), args);
+    const nb::tuple arguments = nb::make_tuple(nb::bytes(token.data(), token.size()), nb::str(device.c_str()), args);
+    args.reset();
+    nb::object results = nb::steal(CallPython(function.ptr(), arguments.ptr()));
+    if (!results.is_valid()) throw nb::python_error();
     std::vector<Tensor> outputs;
     for (nb::handle result : results) outputs.push_back(FromNumpy(result));
     return outputs;
@@ -31,9 +34,9 @@ void BindPyFunction(nb::module_& m) {
     // Never destroyed: a step may still call it while the interpreter ends.
     auto* kept = new nb::object(std::move(function));
     SetPyFunctionHook([kept](const std::string& token, const std::string& device, std::vector<Tensor> inputs) {
-      if (!Py_IsInitialized()) throw Cancelled("Python has ended");
-      nb::gil_scoped_acquire gil;
-      return CallPython(*kept, token, device, std::move(inputs));
+      if (!WithGil::Possible()) throw Cancelled("Python has ended");
+      const WithGil gil;
+      return CallHook(*kept, token, device, std::move(inputs));
     });
   });
 }

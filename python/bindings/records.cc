@@ -7,34 +7,37 @@
 namespace penstock::python {
 namespace {
 
-nb::object Next(RecordStream& stream) {
+using Input = Shared<RecordStream>;
+using Output = Shared<RecordFile>;
+
+nb::object Next(Input& input) {
   std::string record;
   uint64_t offset;
-  const bool more = Waiting([&] { return stream.Next(&record, &offset); });
+  const bool more = input.Use([&](RecordStream& stream) { return stream.Next(&record, &offset); });
   return more ? nb::object(nb::bytes(record.data(), record.size())) : nb::none();
 }
 
 }  // namespace
 
 void BindRecords(nb::module_& m) {
-  nb::class_<RecordStream>(m, "RecordStream")
+  nb::class_<Input>(m, "RecordStream")
       .def("__init__",
-           [](RecordStream* self, const std::string& path, const std::string& compression) {
-             Waiting([&] { new (self) RecordStream(path, CompressionFromName(compression)); });
+           [](Input* self, const std::string& path, const std::string& compression) {
+             Waiting([&] { new (self) Input(path, CompressionFromName(compression)); });
            })
       .def("next", &Next);
 
-  nb::class_<RecordFile>(m, "RecordFile")
+  nb::class_<Output>(m, "RecordFile")
       .def("__init__",
-           [](RecordFile* self, const std::string& path, const std::string& compression, int level) {
-             Waiting([&] { new (self) RecordFile(path, CompressionFromName(compression), level); });
+           [](Output* self, const std::string& path, const std::string& compression, int level) {
+             Waiting([&] { new (self) Output(path, CompressionFromName(compression), level); });
            })
       .def("write",
-           [](RecordFile& file, const nb::bytes& record) {
-             Waiting([&, v = View(record)] { file.Write(v); });
+           [](Output& output, const nb::bytes& record) {
+             output.Use([v = View(record)](RecordFile& file) { file.Write(v); });
            })
-      .def("flush", [](RecordFile& file) { Waiting([&] { file.Flush(); }); })
-      .def("close", [](RecordFile& file) { Waiting([&] { file.Close(); }); });
+      .def("flush", [](Output& output) { output.Use([](RecordFile& file) { file.Flush(); }); })
+      .def("close", [](Output& output) { output.Use([](RecordFile& file) { file.Close(); }); });
 }
 
 }  // namespace penstock::python

@@ -66,7 +66,7 @@ class Runner {
     Status status;
     const bool main = OnMainThread();
     {
-      nb::gil_scoped_release no_gil;
+      NoGil no_gil;
       try {
         session_->Run(*step_, feeds, &fetches, options, metadata, main);
       } catch (...) {
@@ -107,7 +107,7 @@ std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session
   Status status;
   std::shared_ptr<const CompiledStep> step;
   {
-    nb::gil_scoped_release no_gil;
+    NoGil no_gil;
     try {
       step = self.session->Compile(signature);
     } catch (...) {
@@ -159,7 +159,7 @@ std::string PartialRunSetup(PySession& self, nb::handle feeds, nb::handle fetche
   std::string handle;
   Status status;
   {
-    nb::gil_scoped_release no_gil;
+    NoGil no_gil;
     try {
       handle = self.session->PartialRunSetup(signature);
     } catch (...) {
@@ -184,7 +184,7 @@ nb::list PartialRun(PySession& self, const std::string& handle, nb::handle feeds
   Status status;
   const bool main = OnMainThread();
   {
-    nb::gil_scoped_release no_gil;
+    NoGil no_gil;
     try {
       self.session->PartialRun(handle, values, wanted, &fetched, main);
     } catch (...) {
@@ -262,7 +262,7 @@ void BindSession(nb::module_& m) {
       .def("list_devices", [](PySession& self) { return Devices(self.session->devices()); })
       .def("close",
            [](PySession& self) {
-             nb::gil_scoped_release no_gil;
+             NoGil no_gil;
              self.session->Close();
            })
       .def_static(

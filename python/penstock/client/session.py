@@ -1,6 +1,7 @@
 """Session: runs parts of a graph."""
 import collections.abc
 import re
+import sys
 import threading
 
 from penstock import _core
@@ -396,7 +397,7 @@ class Session(BaseSession):
             self._default_graph_context_manager.__exit__(exec_type, exec_value, exec_tb)
             self._default_session_context_manager = None
             self._default_graph_context_manager = None
-        if exec_type:
+        if exec_type and not sys.is_finalizing():  # a generator's end may be the interpreter's: no thread starts then
             # Closing waits for runs in other threads, which may never end after an error.
             closing = threading.Thread(name="SessionCloseThread", target=self.close, daemon=True)
             closing.start()

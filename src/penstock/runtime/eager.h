@@ -70,6 +70,9 @@ class EagerContext {
                            CancellationManager* cancellation = nullptr);
   void RemoveFunction(const std::string& name);
 
+  // The process ends: what waits stops waiting, and nothing waits again.
+  void Stop() { cancellation_.Cancel(); }
+
   // Forgets all kernels, and with them the state of random ones.
   void ClearCaches();
   // Changes with ClearCaches: whoever keeps an EagerOp asks for it anew.

@@ -237,4 +237,9 @@ void Session::Reset(const std::vector<std::string>& containers, Server* server) 
   }
 }
 
+void Session::CloseAll() {
+  std::lock_guard lock(g_sessions_mutex);
+  for (Session* session : Sessions()) session->Close();
+}
+
 }  // namespace penstock

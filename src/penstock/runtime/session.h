@@ -50,6 +50,7 @@ class Session {
   // Clears containers (all if empty) of every session on this server, of every session without a server if it is null,
   // and closes them.
   static void Reset(const std::vector<std::string>& containers, Server* server = nullptr);
+  static void CloseAll();
 
  private:
   struct PartialState;

@@ -1,7 +1,7 @@
 """Calls ops eagerly with random and hostile arguments: python fuzz_eager.py SEED SECONDS OP...
 
-Handles and variants come from a pool of live resources of every kind, so an op meets those of others. Ends with status 3
-if a call crashed, hung, or raised anything but TensorFlow's errors, TypeError and ValueError."""
+Handles and variants come from a pool of live resources of every kind, so an op meets those of others. Ends with
+status 3 if a call crashed, hung, or raised anything but TensorFlow's errors, TypeError and ValueError."""
 
 import contextlib
 import random
@@ -131,9 +131,8 @@ class Call:
     def argument(self, arg):
         chance = self.chance
         if arg.type_list_attr:
-            kinds = self.lists.setdefault(
-                arg.type_list_attr, [chance.choice(_NAMES[:14] + ("variant", "resource")) for _ in range(chance.randrange(4))]
-            )
+            some = [chance.choice(_NAMES[:14] + ("variant", "resource")) for _ in range(chance.randrange(4))]
+            kinds = self.lists.setdefault(arg.type_list_attr, some)
             return [self.tensor(kind) for kind in kinds]
         dtype = tf.as_dtype(arg.type).name if arg.type else self.type_of(arg.type_attr)
         if chance.random() < 0.02:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock import _core
 from penstock.ops import data_flow_ops
 
 
@@ -239,3 +240,21 @@ def test_damaged_records(tmp_path):
             file.write(damaged)
         with pytest.raises(tf.errors.DataLossError, match=message):
             list(tf.io.tf_record_iterator(path))
+
+
+def test_threads_share_a_record_file(tmp_path):
+    path = str(tmp_path / "records")
+    found = []
+    with tf.python_io.TFRecordWriter(path) as writer:
+        threads = [threading.Thread(target=lambda i=i: [writer.write(b"%d" % i * 9) for _ in range(300)]) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    stream = _core.RecordStream(path, "")
+    threads = [threading.Thread(target=lambda: found.extend(iter(stream.next, None))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == sorted(b"%d" % i * 9 for i in range(4) for _ in range(300))

@@ -1,0 +1,88 @@
+"""Programs that end while other threads are in the middle of something: they end well, and soon."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+_PACKAGE = Path(__file__).resolve().parents[3] / "python"
+_PROGRAMS = {
+    "steps": """
+        x = tf.constant(np.ones((400, 400), "f"))
+        y = x
+        for _ in range(300):
+            y = tf.matmul(y, x) * 1e-3
+        s = tf.Session()
+        started = threading.Semaphore(0)
+
+        def run():
+            started.release()
+            while True:
+                s.run(y)
+
+        for _ in range(3):
+            threading.Thread(target=run, daemon=True).start()
+            started.acquire()
+        time.sleep(0.2)
+        """,
+    "waiting": """
+        queue = tf.FIFOQueue(1, tf.float32)
+        s = tf.Session()
+        dequeue, enqueue = queue.dequeue(), queue.enqueue(1.0)
+        tf.train.add_queue_runner(tf.train.QueueRunner(tf.FIFOQueue(2, tf.float32), [enqueue] * 2))
+        tf.train.start_queue_runners(s)
+        threading.Thread(target=lambda: [s.run(dequeue) for _ in range(10**6)], daemon=True).start()
+        time.sleep(0.2)
+        """,
+    # A Python function that never returns.
+    "python": """
+        started = threading.Event()
+
+        def endless(x):
+            started.set()
+            time.sleep(1000)
+            return x
+
+        y = tf.py_func(endless, [1.0], tf.float32)
+        threading.Thread(target=lambda: tf.Session().run(y), daemon=True).start()
+        started.wait()
+        """,
+    # The session is left by an exception that the interpreter's end makes.
+    "generator": """
+        def values():
+            with tf.Session() as s:
+                while True:
+                    yield s.run(tf.constant(1.0))
+
+        kept = values()
+        next(kept)
+        """,
+    "eager": """
+        tf.enable_v2_behavior()
+        x = tf.constant(np.ones((600, 600), "f"))
+
+        def run():
+            while True:
+                tf.matmul(x, x)
+
+        threading.Thread(target=run, daemon=True).start()
+        time.sleep(0.2)
+        """,
+}
+
+
+@pytest.mark.parametrize("name", _PROGRAMS)
+def test_the_end(name):
+    program = "import threading, time\nimport numpy as np\nimport penstock.v1 as tf\n"
+    program += textwrap.dedent(_PROGRAMS[name])
+    done = subprocess.run(
+        [sys.executable, "-c", program + "print('the end', flush=True)\n"],
+        env={**os.environ, "PYTHONPATH": str(_PACKAGE)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "the end\n", "")

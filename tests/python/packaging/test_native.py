@@ -27,3 +27,14 @@ def test_loops_share_no_code_with_other_instruction_sets(isa):
     # A weak symbol without the instruction set in its name could be taken for the whole program by the linker.
     shared = [name for kind, name in symbols(library, "-C") if kind in "WVu" and isa not in name]
     assert not shared
+
+
+def test_no_two_files_make_one_symbol_of_names_of_their_own():
+    """GCC gives a function template weak linkage although its argument is a template of an unnamed namespace: of two
+    such in different files, with one name, the linker keeps one."""
+    owners = {}
+    for library in NATIVE.parent.glob("libpenstock_*.a"):
+        out = subprocess.run(["nm", "-A", str(library)], capture_output=True, text=True, check=True).stdout
+        for member, name in re.findall(r"^([^ ]+):[0-9a-f]+ [WVu] (.*_GLOBAL__N_1.*)$", out, re.M):
+            owners.setdefault(name, set()).add(member)
+    assert not {name: members for name, members in owners.items() if len(members) > 1}

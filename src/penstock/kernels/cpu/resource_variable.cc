@@ -104,9 +104,9 @@ struct AssignUpdate {
   }
 };
 template <class T>
-using AssignAdd = AssignUpdate<T, true>;
+using AssignAddVariable = AssignUpdate<T, true>;
 template <class T>
-using AssignSub = AssignUpdate<T, false>;
+using AssignSubVariable = AssignUpdate<T, false>;
 
 struct VariableShape {
   void operator()(KernelContext& k) const {
@@ -235,8 +235,8 @@ void RegisterResourceVariableKernels(KernelRegistry& kernels) {
   kernels.Add<IsInitialized>("VarIsInitializedOp").HostOutput(0);
   kernels.Add<Read>("ReadVariableOp");
   kernels.Add<Assign>("AssignVariableOp");
-  kernels.Add<AssignAdd>("AssignAddVariableOp", Numbers{}, "dtype");
-  kernels.Add<AssignSub>("AssignSubVariableOp", Numbers{}, "dtype");
+  kernels.Add<AssignAddVariable>("AssignAddVariableOp", Numbers{}, "dtype");
+  kernels.Add<AssignSubVariable>("AssignSubVariableOp", Numbers{}, "dtype");
   kernels.Add<VariableShape>("VariableShape").HostOutput(0);
   kernels.Add<Gather>("ResourceGather");
   kernels.Add<GatherNd>("ResourceGatherNd");

@@ -47,8 +47,9 @@ _PROGRAMS = {
             return x
 
         y = tf.py_func(endless, [1.0], tf.float32)
-        threading.Thread(target=lambda: tf.Session().run(y), daemon=True).start()
-        started.wait()
+        s = tf.Session()
+        threading.Thread(target=lambda: s.run(y), daemon=True).start()
+        started.wait(60)
         """,
     # The session is left by an exception that the interpreter's end makes.
     "generator": """

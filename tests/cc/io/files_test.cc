@@ -9,7 +9,8 @@ namespace {
 // The same on disk and in memory.
 class Files : public testing::TestWithParam<std::string> {
  protected:
-  Files() : base_(GetParam() + std::to_string(getpid()) + testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  Files()
+      : base_(GetParam() + std::to_string(getpid()) + testing::UnitTest::GetInstance()->current_test_info()->name()) {
     MakeDirectories(base_);
   }
   ~Files() override { FileSystemOf(base_).RemoveTree(base_); }

@@ -130,7 +130,8 @@ Tensor Joined(KernelContext& k, const std::vector<const RaggedTensorVariant*>& a
   int64_t rows = 0;
   for (const auto* ragged : all) {
     const Tensor& values = ragged->values;
-    k.Require(values.rank() > 0, "Ragged values must have rank >= 1; an encoded element has values ", values.ToString());
+    k.Require(values.rank() > 0, "Ragged values must have rank >= 1; an encoded element has values ",
+              values.ToString());
     Shape first = ragged == all.front() ? values.shape() : shape, own = values.shape();
     first.set_dim(0, 0);
     own.set_dim(0, 0);
@@ -167,8 +168,9 @@ struct RaggedTensorFromVariant {
               ", encoded_ragged.dims(): ", outer.rank());
     const auto all = Encoded(k, dtype);
     for (const auto* ragged : all) {
-      k.Require(static_cast<int64_t>(ragged->splits.size()) == rank, "Encoded input RaggedTensorVariant has ragged_rank=",
-                ragged->splits.size(), ".  Expected ragged_rank=", rank, ".");
+      k.Require(static_cast<int64_t>(ragged->splits.size()) == rank,
+                "Encoded input RaggedTensorVariant has ragged_rank=", ragged->splits.size(),
+                ".  Expected ragged_rank=", rank, ".");
       for (const Tensor& s : ragged->splits) {
         k.Require(s.dtype() == splits_type, "Expected row_splits Tensor dtype: ", splits_type, ", found: ", s.dtype());
       }

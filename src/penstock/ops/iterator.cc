@@ -97,7 +97,7 @@ void AddPlain(OpRegistry& ops, const Plain& row) {
   };
   for_each(row.inputs, [&](std::string_view text) { op.Input(text); });
   for_each(row.outputs, [&](std::string_view text) { op.Output(text); });
-  op.Stateful().Shape(shapes::Scalar).Doc(row.doc);
+  op.Stateful().Heavy().Shape(shapes::Scalar).Doc(row.doc);
 }
 
 void AddIterators(OpRegistry& ops) {
@@ -121,10 +121,10 @@ void AddIterators(OpRegistry& ops) {
   }
   for (const char* name : {"IteratorGetNext", "IteratorGetNextSync"}) {
     AddElementAttrs(ops.Add(name).Input("iterator: resource").Output("components: output_types"))
-        .Stateful().Shape(GetNextShape).Doc("The next element.");
+        .Stateful().Heavy().Shape(GetNextShape).Doc("The next element.");
   }
   AddElementAttrs(ops.Add("IteratorGetNextAsOptional").Input("iterator: resource").Output("optional: variant"))
-      .Stateful().Shape(shapes::Scalar).Doc("The next element, or no value at the end.");
+      .Stateful().Heavy().Shape(shapes::Scalar).Doc("The next element, or no value at the end.");
   ops.Add("SerializeIterator").Input("resource_handle: resource").Output("serialized: variant")
       .Attr("external_state_policy: int = 0").Stateful().Shape(shapes::Unknown)
       .Doc("The iterator's state, from which DeserializeIterator goes on.");
@@ -142,7 +142,7 @@ void AddMultiDeviceIterators(OpRegistry& ops) {
       .Stateful().Shape(shapes::Scalar).Doc("A MultiDeviceIterator that lives as long as its handle.");
   AddElementAttrs(ops.Add("MultiDeviceIteratorGetNextFromShard").Input("multi_device_iterator: resource")
                       .Input("shard_num: int32").Input("incarnation_id: int64").Output("components: output_types"))
-      .Stateful().Shape(GetNextShape).Doc("The next element of one device.");
+      .Stateful().Heavy().Shape(GetNextShape).Doc("The next element of one device.");
   ops.Add("MultiDeviceIteratorFromStringHandle").Input("string_handle: string")
       .Output("multi_device_iterator: resource")
       .Attr("output_types: list(type) >= 0 = []").Attr("output_shapes: list(shape) >= 0 = []").Stateful()
@@ -179,16 +179,29 @@ void AddWholeDatasetOps(OpRegistry& ops) {
       .Attr("external_state_policy: int = 0").Attr("strip_device_assignment: bool = false").Shape(shapes::Scalar)
       .Doc("The graph that makes the dataset, serialized.");
   AddElementAttrs(ops.Add("DatasetToSingleElement").Input("dataset: variant").Output("components: output_types"))
-      .Attr("metadata: string = ''").Stateful().Shape(GetNextShape)
+      .Attr("metadata: string = ''").Stateful().Heavy().Shape(GetNextShape)
       .Doc("The only element; InvalidArgument if there are more or less.");
-  AddElementAttrs(ops.Add("ReduceDataset").Input("input_dataset: variant").Input("initial_state: Tstate")
-                      .Input("other_arguments: Targuments").Output("components: output_types").Attr("f: func")
-                      .Attr("Tstate: list(type) >= 1").Attr("Targuments: list(type) >= 0"))
-      .Attr("use_inter_op_parallelism: bool = true").Attr("metadata: string = ''").Stateful().NotDifferentiable()
+  AddElementAttrs(ops.Add("ReduceDataset")
+                      .Input("input_dataset: variant")
+                      .Input("initial_state: Tstate")
+                      .Input("other_arguments: Targuments")
+                      .Output("components: output_types")
+                      .Attr("f: func")
+                      .Attr("Tstate: list(type) >= 1")
+                      .Attr("Targuments: list(type) >= 0"))
+      .Attr("use_inter_op_parallelism: bool = true")
+      .Attr("metadata: string = ''")
+      .Stateful()
+      .Heavy()
+      .NotDifferentiable()
       .Shape(GetNextShape)
       .Doc("What becomes of the state when `f` has been called with it and each element.");
-  ops.Add("FilterByLastComponentDataset").Input("input_dataset: variant").Output("output: variant")
-      .Attr("output_types: list(type) >= 1").Attr("output_shapes: list(shape) >= 1").Shape(DatasetShape)
+  ops.Add("FilterByLastComponentDataset")
+      .Input("input_dataset: variant")
+      .Output("output: variant")
+      .Attr("output_types: list(type) >= 1")
+      .Attr("output_shapes: list(shape) >= 1")
+      .Shape(DatasetShape)
       .Doc("The elements whose last component is true, without it.");
   AddElementAttrs(ops.Add("MapDefun").Input("arguments: Targuments").Input("captured_inputs: Tcaptured")
                       .Output("output: output_types").Attr("Targuments: list(type) >= 1")

@@ -133,15 +133,7 @@ struct MaxPoolGrad : PoolKernel {
     const Tensor x_last = ChannelsLast(k, k.input(0), attrs.format),
                  dy_last = ChannelsLast(k, k.input(2), attrs.format);
     const ComputeInput<C> x(k, x_last), dy(k, dy_last);
-    Fill<C>(k, 0, attrs.format, k.shape(0), [&](C* dx) {
-      const int64_t image = w.InPixels() * w.channels;
-      ZeroElements(k, kTypeOf<C>, dx, w.batch * image);
-      ForEachArgmax(k, w, x.data, [&](int64_t b, int64_t at, const int64_t* where) {
-        for (int64_t c = 0; c < w.channels; ++c) {
-          if (where[c] >= 0) dx[b * image + where[c] + c] += dy.data[at + c];
-        }
-      });
-    });
+    Fill<C>(k, 0, attrs.format, k.shape(0), [&](C* dx) { MaxPoolGradient(k, w, x.data, dy.data, dx); });
   }
 };
 

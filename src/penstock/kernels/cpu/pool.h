@@ -54,6 +54,10 @@ void ForEachArgmax(const KernelContext& k, const Windows& w, const C* x, Fn fn) 
   });
 }
 
+// dx: each window's gradient, at the first of its largest elements.
+template <class C>
+void MaxPoolGradient(const KernelContext& k, const Windows& w, const C* x, const C* dy, C* dx);
+
 // y: the mean of what lies inside of each window.
 template <class C>
 void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y);

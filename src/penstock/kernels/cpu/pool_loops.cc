@@ -162,7 +162,56 @@ void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx) {
   });
 }
 
-#define PENSTOCK_POOL(C) template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*);
+namespace {
+
+template <class C>
+void MaxGrad(const C* const* x, int64_t count, int64_t n, const C* dy, C* const* dx) {
+  if constexpr (std::is_same_v<C, float>) {
+    CpuLoops().nn->max_grad(x, count, n, dy, dx);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t largest = 0;
+      for (int64_t p = 1; p < count; ++p) largest = x[p][i] > x[largest][i] ? p : largest;
+      dx[largest][i] += dy[i];
+    }
+  }
+}
+
+}  // namespace
+
+template <class C>
+void MaxPoolGradient(const KernelContext& k, const Windows& w, const C* x, const C* dy, C* dx) {
+  const int64_t n = w.channels, pixels = w.OutPixels(), image = w.InPixels() * n;
+  k.Parallel(w.batch, std::max<int64_t>(1, pixels * n * w.Taps() / 4), [&](int64_t first, int64_t last) {
+    std::vector<const C*> seen(w.Taps());  // the window's pixels
+    std::vector<C*> to(w.Taps());
+    for (int64_t b = first; b < last; ++b) {
+      std::fill_n(dx + b * image, image, C(0));
+      for (int64_t p = 0; p < pixels; ++p) {
+        const int64_t at[3] = {p / (w.out[1] * w.out[2]), p / w.out[2] % w.out[1], p % w.out[2]};
+        int64_t count = 0;
+        for (int64_t t = 0; t < w.Taps(); ++t) {
+          const int64_t tap[3] = {t / (w.filter[1] * w.filter[2]), t / w.filter[2] % w.filter[1], t % w.filter[2]};
+          int64_t offset = 0;
+          bool inside = true;
+          for (int d = 0; d < 3; ++d) {
+            const int64_t i = at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d];
+            inside = inside && i >= 0 && i < w.in[d];
+            offset = offset * w.in[d] + i;
+          }
+          if (!inside) continue;
+          seen[count] = x + b * image + offset * n;
+          to[count++] = dx + b * image + offset * n;
+        }
+        if (count > 0) MaxGrad(seen.data(), count, n, dy + (b * pixels + p) * n, to.data());
+      }
+    }
+  });
+}
+
+#define PENSTOCK_POOL(C)                                                        \
+  template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*); \
+  template void MaxPoolGradient<C>(const KernelContext&, const Windows&, const C*, const C*, C*);
 PENSTOCK_POOL(float)
 PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL(int32_t) PENSTOCK_POOL(int64_t)
     PENSTOCK_POOL(uint8_t) PENSTOCK_POOL(uint16_t) PENSTOCK_POOL(uint32_t) PENSTOCK_POOL(uint64_t)

@@ -248,9 +248,32 @@ void ReluGrad(const float* dy, const float* x, float limit, float* out, int64_t 
   }
 }
 
-constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,  &Affine,     &XentRow,      &NormaliseRows,
-                            &AddRows, &SumRows, &SquareRows, &NormGradSums, &NormGradRows,
-                            &MaxOf,   &AddInto, &MulAddInto, &Relu,         &ReluGrad};
+void MaxGrad(const float* const* x, int64_t count, int64_t n, const float* dy, float* const* dx) {
+  constexpr int kLane = kLanes<float>;
+  int64_t i = 0;
+  for (; i + kLane <= n; i += kLane) {
+    Vec<float> best = Load(x[0] + i);
+    Vec<int32_t> largest{};
+    for (int64_t p = 1; p < count; ++p) {
+      const Vec<float> v = Load(x[p] + i);
+      largest = v > best ? Splat(static_cast<int32_t>(p)) : largest;
+      best = v > best ? v : best;
+    }
+    const Vec<float> d = Load(dy + i);
+    for (int64_t p = 0; p < count; ++p) {
+      Store(dx[p] + i, Load(dx[p] + i) + (largest == Splat(static_cast<int32_t>(p)) ? d : Vec<float>{}));
+    }
+  }
+  for (; i < n; ++i) {
+    int64_t largest = 0;
+    for (int64_t p = 1; p < count; ++p) largest = x[p][i] > x[largest][i] ? p : largest;
+    dx[largest][i] += dy[i];
+  }
+}
+
+constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,     &Affine,       &XentRow,      &NormaliseRows, &AddRows,
+                            &SumRows, &SquareRows, &NormGradSums, &NormGradRows, &MaxOf,         &MaxGrad,
+                            &AddInto, &MulAddInto, &Relu,         &ReluGrad};
 
 }  // namespace
 

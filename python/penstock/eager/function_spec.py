@@ -44,7 +44,9 @@ class FunctionSpec:
             function = function.__wrapped__
         try:
             spec = inspect.getfullargspec(function)
-        except TypeError:
+        except TypeError as e:
+            if isinstance(e.__cause__, RecursionError):
+                raise e.__cause__ from None  # of a function that calls itself without end
             spec = inspect.getfullargspec(function.__call__)
             is_method = True
         if not inspect.isroutine(function) and not inspect.isclass(function) and inspect.isfunction(

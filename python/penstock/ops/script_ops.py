@@ -85,7 +85,7 @@ _py_funcs = FuncRegistry()
 _core.set_py_function(_py_funcs)
 
 
-def _call_as_op(func, inp, Tout, stateful, name):
+def _call_as_op(func, inp, Tout, build, name):
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     several = isinstance(Tout, (list, tuple))
@@ -97,8 +97,7 @@ def _call_as_op(func, inp, Tout, stateful, name):
     if not hasattr(graph, "_py_funcs_used_in_graph"):
         graph._py_funcs_used_in_graph = []
     graph._py_funcs_used_in_graph.append(func)
-    op = gen.py_func if stateful else gen.py_func_stateless
-    result = op(input=inp, token=token, Tout=list(Tout) if several else [Tout], name=name)
+    result = build(input=inp, token=token, Tout=list(Tout) if several else [Tout], name=name)
     return result if several or isinstance(result, ops.Operation) else result[0]
 
 
@@ -119,14 +118,14 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     """
     if ops.executing_eagerly():
         return _call_at_once(func, inp, Tout)
-    return _call_as_op(func, inp, Tout, stateful, name)
+    return _call_as_op(func, inp, Tout, gen.py_func if stateful else gen.py_func_stateless, name)
 
 
 def numpy_function(func, inp, Tout, name=None):
     """`py_func` of a function with state."""
     if ops.executing_eagerly():
         return _call_at_once(func, inp, Tout)
-    return _call_as_op(func, inp, Tout, True, name)
+    return _call_as_op(func, inp, Tout, gen.py_func, name)
 
 
 class _EagerFunction:
@@ -172,8 +171,8 @@ def _py_function_gradient(op, *dys):
     places = [i for i, x in enumerate(inputs) if x.dtype.is_floating or x.dtype.is_complex]
     found = [None] * len(inputs)
     if places:
-        made = _call_as_op(function.gradient(len(inputs)), inputs + list(dys), [inputs[i].dtype for i in places], True,
-                           None)
+        made = _call_as_op(function.gradient(len(inputs)), inputs + list(dys), [inputs[i].dtype for i in places],
+                           gen.eager_py_func, None)
         for i, gradient in zip(places, made):
             gradient.set_shape(inputs[i].shape)
             found[i] = gradient
@@ -191,8 +190,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     if ops.executing_eagerly():
         results = function._results([ops.convert_to_tensor(x) for x in inp])
         return results if several else results[0]
-    with ops.get_default_graph().gradient_override_map({"PyFunc": "EagerPyFunc"}):
-        return _call_as_op(function, inp, Tout, True, name)
+    return _call_as_op(function, inp, Tout, gen.eager_py_func, name)
 
 
 eager_py_func = py_function

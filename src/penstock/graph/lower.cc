@@ -34,10 +34,43 @@ class Lowering {
     Case();
     return true;
   }
+  // For a call by PartitionedCall or by the function's name: false if the body is none to be inlined.
+  bool RunCall() {
+    functions_ = {node_->calls_function() ? FuncRef{node_->op_name(), Own(node_->attrs())} : node_->attr<FuncRef>("f")};
+    if (IsRecursive()) return false;
+    const FunctionDef* function = graph_.library()->Find(functions_[0].name);
+    // Whoever asks for an executor is told if there is none.
+    if (!node_->attr_or<std::string>("executor_type", "").empty()) return false;
+    if (!function || Forbidden(node_->attrs()) || Forbidden(function->attrs)) return false;
+    if (function->nodes.size() > kLargestInlined) return false;
+    const FunctionBody body = Body(0);
+    const bool stateful = std::ranges::any_of(body.graph->Nodes(), [](const Node* node) {
+      const Flow flow = node->traits().flow;
+      return node->traits().stateful && flow != Flow::kArg && flow != Flow::kRetval;
+    });
+    if (stateful || !body.control_rets.empty()) return false;
+    Call();
+    return true;
+  }
   const std::vector<Added>& added() const { return added_; }
   static bool IsCall(std::string_view op) { return op == "PartitionedCall" || op == "StatefulPartitionedCall"; }
 
  private:
+  static constexpr size_t kLargestInlined = 32;
+  static bool Forbidden(const AttrMap& attrs) {
+    const AttrValue* value = attrs.Find("_noinline");
+    const bool* set = value ? value->If<bool>() : nullptr;
+    return set && *set;
+  }
+  // The function's own attributes among a call's.
+  static AttrMap Own(const AttrMap& attrs) {
+    AttrMap own;
+    for (const auto& [name, value] : attrs) {
+      if (!name.starts_with("_")) own.Set(name, value);
+    }
+    return own;
+  }
+
   // What a copied body gives: its results, available when its effects have happened.
   using Results = std::vector<Endpoint>;
 
@@ -74,7 +107,9 @@ class Lowering {
     }
     std::set<std::string> around = around_;
     around.insert(functions_[i].name);
-    const std::string prefix = graph_.UniqueName(prefix_ + functions_[i].name) + "/";
+    // Errors name a call's nodes by the call.
+    const bool call = IsCall(node_->op_name()) || node_->calls_function();
+    const std::string prefix = call ? prefix_ : graph_.UniqueName(prefix_ + functions_[i].name) + "/";
     const ControlFlow flow(*body.graph);
     std::map<const Node*, Node*> copies;
     std::map<const Node*, Endpoint> given;
@@ -297,6 +332,10 @@ class Lowering {
           std::vector<Endpoint> args(values.begin() + 3, values.end());
           args[0] = op("AddV2", values[2], op("Mul", values[0], values[3]));
           Results next = Inline(0, args, values[0].node);
+          if (next.size() + 1 != args.size()) {
+            throw InvalidArgument("For loop body returned ", next.size(), " arguments. Expected: ", args.size() - 1,
+                                  " ('", node_->name(), "')");
+          }
           const AttrMap number{{"value", Tensor(int32_t{1})}, {"dtype", DT_INT32}};
           const Endpoint one{Add("Const", {}, number, {values[0].node}), 0};
           next.insert(next.begin(), {op("AddV2", values[0], one), values[1], values[2], values[3]});
@@ -328,8 +367,8 @@ class Lowering {
           const auto variable = std::ranges::find(constant, false) - constant.begin();
           Results next = Inline(1, body, given(values), values[variable].node);
           if (next.size() != given(values).size()) {
-            throw InvalidArgument("the body of '", node_->name(), "' gives ", next.size(), " values, but there are ",
-                                  given(values).size());
+            throw InvalidArgument("While loop body returned ", next.size(), " arguments. Expected: ",
+                                  given(values).size(), " ('", node_->name(), "')");
           }
           if (bare) next.push_back(Ran(values[0].node));
           return next;
@@ -481,6 +520,18 @@ void LowerControlFlow(Graph& graph) {
   std::vector<Lowering::Added> todo;
   for (Node* node : graph.Nodes()) todo.push_back({node, {}});
   LowerAll(graph, std::move(todo));
+}
+
+void InlineCalls(Graph& graph) {
+  std::vector<Lowering::Added> todo;
+  for (Node* node : graph.Nodes()) todo.push_back({node, {}});
+  while (!todo.empty()) {
+    const Lowering::Added next = std::move(todo.back());
+    todo.pop_back();
+    if (!Lowering::IsCall(next.node->op_name()) && !next.node->calls_function()) continue;
+    Lowering lowering(graph, next.node, next.around);
+    if (lowering.RunCall()) todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
+  }
 }
 
 bool HasBodies(const Node& node) {

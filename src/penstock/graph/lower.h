@@ -19,6 +19,10 @@ std::vector<Node*> LowerInPlace(Graph& graph, const std::function<std::vector<No
 // Whether LowerInPlace takes nodes of this op.
 bool HasBodies(const Node& node);
 
+// Replaces calls of small functions without state by what is in them, unless `_noinline` forbids it: a call costs more
+// than that.
+void InlineCalls(Graph& graph);
+
 // What is called by this name: a function of the library, the gradient of one ("SymbolicGradient" with attribute f), or
 // an op with its attributes, its control flow lowered. NotFound: there is nothing of this name.
 FunctionBody InstantiateCallee(const FuncRef& callee, const FunctionLibraryPtr& library);

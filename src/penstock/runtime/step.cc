@@ -20,6 +20,8 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     types[index] = node->attr<DataType>("T");
   }
   LowerControlFlow(*graph);
+  InlineCalls(*graph);
+  LowerControlFlow(*graph);  // what came out of the calls
   Optimize(*graph, *environment.options, &EvaluateNode);
   Place(*graph, environment.devices,
         {.allow_soft_placement = environment.options->allow_soft_placement,

@@ -107,6 +107,59 @@ TEST_F(Lowering, ABodyThatContainsItselfIsLeft) {
   EXPECT_EQ(Count("If"), 1);
 }
 
+TEST_F(Lowering, SmallCallsAreInlined) {
+  DefineScale("Twice", 2);
+  Node* x = Arg(*graph, 0, DT_FLOAT);
+  const AttrMap callee{{"f", FuncRef{"Twice", {}}}, {"Tout", std::vector<DataType>{DT_FLOAT}}};
+  Node* first = Add(*graph, "PartitionedCall", {{x, 0}}, callee);
+  Node* second = Add(*graph, "Twice", {{first, 0}});
+  Ret(*graph, {second, 0}, 0);
+  InlineCalls(*graph);
+  EXPECT_EQ(Count("PartitionedCall") + Count("Twice"), 0);
+  EXPECT_EQ(Count("Mul"), 2);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(5.0f)}, 1, false)[0].data<float>(), 20.0f);
+}
+
+TEST_F(Lowering, CallsThatAreNotInlined) {
+  DefineScale("Twice", 2);
+  Define("Draws", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+    Node* shape = Add(g, "Const", {}, {{"value", Tensor(DT_INT32, Shape({0}))}, {"dtype", DT_INT32}});
+    Node* drawn = Add(g, "RandomStandardNormal", {{shape, 0}}, {{"dtype", DT_FLOAT}});
+    return {{Add(g, "Mul", {args[0], {drawn, 0}}), 0}};
+  });
+  Define("Itself", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+    return {{Add(g, "PartitionedCall", args,
+                 {{"f", FuncRef{"Itself", {}}}, {"Tout", std::vector<DataType>{DT_FLOAT}}}), 0}};
+  });
+  Node* x = Arg(*graph, 0, DT_FLOAT);
+  const auto call = [&](const std::string& name, AttrMap attrs = {}) {
+    attrs.Set("f", FuncRef{name, {}});
+    attrs.Set("Tout", std::vector<DataType>{DT_FLOAT});
+    Add(*graph, "PartitionedCall", {{x, 0}}, attrs);
+  };
+  call("Twice", {{"_noinline", true}});
+  call("Draws");
+  call("Itself");  // once: what comes out of it is left
+  InlineCalls(*graph);
+  EXPECT_EQ(Count("PartitionedCall"), 3);
+}
+
+TEST_F(Lowering, WhatIsInlinedWaitsForWhatTheCallWaitsFor) {
+  Define("Constant", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>&) -> std::vector<Endpoint> {
+    return {{Add(g, "Const", {}, {{"value", Tensor(1.0f)}, {"dtype", DT_FLOAT}}), 0}};
+  });
+  Node *x = Arg(*graph, 0, DT_FLOAT), *p = Arg(*graph, 1, DT_BOOL);
+  Node* gate = Add(*graph, "Switch", {{x, 0}, {p, 0}});
+  // In a branch: the constant inside must not be alive on the other side.
+  Node* call = Add(*graph, "PartitionedCall", {{gate, 1}},
+                   {{"f", FuncRef{"Constant", {}}}, {"Tout", std::vector<DataType>{DT_FLOAT}}});
+  Ret(*graph, {Add(*graph, "Merge", {{gate, 0}, {call, 0}}), 0}, 0);
+  InlineCalls(*graph);
+  EXPECT_EQ(Count("PartitionedCall"), 0);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(5.0f), Tensor(true)}, 1, true)[0].data<float>(), 1.0f);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(5.0f), Tensor(false)}, 1, true)[0].data<float>(), 5.0f);
+}
+
 TEST_F(Lowering, WrongArgumentsAreRefused) {
   DefineScale("Twice", 2);
   Node* p = Arg(*graph, 0, DT_BOOL);

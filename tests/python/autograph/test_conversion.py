@@ -469,3 +469,28 @@ def test_print_runs_when_a_function_is_traced(capsys):
 
     assert [double(tf.constant(x)).numpy() for x in (3, 4)] == [6, 8]
     assert capsys.readouterr().out == 'tracing Tensor("x:0", shape=(), dtype=int32)\n'
+
+
+def factorial(n, x):
+    if n <= 0:
+        return x
+    return factorial(n - 1, x * n)
+
+
+@tf.function
+def traced_factorial(n, x):
+    if n <= 0:
+        return x
+    return traced_factorial(n - 1, x * n)
+
+
+@tf.function
+def without_end(x):
+    return without_end(x) * x
+
+
+def test_functions_that_call_themselves():
+    assert int(tf.function(factorial)(5, tf.constant(1))) == 120
+    assert int(traced_factorial(5, tf.constant(1))) == 120
+    with pytest.raises(RecursionError):
+        without_end(tf.constant(1.0))

@@ -526,6 +526,8 @@ def test_python_functions_within():
         assert (float(y), float(tape.gradient(y, x))) == (18.0, 12.0)
     g = tf.function(lambda x: tf.numpy_function(lambda v: v + np.float32(1), [x], tf.float32))
     assert float(g(x)) == 4.0
+    body = tf.function(lambda x: tf.py_function(double, [x], tf.float32)).get_concrete_function(x).graph
+    assert [op.type for op in body.get_operations()][1] == "EagerPyFunc"
     with pytest.raises(tf.errors.InvalidArgumentError, match="returned 2 values"):
         tf.function(lambda x: tf.py_function(lambda v: (v, v), [x], tf.float32))(x)
 

@@ -156,3 +156,24 @@ def test_a_branch_waits_for_what_the_operation_waits_for():
             y = functional_ops.If(tf.constant(True), [v.handle], Read, Read)[0]
         before = tf.get_default_session().run(v)
         assert tf.get_default_session().run(y) == before + 1.0
+
+
+def test_bodies_that_return_too_much():
+    @function.Defun(tf.int32, tf.float32)
+    def Goes(i, x):
+        return i < 3
+
+    @function.Defun(tf.int32, tf.float32)
+    def TooMuch(i, x):
+        return i + 1, x, x
+
+    x = tf.constant(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="While loop body returned 3 arguments. Expected: 2"):
+        run(functional_ops.While([0, x], Goes, TooMuch)[1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="For loop body returned 3 arguments. Expected: 1"):
+        run(functional_ops.For(0, 3, 1, [x], TooMuch)[0])
+
+
+def test_executors_that_there_are_not():
+    with pytest.raises(tf.errors.NotFoundError, match="No executor factory registered"):
+        run(functional_ops.partitioned_call([tf.constant(1.0, tf.float64)], Sine, executor_type="OTHER"))

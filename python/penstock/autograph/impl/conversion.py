@@ -134,7 +134,9 @@ def _compile(function):
     keep = code.statement(f"def keep():\n    return ({', '.join(free)},)", made.body[0])
     made.body.insert(1 if ast.get_docstring(made, clean=False) is not None else 0, keep)
     arguments = ast.arguments([], [ast.arg(x) for x in free], None, [], [], None, [])
-    outer = ast.FunctionDef("outer", arguments, [made], [], None)
+    # A function that calls itself finds itself where it did before: not in what is around it here.
+    scope = [] if name in free else [ast.Global([name])]
+    outer = ast.FunctionDef("outer", arguments, [*scope, made], [], None)
     module = ast.fix_missing_locations(ast.Module([code.at(outer, made)], []))
     flags = original.co_flags & 0x1ff0000  # from __future__
     compiled = compile(module, original.co_filename, "exec", flags=flags, dont_inherit=True)

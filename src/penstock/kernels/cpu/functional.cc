@@ -48,7 +48,13 @@ void CallFor(KernelContext& k, const FuncRef& function, std::vector<Tensor> args
 class Call : public AsyncKernel {
  public:
   Call(const NodeView& node, FuncRef function) : function_(std::move(function)) {}
-  explicit Call(const NodeView& node) : Call(node, node.attr<FuncRef>("f")) {}
+  explicit Call(const NodeView& node) : Call(node, node.attr<FuncRef>("f")) {
+    const AttrValue* executor = node.attrs().Find("executor_type");
+    const std::string* name = executor ? executor->If<std::string>() : nullptr;
+    if (name && !name->empty() && *name != "DEFAULT" && *name != "SINGLE_THREADED_EXECUTOR") {
+      throw NotFound("No executor factory registered for the given executor type: ", *name);
+    }
+  }
   void RunAsync(KernelContext& k, Done done) override { CallFor(k, function_, Inputs(k, 0), std::move(done)); }
 
  private:
@@ -118,13 +124,21 @@ class Repetition : public std::enable_shared_from_this<Repetition> {
  public:
   using Next = std::function<bool(Repetition&)>;  // sets `function` and `args`; false: it is over
   Repetition(KernelContext& k, AsyncKernel::Done done, std::vector<Tensor> values)
-      : values(std::move(values)), k_(k), done_(std::move(done)) {}
+      : values(std::move(values)), k_(k), done_(std::move(done)), count_(this->values.size()) {}
 
   std::vector<Tensor> values;   // the loop's variables
   std::vector<Tensor> results;  // of the last call
   const FuncRef* function = nullptr;
   std::vector<Tensor> args;
   Next next;
+
+  // The results of a body become the variables.
+  void TakeResults(std::string_view kind) {
+    if (results.size() != count_) {
+      throw InvalidArgument(kind, " loop body returned ", results.size(), " arguments. Expected: ", count_);
+    }
+    values = std::move(results);
+  }
 
   void Drive() {
     try {
@@ -162,6 +176,7 @@ class Repetition : public std::enable_shared_from_this<Repetition> {
 
   KernelContext& k_;
   AsyncKernel::Done done_;
+  const size_t count_;
   std::atomic<int> state_{kCalling};
   Status status_;
 };
@@ -179,7 +194,7 @@ class While : public AsyncKernel {
         last = &body_;
         r.args = std::move(r.values);
       } else {
-        if (last == &body_) r.values = std::move(r.results);
+        if (last == &body_) r.TakeResults("While");
         last = &cond_;
         r.args = r.values;
       }
@@ -204,7 +219,7 @@ class For : public AsyncKernel {
     auto loop = std::make_shared<Repetition>(k, std::move(done), Inputs(k, 3));
     loop->next = [this, i = start, limit, delta, first = true](Repetition& r) mutable {
       if (!first) {
-        r.values = std::move(r.results);
+        r.TakeResults("For");
         i += delta;
       }
       first = false;

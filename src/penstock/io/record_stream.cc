@@ -4,40 +4,26 @@
 
 #include <utility>
 
-#include "penstock/base/crc32c.h"
 #include "penstock/io/records.h"
 
 namespace penstock {
 namespace {
 
-constexpr size_t kHeader = 12, kFooter = 4, kBuffered = size_t{1} << 16;
-
-template <class T>
-T Little(const char* bytes) {
-  T value = 0;
-  for (size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<uint8_t>(bytes[i])) << (8 * i);
-  return value;
-}
+constexpr size_t kBuffered = size_t{1} << 16;
 
 }  // namespace
 
 bool RecordStream::Next(std::string* record, uint64_t* offset) {
   *offset = stream_.offset();
   std::string header;
-  if (!stream_.Read(kHeader, &header)) {
+  if (!stream_.Read(kRecordHeader, &header)) {
     if (header.empty()) return false;
     throw DataLoss("truncated record at ", *offset, " in ", path_);
   }
-  if (UnmaskCrc32c(Little<uint32_t>(&header[8])) != Crc32c(std::string_view(header).substr(0, 8))) {
-    throw DataLoss("corrupted record at ", *offset, " in ", path_);
-  }
-  const uint64_t size = Little<uint64_t>(&header[0]);
-  if (size > SIZE_MAX - kFooter || !stream_.Read(size + kFooter, record)) {
+  if (!stream_.Read(RecordLength(header, *offset, path_) + kRecordFooter, record)) {
     throw DataLoss("truncated record at ", *offset, " in ", path_);
   }
-  const uint32_t stored = UnmaskCrc32c(Little<uint32_t>(record->data() + size));
-  record->resize(size);
-  if (Crc32c(*record) != stored) throw DataLoss("corrupted record at ", *offset, " in ", path_);
+  TakeRecordFooter(record, *offset, path_);
   return true;
 }
 

@@ -4,11 +4,6 @@
 #include "penstock/io/table.h"
 
 namespace penstock {
-namespace {
-
-constexpr uint64_t kHeader = 12, kFooter = 4;
-
-}  // namespace
 
 std::string RecordFrame(std::string_view record) {
   std::string length;
@@ -20,6 +15,24 @@ std::string RecordFrame(std::string_view record) {
   frame += record;
   AppendFixed32(&frame, MaskCrc32c(Crc32c(record)));
   return frame;
+}
+
+uint64_t RecordLength(std::string_view header, uint64_t offset, std::string_view path) {
+  if (UnmaskCrc32c(Fixed32At(&header[8])) != Crc32c(header.substr(0, 8))) {
+    throw DataLoss("corrupted record at ", offset, " in ", path);
+  }
+  const uint64_t size = Fixed32At(&header[0]) | uint64_t{Fixed32At(&header[4])} << 32;
+  if (size > UINT64_MAX - kRecordHeader - kRecordFooter) {
+    throw DataLoss("truncated record at ", offset, " in ", path);
+  }
+  return size;
+}
+
+void TakeRecordFooter(std::string* record, uint64_t offset, std::string_view path) {
+  const size_t size = record->size() - kRecordFooter;
+  const uint32_t stored = UnmaskCrc32c(Fixed32At(record->data() + size));
+  record->resize(size);
+  if (Crc32c(*record) != stored) throw DataLoss("corrupted record at ", offset, " in ", path);
 }
 
 RecordReader::RecordReader(std::string path)
@@ -34,20 +47,12 @@ bool RecordReader::Has(uint64_t bytes) {
 
 bool RecordReader::Next(std::string* record) {
   if (!Has(1)) return false;
-  if (!Has(kHeader)) throw DataLoss("truncated record at ", offset_, " in ", path_);
-  const std::string header = file_->Read(offset_, kHeader);
-  if (UnmaskCrc32c(Fixed32At(&header[8])) != Crc32c(std::string_view(header).substr(0, 8))) {
-    throw DataLoss("corrupted record at ", offset_, " in ", path_);
-  }
-  const uint64_t size = Fixed32At(&header[0]) | uint64_t{Fixed32At(&header[4])} << 32;
-  if (size > UINT64_MAX - kHeader - kFooter || !Has(kHeader + size + kFooter)) {
-    throw DataLoss("truncated record at ", offset_, " in ", path_);
-  }
-  std::string bytes = file_->Read(offset_ + kHeader, size + kFooter);
-  const uint32_t stored = UnmaskCrc32c(Fixed32At(&bytes[size]));
-  bytes.resize(size);
-  if (Crc32c(bytes) != stored) throw DataLoss("corrupted record at ", offset_, " in ", path_);
-  offset_ += kHeader + size + kFooter;
+  if (!Has(kRecordHeader)) throw DataLoss("truncated record at ", offset_, " in ", path_);
+  const uint64_t size = RecordLength(file_->Read(offset_, kRecordHeader), offset_, path_);
+  if (!Has(kRecordHeader + size + kRecordFooter)) throw DataLoss("truncated record at ", offset_, " in ", path_);
+  std::string bytes = file_->Read(offset_ + kRecordHeader, size + kRecordFooter);
+  TakeRecordFooter(&bytes, offset_, path_);
+  offset_ += kRecordHeader + size + kRecordFooter;
   *record = std::move(bytes);
   return true;
 }

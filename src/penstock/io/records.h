@@ -10,7 +10,13 @@
 
 namespace penstock {
 
+// A record as it stands in a file: its length and the length's checksum, itself, its checksum.
+constexpr uint64_t kRecordHeader = 12, kRecordFooter = 4;
 std::string RecordFrame(std::string_view record);
+// The reverse, for what begins at `offset` of a file: the length that a header tells; then the record out of itself and
+// its footer. DataLoss: damaged.
+uint64_t RecordLength(std::string_view header, uint64_t offset, std::string_view path);
+void TakeRecordFooter(std::string* record, uint64_t offset, std::string_view path);
 
 class RecordReader {
  public:

@@ -14,6 +14,8 @@ namespace penstock {
 namespace {
 
 constexpr int kBundleVersion = 1;
+// Elements are written and read in pieces whose checksum is computed while they are in the cache.
+constexpr size_t kPiece = 1 << 18;
 
 std::string Encode(const BundleEntry& entry) {
   tensorflow::BundleEntryProto proto;
@@ -168,8 +170,11 @@ BundleEntry BundleWriter::Write(const Tensor& tensor) {
     data_.Append(EncodeStrings(tensor, &crc));
   } else if (IsPod(tensor.dtype())) {
     const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
-    crc = Crc32c(bytes);
-    data_.Append(bytes);
+    crc = 0;
+    for (size_t at = 0; at < bytes.size(); at += kPiece) {
+      crc = ExtendCrc32c(crc, bytes.substr(at, kPiece));
+      data_.Append(bytes.substr(at, kPiece));
+    }
   } else {
     throw Unimplemented("tensors of type ", tensor.dtype(), " in a checkpoint");
   }
@@ -318,8 +323,13 @@ Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) 
   if (entry.dtype == DT_STRING) {
     well_formed = DecodeStrings(file.Read(entry.offset, entry.size), &tensor, &crc);
   } else {
-    file.Read(entry.offset, entry.size, static_cast<char*>(tensor.mutable_raw()));
-    crc = Crc32c({static_cast<const char*>(tensor.raw()), tensor.bytes()});
+    char* const to = static_cast<char*>(tensor.mutable_raw());
+    crc = 0;
+    for (uint64_t at = 0; at < entry.size; at += kPiece) {
+      const size_t n = std::min<uint64_t>(kPiece, entry.size - at);
+      file.Read(entry.offset + at, n, to + at);
+      crc = ExtendCrc32c(crc, {to + at, n});
+    }
   }
   if (!well_formed || MaskCrc32c(crc) != entry.crc32c) {
     throw DataLoss("Checksum does not match: stored ", UnmaskCrc32c(entry.crc32c),

@@ -41,6 +41,18 @@ TEST(Crc32c, KnownValues) {  // from RFC 3720
   EXPECT_EQ(0x12345678u, UnmaskCrc32c(MaskCrc32c(0x12345678u)));
 }
 
+TEST(Crc32c, LongInputsAsManyShortOnes) {
+  std::string bytes(100000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i * 31 + (i >> 7));
+  for (const size_t size : {size_t{12287}, size_t{12288}, size_t{12289}, size_t{24577}, bytes.size()}) {
+    uint32_t expected = 7;
+    for (size_t i = 0; i < size; i += 10) {
+      expected = ExtendCrc32c(expected, std::string_view(bytes).substr(i, std::min<size_t>(10, size - i)));
+    }
+    EXPECT_EQ(expected, ExtendCrc32c(7, std::string_view(bytes).substr(0, size))) << size;
+  }
+}
+
 TEST(Table, ManyKeysOverSeveralBlocks) {
   const std::string path = Scratch("table");
   std::vector<std::pair<std::string, std::string>> entries;

@@ -1,6 +1,7 @@
 // Checkpoints and whole files.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <set>
 
 #include "penstock/io/checkpoint_reader.h"
@@ -61,15 +62,37 @@ Tensor ReadPart(KernelContext& k, const CheckpointReader& reader, const TString&
   return reader.ReadSlice(name, slice);
 }
 
+constexpr int64_t kReadCost = 1 << 20;  // of one tensor, more or less
+
 struct Restore {
   void operator()(KernelContext& k) const {
     const int count = k.num_outputs();
     RequireNames(k, count);
-    const CheckpointReader reader(Text(k, 0, "prefix"));
-    for (int i = 0; i < count; ++i) {
-      k.SetOutput(i, ReadPart(k, reader, k.input(1).data<TString>()[i], k.input(2).data<TString>()[i],
-                              BaseType(k.node().output_type(i))));
+    const std::string prefix = Text(k, 0, "prefix");
+    const CheckpointReader reader(prefix);
+    std::vector<Tensor> read(count);
+    std::vector<std::exception_ptr> errors(count);  // the first tensor's is told, whichever thread is first
+    const auto fill = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        try {
+          read[i] = ReadPart(k, reader, k.input(1).data<TString>()[i], k.input(2).data<TString>()[i],
+                             BaseType(k.node().output_type(static_cast<int>(i))));
+        } catch (...) {
+          errors[i] = std::current_exception();
+          return;
+        }
+      }
+    };
+    // Other file systems may need a lock that this thread holds.
+    if (SchemeOf(prefix).empty()) {
+      k.Parallel(count, kReadCost, fill);
+    } else {
+      fill(0, count);
     }
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    for (int i = 0; i < count; ++i) k.SetOutput(i, std::move(read[i]));
   }
 };
 

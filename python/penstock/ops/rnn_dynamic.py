@@ -17,7 +17,7 @@ from penstock.util import nest
 _concat = rnn_cell_impl._concat
 
 
-def _transpose_batch_time(x):
+def transpose_batch_time(x):
     """The first two dimensions exchanged."""
     shape = x.get_shape()
     if shape.rank is not None and shape.rank < 2:
@@ -95,7 +95,7 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         flat_input = nest.flatten(inputs)
         if not time_major:
             flat_input = [ops.convert_to_tensor(x) for x in flat_input]
-            flat_input = tuple(_transpose_batch_time(x) for x in flat_input)
+            flat_input = tuple(transpose_batch_time(x) for x in flat_input)
         if sequence_length is not None:
             sequence_length = math_ops.cast(sequence_length, dtypes.int32)
             if sequence_length.get_shape().rank not in (None, 1):
@@ -114,7 +114,7 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         inputs = nest.pack_sequence_as(structure=inputs, flat_sequence=flat_input)
         outputs, state = _loop(cell, inputs, state, parallel_iterations or 32, swap_memory, sequence_length, dtype)
         if not time_major:
-            outputs = nest.map_structure(_transpose_batch_time, outputs)
+            outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, state
 
 

@@ -1,4 +1,4 @@
-"""One recurrent model with dropout, written three times: op by op, as a tf.function and in a session: the same numbers."""
+"""One recurrent model with dropout, op by op, as a tf.function and in a session: the same numbers."""
 import numpy as np
 import pytest
 

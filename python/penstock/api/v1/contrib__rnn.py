@@ -2,6 +2,14 @@
 FROM = {
     "ops.rnn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
     "ops.rnn_cell_impl": """
-        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell
-        ResidualWrapper""",
+        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple LayerRNNCell
+        MultiRNNCell RNNCell ResidualWrapper""",
+    "contrib.rnn.cells": """
+        Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell IndRNNCell IntersectionRNNCell
+        LayerNormBasicLSTMCell NASCell SRUCell UGRNNCell""",
+    "contrib.rnn.networks": """
+        FusedRNNCell FusedRNNCellAdaptor TimeReversedFusedRNN best_effort_input_batch_size
+        stack_bidirectional_dynamic_rnn stack_bidirectional_rnn transpose_batch_time""",
+    "contrib.rnn.wrappers": """
+        AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper OutputProjectionWrapper""",
 }

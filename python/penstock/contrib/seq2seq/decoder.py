@@ -9,7 +9,7 @@ from penstock.ops import math_ops
 from penstock.ops import rnn_cell_impl
 from penstock.ops import tensor_array_ops
 from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_dynamic import _transpose_batch_time, cache_variables
+from penstock.ops.rnn_dynamic import transpose_batch_time, cache_variables
 from penstock.ops.while_loop import while_loop
 from penstock.util import nest
 
@@ -128,5 +128,5 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
         except NotImplementedError:
             pass
         if not output_time_major:
-            outputs = nest.map_structure(_transpose_batch_time, outputs)
+            outputs = nest.map_structure(transpose_batch_time, outputs)
     return outputs, state, lengths

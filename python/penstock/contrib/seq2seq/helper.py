@@ -9,7 +9,7 @@ from penstock.ops import embedding_ops
 from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.cond import cond
-from penstock.ops.rnn_dynamic import _transpose_batch_time
+from penstock.ops.rnn_dynamic import transpose_batch_time
 from penstock.util import nest
 
 
@@ -133,7 +133,7 @@ class TrainingHelper(_Numbers):
             inputs = ops.convert_to_tensor(inputs, name="inputs")
             self._inputs = inputs
             if not time_major:
-                inputs = nest.map_structure(_transpose_batch_time, inputs)
+                inputs = nest.map_structure(transpose_batch_time, inputs)
             self._input_tas = nest.map_structure(_steps, inputs)
             self._sequence_length = ops.convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.get_shape().ndims != 1:
@@ -227,7 +227,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 auxiliary_inputs = ops.convert_to_tensor(auxiliary_inputs, name="auxiliary_inputs")
                 together = nest.map_structure(lambda x, y: array_ops.concat((x, y), -1), inputs, auxiliary_inputs)
                 if not time_major:
-                    auxiliary_inputs = nest.map_structure(_transpose_batch_time, auxiliary_inputs)
+                    auxiliary_inputs = nest.map_structure(transpose_batch_time, auxiliary_inputs)
             self._auxiliary_input_tas = None if auxiliary_inputs is None else \
                 nest.map_structure(_steps, auxiliary_inputs)
             self._seed = seed

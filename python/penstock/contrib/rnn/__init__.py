@@ -1,0 +1,1 @@
+"""tf.contrib.rnn: further cells, wrappers and networks."""

@@ -1,0 +1,35 @@
+"""The affine map that cells of contrib share."""
+from penstock.ops import array_ops
+from penstock.ops import init_ops
+from penstock.ops import math_ops
+from penstock.ops import nn_ops
+from penstock.ops import variable_scope as vs
+
+
+class Linear:
+    """`kernel` and, if wanted, `bias` in the current variable scope: args, side by side, times kernel plus bias."""
+
+    def __init__(self, args, output_size, build_bias=True):
+        args = args if isinstance(args, (list, tuple)) else [args]
+        shapes = [a.shape for a in args]
+        if any(shape.ndims != 2 for shape in shapes):
+            raise ValueError(f"linear is expecting 2D arguments: {shapes}")
+        depths = [shape.as_list()[1] for shape in shapes]
+        for shape, depth in zip(shapes, depths):
+            if depth is None:
+                raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {depth}")
+        dtype = args[0].dtype
+        with vs.variable_scope(vs.get_variable_scope()) as scope:
+            self._kernel = vs.get_variable("kernel", [sum(depths), output_size], dtype=dtype)
+            self._bias = None
+            if build_bias:
+                with vs.variable_scope(scope) as inner:
+                    inner.set_partitioner(None)
+                    self._bias = vs.get_variable("bias", [output_size], dtype=dtype,
+                                                 initializer=init_ops.constant_initializer(0.0, dtype=dtype))
+
+    def __call__(self, args):
+        args = args if isinstance(args, (list, tuple)) else [args]
+        joined = args[0] if len(args) == 1 else array_ops.concat(args, 1)
+        product = math_ops.matmul(joined, self._kernel)
+        return product if self._bias is None else nn_ops.bias_add(product, self._bias)

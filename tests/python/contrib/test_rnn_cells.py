@@ -1,0 +1,127 @@
+"""tf.contrib.rnn: for the same weights, names, results and slopes are those of TensorFlow 1.15.5."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+R = tf.contrib.rnn
+X = np.cos(np.arange(2 * 5 * 3)).reshape(2, 5, 3).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def weigh(session):
+    """Gives all variables values that follow from their order; returns them by name."""
+    variables = sorted(tf.global_variables(), key=lambda v: v.name)
+    for i, v in enumerate(variables):
+        shape = v.shape.as_list()
+        session.run(v.assign((np.sin(np.arange(np.prod(shape, dtype=int)) * 1.7 + i) * 0.6).reshape(shape)))
+    return variables
+
+
+def digest(values):
+    flat = np.concatenate([np.ravel(v) for v in values])
+    return (flat * np.cos(np.arange(flat.size))).sum()
+
+
+# cell: scope, names of variables behind it, digest of the outputs, sum of each variable's slope.
+CELLS = {
+    "nas": (lambda: R.NASCell(4, num_proj=3, use_bias=True), "nas_cell",
+            "bias kernel projection_weights recurrent_kernel", 0.2486, [0.825, 0.835, -0.068, 0.004]),
+    "nas_plain": (lambda: R.NASCell(4), "nas_cell", "kernel recurrent_kernel", 0.0131, [-0.013, 0.046]),
+    "ugrnn": (lambda: R.UGRNNCell(4), "ugrnn_cell", "bias kernel", -0.2151, [-4.806, 4.011]),
+    "intersection": (lambda: R.IntersectionRNNCell(4, num_in_proj=4), "intersection_rnn_cell",
+                     "bias in_projection/bias in_projection/kernel kernel", -0.2909, [5.366, 3.544, -10.403, -2.373]),
+    "layer_norm": (lambda: R.LayerNormBasicLSTMCell(4), "layer_norm_basic_lstm_cell",
+                   "forget/beta forget/gamma input/beta input/gamma kernel output/beta output/gamma state/beta "
+                   "state/gamma transform/beta transform/gamma", 0.0952,
+                   [-0.01, -0.07, 0.149, 0.256, 0.0, 1.704, 0.102, 1.506, -2.656, 0.096, 0.949]),
+    "layer_norm_without": (lambda: R.LayerNormBasicLSTMCell(4, layer_norm=False), "layer_norm_basic_lstm_cell",
+                           "bias kernel", -0.2533, [5.09, 1.715]),
+    "sru": (lambda: R.SRUCell(4), "sru_cell", "bias kernel", 0.0421, [-0.922, 3.758]),
+    "ind": (lambda: R.IndRNNCell(4), "ind_rnn_cell", "bias kernel_u kernel_w", 0.4174, [3.516, -6.402, 0.583]),
+    "attention": (lambda: R.AttentionCellWrapper(R.BasicLSTMCell(4), 3, attn_size=5, attn_vec_size=2),
+                  "attention_cell_wrapper",
+                  "attention/attn_v attention/attn_w attention/bias attention/kernel attn_output_projection/bias "
+                  "attn_output_projection/kernel basic_lstm_cell/bias basic_lstm_cell/kernel bias kernel", -1.4141,
+                  [-0.609, -0.922, -0.145, -0.468, -24.739, -3.585, 20.914, 3.725, 0.274, -0.043]),
+    "input_projection": (lambda: R.InputProjectionWrapper(R.GRUCell(4), 6, activation=tf.nn.relu),
+                         "input_projection_wrapper",
+                         "bias gru_cell/candidate/bias gru_cell/candidate/kernel gru_cell/gates/bias "
+                         "gru_cell/gates/kernel kernel", -0.3501, [2.712, -1.217, -2.437, -0.687, -1.392, -1.586]),
+    "output_projection": (lambda: R.OutputProjectionWrapper(R.GRUCell(4), 6), "output_projection_wrapper",
+                          "bias gru_cell/candidate/bias gru_cell/candidate/kernel gru_cell/gates/bias "
+                          "gru_cell/gates/kernel kernel", 2.3946, [6.414, 3.173, -5.237, -2.232, -10.444, 3.921]),
+    "highway": (lambda: R.HighwayWrapper(R.BasicRNNCell(3), couple_carry_transform_gates=False), "",
+                "basic_rnn_cell/bias basic_rnn_cell/kernel carry_b carry_w transform_b transform_w", 9.8552,
+                [-3.066, 4.72, 4.397, -1.393, 3.98, 0.427]),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cells_in_a_loop(name, session):
+    make, scope, names, expected, slopes = CELLS[name]
+    outputs, _ = tf.nn.dynamic_rnn(make(), tf.constant(X), dtype=tf.float32, sequence_length=[5, 3])
+    variables = weigh(session)
+    prefix = f"rnn/{scope}/" if scope else "rnn/"
+    assert [v.name for v in variables] == [f"{prefix}{n}:0" for n in names.split()]
+    made, gradients = session.run([outputs, tf.gradients(tf.reduce_sum(outputs * outputs), variables)])
+    np.testing.assert_allclose(digest([made]), expected, atol=2e-4)
+    np.testing.assert_allclose([g.sum() for g in gradients], slopes, atol=2e-3)
+
+
+def grus():
+    return [R.GRUCell(2), R.GRUCell(3)]
+
+
+OTHERS = {
+    "stacked_loops": (lambda: [R.stack_bidirectional_dynamic_rnn(grus(), grus(), tf.constant(X), dtype=tf.float32,
+                                                                 sequence_length=[5, 2])[0]],
+                      "stack_bidirectional_rnn/cell_0/bidirectional_rnn/bw/gru_cell/candidate/bias:0", -0.754),
+    "stacked_unrolled": (lambda: R.stack_bidirectional_rnn(grus(), grus(), tf.unstack(tf.constant(X), axis=1),
+                                                           dtype=tf.float32)[0],
+                         "stack_bidirectional_rnn/cell_0/bw/gru_cell/candidate/bias:0", 1.2494),
+    "embedding": (lambda: R.EmbeddingWrapper(R.GRUCell(4), 7, 5)(tf.constant([[1], [6]]), tf.zeros([2, 4])),
+                  "embedding_wrapper/embedding:0", 0.3668),
+    "images": (lambda: [R.Conv2DLSTMCell(input_shape=[4, 4, 2], output_channels=3, kernel_shape=[3, 3])(
+        tf.constant(np.cos(np.arange(64)).reshape(2, 4, 4, 2).astype(np.float32)),
+        R.LSTMStateTuple(tf.ones([2, 4, 4, 3]), tf.ones([2, 4, 4, 3])))[0]], "conv_2d_lstm_cell/biases:0", 0.9913),
+    "sequences": (lambda: [R.Conv1DLSTMCell(input_shape=[4, 2], output_channels=3, kernel_shape=[3], use_bias=False,
+                                            skip_connection=True)(
+        tf.constant(np.cos(np.arange(16)).reshape(2, 4, 2).astype(np.float32)),
+        R.LSTMStateTuple(tf.ones([2, 4, 3]), tf.ones([2, 4, 3])))[0]], "conv_1d_lstm_cell/kernel:0", 0.1855),
+    "backwards": (lambda: [R.TimeReversedFusedRNN(R.FusedRNNCellAdaptor(R.BasicRNNCell(2), use_dynamic_rnn=True))(
+        tf.constant(X), dtype=tf.float32, sequence_length=[2, 1, 2, 1, 2])[0]], "rnn/basic_rnn_cell/bias:0", 0.1062),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_cell_in_a_loop(name, session):
+    build, first, expected = OTHERS[name]
+    values = build()
+    assert weigh(session)[0].name == first
+    np.testing.assert_allclose(digest(session.run(list(values))), expected, atol=2e-4)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="attn_length should be greater than zero"):
+        R.AttentionCellWrapper(R.GRUCell(2), 0)
+    with pytest.raises(ValueError, match="output_size must be > 0"):
+        R.OutputProjectionWrapper(R.GRUCell(2), 0)
+    with pytest.raises(ValueError, match="same depth"):
+        R.stack_bidirectional_rnn([R.GRUCell(2)], grus(), [])
+    with pytest.raises(ValueError, match="Invalid input_shape"):
+        R.ConvLSTMCell(2, [3, 3], 1, [2, 2])
+    with pytest.raises(ValueError, match="input size == output size"):
+        R.IntersectionRNNCell(4)(tf.ones([1, 3]), tf.ones([1, 4]))
+
+
+def test_batch_sizes():
+    assert R.best_effort_input_batch_size([tf.placeholder(tf.float32, None), tf.ones([3, 7])]) == 7
+    assert isinstance(R.best_effort_input_batch_size([tf.placeholder(tf.float32, [3, None])]), tf.Tensor)
+    with pytest.raises(ValueError, match="rank at least 2"):
+        R.best_effort_input_batch_size([tf.ones([3])])

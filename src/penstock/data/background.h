@@ -28,16 +28,14 @@ class Background {
     work_.wait(lock, [&] { return stopping_ || ready(); });
     return !stopping_;
   }
-  // Whoever wants an element waits until `ready()` holds. Throws Cancelled.
-  template <class Ready>
-  void WaitForResult(std::unique_lock<std::mutex>& lock, Ready ready) {
-    if (ready()) return;
-    ++waiting_;
-    while (!ready() && !context_->stopped()) results_.wait_for(lock, std::chrono::milliseconds(50));
-    --waiting_;
-    if (!ready()) context_->ThrowIfStopped();
+  // Whoever wants an element waits until `take()` succeeds; it is not called again then. Throws Cancelled.
+  template <class Take>
+  void WaitForResult(std::unique_lock<std::mutex>& lock, Take take) {
+    while (!take()) {
+      context_->ThrowIfStopped();
+      results_.wait_for(lock, std::chrono::milliseconds(50));
+    }
   }
-  bool somebody_waits() const { return waiting_ > 0; }
   bool stopping() const { return stopping_; }
   void NotifyWork() { work_.notify_all(); }
   void NotifyResult() { results_.notify_all(); }
@@ -48,7 +46,6 @@ class Background {
   const std::shared_ptr<IteratorContext> context_;
   CancellationManager::Token token_ = 0;
   bool registered_ = false, stopping_ = false;
-  int waiting_ = 0;
   std::condition_variable work_, results_;
   std::vector<std::thread> threads_;
 };

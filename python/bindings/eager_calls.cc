@@ -225,8 +225,10 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
   const std::vector<std::shared_ptr<Tape>>& tapes = Tape::Active();
   if (!tapes.empty() && PyDict_Contains(g_python_gradients, state.name) != 0) return nullptr;
   const size_t count = static_cast<size_t>(in.count);
+  bool once = false;  // it has state: what has run must not run again
   try {
     const std::shared_ptr<const EagerOp>& op = Find(state, in.types, in.count, in.length);
+    once = op->op().traits.stateful;
     if (tapes.empty() && in.bytes <= op->long_above() && !op->may_take_long()) {
       std::array<const Tensor*, kMostInputs> inputs;
       for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
@@ -247,7 +249,8 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
       outputs = RunEagerly(held, {inputs.data(), count});
     }
     return state.results == 0 ? Py_NewRef(Py_None) : Make(std::move(outputs[0])).release().ptr();
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (once) Raise(e.status());
     return nullptr;  // Python says it with more words
   }
 }

@@ -3,6 +3,7 @@
 
 #include "penstock/data/batching.h"
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/tensor/boxed_tensor.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock::data {
@@ -109,7 +110,8 @@ class PaddedBatchDataset final : public Dataset {
   const std::vector<Tensor> padding_;
 };
 
-// Batches of tensors of different sizes as one sparse tensor of three components, whose first dimension is the batch's.
+// Batches of tensors of different sizes as one sparse tensor, whose first dimension is the batch's: its three parts as
+// variants.
 class DenseToSparseBatchDataset final : public Dataset {
  public:
   DenseToSparseBatchDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, PartialShape row)
@@ -163,7 +165,11 @@ class DenseToSparseBatchDataset final : public Dataset {
         }
         at += n;
       }
-      *element = {std::move(indices), std::move(values), Tensor::Vector(sizes)};
+      Tensor parts(DT_VARIANT, Shape({3}));
+      Tensor* part[] = {&indices, &values};
+      for (int i = 0; i < 2; ++i) parts.mutable_data<Variant>()[i] = Variant(MakeRef<BoxedTensor>(std::move(*part[i])));
+      parts.mutable_data<Variant>()[2] = Variant(MakeRef<BoxedTensor>(Tensor::Vector(sizes)));
+      *element = {std::move(parts)};
       return true;
     }
     void Visit(State& state) override {

@@ -17,6 +17,7 @@ struct Settings {
   InterleaveSizes sizes;
   int64_t parallelism, ahead, buffer;  // threads; datasets opened before their turn; elements made of each
   std::optional<bool> deterministic;
+  bool legacy;
 };
 
 class ParallelInterleaveDataset final : public Dataset {
@@ -137,7 +138,7 @@ class ParallelInterleaveDataset final : public Dataset {
         if (!slot) {
           if (Refill(slot)) continue;
           if (!input_ended_ || reading_) return false;
-          Advance();
+          Leave();
         } else if (!slot->made.empty()) {
           Give(*slot, made);
           if (slot->failed) {
@@ -146,13 +147,21 @@ class ParallelInterleaveDataset final : public Dataset {
             Advance();
           }
           return true;
-        } else if (Drop(slot)) {
-          Advance();
-        } else {
+        } else if (!slot->ended() || (dataset().settings_.legacy && ahead_.empty() && !input_ended_)) {
           return false;
+        } else {
+          Drop(slot);
+          Leave();
         }
       }
       return false;
+    }
+    // Goes on from a slot that is empty. In the legacy form, if nothing comes into it any more, the next slot gives
+    // what is left of its block.
+    void Leave() {
+      const int64_t given = given_;
+      Advance();
+      if (dataset().settings_.legacy && ahead_.empty() && input_ended_) given_ = given;
     }
 
     // From the first slot that has something, beginning with that whose turn it is.
@@ -280,8 +289,12 @@ class ParallelInterleaveDataset final : public Dataset {
 // Inputs that only some versions have are kAutotune in the others.
 Ref<Dataset> MakeParallelInterleave(DatasetArgs& args) {
   const auto optional = [&](std::string_view name) { return args.Has(name) ? args.Int(name) : kAutotune; };
-  Settings settings{InterleaveSizesOf(args), optional("num_parallel_calls"), optional("prefetch_input_elements"),
-                    optional("buffer_output_elements"), args.Deterministic()};
+  Settings settings{InterleaveSizesOf(args),
+                    optional("num_parallel_calls"),
+                    optional("prefetch_input_elements"),
+                    optional("buffer_output_elements"),
+                    args.Deterministic(),
+                    !args.Has("num_parallel_calls")};
   args.Require(settings.parallelism >= kAutotune && settings.parallelism != 0,
                "num_parallel_calls must be greater than zero.");
   args.Require(settings.ahead >= kAutotune, "`prefetch_input_elements` must be >= 0");

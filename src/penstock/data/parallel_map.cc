@@ -83,20 +83,20 @@ class ParallelMapDataset final : public Dataset {
     bool Take() {
       std::unique_lock lock(background_.mutex);
       if (!ended_) background_.Start(1, [this] { Work(); });
-      auto found = pieces_.end();
+      std::shared_ptr<Piece> taken;
       background_.WaitForResult(lock, [&] {
         for (auto it = pieces_.begin(); it != pieces_.end(); ++it) {
           if ((*it)->done) {
-            found = it;
+            taken = std::move(*it);
+            pieces_.erase(it);
             return true;
           }
           if (ordered_) return false;
         }
         return ended_ && pieces_.empty();
       });
-      if (found == pieces_.end()) return false;
-      for (Made& made : (*found)->items) mine_.push_back(std::move(made));
-      pieces_.erase(found);
+      if (!taken) return false;
+      for (Made& made : taken->items) mine_.push_back(std::move(made));
       background_.NotifyWork();
       return true;
     }

@@ -1,9 +1,9 @@
 #include "penstock/runtime/eager.h"
 
-#include <algorithm>
 #include <array>
 
 #include "penstock/device/cpu_device.h"
+#include "penstock/kernel/may_block.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
@@ -130,10 +130,7 @@ std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span
   made->view_ = std::make_unique<NodeView>(node.name(), node.op(), node.attrs(), node.input_types(),
                                            node.output_types(), &this->device(device));
   made->kernel_ = MakeKernel(node, *made->view_);
-  // A heavy op on handles or variants may wait for threads that call the front end's functions (tf.data).
-  const bool of_objects = std::ranges::any_of(
-      node.input_types(), [](DataType t) { return BaseType(t) == DT_RESOURCE || BaseType(t) == DT_VARIANT; });
-  made->may_take_long_ = made->kernel_->is_async() || (of_objects && node.traits().cost == Cost::kHeavy);
+  made->may_take_long_ = made->kernel_->is_async() || dynamic_cast<const MayBlock*>(made->kernel_.get());
   made->long_above_ = node.traits().cost == Cost::kHeavy ? size_t{1} << 13 : size_t{1} << 16;
   return made;
 }

@@ -3,7 +3,7 @@
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
-#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernel/may_block.h"
 
 namespace penstock {
 namespace {
@@ -96,9 +96,9 @@ class MapDefun {
 
 void RegisterDatasetKernels(KernelRegistry& kernels) {
   for (const char* op : {"DatasetCardinality", "ExperimentalDatasetCardinality"}) kernels.Add<Cardinality>(op);
-  kernels.Add<SingleElement>("DatasetToSingleElement");
-  kernels.Add<Reduce>("ReduceDataset");
-  kernels.Add<MapDefun>("MapDefun");
+  kernels.Add<BlockingKernel<SingleElement>>("DatasetToSingleElement");
+  kernels.Add<BlockingKernel<Reduce>>("ReduceDataset");
+  kernels.Add<BlockingKernel<MapDefun>>("MapDefun");
 }
 
 }  // namespace penstock

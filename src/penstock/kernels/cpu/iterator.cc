@@ -3,7 +3,7 @@
 
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
-#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernel/may_block.h"
 #include "penstock/kernels/cpu/named_resource.h"
 
 namespace penstock {
@@ -36,7 +36,7 @@ class NamedIterator : public NamedResourceKernel<IteratorResource> {
 };
 
 // One that begins when its handle is first asked for.
-class OneShotIterator : public Kernel {
+class OneShotIterator : public Kernel, public MayBlock {
  public:
   explicit OneShotIterator(const NodeView& node)
       : spec_(SpecOf(node)), factory_(node.attr<FuncRef>("dataset_factory")) {}
@@ -219,14 +219,14 @@ void RegisterIteratorKernels(KernelRegistry& kernels) {
   }
   kernels.Add<OneShotIterator>("OneShotIterator");
   kernels.Add<DeleteIterator>("DeleteIterator");
-  kernels.Add<MakeIterator>("MakeIterator");
-  for (const char* op : {"IteratorGetNext", "IteratorGetNextSync"}) kernels.Add<GetNext>(op);
-  kernels.Add<GetNextAsOptional>("IteratorGetNextAsOptional");
+  kernels.Add<BlockingKernel<MakeIterator>>("MakeIterator");
+  for (const char* op : {"IteratorGetNext", "IteratorGetNextSync"}) kernels.Add<BlockingKernel<GetNext>>(op);
+  kernels.Add<BlockingKernel<GetNextAsOptional>>("IteratorGetNextAsOptional");
   kernels.Add<ToStringHandle>("IteratorToStringHandle");
   for (const char* op : {"IteratorFromStringHandle", "IteratorFromStringHandleV2"}) kernels.Add<FromStringHandle>(op);
   for (const char* op : {"IteratorGetDevice", "ExperimentalIteratorGetDevice"}) kernels.Add<GetDevice>(op);
-  kernels.Add<Serialize>("SerializeIterator");
-  kernels.Add<Deserialize>("DeserializeIterator");
+  kernels.Add<BlockingKernel<Serialize>>("SerializeIterator");
+  kernels.Add<BlockingKernel<Deserialize>>("DeserializeIterator");
   kernels.Add<OptionalFromValue>("OptionalFromValue");
   kernels.Add<OptionalNone>("OptionalNone");
   kernels.Add<OptionalHasValue>("OptionalHasValue");

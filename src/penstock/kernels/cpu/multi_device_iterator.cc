@@ -4,7 +4,7 @@
 
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
-#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernel/may_block.h"
 #include "penstock/kernels/cpu/named_resource.h"
 
 namespace penstock {
@@ -149,8 +149,8 @@ void RegisterMultiDeviceIteratorKernels(KernelRegistry& kernels) {
   kernels.Add<Anonymous>("AnonymousMultiDeviceIterator");
   kernels.Add<Anonymous>("AnonymousMultiDeviceIteratorV3");
   kernels.Add<Delete>("DeleteMultiDeviceIterator");
-  kernels.Add<Begin>("MultiDeviceIteratorInit");
-  kernels.Add<GetNextFromShard>("MultiDeviceIteratorGetNextFromShard");
+  kernels.Add<BlockingKernel<Begin>>("MultiDeviceIteratorInit");
+  kernels.Add<BlockingKernel<GetNextFromShard>>("MultiDeviceIteratorGetNextFromShard");
 }
 
 }  // namespace penstock

@@ -4,23 +4,15 @@
 
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/sparse_tensor.h"
-#include "penstock/tensor/variant.h"
+#include "penstock/tensor/boxed_tensor.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 namespace {
 
 struct Parts {
   Tensor indices, values, shape;
-};
-
-// A tensor inside a variant.
-class BoxedTensor : public VariantValue {
- public:
-  explicit BoxedTensor(Tensor tensor) : tensor(std::move(tensor)) {}
-  std::string_view TypeName() const override { return "tensorflow::Tensor"; }
-  const Tensor tensor;
 };
 
 // The rows of a sparse tensor along its first dimension, which falls away.

@@ -1,0 +1,174 @@
+"""What goes wrong in a pipeline is told at the right element, and the rest still comes; state, threads, cancellation."""
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock.eager import context
+
+Dataset = tf.data.Dataset
+
+
+def elements(dataset, most=50):
+    """The elements as a session gets them; errors by their names."""
+    found = []
+    next_element = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session:
+        while len(found) < most:
+            try:
+                found.append(np.asarray(session.run(next_element)).tolist())
+            except tf.errors.OutOfRangeError:
+                return found
+            except tf.errors.OpError as e:
+                found.append(type(e).__name__)
+    return found
+
+
+def eager_elements(dataset, most=50):
+    found = []
+    iterator = iter(dataset)
+    while len(found) < most:
+        try:
+            found.append(np.asarray(next(iterator)).tolist())
+        except StopIteration:
+            return found
+        except tf.errors.OpError as e:
+            found.append(type(e).__name__)
+    return found
+
+
+def checked(x):
+    return tf.debugging.check_numerics(1 / tf.cast(x - 2, tf.float32), "division") + tf.cast(x, tf.float32)
+
+
+EXPECTED = [-0.5, 0.0, "InvalidArgumentError", 4.0, 4.5]
+
+
+@pytest.mark.parametrize("parallel", [None, 1, 4, tf.data.experimental.AUTOTUNE])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_function_fails_for_one_element(parallel, ahead):
+    def pipeline():
+        dataset = Dataset.range(5).map(checked, num_parallel_calls=parallel)
+        return dataset.prefetch(2) if ahead else dataset
+    with tf.Graph().as_default():
+        assert elements(pipeline()) == EXPECTED
+        assert elements(pipeline().apply(tf.data.experimental.ignore_errors())) == [e for e in EXPECTED if e != EXPECTED[2]]
+    with context.eager_mode():
+        assert eager_elements(pipeline()) == EXPECTED
+
+
+def test_the_message_names_the_transformation():
+    with tf.Graph().as_default():
+        next_element = tf.data.make_one_shot_iterator(Dataset.range(2, 5).map(checked)).get_next()
+        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            session.run(next_element)
+    assert "Error in user-defined function passed to MapDataset" in str(raised.value)
+    assert "iterator: Iterator::Root" in str(raised.value) and "division" in str(raised.value)
+
+
+def test_a_generator_raises():
+    def generator():
+        yield 1
+        yield 2
+        raise ValueError("no more")
+    with context.eager_mode():
+        found = eager_elements(Dataset.from_generator(generator, tf.int32, []), most=4)
+    assert found[:3] == [1, 2, "InvalidArgumentError"]
+
+
+def test_python_functions_run_on_any_thread():
+    with context.eager_mode():
+        doubled = Dataset.range(40).map(lambda x: tf.py_function(lambda v: v * 2, [x], tf.int64), num_parallel_calls=4)
+        assert eager_elements(doubled.prefetch(3)) == list(range(0, 80, 2))
+
+
+def test_batches_of_different_shapes():
+    with tf.Graph().as_default():
+        ragged = Dataset.range(1, 4).map(lambda x: tf.fill([x], x)).batch(2)
+        assert elements(ragged) == ["InvalidArgumentError", [[3, 3, 3]]]
+
+
+def test_iterators_of_one_dataset_are_independent():
+    with context.eager_mode():
+        dataset = Dataset.range(5).shuffle(5, seed=1).map(lambda x: x + 1, num_parallel_calls=2)
+        first, second = iter(dataset), iter(dataset)
+        merged = [int(next(first)), int(next(second))]
+        merged += [int(x) for x in first] + [int(x) for x in second]
+        assert sorted(merged) == sorted(2 * list(range(1, 6)))
+
+
+def test_parallel_stages_keep_all_elements_in_order():
+    with context.eager_mode():
+        n = 5000
+        dataset = Dataset.range(n).map(lambda x: x + 1, num_parallel_calls=3).prefetch(7).batch(100)
+        assert np.array_equal(np.concatenate([b.numpy() for b in dataset]), np.arange(1, n + 1))
+
+        def inner(i):
+            return Dataset.range(i * 1000, i * 1000 + 300)
+        plain = Dataset.range(7).interleave(inner, cycle_length=3, block_length=2)
+        parallel = Dataset.range(7).interleave(inner, cycle_length=3, block_length=2, num_parallel_calls=3)
+        assert eager_elements(plain, 10000) == eager_elements(parallel, 10000)
+
+
+def test_a_thread_waits_while_others_run():
+    """Whoever waits for an element holds neither Python's lock nor a thread of the step."""
+    gate = threading.Event()
+
+    def generator():
+        yield 0
+        gate.wait(30)
+        yield 1
+    with tf.Graph().as_default():
+        next_element = tf.data.make_one_shot_iterator(Dataset.from_generator(generator, tf.int32, [])).get_next()
+        with tf.Session() as session:
+            assert session.run(next_element) == 0
+            got = []
+            waiting = threading.Thread(target=lambda: got.append(session.run(next_element)))
+            waiting.start()
+            assert session.run(tf.constant(3) + 4) == 7
+            gate.set()
+            waiting.join(30)
+            assert got == [1]
+
+
+def test_closing_a_session_ends_a_wait():
+    def generator():
+        yield 0
+        time.sleep(0.5)
+        yield 1
+    with tf.Graph().as_default():
+        slow = Dataset.range(3).apply(tf.data.experimental.sleep(10 ** 9)) if hasattr(tf.data.experimental, "sleep") else None
+        if slow is None:
+            slow = Dataset.from_generator(generator, tf.int32, []).repeat().filter(lambda x: x > 5)
+        next_element = tf.data.make_one_shot_iterator(slow).get_next()
+        session = tf.Session()
+        errors = []
+
+        def wait():
+            try:
+                session.run(next_element)
+            except tf.errors.OpError as e:
+                errors.append(type(e).__name__)
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.2)
+        session.close()
+        waiting.join(30)
+        assert errors == ["CancelledError"]
+
+
+def test_the_process_ends_with_pipelines_at_work():
+    program = """
+import penstock.v1 as tf
+tf.enable_eager_execution()
+d = tf.data.Dataset.range(10 ** 9).map(lambda x: tf.py_function(lambda v: v + 1, [x], tf.int64), num_parallel_calls=2)
+d = d.interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(3), 4, num_parallel_calls=2).prefetch(5)
+it = iter(d)
+print(int(next(it)), int(next(it)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["1", "2"] and done.returncode == 0, done.stderr

@@ -72,8 +72,11 @@ class ParallelInterleaveDataset final : public Dataset {
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
       IteratorOverInput::Visit(state);
       state.Value("input_ended", &input_ended_);
-      for (auto& [name, number] :
-           {std::pair<const char*, int64_t*>{"at", &at_}, {"given", &given_}, {"open", &open_}, {"index", &index_}}) {
+      for (auto& [name, number] : {std::pair<const char*, int64_t*>{"at", &at_},
+                                   {"given", &given_},
+                                   {"open", &open_},
+                                   {"index", &index_},
+                                   {"filled", &filled_}}) {
         state.Value(name, number);
       }
       for (size_t i = 0; i < slots_.size(); ++i) VisitSource(state, StrCat("slot_", i), &slots_[i]);
@@ -133,12 +136,13 @@ class ParallelInterleaveDataset final : public Dataset {
 
     // As InterleaveDataset goes; false: what comes next is not there yet.
     bool TakeInOrder(Made* made) {
+      if (dataset().settings_.legacy && !FillAll()) return false;
       while (open_ > 0 || !ahead_.empty() || !input_ended_) {
         SourcePtr& slot = slots_[at_];
         if (!slot) {
           if (Refill(slot)) continue;
           if (!input_ended_ || reading_) return false;
-          Leave();
+          at_ = (at_ + 1) % static_cast<int64_t>(slots_.size());
         } else if (!slot->made.empty()) {
           Give(*slot, made);
           if (slot->failed) {
@@ -151,17 +155,23 @@ class ParallelInterleaveDataset final : public Dataset {
           return false;
         } else {
           Drop(slot);
-          Leave();
+          // In the legacy form the next dataset takes the place at once, and if there is none, the next slot gives what
+          // is left of this one's block.
+          const int64_t given = given_;
+          const bool is_last = dataset().settings_.legacy && !Refill(slot);
+          Advance();
+          if (is_last) given_ = given;
         }
       }
       return false;
     }
-    // Goes on from a slot that is empty. In the legacy form, if nothing comes into it any more, the next slot gives
-    // what is left of its block.
-    void Leave() {
-      const int64_t given = given_;
-      Advance();
-      if (dataset().settings_.legacy && ahead_.empty() && input_ended_) given_ = given;
+
+    // The legacy form begins when all slots are filled; false: not yet.
+    bool FillAll() {
+      const int64_t cycle = static_cast<int64_t>(slots_.size());
+      while (filled_ < cycle && Refill(slots_[filled_])) ++filled_;
+      if (filled_ < cycle && input_ended_ && !reading_) filled_ = cycle;
+      return filled_ == cycle;
     }
 
     // From the first slot that has something, beginning with that whose turn it is.
@@ -274,7 +284,7 @@ class ParallelInterleaveDataset final : public Dataset {
     // Under the background's mutex:
     std::vector<SourcePtr> slots_;  // those that are read in turns
     std::deque<SourcePtr> ahead_;   // those that come into slots next, in order
-    int64_t at_ = 0, given_ = 0, open_ = 0, index_ = 0;
+    int64_t at_ = 0, given_ = 0, open_ = 0, index_ = 0, filled_ = 0;
     int running_ = 0;
     bool reading_ = false, input_ended_ = false, paused_ = false;
     Background background_;  // last: its threads use all this

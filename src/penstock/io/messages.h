@@ -20,6 +20,8 @@ PartialShape FromProto(const tensorflow::TensorShapeProto& proto);
 void ToProto(const PartialShape& shape, tensorflow::TensorShapeProto* proto);
 Tensor FromProto(const tensorflow::TensorProto& proto);
 void ToProto(const Tensor& tensor, tensorflow::TensorProto* proto);
+Variant FromProto(const tensorflow::VariantTensorDataProto& proto);
+void ToProto(const Variant& variant, tensorflow::VariantTensorDataProto* proto);
 AttrValue FromProto(const tensorflow::AttrValue& proto);
 void ToProto(const AttrValue& value, tensorflow::AttrValue* proto);
 using ProtoAttrs = google::protobuf::Map<std::string, tensorflow::AttrValue>;

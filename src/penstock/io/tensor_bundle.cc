@@ -8,6 +8,7 @@
 #include "penstock/io/messages.h"
 #include "penstock/io/slice_key.h"
 #include "penstock/io/table.h"
+#include "penstock/tensor/variant.h"
 #include "tensorflow/core/protobuf/tensor_bundle.pb.h"
 
 namespace penstock {
@@ -110,7 +111,52 @@ bool DecodeStrings(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
 }
 
 // What an element takes in a data file, at least.
-size_t BytesOnDisk(DataType dtype) { return dtype == DT_STRING ? 1 : DataTypeSize(dtype); }
+size_t BytesOnDisk(DataType dtype) {
+  return dtype == DT_STRING ? 1 : dtype == DT_VARIANT ? 5 : DataTypeSize(dtype);
+}
+
+std::string Fixed64(uint64_t number) {
+  std::string bytes;
+  AppendFixed32(&bytes, static_cast<uint32_t>(number));
+  AppendFixed32(&bytes, static_cast<uint32_t>(number >> 32));
+  return bytes;
+}
+
+// Variants: of each the length, the message, and a checksum of all so far, which goes into the next one.
+std::string EncodeVariants(const Tensor& tensor, uint32_t* crc) {
+  std::string bytes;
+  *crc = 0;
+  for (const Variant& variant : tensor.flat<Variant>()) {
+    tensorflow::VariantTensorDataProto proto;
+    ToProto(variant, &proto);
+    const std::string message = SerializeMessage(proto);
+    std::string checksum;
+    *crc = ExtendCrc32c(ExtendCrc32c(*crc, Fixed64(message.size())), message);
+    AppendFixed32(&checksum, MaskCrc32c(*crc));
+    *crc = ExtendCrc32c(*crc, checksum);
+    AppendVarint(&bytes, message.size());
+    bytes += message + checksum;
+  }
+  return bytes;
+}
+
+// The reverse. False if the bytes are no such encoding; `crc` is of what was read.
+bool DecodeVariants(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
+  *crc = 0;
+  for (Variant& variant : tensor->mutable_flat<Variant>()) {
+    uint64_t size;
+    if (!TakeVarint(&bytes, &size) || bytes.size() < 4 || size > bytes.size() - 4) return false;
+    const std::string_view message = bytes.substr(0, size), checksum = bytes.substr(size, 4);
+    *crc = ExtendCrc32c(ExtendCrc32c(*crc, Fixed64(size)), message);
+    if (UnmaskCrc32c(Fixed32At(checksum.data())) != *crc) return false;
+    *crc = ExtendCrc32c(*crc, checksum);
+    tensorflow::VariantTensorDataProto proto;
+    ParseMessage(message, &proto);
+    variant = FromProto(proto);
+    bytes.remove_prefix(size + 4);
+  }
+  return bytes.empty();
+}
 
 // How many shards the bundle at `prefix` says to have; 0 if there is none that can be read.
 int ShardsOf(const std::string& prefix) {
@@ -168,6 +214,8 @@ BundleEntry BundleWriter::Write(const Tensor& tensor) {
   uint32_t crc;
   if (tensor.dtype() == DT_STRING) {
     data_.Append(EncodeStrings(tensor, &crc));
+  } else if (tensor.dtype() == DT_VARIANT) {
+    data_.Append(EncodeVariants(tensor, &crc));
   } else if (IsPod(tensor.dtype())) {
     const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
     crc = 0;
@@ -271,6 +319,7 @@ Tensor BundleReader::ReadSlice(std::string_view name, const TensorSlice& slice) 
   if (entry.slices.empty() && slice.IsFull()) return ReadEntry(name, entry);
   std::vector<std::pair<TensorSlice, const BundleEntry*>> parts;
   if (entry.slices.empty()) parts.emplace_back(TensorSlice::All(entry.shape.rank()), &entry);
+  if (entry.dtype == DT_VARIANT) throw DataLoss("tensor '", name, "' of variants in parts");
   for (const TensorSlice& stored : entry.slices) {
     const BundleEntry& part = Get(SliceKey(name, stored));
     if (part.dtype != entry.dtype || part.shape != stored.Apply(entry.shape)) {
@@ -304,12 +353,13 @@ const InputFile& BundleReader::FileOf(std::string_view name, const BundleEntry& 
   if (entry.size > file.size() || entry.offset > file.size() - entry.size) {
     throw DataLoss("tensor '", name, "' ends behind the end of ", file.path(), ": the file is cut off");
   }
-  if (entry.dtype != DT_STRING && !IsPod(entry.dtype)) {
+  const bool tells_lengths = entry.dtype == DT_STRING || entry.dtype == DT_VARIANT;
+  if (!tells_lengths && !IsPod(entry.dtype)) {
     throw Unimplemented("tensor '", name, "' of type ", entry.dtype, " in a checkpoint");
   }
   const auto elements = static_cast<uint64_t>(entry.shape.num_elements());
   const size_t each = BytesOnDisk(entry.dtype);
-  if (entry.dtype == DT_STRING ? entry.size < elements : entry.size / each != elements || entry.size % each != 0) {
+  if (tells_lengths ? entry.size / each < elements : entry.size / each != elements || entry.size % each != 0) {
     throw DataLoss("tensor '", name, "' of shape ", entry.shape, " has ", entry.size, " bytes");
   }
   return file;
@@ -322,6 +372,12 @@ Tensor BundleReader::ReadEntry(std::string_view name, const BundleEntry& entry) 
   Tensor tensor(entry.dtype, entry.shape);
   if (entry.dtype == DT_STRING) {
     well_formed = DecodeStrings(file.Read(entry.offset, entry.size), &tensor, &crc);
+  } else if (entry.dtype == DT_VARIANT) {
+    try {
+      well_formed = DecodeVariants(file.Read(entry.offset, entry.size), &tensor, &crc);
+    } catch (const Error& e) {
+      throw DataLoss("tensor '", name, "' in ", file.path(), " holds a variant that cannot be read: ", e.what());
+    }
   } else {
     char* const to = static_cast<char*>(tensor.mutable_raw());
     crc = 0;

@@ -56,21 +56,6 @@ void ToHandle(const ResourceHandle& handle, tensorflow::ResourceHandleProto* pro
   }
 }
 
-Variant VariantFrom(const tensorflow::VariantTensorDataProto& proto) {
-  if (proto.type_name().empty() && proto.metadata().empty() && proto.tensors().empty()) return Variant();
-  std::vector<Tensor> tensors;
-  for (const auto& tensor : proto.tensors()) tensors.push_back(FromProto(tensor));
-  return Variant(DecodeVariant(proto.type_name(), proto.metadata(), std::move(tensors)));
-}
-
-void ToVariant(const Variant& variant, tensorflow::VariantTensorDataProto* proto) {
-  if (variant.empty()) return;
-  std::vector<Tensor> tensors;
-  variant.get()->Encode(proto->mutable_metadata(), &tensors);
-  proto->set_type_name(std::string(variant.get()->TypeName()));
-  for (const Tensor& tensor : tensors) ToProto(tensor, proto->add_tensors());
-}
-
 // Packed strings: the length of each as a varint, then all their bytes.
 std::vector<std::string_view> UnpackStrings(std::string_view content, int64_t n) {
   const auto fail = [&]() {
@@ -121,7 +106,7 @@ void FillFromContent(std::string_view content, Tensor* t) {
     case DT_RESOURCE:
       return FillPackedMessages<tensorflow::ResourceHandleProto, ResourceHandle>(content, t, HandleFrom);
     case DT_VARIANT:
-      return FillPackedMessages<tensorflow::VariantTensorDataProto, Variant>(content, t, VariantFrom);
+      return FillPackedMessages<tensorflow::VariantTensorDataProto, Variant>(content, t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
     default:
       break;
   }
@@ -187,7 +172,7 @@ void FillFromLists(const tensorflow::TensorProto& proto, Tensor* t) {
     case DT_RESOURCE:
       return FillFrom<ResourceHandle>(proto.resource_handle_val(), t, HandleFrom);
     case DT_VARIANT:
-      return FillFrom<Variant>(proto.variant_val(), t, VariantFrom);
+      return FillFrom<Variant>(proto.variant_val(), t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
     default:
       throw InvalidArgument("Cannot parse tensor from proto: type ", t->dtype(), " has no values");
   }
@@ -251,7 +236,7 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
       for (const ResourceHandle& handle : t.flat<ResourceHandle>()) ToHandle(handle, proto->add_resource_handle_val());
       return;
     case DT_VARIANT:
-      for (const Variant& variant : t.flat<Variant>()) ToVariant(variant, proto->add_variant_val());
+      for (const Variant& variant : t.flat<Variant>()) ToProto(variant, proto->add_variant_val());
       return;
     default:  // eight-bit floats
       proto->set_float8_val(t.raw(), t.bytes());
@@ -259,6 +244,21 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
 }
 
 }  // namespace
+
+Variant FromProto(const tensorflow::VariantTensorDataProto& proto) {
+  if (proto.type_name().empty() && proto.metadata().empty() && proto.tensors().empty()) return Variant();
+  std::vector<Tensor> tensors;
+  for (const auto& tensor : proto.tensors()) tensors.push_back(FromProto(tensor));
+  return Variant(DecodeVariant(proto.type_name(), proto.metadata(), std::move(tensors)));
+}
+
+void ToProto(const Variant& variant, tensorflow::VariantTensorDataProto* proto) {
+  if (variant.empty()) return;
+  std::vector<Tensor> tensors;
+  variant.get()->Encode(proto->mutable_metadata(), &tensors);
+  proto->set_type_name(std::string(variant.get()->TypeName()));
+  for (const Tensor& tensor : tensors) ToProto(tensor, proto->add_tensors());
+}
 
 thread_local ClaimLimit* ClaimLimit::current_ = nullptr;
 

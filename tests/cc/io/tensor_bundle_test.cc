@@ -8,6 +8,7 @@
 #include "penstock/base/crc32c.h"
 #include "penstock/io/slice_key.h"
 #include "penstock/io/table.h"
+#include "penstock/tensor/variant.h"
 
 namespace penstock {
 namespace {
@@ -92,6 +93,36 @@ TEST(TensorBundle, WholeTensors) {
   EXPECT_EQ(empty.shape(), reader.Read("empty").shape());
   ExpectCode(Code::kNotFound, [&] { reader.Read("c"); });
   ExpectCode(Code::kNotFound, [&] { BundleReader(Scratch("absent")); });
+}
+
+TEST(TensorBundle, Variants) {
+  const std::string prefix = Scratch("variants");
+  Tensor written(DT_VARIANT, Shape({2}));
+  written.mutable_data<Variant>()[0] = Variant(DecodeVariant("some::Type", "metadata", {Iota({3})}));
+  {
+    BundleWriter writer(prefix);
+    writer.Add("v", written);
+    writer.Finish();
+  }
+  const Tensor read = BundleReader(prefix).Read("v");
+  ASSERT_EQ(Shape({2}), read.shape());
+  EXPECT_TRUE(read.data<Variant>()[1].empty());
+  std::string metadata;
+  std::vector<Tensor> tensors;
+  read.data<Variant>()[0].get()->Encode(&metadata, &tensors);
+  EXPECT_EQ("some::Type", read.data<Variant>()[0].get()->TypeName());
+  EXPECT_EQ("metadata", metadata);
+  ASSERT_EQ(1u, tensors.size());
+  EXPECT_EQ(2.0f, tensors[0].data<float>()[2]);
+  // Every byte of the file counts.
+  const std::string path = BundleDataPath(prefix, 0, 1);
+  const std::string whole = ReadWholeFile(path);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 4);
+    WriteWholeFile(path, damaged);
+    ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
+  }
 }
 
 TEST(TensorBundle, PartsOfATensor) {

@@ -1,5 +1,6 @@
 """tf.train.Checkpoint and CheckpointManager of version 2."""
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -209,3 +210,25 @@ def test_views(tmp_path):
     matched, theirs, ours = view.diff(other)
     assert matched[view.children(0)["v"]] is other.v and len(theirs) == 4 and ours[0] is other.w and len(ours) == 1
     assert [type(x).__name__ for x in tf.train.TrackableView(made).descendants()][0] == "Module"
+
+
+def test_tuples_have_parts(tmp_path):
+    program = """
+import subprocess
+import sys
+import penstock as tf
+module = tf.Module()
+module.pair = (tf.Variable(1.), [tf.Variable(2.)], 3)
+module.plain = (1, 2)
+assert isinstance(module.pair, tuple) and module.pair[2] == 3 and len(module.pair) == 3 and type(module.plain) is tuple
+path = tf.train.Checkpoint(module).write(sys.argv[1])
+names = [name for name, _ in tf.train.list_variables(path)]
+assert names[1:] == ["pair/0/.ATTRIBUTES/VARIABLE_VALUE", "pair/1/0/.ATTRIBUTES/VARIABLE_VALUE"], names
+module.pair[0].assign(9.)
+tf.train.Checkpoint(module).read(path).assert_consumed()
+assert module.pair[0].numpy() == 1 and len(module.trainable_variables) == 2
+tf.saved_model.save(module, sys.argv[1] + "m")
+assert tf.saved_model.load(sys.argv[1] + "m").pair[1][0].numpy() == 2
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "a")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

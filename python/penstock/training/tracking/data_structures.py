@@ -3,6 +3,7 @@ import collections
 import copy
 import operator
 
+from penstock.framework.mode import mode
 from penstock.ops import variables
 from penstock.saved_models import revived_types
 from penstock.training.tracking import base
@@ -41,8 +42,12 @@ def sticky_attribute_assignment(trackable, name, value):
         if hasattr(trackable, "_self_unconditional_dependency_names"):
             tracking.delete_tracking(trackable, name)
         return value
-    if isinstance(value, base.Trackable):
-        trackable._track_trackable(value, name=name, overwrite=True)
+    part = value
+    if type(value) is tuple and mode.tensor_shape_v2:  # version 1 does not look into tuples
+        part = _TupleParts(value)
+        value = part.value
+    if isinstance(part, base.Trackable) and (part is value or part._checkpoint_dependencies):
+        trackable._track_trackable(part, name=name, overwrite=True)
     return value
 
 
@@ -350,6 +355,16 @@ class ListWrapper(TrackableDataStructure, list):
     __hash__ = TrackableDataStructure.__hash__
 
 
+class _TupleParts(base.Trackable):
+    """The elements of a tuple as parts named 0, 1, ...; the attribute is the tuple itself, as tuples cannot be referred
+    to weakly."""
+
+    def __init__(self, value):
+        self._maybe_initialize_trackable()
+        self.value = tuple(sticky_attribute_assignment(trackable=self, value=element, name="%d" % index)
+                           for index, element in enumerate(value))
+
+
 def _reading(name):
 
     def method(self, *args):
@@ -525,5 +540,7 @@ def _register_revived(identifier, kind, make, setter):
 
 
 _register_revived("trackable_list_wrapper", (List, ListWrapper), lambda: ListWrapper([]), _set_list_item)
+# What a tuple consists of is known only when all is loaded: it is loaded as a list.
+_register_revived("trackable_tuple_wrapper", _TupleParts, lambda: ListWrapper([]), _set_list_item)
 _register_revived("trackable_dict_wrapper", (_DictWrapper, _OrderedDictWrapper), lambda: _DictWrapper({}),
                   operator.setitem)

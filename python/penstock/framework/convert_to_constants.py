@@ -1,0 +1,197 @@
+"""Functions with constants in the place of their variables, and with what they call inside of them."""
+from penstock.eager import function_definition
+from penstock.eager import wrap_function
+from penstock.framework import constant_op
+from penstock.framework import dtypes
+from penstock.framework import func_graph as func_graph_module
+from penstock.framework import gen
+from penstock.framework import ops
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import compat
+
+_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
+_BRANCHES = {"If": ("then_branch", "else_branch"), "StatelessIf": ("then_branch", "else_branch")}
+_LOOPS = frozenset(("While", "StatelessWhile"))
+
+
+class _Frozen:
+    """Stands for a variable's handle: its value. Each graph gets a node of it when something reads it."""
+
+    def __init__(self, handle, dtype):
+        self.name = None
+        self._value = gen.read_variable_op(handle, dtype)
+        self.dtype = self._value.dtype
+
+    def node(self):
+        """The constant in the default graph."""
+        graph = ops.get_default_graph()
+        made = graph.__dict__.setdefault("_frozen", {})
+        if id(self) not in made:
+            with graph._outside(), ops.name_scope(None):
+                made[id(self)] = constant_op.constant(self._value.numpy(), self._value.dtype, name=self.name)
+        return made[id(self)]
+
+
+class _Copier:
+    """Builds a body again in the default graph."""
+
+    def __init__(self, body, arguments, prefix=""):
+        self._body = body
+        self._made = {t._key: value for t, value in zip(body.inputs, arguments)}
+        self._operations = {}
+        self._prefix = prefix
+        self._later = []  # (operation, input, tensor of the body that is made behind it)
+
+    def run(self):
+        """The body's outputs."""
+        arguments = {t._op._node for t in self._body.inputs}
+        for op in self._body.get_operations():
+            if op._node in arguments or op.type == "_Retval":
+                continue
+            control = [self._operations[c._node] for c in op.control_inputs if c._node in self._operations]
+            with ops.control_dependencies(None), ops.control_dependencies(control), ops.name_scope(None):
+                self._copy(op)
+        for op, index, tensor in self._later:
+            op._update_input(index, self._made[tensor._key])
+        return [self._made[t._key] for t in self._body.outputs]
+
+    def _name(self, op):
+        return f"{self._prefix}/{op.name}" if self._prefix else op.name
+
+    def _give(self, op, results):
+        for old, new in zip(op.outputs, results):
+            self._made[old._key] = new
+        last = next((t.op for t in results if not isinstance(t, _Frozen)), None)
+        if last is not None:
+            self._operations[op._node] = last
+
+    def _copy(self, op):
+        inputs = [self._made.get(t._key) for t in op.inputs]
+        frozen = any(isinstance(t, _Frozen) for t in inputs)
+        if op.type in _CALLS:
+            body = function_definition.from_function_def(op.get_attr("f").name)
+            self._give(op, _Copier(body, inputs, self._name(op)).run())
+        elif not frozen:
+            self._plain(op, inputs)
+        elif op.type == "ReadVariableOp":
+            self._give(op, [inputs[0].node()])
+        elif op.type == "ResourceGather":
+            dims = op.get_attr("batch_dims")
+            self._give(op, [gen.gather_v2(inputs[0].node(), inputs[1], dims, batch_dims=dims, name=self._name(op))])
+        elif op.type == "ResourceGatherNd":
+            self._give(op, [gen.gather_nd(inputs[0].node(), inputs[1], name=self._name(op))])
+        elif op.type == "VariableShape":
+            self._give(op, [gen.shape(inputs[0].node(), out_type=op.get_attr("out_type"), name=self._name(op))])
+        elif op.type == "Identity":
+            self._made[op.outputs[0]._key] = inputs[0]
+        elif op.type in _BRANCHES or op.type == "Case":
+            self._branches(op, inputs)
+        elif op.type in _LOOPS:
+            self._loop(op, inputs)
+        else:
+            raise ValueError(f"The variable that {op.name} ({op.type}) uses cannot become a constant.")
+
+    def _plain(self, op, inputs):
+        graph = ops.get_default_graph()
+        missing = [i for i, t in enumerate(inputs) if t is None]
+        for i in missing:  # of a loop's Merge: what comes from behind
+            inputs[i] = next(t for t in inputs if t is not None)
+        made = graph.create_op(op.type, inputs, name=self._name(op), attrs=dict(op.node_def.attr))
+        self._later += [(made, i, op.inputs[i]) for i in missing]
+        self._operations[op._node] = made
+        for old, new in zip(op.outputs, made.outputs):
+            self._made[old._key] = new
+            func_graph_module.copy_handle_data(old, new)
+
+    def _function(self, name, inputs, keep=None):
+        """A function of the inputs that are no variables. `keep`: which outputs it has."""
+        body = function_definition.from_function_def(compat.as_str(name))
+        specs = [TensorSpec(t.shape, t.dtype) for t in inputs if not isinstance(t, _Frozen)]
+
+        def call(*given):
+            given = iter(given)
+            outputs = _Copier(body, [t if isinstance(t, _Frozen) else next(given) for t in inputs]).run()
+            return [t for i, t in enumerate(outputs) if keep is None or keep[i]]
+
+        return wrap_function.wrap_function(call, specs, name="frozen")
+
+    def _branches(self, op, inputs):
+        attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
+        rest = [t for t in inputs[1:] if not isinstance(t, _Frozen)]
+        names = [f.name for f in op.get_attr("branches")] if op.type == "Case" else [
+            op.get_attr(key).name for key in _BRANCHES[op.type]]
+        functions = [self._function(name, inputs[1:]) for name in names]
+        for function in functions:
+            function.add_to_graph()
+        if op.type == "Case":
+            for target, function in zip(attrs["branches"].list.func, functions):
+                target.name = function._definition.text
+        else:
+            for key, function in zip(_BRANCHES[op.type], functions):
+                attrs[key].func.name = function._definition.text
+        _set_types(attrs["Tin"], rest)
+        made = ops.get_default_graph().create_op(op.type, [inputs[0]] + rest, name=self._name(op), attrs=attrs)
+        self._give(op, list(made.outputs))
+
+    def _loop(self, op, inputs):
+        attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
+        keep = [not isinstance(t, _Frozen) for t in inputs]
+        rest = [t for t in inputs if not isinstance(t, _Frozen)]
+        for key, kept in (("cond", None), ("body", keep)):
+            function = self._function(op.get_attr(key).name, inputs, kept)
+            function.add_to_graph()
+            attrs[key].func.name = function._definition.text
+        _set_types(attrs["T"], rest)
+        if "output_shapes" in attrs and attrs["output_shapes"].list.shape:
+            shapes = [s for s, kept in zip(attrs["output_shapes"].list.shape, keep) if kept]
+            del attrs["output_shapes"].list.shape[:]
+            attrs["output_shapes"].list.shape.extend(shapes)
+        made = ops.get_default_graph().create_op(op.type, rest, name=self._name(op), attrs=attrs)
+        outputs = iter(made.outputs)
+        self._give(op, [next(outputs) if kept else t for kept, t in zip(keep, inputs)])
+
+
+def _set_types(attr, tensors):
+    del attr.list.type[:]
+    attr.list.SetInParent()
+    attr.list.type.extend(t.dtype._base for t in tensors)
+
+
+def _captured(function):
+    """What stands for the captured tensors: variables' values, the tensors themselves."""
+    names = {id(v.handle): v.name.split(":")[0] for v in function.variables}
+    for tensor in function.captured_inputs:
+        data = ops.get_resource_handle_data(tensor) if tensor.dtype == dtypes.resource else None
+        if id(tensor) in names or data:
+            frozen = _Frozen(tensor, data[0][0])
+            frozen.name = names.get(id(tensor), "variable")
+            yield frozen
+        else:
+            yield tensor
+
+
+def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_inlining=False):
+    """A function like `func`, a ConcreteFunction, with constants of the present values of its variables.
+
+    What it calls is part of its graph then. `lower_control_flow`: the runtime lowers conditionals and loops itself, so
+    they stay as they are. ValueError: the function changes a variable.
+    """
+    captured = list(_captured(func))
+    count = len(func.inputs) - len(captured)
+    names = [getattr(t.op, "_user_name", t.op.name) for t in func.inputs[:count]]
+    specs = [TensorSpec(t.shape, t.dtype, name) for t, name in zip(func.inputs[:count], names)]
+
+    def call(*arguments):
+        graph = ops.get_default_graph()
+        given = [t if isinstance(t, _Frozen) else graph.capture(t) if t.dtype in (dtypes.resource, dtypes.variant) else
+                 constant_op.constant(t.numpy(), t.dtype) for t in captured]
+        return _Copier(func.graph, list(arguments) + given).run()
+
+    made = wrap_function.wrap_function(call, specs, name=compat.as_str(func._name))
+    made.graph.structured_input_signature = func.structured_input_signature
+    if func.structured_outputs is not None:
+        from penstock.util import nest
+        made.graph.structured_outputs = nest.pack_sequence_as(
+            func.structured_outputs, made.graph.outputs, expand_composites=True)
+        made._build = func._build
+    return made

@@ -26,7 +26,7 @@ class SparseTensor(CompositeTensor):
         from penstock.framework import ops
         with ops.name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             indices = conversion.convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
-            values = conversion.internal_convert_to_tensor(values, name="values", as_ref=True)
+            values = conversion.internal_convert_to_tensor(values, name="values")
             dense_shape = conversion.convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         self._indices = indices
         self._values = values

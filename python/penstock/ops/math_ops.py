@@ -11,7 +11,7 @@ from penstock.ops.math_slices import _as_indexed_slices, _as_indexed_slices_list
 _NAMES = {  # names in `math_ops` of ops that have another name
     "mod": "floor_mod", "floormod": "floor_mod", "realdiv": "real_div",
     "truncatediv": "truncate_div", "truncatemod": "truncate_mod", "linspace": "lin_space", "nextafter": "next_after",
-    "sparse_matmul": "sparse_mat_mul",
+    "sparse_matmul": "sparse_mat_mul", "_bucketize": "bucketize",
 }
 _made = made_function(__name__)
 

@@ -84,10 +84,13 @@ class QueueRunner(object):
     def name(self):
         return self._queue.name
 
+    def _enqueue_fn(self, sess, enqueue_op):
+        return sess.make_callable(enqueue_op)
+
     def _run(self, sess, enqueue_op, coord=None):
         counted = True
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueue_fn(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()

@@ -72,6 +72,7 @@ void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterSliceOps(OpRegistry& ops);
 void RegisterSoftmaxOps(OpRegistry& ops);
 void RegisterSpaceOps(OpRegistry& ops);
+void RegisterSparseCrossOps(OpRegistry& ops);
 void RegisterSparseMathOps(OpRegistry& ops);
 void RegisterSparseOps(OpRegistry& ops);
 void RegisterSparsePartsOps(OpRegistry& ops);
@@ -87,6 +88,7 @@ void RegisterTextOps(OpRegistry& ops);
 void RegisterTopKOps(OpRegistry& ops);
 void RegisterTrainingOps(OpRegistry& ops);
 void RegisterTransposeOps(OpRegistry& ops);
+void RegisterVocabularyOps(OpRegistry& ops);
 
 void RegisterAllOps(OpRegistry& ops) {
   ops.SetKnownOps(FindKnownOp);
@@ -157,6 +159,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterSliceOps(ops);
   RegisterSoftmaxOps(ops);
   RegisterSpaceOps(ops);
+  RegisterSparseCrossOps(ops);
   RegisterSparseMathOps(ops);
   RegisterSparseOps(ops);
   RegisterSparsePartsOps(ops);
@@ -172,6 +175,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterTopKOps(ops);
   RegisterTrainingOps(ops);
   RegisterTransposeOps(ops);
+  RegisterVocabularyOps(ops);
 }
 
 }  // namespace penstock

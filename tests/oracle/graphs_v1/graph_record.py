@@ -2,11 +2,12 @@
 import re
 
 _TEMPORARY = re.compile(r"_temp_[0-9a-f]{32}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _attribute(value):
     text = re.sub(r"\s+", " ", str(value)).strip()
-    return _TEMPORARY.sub("_temp_X", text)
+    return _UUID.sub("X", _TEMPORARY.sub("_temp_X", text))
 
 
 def record(graph):

@@ -290,6 +290,19 @@ def _cases():
         error="",
     )
     add("RaggedTensorToSparse", rt_nested_splits=[i64(0, 2, 2, 9)], rt_dense_values=V(3), error="")
+
+    at, shape = i64([[0, 0], [0, 1], [2, 0]]), i64(3, 2)
+    numbers, letters = i64([7, 8, -9]), s([[b"a", b"b"], [b"c", b""], [b"d", b"e"]])
+    for hashed, buckets in ((False, 0), (True, 0), (True, 10)):
+        types = dict(hashed_output=hashed, num_buckets=buckets, hash_key=956888297470, out_type=Type(
+            "int64" if hashed else "string"), internal_type=Type("int64"))
+        add("SparseCross", indices=[at, at], values=[s(b"x", b"y", b"zz"), numbers], shapes=[shape, shape],
+            dense_inputs=[letters], **types)
+        add("SparseCross", indices=[], values=[], shapes=[], dense_inputs=[letters, i64([[1], [2], [3]])], **types)
+        add("SparseCross", indices=[at], values=[numbers], shapes=[i64(2, 2)], dense_inputs=[letters], error="",
+            **types)
+    add("SparseCrossV2", indices=[at, at], values=[s(b"x", b"y", b"zz"), numbers], shapes=[shape, shape],
+        dense_inputs=[letters], sep=one(b"-"))
     return made
 
 

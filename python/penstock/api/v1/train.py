@@ -46,6 +46,7 @@ FROM = {
     "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
     "training.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
+    "training.warm_starting_util": "VocabInfo warm_start",
     "proto": """
         BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef SaverDef
         SequenceExample ServerDef""",

@@ -27,8 +27,13 @@ class Model(base.Layer):
             if not name.startswith("_") or isinstance(value, trackable.Trackable):
                 value = data_structures.sticky_attribute_assignment(self, name, value)
             parts.pop(name, None)
-            if any(isinstance(part, (base.Layer, variables_lib.Variable)) for part in self._flat(value)):
+            found = [part for part in self._flat(value) if isinstance(part, (base.Layer, variables_lib.Variable))]
+            if found:
                 parts[name] = value
+            for part in found:
+                # Layers of models have resource variables, whatever the mode.
+                if hasattr(part, "_use_resource_variables"):
+                    part._use_resource_variables = True
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name):
@@ -58,7 +63,8 @@ class Model(base.Layer):
     def _trained(self):
         frozen = {id(weight) for layer in self.layers for weight in layer.non_trainable_weights}
         frozen.update(id(weight) for weight in self._non_trainable_weights)
-        return {id(weight) for weight in self._all_weights() if weight.trainable and id(weight) not in frozen}
+        frozen.update(id(weight) for weight in self._attributes(variables_lib.Variable) if not weight.trainable)
+        return {id(weight) for weight in self._all_weights() if id(weight) not in frozen}
 
     @property
     def trainable_weights(self):

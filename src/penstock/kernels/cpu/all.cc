@@ -73,6 +73,7 @@ void RegisterSliceKernels(KernelRegistry& kernels);
 void RegisterSoftmaxKernels(KernelRegistry& kernels);
 void RegisterSpaceKernels(KernelRegistry& kernels);
 void RegisterSparseKernels(KernelRegistry& kernels);
+void RegisterSparseCrossKernels(KernelRegistry& kernels);
 void RegisterSparseMathKernels(KernelRegistry& kernels);
 void RegisterSparsePartsKernels(KernelRegistry& kernels);
 void RegisterSpectralKernels(KernelRegistry& kernels);
@@ -90,6 +91,7 @@ void RegisterTextKernels(KernelRegistry& kernels);
 void RegisterTopKKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
 void RegisterTransposeKernels(KernelRegistry& kernels);
+void RegisterVocabularyKernels(KernelRegistry& kernels);
 
 void RegisterAllCpuKernels(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
@@ -163,6 +165,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterSoftmaxKernels(kernels);
   RegisterSpaceKernels(kernels);
   RegisterSparseKernels(kernels);
+  RegisterSparseCrossKernels(kernels);
   RegisterSparseMathKernels(kernels);
   RegisterSparsePartsKernels(kernels);
   RegisterSpectralKernels(kernels);
@@ -180,6 +183,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);
   RegisterTransposeKernels(kernels);
+  RegisterVocabularyKernels(kernels);
 }
 
 }  // namespace penstock

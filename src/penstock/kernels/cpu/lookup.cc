@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "penstock/base/strings.h"
-#include "penstock/io/files.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/lookup_table.h"
 #include "penstock/kernels/cpu/named_resource.h"
 #include "penstock/base/parse_number.h"
+#include "penstock/kernels/cpu/vocabulary.h"
 
 namespace penstock {
 namespace {
@@ -155,8 +155,7 @@ class InitializeFromFile {
     CheckColumn("Value", value_, table->spec().value_type);
     k.Require(table->spec().kind == LookupTable::Kind::kFixed, "Table ", table->spec().name, " is not initializable");
     if (table->initialized()) return;
-    const std::string text = ReadWholeFile(path);
-    const std::vector<std::string> lines = Lines(text, path);
+    const std::vector<std::string> lines = VocabularyLines(path, most_);
     const auto n = static_cast<int64_t>(lines.size());
     Tensor keys(table->spec().key_type, Shape({n})), values(table->spec().value_type, Shape({n}));
     for (int64_t i = 0; i < n; ++i) {
@@ -186,24 +185,6 @@ class InitializeFromFile {
       throw InvalidArgument(what, " index for whole line requires ",
                             key ? "string or integer table key" : "table value dtype of string", ", got ", type);
     }
-  }
-
-  std::vector<std::string> Lines(std::string_view text, const std::string& path) const {
-    std::vector<std::string> lines;
-    const auto number = [&] { return static_cast<int64_t>(lines.size()); };
-    size_t at = 0;
-    while (at < text.size() && (most_ < 0 || number() < most_)) {
-      const size_t end = std::min(text.find('\n', at), text.size());
-      std::string line(text.substr(at, end - at));
-      std::erase(line, '\r');
-      at = std::min(end + 1, text.size());
-      if (line.empty()) throw InvalidArgument("Invalid content in ", path, ": empty line found at position ", at, ".");
-      lines.push_back(std::move(line));
-    }
-    if (most_ >= 0 && number() != most_) {
-      throw InvalidArgument("Invalid vocab_size in ", path, ": expected ", most_, " but got ", number());
-    }
-    return lines;
   }
 
   void Put(const std::string& line, const std::vector<std::string_view>& columns, int64_t column, int64_t i,

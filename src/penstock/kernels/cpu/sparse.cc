@@ -56,7 +56,7 @@ struct SparseToDense {
 
 struct SparseReorder {
   void operator()(KernelContext& k) const {
-    const SparseInput in(k, 0);
+    const SparseInput in(k, 0, false);
     PutEntries(k, in, RowMajorOrder(in), 0, 1);
   }
 };
@@ -192,7 +192,7 @@ void PutBox(KernelContext& k, const SparseInput& in, const std::vector<int64_t>&
 
 struct SparseSlice {
   void operator()(KernelContext& k) const {
-    const SparseInput in(k, 0);
+    const SparseInput in(k, 0, false);
     k.Require(k.input(3).rank() == 1, "Input start should be a vector but received shape ", k.shape(3));
     k.Require(k.input(4).rank() == 1, "Input size should be a vector but received shape ", k.shape(4));
     const std::vector<int64_t> start = k.Ints(3);

@@ -1,0 +1,13 @@
+"""tf.feature_column of version 2."""
+FROM = {
+    "feature_column.feature_column_v2": """
+        bucketized_column categorical_column_with_hash_bucket categorical_column_with_identity
+        categorical_column_with_vocabulary_file=categorical_column_with_vocabulary_file_v2
+        categorical_column_with_vocabulary_list crossed_column embedding_column indicator_column
+        make_parse_example_spec=make_parse_example_spec_v2 numeric_column
+        shared_embeddings=shared_embedding_columns_v2 weighted_categorical_column""",
+    "feature_column.sequence_feature_column": """
+        sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
+        sequence_categorical_column_with_vocabulary_file sequence_categorical_column_with_vocabulary_list
+        sequence_numeric_column""",
+}

@@ -1,0 +1,1 @@
+"""Clusters: who takes part."""

@@ -1,0 +1,1 @@
+"""Estimators: models as functions, with training, evaluation, prediction and export around them."""

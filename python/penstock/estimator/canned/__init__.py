@@ -1,0 +1,1 @@
+"""Estimators that are ready to use."""

@@ -1,0 +1,1 @@
+"""Exported models: what they take and give."""

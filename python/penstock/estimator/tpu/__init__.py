@@ -1,0 +1,1 @@
+"""TPUEstimator on the CPU."""

@@ -1,0 +1,1 @@
+"""Feature columns: from the features of examples to the inputs of a model."""

@@ -1,0 +1,1 @@
+"""What programs for TPUs use, on the CPU: one shard."""

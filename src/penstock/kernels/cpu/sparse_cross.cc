@@ -1,0 +1,201 @@
+// Every combination of the features of each row.
+#include <farmhash.h>
+
+#include <limits>
+
+#include "penstock/kernel/kernel_registry.h"
+
+namespace penstock {
+namespace {
+
+using TypeList = std::vector<DataType>;
+
+// One input: the features of row r are those from starts[r] to starts[r + 1].
+struct Column {
+  const Tensor* values;
+  std::vector<int64_t> starts;
+  bool text() const { return values->dtype() == DT_STRING; }
+  int64_t count(int64_t row) const { return starts[row + 1] - starts[row]; }
+};
+
+uint64_t Mix(uint64_t v) { return v ^ (v >> 47); }
+
+// The hash of a pair of hashes, in this order; models depend on its very value.
+uint64_t Join(uint64_t a, uint64_t b) {
+  constexpr uint64_t kMul = 0xc6a4a7935bd1e995;
+  const uint64_t both = ((a ^ kMul) ^ (Mix(b * kMul) * kMul)) * kMul;
+  return Mix(Mix(both) * kMul);
+}
+
+uint64_t HashOf(const Column& column, int64_t at) {
+  if (!column.text()) return static_cast<uint64_t>(column.values->data<int64_t>()[at]);
+  const std::string_view s = column.values->data<TString>()[at].view();
+  return util::Fingerprint64(s.data(), s.size());
+}
+
+std::string TextOf(const Column& column, int64_t at) {
+  return column.text() ? column.values->data<TString>()[at].str() : std::to_string(column.values->data<int64_t>()[at]);
+}
+
+struct Inputs {
+  std::vector<Column> columns;
+  int64_t rows = 0;
+
+  Inputs(KernelContext& k, int sparse, int dense) {
+    k.Require(sparse + dense > 0, "At least one input is needed.");
+    const int shapes = 2 * sparse, first_dense = 3 * sparse;
+    for (int i = 0; i < sparse; ++i) {
+      const Tensor& shape = k.input(shapes + i);
+      k.Require(shape.rank() == 1, "Input shapes should be a std::vector but received shape ", shape.shape(),
+                " at position ", i);
+      k.Require(shape.dim(0) == 2, "shape should imply a 2D tensor, but got ", shape.shape(), " at position ", i);
+      const int64_t size = shape.data<int64_t>()[0];
+      if (i == 0) rows = size;
+      RequireRows(k, size, i);
+      AddSparse(k, i, k.input(i), k.input(sparse + i));
+    }
+    for (int i = 0; i < dense; ++i) {
+      const Tensor& values = k.input(first_dense + i);
+      k.Require(values.rank() == 2, "Dense inputs should be a matrix but received shape ", values.shape(),
+                " at position ", i);
+      if (sparse == 0 && i == 0) rows = values.dim(0);
+      RequireRows(k, values.dim(0), i);
+      Column column{&values, std::vector<int64_t>(rows + 1)};
+      for (int64_t r = 0; r <= rows; ++r) column.starts[r] = r * values.dim(1);
+      columns.push_back(std::move(column));
+    }
+  }
+
+ private:
+  void RequireRows(KernelContext& k, int64_t size, int i) const {
+    k.Require(size == rows, "Expected batch size ", rows, " got ", size, " at position ", i);
+    k.Require(size >= 0 && size < int64_t{1} << 40, "Batch size ", size, " is out of range at position ", i);
+  }
+
+  void AddSparse(KernelContext& k, int i, const Tensor& indices, const Tensor& values) {
+    k.Require(indices.rank() == 2, "Input indices should be a matrix but received shape ", indices.shape(),
+              " at position ", i);
+    k.Require(indices.dim(1) == 2, "Expected D2 of index to be 2 got ", indices.dim(1), " at position ", i);
+    k.Require(values.rank() == 1, "Input values should be a std::vector but received shape ", values.shape(),
+              " at position ", i);
+    k.Require(indices.dim(0) == values.dim(0), "Expected size of values to be ", indices.dim(0), " got ", values.dim(0),
+              " at position ", i);
+    Column column{&values, std::vector<int64_t>(rows + 1)};
+    const int64_t* at = indices.data<int64_t>();
+    int64_t before = 0;
+    for (int64_t e = 0; e < indices.dim(0); ++e) {
+      const int64_t row = at[2 * e];
+      k.Require(row >= before && row < rows, "Row ", row, " of indices is out of order or out of range [0, ", rows,
+                ") at position ", i);
+      ++column.starts[row + 1];
+      before = row;
+    }
+    for (int64_t r = 0; r < rows; ++r) column.starts[r + 1] += column.starts[r];
+    columns.push_back(std::move(column));
+  }
+};
+
+// Where each row's combinations begin, and at the end how many there are in all.
+std::vector<int64_t> Starts(KernelContext& k, const Inputs& in, int64_t* widest) {
+  std::vector<int64_t> starts(in.rows + 1);
+  *widest = 0;
+  for (int64_t r = 0; r < in.rows; ++r) {
+    int64_t n = 1;
+    bool fits = true;
+    for (const Column& column : in.columns) fits = !__builtin_mul_overflow(n, column.count(r), &n) && fits;
+    fits = fits && !__builtin_add_overflow(starts[r], n, &starts[r + 1]) && starts[r + 1] < int64_t{1} << 40;
+    k.Require(fits, "Row ", r, " has too many combinations of features.");
+    *widest = std::max(*widest, n);
+  }
+  return starts;
+}
+
+// Calls put(value, places) for each combination, the last column changing fastest.
+template <class T, class Put>
+void Combine(KernelContext& k, const Inputs& in, const Put& put) {
+  int64_t widest;
+  const std::vector<int64_t> starts = Starts(k, in, &widest);
+  const int64_t total = starts[in.rows];
+  int64_t* indices = k.Output(0, Shape({total, 2})).mutable_data<int64_t>();
+  T* values = k.Output(1, Shape({total})).template mutable_data<T>();
+  int64_t* shape = k.Output(2, Shape({2})).mutable_data<int64_t>();
+  shape[0] = in.rows;
+  shape[1] = widest;
+  const size_t n = in.columns.size();
+  k.Parallel(in.rows, 100 * static_cast<int64_t>(n) * std::max<int64_t>(widest, 1), [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> at(n);
+    for (int64_t r = begin; r < end; ++r) {
+      for (size_t c = 0; c < n; ++c) at[c] = in.columns[c].starts[r];
+      for (int64_t i = starts[r]; i < starts[r + 1]; ++i) {
+        indices[2 * i] = r;
+        indices[2 * i + 1] = i - starts[r];
+        put(values[i], at);
+        for (size_t c = n; c-- > 0;) {
+          if (++at[c] < in.columns[c].starts[r + 1]) break;
+          at[c] = in.columns[c].starts[r];
+        }
+      }
+    }
+  });
+}
+
+void PutTexts(KernelContext& k, const Inputs& in, std::string_view separator) {
+  Combine<TString>(k, in, [&](TString& value, const std::vector<int64_t>& at) {
+    std::string text;
+    for (size_t c = 0; c < at.size(); ++c) {
+      if (c > 0) text += separator;
+      text += TextOf(in.columns[c], at[c]);
+    }
+    value = TString(text);
+  });
+}
+
+struct SparseCross {
+  int sparse, dense;
+  bool hashed;
+  uint64_t buckets, key;
+  explicit SparseCross(const NodeView& node)
+      : sparse(static_cast<int>(node.attr<int64_t>("N"))),
+        dense(static_cast<int>(node.attr<TypeList>("dense_types").size())),
+        hashed(node.attr<bool>("hashed_output")),
+        buckets(static_cast<uint64_t>(node.attr<int64_t>("num_buckets"))),
+        key(static_cast<uint64_t>(node.attr<int64_t>("hash_key"))) {
+    if (static_cast<size_t>(sparse) != node.attr<TypeList>("sparse_types").size()) {
+      throw InvalidArgument("Expected ", sparse, " input values, got ", node.attr<TypeList>("sparse_types").size());
+    }
+    if ((node.attr<DataType>("out_type") == DT_INT64) != hashed) {
+      throw InvalidArgument("out_type must be int64 for hashes and string otherwise");
+    }
+  }
+
+  void operator()(KernelContext& k) const {
+    const Inputs in(k, sparse, dense);
+    if (!hashed) return PutTexts(k, in, "_X_");
+    // Never negative without buckets.
+    const uint64_t most = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
+    Combine<int64_t>(k, in, [&](int64_t& value, const std::vector<int64_t>& at) {
+      uint64_t hash = key;
+      for (size_t c = 0; c < at.size(); ++c) hash = Join(hash, HashOf(in.columns[c], at[c]));
+      value = static_cast<int64_t>(hash % most);
+    });
+  }
+};
+
+struct SparseCrossV2 {
+  int sparse, dense;
+  explicit SparseCrossV2(const NodeView& node)
+      : sparse(static_cast<int>(node.attr<int64_t>("N"))),
+        dense(static_cast<int>(node.attr<TypeList>("dense_types").size())) {}
+  void operator()(KernelContext& k) const {
+    PutTexts(k, Inputs(k, sparse, dense), k.Scalar<TString>(3 * sparse + dense).view());
+  }
+};
+
+}  // namespace
+
+void RegisterSparseCrossKernels(KernelRegistry& kernels) {
+  kernels.Add<SparseCross>("SparseCross");
+  kernels.Add<SparseCrossV2>("SparseCrossV2");
+}
+
+}  // namespace penstock

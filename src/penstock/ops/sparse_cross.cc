@@ -1,0 +1,31 @@
+// Every combination of the features of each row.
+#include "penstock/op/op_registry.h"
+#include "penstock/op/shape_inference.h"
+
+namespace penstock {
+namespace {
+
+void CrossShape(ShapeContext& c) {
+  c.out(0, {-1, 2});
+  c.out(1, {-1});
+  c.out(2, {2});
+}
+
+}  // namespace
+
+void RegisterSparseCrossOps(OpRegistry& ops) {
+  ops.Add("SparseCross").Input("indices: N * int64").Input("values: sparse_types").Input("shapes: N * int64")
+      .Input("dense_inputs: dense_types").Output("output_indices: int64").Output("output_values: out_type")
+      .Output("output_shape: int64").Attr("N: int >= 0").Attr("hashed_output: bool").Attr("num_buckets: int >= 0")
+      .Attr("hash_key: int").Attr("sparse_types: list({int64, string}) >= 0")
+      .Attr("dense_types: list({int64, string}) >= 0").Attr("out_type: {int64, string}")
+      .Attr("internal_type: {int64, string}").Shape(CrossShape)
+      .Doc("For each row, every combination of one feature of each input: joined by _X_, or as a hash.");
+  ops.Add("SparseCrossV2").Input("indices: N * int64").Input("values: sparse_types").Input("shapes: N * int64")
+      .Input("dense_inputs: dense_types").Input("sep: string").Output("output_indices: int64")
+      .Output("output_values: string").Output("output_shape: int64").Attr("N: int >= 0")
+      .Attr("sparse_types: list({int64, string}) >= 0").Attr("dense_types: list({int64, string}) >= 0")
+      .Shape(CrossShape).Doc("For each row, every combination of one feature of each input, joined by `sep`.");
+}
+
+}  // namespace penstock

@@ -29,6 +29,8 @@ RUNS = {
         r"op by op +loss 0\.\d+ +[6-9]\d\.\d % right", r"tf\.function +loss 0\.\d+",
         r"losses: (0\.0e|\d\.\de-0[4-9])",
         r"along the curvature +loss 0\.[0-6]"],
+    "wide_and_deep.py --steps 40": [
+        r"step 40: right 0\.\d+ \(always no: 0\.854\)", r"20, Basel, cocoa comes back: +\d+ %", r"70, Chur , tea "],
     "vgg19_devices.py --image 32 --width 4": [
         r"VGG19: \d+ nodes, 0\.4 million parameters", r"has .*CPU:1", r"most likely class \d+",
         r"CPU:0 ran \d+ nodes", r"block1_conv2 ", r"block5_conv4 ",

@@ -10,7 +10,7 @@ namespace penstock::data {
 namespace {
 
 constexpr std::chrono::microseconds kPieceTime{20};
-constexpr int64_t kLeastBuffer = 16;
+constexpr int64_t kLeastBuffer = 64;
 constexpr int64_t kMostThreads = 64;
 
 struct Settings {
@@ -123,7 +123,7 @@ class ParallelInterleaveDataset final : public Dataset {
     void Give(Source& source, Made* made) {
       *made = std::move(source.made.front());
       source.made.pop_front();
-      background_.NotifyWork();
+      if (static_cast<int64_t>(source.made.size()) == LowLevel()) background_.NotifyWork();
     }
     // Whether the slot's dataset is at its end; then the slot is empty.
     bool Drop(SourcePtr& slot) {
@@ -195,10 +195,12 @@ class ParallelInterleaveDataset final : public Dataset {
              open_ + static_cast<int64_t>(ahead_.size()) <
                  static_cast<int64_t>(slots_.size()) + dataset().settings_.ahead;
     }
+    // Threads are woken for many elements at once.
+    int64_t LowLevel() const { return dataset().settings_.buffer / 2; }
     // A dataset of which more elements may be made: those whose turn is next first.
     Source* Starved() {
       const auto is_starved = [&](const SourcePtr& s) {
-        return s && !s->busy && s->iterator && static_cast<int64_t>(s->made.size()) < dataset().settings_.buffer;
+        return s && !s->busy && s->iterator && static_cast<int64_t>(s->made.size()) <= LowLevel();
       };
       for (size_t i = 0; i < slots_.size(); ++i) {
         const SourcePtr& s = slots_[(static_cast<size_t>(at_) + i) % slots_.size()];

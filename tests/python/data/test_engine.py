@@ -1,4 +1,4 @@
-"""What goes wrong in a pipeline is told at the right element, and the rest still comes; state, threads, cancellation."""
+"""What goes wrong in a pipeline is told at the right element, and the rest still comes; threads, cancellation."""
 import subprocess
 import sys
 import threading
@@ -56,7 +56,7 @@ def test_a_function_fails_for_one_element(parallel, ahead):
         return dataset.prefetch(2) if ahead else dataset
     with tf.Graph().as_default():
         assert elements(pipeline()) == EXPECTED
-        assert elements(pipeline().apply(tf.data.experimental.ignore_errors())) == [e for e in EXPECTED if e != EXPECTED[2]]
+        assert elements(pipeline().apply(tf.data.experimental.ignore_errors())) == EXPECTED[:2] + EXPECTED[3:]
     with context.eager_mode():
         assert eager_elements(pipeline()) == EXPECTED
 
@@ -141,9 +141,7 @@ def test_closing_a_session_ends_a_wait():
         time.sleep(0.5)
         yield 1
     with tf.Graph().as_default():
-        slow = Dataset.range(3).apply(tf.data.experimental.sleep(10 ** 9)) if hasattr(tf.data.experimental, "sleep") else None
-        if slow is None:
-            slow = Dataset.from_generator(generator, tf.int32, []).repeat().filter(lambda x: x > 5)
+        slow = Dataset.from_generator(generator, tf.int32, []).repeat().filter(lambda x: x > 5)
         next_element = tf.data.make_one_shot_iterator(slow).get_next()
         session = tf.Session()
         errors = []

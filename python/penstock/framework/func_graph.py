@@ -272,8 +272,8 @@ class FuncGraph(Graph):
         inside = []
         for value in control_inputs:
             element = value
-            if _is_variable(value) and value.handle._is_eager:
-                element = getattr(value, "op", None)  # of an assignment in this body
+            if _is_variable(value):
+                element = getattr(value, "op", None)  # of an assignment
                 if not isinstance(element, Operation):
                     continue
             elif isinstance(value, Tensor) and value._is_eager:

@@ -4,6 +4,7 @@ import collections
 import numpy as np
 
 from penstock.framework import conversion
+from penstock.framework import defaults
 from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
 
@@ -15,7 +16,8 @@ class IndexedSlices(CompositeTensor):
     is_tensor_like = True
 
     def __init__(self, values, indices, dense_shape=None):
-        if len({t.graph for t in (values, indices, dense_shape) if t is not None and hasattr(t, "graph")}) > 1:
+        graphs = {t.graph for t in (values, indices, dense_shape) if t is not None and hasattr(t, "graph")}
+        if len(graphs) > 1 and not defaults.get_default_graph().building_function:  # which captures what lies outside
             raise ValueError(f"{indices} must be from the same graph as {values}.")
         self._values = values
         self._indices = indices

@@ -134,6 +134,13 @@ def TensorInContext(tensor, ctxt):
     return OpInContext(tensor.op, ctxt)
 
 
+def __getattr__(name):
+    if name == "ENABLE_CONTROL_FLOW_V2":
+        from penstock.framework.mode import mode
+        return mode.control_flow_v2
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def EnableControlFlowV2(graph):
     """Whether conditionals and loops that are built in `graph` become single operations."""
     from penstock.framework.mode import mode

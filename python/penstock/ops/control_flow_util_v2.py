@@ -22,6 +22,12 @@ class ControlFlowFuncGraph(FuncGraph):
 class CondBranchFuncGraph(ControlFlowFuncGraph):
     """A branch of a conditional."""
 
+    def _check_accessible(self, tensor):
+        other = tensor.graph
+        if isinstance(other, CondBranchFuncGraph) and other is not self and other.outer_graph is self.outer_graph:
+            return  # told when all branches are there
+        super()._check_accessible(tensor)
+
 
 class WhileCondFuncGraph(ControlFlowFuncGraph):
     """The condition of a loop."""

@@ -131,24 +131,24 @@ def _same_namedtuples(a, b):
     return type(a).__name__ == type(b).__name__ and a._fields == b._fields
 
 
+def _shown(value):
+    return f"type={type(value).__name__} str={value}"
+
+
 def _assert_same(a, b, check_types, test):
     nested = test(a)
     if nested != test(b):
         which = (a, b) if nested else (b, a)
-        raise ValueError(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(a).__name__} str={a}\n\nSecond structure: type={type(b).__name__} str={b}\n\n"
-            f'More specifically: Substructure "type={type(which[0]).__name__} str={which[0]}" is a sequence, while '
-            f'substructure "type={type(which[1]).__name__} str={which[1]}" is not')
+        raise ValueError(f'Substructure "{_shown(which[0])}" is a sequence, while substructure "{_shown(which[1])}" '
+                         "is not")
     if not nested:
         return
     if check_types:
         _assert_same_types(a, b)
     first, second = _items(a), _items(b)
     if len(first) != len(second):
-        raise ValueError(
-            "The two structures don't have the same number of elements.\n\n"
-            f"First structure: type={type(a).__name__} str={a}\n\nSecond structure: type={type(b).__name__} str={b}")
+        raise ValueError("The two structures don't have the same number of elements. First structure: "
+                         f"{_shown(a)}. Second structure: {_shown(b)}")
     for (_, x), (_, y) in zip(first, second):
         _assert_same(x, y, check_types, test)
 
@@ -165,18 +165,17 @@ def _assert_same_types(a, b):
             raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {first} vs. {second} -- {e}") from None
         return
     if _is_namedtuple(a) and _is_namedtuple(b):
-        if not _same_namedtuples(a, b):
-            raise TypeError("The two namedtuples don't have the same sequence type. First structure "
-                            f"{a} has type {type(a).__name__}, while second structure {b} has type {type(b).__name__}")
-        return
-    if _is_mapping(a) and _is_mapping(b):
+        same = _same_namedtuples(a, b)
+    elif _is_mapping(a) and _is_mapping(b):
         if set(a) != set(b):
             raise ValueError("The two dictionaries don't have the same set of keys. First structure has keys "
-                             f"{_sorted(a)}, while second structure has keys {_sorted(b)}")
+                             f"{_shown(_sorted(a))}, while second structure has keys {_shown(_sorted(b))}")
         return
-    if type(a) is not type(b) and not (isinstance(a, list) and isinstance(b, list)):
-        raise TypeError(f"The two structures don't have the same sequence type. First structure has type {type(a)}, "
-                        f"while second structure has type {type(b)}")
+    else:
+        same = type(a) is type(b) or isinstance(a, list) and isinstance(b, list)
+    if not same:
+        raise TypeError(f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has type "
+                        f"{type(a).__name__}, while second structure {_shown(b)} has type {type(b).__name__}")
 
 
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
@@ -185,8 +184,11 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
     try:
         _assert_same(nest1, nest2, check_types, _test(expand_composites))
     except (ValueError, TypeError) as e:
-        raise type(e)(f"{e}\nEntire first structure:\n{map_structure(lambda _: _DOT, nest1)}\n"
-                      f"Entire second structure:\n{map_structure(lambda _: _DOT, nest2)}") from None
+        plain = [map_structure(lambda _: _DOT, nest) for nest in (nest1, nest2)]
+        raise type(e)(
+            f"The two structures don't have the same nested structure.\n\nFirst structure: {_shown(nest1)}\n\n"
+            f"Second structure: {_shown(nest2)}\n\nMore specifically: {e}\n"
+            f"Entire first structure:\n{plain[0]}\nEntire second structure:\n{plain[1]}") from None
 
 
 def flatten_dict_items(dictionary):

@@ -56,3 +56,28 @@ def test_structures_up_to_a_shallow_one():
 def test_paths():
     structure = {"a": [1, 2], "b": Point(3, 4)}
     assert nest.flatten_with_joined_string_paths(structure) == [("a/0", 1), ("a/1", 2), ("b/x", 3), ("b/y", 4)]
+
+
+# The texts are TensorFlow's: programs match them.
+@pytest.mark.parametrize("first,second,kind,text", [
+    ({"a": 1}, {"c": 1}, ValueError,
+     "First structure: type=dict str={'a': 1}\n\nSecond structure: type=dict str={'c': 1}\n\nMore specifically: The "
+     "two dictionaries don't have the same set of keys. First structure has keys type=list str=['a'], while second "
+     "structure has keys type=list str=['c']\nEntire first structure:\n{'a': .}\nEntire second structure:\n{'c': .}"),
+    ([[1, 2], 3], [[1], 3], ValueError,
+     "First structure: type=list str=[[1, 2], 3]\n\nSecond structure: type=list str=[[1], 3]\n\nMore specifically: The "
+     "two structures don't have the same number of elements. First structure: type=list str=[1, 2]. Second structure: "
+     "type=list str=[1]\nEntire first structure:\n[[., .], .]\nEntire second structure:\n[[.], .]"),
+    ([1], (1,), TypeError,
+     "First structure: type=list str=[1]\n\nSecond structure: type=tuple str=(1,)\n\nMore specifically: The two "
+     "namedtuples don't have the same sequence type. First structure type=list str=[1] has type list, while second "
+     "structure type=tuple str=(1,) has type tuple\nEntire first structure:\n[.]\nEntire second structure:\n(.,)"),
+    ([1, [2]], [1, 2], ValueError,
+     "First structure: type=list str=[1, [2]]\n\nSecond structure: type=list str=[1, 2]\n\nMore specifically: "
+     'Substructure "type=list str=[2]" is a sequence, while substructure "type=int str=2" is not\n'
+     "Entire first structure:\n[., [.]]\nEntire second structure:\n[., .]"),
+])
+def test_structures_that_differ(first, second, kind, text):
+    with pytest.raises(kind) as error:
+        nest.assert_same_structure(first, second)
+    assert str(error.value) == "The two structures don't have the same nested structure.\n\n" + text

@@ -280,3 +280,23 @@ def test_local_response_normalization():
     way, step = randn(*x.shape).astype(np.float64), 1e-5
     slope = (formula(x + step * way).sum() - formula(x - step * way).sum()) / (2 * step)
     np.testing.assert_allclose((dx * way).sum(), slope, rtol=1e-3)
+
+
+@pytest.mark.parametrize("size, stride, padding", [(2, 2, "VALID"), (3, 2, "SAME"), (3, 1, "VALID")])
+def test_the_gradient_of_max_pooling_goes_to_the_first_largest(size, stride, padding):
+    """40 channels: whole vectors of them, and some more."""
+    rng = np.random.default_rng(1)
+    x_value = rng.integers(0, 4, (2, 9, 8, 40)).astype(np.float32)  # many are equal
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant(x_value)
+        y = tf.nn.max_pool(x, [1, size, size, 1], [1, stride, stride, 1], padding)
+        dy_value = rng.standard_normal(y.shape).astype(np.float32)
+        got = sess.run(tf.gradients(y, x, tf.constant(dy_value))[0])
+    wanted = np.zeros_like(x_value)
+    pads = [max((o - 1) * stride + size - i, 0) // 2 for o, i in zip(dy_value.shape[1:3], x_value.shape[1:3])]
+    for b, i, j, c in np.ndindex(*dy_value.shape):
+        window = [(r, s) for r in range(i * stride - pads[0], i * stride - pads[0] + size) if 0 <= r < 9
+                  for s in range(j * stride - pads[1], j * stride - pads[1] + size) if 0 <= s < 8]
+        r, s = max(window, key=lambda at: x_value[b, at[0], at[1], c])
+        wanted[b, r, s, c] += dy_value[b, i, j, c]
+    np.testing.assert_allclose(got, wanted, atol=1e-5)

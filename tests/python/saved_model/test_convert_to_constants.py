@@ -30,7 +30,8 @@ class Model(tf.Module):
     def inner(self, x):
         return x * self.v
 
-    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x"), tf.TensorSpec([], tf.int32, name="n")])
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x"),
+                                  tf.TensorSpec([], tf.int32, name="n")])
     def call(self, x, n):
         y = self.inner(x) + tf.gather(self.table, [1])
         for _ in tf.range(n):

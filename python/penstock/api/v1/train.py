@@ -42,6 +42,7 @@ FROM = {
     "training.session_manager": "SessionManager",
     "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "training.supervisor": "Supervisor",
+    "training.tracking.checkpoint_options": "CheckpointOptions",
     "training.tracking.util": "Checkpoint",
     "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
     "training.training_util": """

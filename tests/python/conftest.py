@@ -8,6 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 os.environ.setdefault("PENSTOCK_NATIVE_DIR", str(ROOT / "build" / "release" / "python"))
+# Whichever module comes first decides for the process: tests are programs of version 1 unless they ask for eager mode.
+import penstock.v1  # noqa: E402, F401
 
 
 def pytest_addoption(parser):

@@ -11,7 +11,7 @@ import penstock.v1 as tf
 
 ORACLE = Path(__file__).resolve().parents[2] / "oracle" / "estimators"
 sys.path.insert(0, str(ORACLE))
-import programs  # noqa: E402
+import estimator_programs  # noqa: E402
 
 RECORDED = json.loads((ORACLE / "answers.json").read_text())
 
@@ -36,7 +36,7 @@ def assert_same(got, expected, where):
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
 def test_as_tensorflow(name, tmp_path):
-    expected, got = RECORDED[name], programs.answers(tf, name, os.fspath(tmp_path))
+    expected, got = RECORDED[name], estimator_programs.answers(tf, name, os.fspath(tmp_path))
     for part in ("metrics", "variables", "predictions"):
         assert_same(got[part], expected[part], part)
     for part in ("signatures", "tags", "files"):

@@ -103,13 +103,15 @@ Session::Signature MakeSignature(const PySession& self, nb::handle feeds, nb::ha
   return signature;
 }
 
-std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session::Signature& signature) {
+std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session::Signature& signature,
+                                            const RunOptions& options = {}) {
   Status status;
   std::shared_ptr<const CompiledStep> step;
   {
     NoGil no_gil;
     try {
-      step = self.session->Compile(signature);
+      step = options.debug_watches.empty() ? self.session->Compile(signature)
+                                           : self.session->CompileDebugged(signature, options);
     } catch (...) {
       status = CurrentStatus();
     }
@@ -126,14 +128,14 @@ nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle 
     feed_ids.append(feed[0]);
     values.push_back(nb::borrow(feed[1]));
   }
-  Runner runner(self.session, Compile(self, MakeSignature(self, feed_ids, fetches, targets)));
+  const RunOptions run_options =
+      options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
+  Runner runner(self.session, Compile(self, MakeSignature(self, feed_ids, fetches, targets), run_options));
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < values.size(); ++i) {
     tensors.push_back(Guard([&] { return FeedFromNumpy(values[i], runner.step().arg_types[i]); }));
   }
   RunMetadata metadata;
-  const RunOptions run_options =
-      options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
   nb::list out = runner.Run(tensors, run_options, want_metadata ? &metadata : nullptr);
   nb::object report = nb::none();
   if (want_metadata) report = ToBytes(SerializeRunMetadata(metadata));

@@ -189,6 +189,13 @@ RunOptions ParseRunOptions(std::string_view bytes) {
   options.report_tensor_allocations_upon_oom = proto.report_tensor_allocations_upon_oom();
   options.collective_graph_key = proto.experimental().collective_graph_key();
   options.use_run_handler_pool = proto.experimental().use_run_handler_pool();
+  for (const auto& watch : proto.debug_options().debug_tensor_watch_opts()) {
+    options.debug_watches.push_back({watch.node_name(),
+                                     watch.output_slot(),
+                                     {watch.debug_ops().begin(), watch.debug_ops().end()},
+                                     {watch.debug_urls().begin(), watch.debug_urls().end()}});
+  }
+  options.debug_global_step = proto.debug_options().global_step();
   return options;
 }
 

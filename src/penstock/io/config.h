@@ -85,6 +85,13 @@ struct SessionOptions {
 // InvalidArgument: no ConfigProto, or negative numbers of threads or devices.
 SessionOptions ParseConfig(std::string_view bytes);
 
+// A tensor that a debugged run sends through debug ops to URLs.
+struct DebugWatch {
+  std::string node;
+  int slot = 0;
+  std::vector<std::string> ops, urls;  // ops as "DebugNumericSummary(mute_if_healthy=true)"
+};
+
 struct RunOptions {
   enum TraceLevel { kNoTrace = 0, kSoftwareTrace = 1, kHardwareTrace = 2, kFullTrace = 3 };
   TraceLevel trace_level = kNoTrace;
@@ -94,6 +101,8 @@ struct RunOptions {
   bool report_tensor_allocations_upon_oom = false;
   int64_t collective_graph_key = 0;
   bool use_run_handler_pool = false;
+  std::vector<DebugWatch> debug_watches;
+  int64_t debug_global_step = -1;
 };
 
 RunOptions ParseRunOptions(std::string_view bytes);

@@ -8,6 +8,7 @@ namespace penstock {
 // Each family is a file of this folder and one function; this list is the whole registration.
 void RegisterActivationOps(OpRegistry& ops);
 void RegisterAggregateOps(OpRegistry& ops);
+void RegisterAudioOps(OpRegistry& ops);
 void RegisterBatchNormOps(OpRegistry& ops);
 void RegisterBiasOps(OpRegistry& ops);
 void RegisterBoxesOps(OpRegistry& ops);
@@ -27,6 +28,7 @@ void RegisterDataFormatOps(OpRegistry& ops);
 void RegisterDatasetFunctionsOps(OpRegistry& ops);
 void RegisterDatasetSourcesOps(OpRegistry& ops);
 void RegisterDatasetTransformationsOps(OpRegistry& ops);
+void RegisterDebugOps(OpRegistry& ops);
 void RegisterDiagonalOps(OpRegistry& ops);
 void RegisterDilationOps(OpRegistry& ops);
 void RegisterEinsumOps(OpRegistry& ops);
@@ -34,6 +36,7 @@ void RegisterFakeQuantOps(OpRegistry& ops);
 void RegisterFractionalPoolOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
+void RegisterGeneratorOps(OpRegistry& ops);
 void RegisterHostOps(OpRegistry& ops);
 void RegisterIdentityOps(OpRegistry& ops);
 void RegisterImageCodecsOps(OpRegistry& ops);
@@ -95,6 +98,7 @@ void RegisterAllOps(OpRegistry& ops) {
   SetNewerAttrs(IsNewerAttr);
   RegisterActivationOps(ops);
   RegisterAggregateOps(ops);
+  RegisterAudioOps(ops);
   RegisterBatchNormOps(ops);
   RegisterBiasOps(ops);
   RegisterBoxesOps(ops);
@@ -114,6 +118,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterDatasetFunctionsOps(ops);
   RegisterDatasetSourcesOps(ops);
   RegisterDatasetTransformationsOps(ops);
+  RegisterDebugOps(ops);
   RegisterDiagonalOps(ops);
   RegisterDilationOps(ops);
   RegisterEinsumOps(ops);
@@ -121,6 +126,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterFractionalPoolOps(ops);
   RegisterFunctionalOps(ops);
   RegisterGatherOps(ops);
+  RegisterGeneratorOps(ops);
   RegisterHostOps(ops);
   RegisterIdentityOps(ops);
   RegisterImageCodecsOps(ops);

@@ -1,7 +1,8 @@
 // Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a
 // generator.
-#include "penstock/op/shape_inference.h"
+#include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/op/shape_inference.h"
 
 namespace penstock {
 namespace {
@@ -44,6 +45,17 @@ void KeyCounterShape(ShapeContext& c) {
   c.out(0, PartialShape({1}));
   c.out(1, PartialShape({2}));
   if (c.num_outputs() > 2) c.out(2, PartialShape({}));
+}
+
+// The sample is differentiated as an implicit function of alpha, input `kAlpha`.
+template <int kAlpha>
+void GammaGradient(GradContext& g) {
+  const Out alpha = g.x(kAlpha), zero = g.scope().Scalar(int32_t{0}), one = g.scope().Scalar(int32_t{1});
+  const Out extra = g.Call("Size", {g.x(0)}) - g.Call("Rank", {alpha});
+  const Out ones = g.Call("Fill", {g.Call("ExpandDims", {extra, zero}), one});
+  const Out aligned = Reshape(alpha, g.Call("ConcatV2", {ones, ShapeOf(alpha), zero}));
+  const Out by_alpha = g.Call("RandomGammaGrad", {aligned, g.y()});
+  g.Set(kAlpha, Sum(g.dy() * by_alpha, g.Call("Range", {zero, extra, one})));
 }
 
 }  // namespace
@@ -111,6 +123,27 @@ void RegisterStatelessRandomOps(OpRegistry& ops) {
         c.out(0, c.in(0));
       })
       .Doc("The rows in random order.");
+  ops.Add("StatelessRandomBinomial")
+      .Input("shape: S").Input("seed: Tseed").Input("counts: T").Input("probs: T").Output("output: dtype")
+      .Attr("S: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")
+      .Attr("T: {half, float, double, int32, int64} = DT_DOUBLE")
+      .Attr("dtype: {half, float, double, int32, int64} = DT_INT64").NotDifferentiable().Shape(SeededShape)
+      .Doc("Samples of binomial distributions, whose shape ends with that of `counts` and `probs` together.");
+  ops.Add("StatelessRandomPoisson")
+      .Input("shape: T").Input("seed: Tseed").Input("lam: Rtype").Output("output: dtype")
+      .Attr("Rtype: {half, float, double, int32, int64}").Attr("dtype: {half, float, double, int32, int64}")
+      .Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64").NotDifferentiable().Shape(SeededShape)
+      .Doc("Samples of the Poisson distributions with these rates, whose shape ends with that of `lam`.");
+  ops.Add("StatelessRandomGammaV2")
+      .Input("shape: T").Input("seed: Tseed").Input("alpha: dtype").Output("output: dtype")
+      .Attr("dtype: {half, float, double}").Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")
+      .Shape(SeededShape).Gradient(GammaGradient<2>)
+      .Doc("Samples of the Gamma distributions with these `alpha`, with whose shape theirs ends.");
+  ops.Add("StatelessRandomGammaV3")
+      .Input("shape: shape_dtype").Input("key: uint64").Input("counter: uint64").Input("alg: int32")
+      .Input("alpha: dtype").Output("output: dtype").Attr("dtype: {half, float, double}")
+      .Attr("shape_dtype: {int32, int64} = DT_INT32").Shape(KeyedShape).Gradient(GammaGradient<4>)
+      .Doc("Samples of the Gamma distributions with these `alpha`, with whose shape theirs ends.");
 }
 
 }  // namespace penstock

@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "penstock/graph/export.h"
+#include "penstock/io/debug_dump.h"
+#include "penstock/runtime/debugger.h"
 #include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/trace.h"
 
@@ -153,6 +155,34 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature)
   std::shared_ptr<const CompiledStep> step = CompileStep(std::move(pruned), environment_);
   std::lock_guard lock(mutex_);
   return compiled_.try_emplace(key, std::move(step)).first->second;
+}
+
+std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options) {
+  if (closed_) throw Cancelled("Session has been closed.");
+  std::shared_ptr<Graph> pruned;
+  DebugRun run;
+  run.global_step = options.debug_global_step;
+  run.session_run_index = debugged_runs_++;
+  {
+    std::lock_guard lock(graph_->mutex());
+    pruned = Prune(*graph_, signature);
+    for (const Endpoint& feed : signature.feeds) run.inputs.push_back(feed.name());
+    for (const Endpoint& fetch : signature.fetches) run.outputs.push_back(fetch.name());
+    for (const Node* target : signature.targets) run.targets.push_back(target->name());
+  }
+  InsertDebugNodes(*pruned, options.debug_watches);
+  SessionOptions plain = options_;
+  plain.graph.opt_level = -1;
+  plain.graph.rewrite.disable_meta_optimizer = true;
+  StepEnvironment environment = environment_;
+  environment.options = &plain;
+  std::shared_ptr<const CompiledStep> step = CompileStep(std::move(pruned), environment);
+  const std::vector<std::string> urls = DebugUrls(options.debug_watches);
+  DumpRun(run, urls);
+  for (const auto& part : step->partitions) {
+    if (part->num_nodes() > 0) DumpGraph(part->Nodes()[0]->assigned_device(), ToGraphDef(*part), urls);
+  }
+  return step;
 }
 
 void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,

@@ -30,6 +30,8 @@ class Session {
   };
   // A step, compiled; the same signature again gives the same step. Stays valid while the session lives.
   std::shared_ptr<const CompiledStep> Compile(const Signature& signature);
+  // A step that sends what the options watch to the debugger: without graph passes, and compiled anew each time.
+  std::shared_ptr<const CompiledStep> CompileDebugged(const Signature& signature, const RunOptions& options);
   // Runs it. `feeds` in the signature's order and of its types; fetched values come back in `fetches`.
   void Run(const CompiledStep& step, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
            const RunOptions& options = {}, RunMetadata* metadata = nullptr, bool interruptible = false);
@@ -74,6 +76,7 @@ class Session {
   int open_partial_runs_ = 0;
   std::condition_variable idle_;
   std::atomic<bool> closed_{false};
+  std::atomic<int64_t> debugged_runs_{0};
   static std::atomic<int64_t> next_step_;
 };
 

@@ -26,6 +26,8 @@ NAMES = [
     "resampling",
     "spectral",
     "parsing",
+    "random_states",
+    "audio",
 ]
 
 

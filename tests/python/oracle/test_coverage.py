@@ -16,7 +16,7 @@ OTHERWISE = {
         DestroyResourceOp DisableCopyOnRead TemporaryVariable DestroyTemporaryVariable
         """,
     "means something among other nodes only: tests/cc/runtime, tests/python/runtime": """
-        RefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
+        RefIdentity DebugGradientRefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
         RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
         SymbolicGradient RemoteCall FakeParam _Send _HostSend _Recv _HostRecv _Fused* *While *If *Case For* ToBool*
         """,
@@ -46,7 +46,7 @@ OTHERWISE = {
         DecodeBmp DecodeImage
         """,
     "draws numbers that follow from no seed alone, or from the machine: tests/python/ops": """
-        *CandidateSampler StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg StatelessShuffle
+        *CandidateSampler NonDeterministicInts StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg StatelessShuffle
         """,
     "refused by TensorFlow 2.21, an earlier version of an op that is compared": """
         Conv3DBackpropInput Conv3DBackpropFilter BatchMatrixDiag BatchMatrixDiagPart
@@ -54,7 +54,7 @@ OTHERWISE = {
         BatchNormWithGlobalNormalization* CompareAndBitpack AudioSummary
         BatchCholesky BatchCholeskyGrad BatchMatrixInverse BatchMatrixDeterminant BatchMatrixSolve BatchMatrixSolveLs
         BatchMatrixTriangularSolve BatchSvd BatchSelfAdjointEig BatchSelfAdjointEigV2 SelfAdjointEig MatrixExponential
-        AdjustContrast
+        AdjustContrast StatefulStandardNormal
         """,
     "takes or gives quantized numbers: tests/python/ops/test_quantized.py": """
         QuantizeV2 Dequantize Requantiz* QuantizeDownAndShrinkRange Quantized*

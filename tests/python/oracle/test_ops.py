@@ -18,6 +18,8 @@ DIFFER = [
     ("BesselY1", "[0]", "the function is -infinity at zero, TensorFlow's float answer is NaN"),
     ("Pow", " complex", "zero to the power of zero is 1, TensorFlow has NaN"),
     ("Log1p", " complex", "the sign of the imaginary part on the branch cut"),
+    ("StatefulRandomBinomial", "state[0]", "TensorFlow does not advance a state whose buffer something else holds"),
+    ("DebugNanCount", "inferred shapes", "TensorFlow infers a scalar for a vector of one element"),
     ("ClipByValue", " complex", "TensorFlow keeps the real part alone; there is no order of complex numbers"),
     ("MatrixDiagV2", "grads[0]", "TensorFlow takes the gradient of another alignment"),
     ("MatrixDiagV2", "inferred shapes", "TensorFlow infers 0 where it knows nothing"),

@@ -6,6 +6,7 @@ namespace penstock {
 void RegisterAccumulatorKernels(KernelRegistry& kernels);
 void RegisterActivationKernels(KernelRegistry& kernels);
 void RegisterAggregateKernels(KernelRegistry& kernels);
+void RegisterAudioKernels(KernelRegistry& kernels);
 void RegisterBarrierKernels(KernelRegistry& kernels);
 void RegisterBatchNormKernels(KernelRegistry& kernels);
 void RegisterBiasKernels(KernelRegistry& kernels);
@@ -23,6 +24,7 @@ void RegisterCrossKernels(KernelRegistry& kernels);
 void RegisterCtcKernels(KernelRegistry& kernels);
 void RegisterDataFormatKernels(KernelRegistry& kernels);
 void RegisterDatasetKernels(KernelRegistry& kernels);
+void RegisterDebugKernels(KernelRegistry& kernels);
 void RegisterDecodeKernels(KernelRegistry& kernels);
 void RegisterDiagonalKernels(KernelRegistry& kernels);
 void RegisterDilationKernels(KernelRegistry& kernels);
@@ -31,6 +33,7 @@ void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFractionalPoolKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
+void RegisterGeneratorKernels(KernelRegistry& kernels);
 void RegisterHostKernels(KernelRegistry& kernels);
 void RegisterIdentityKernels(KernelRegistry& kernels);
 void RegisterImageCodecsKernels(KernelRegistry& kernels);
@@ -91,6 +94,7 @@ void RegisterTextKernels(KernelRegistry& kernels);
 void RegisterTopKKernels(KernelRegistry& kernels);
 void RegisterTrainingKernels(KernelRegistry& kernels);
 void RegisterTransposeKernels(KernelRegistry& kernels);
+void RegisterTruncatedNormalKernels(KernelRegistry& kernels);
 void RegisterVocabularyKernels(KernelRegistry& kernels);
 
 void RegisterAllCpuKernels(KernelRegistry& kernels) {
@@ -98,6 +102,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterAccumulatorKernels(kernels);
   RegisterActivationKernels(kernels);
   RegisterAggregateKernels(kernels);
+  RegisterAudioKernels(kernels);
   RegisterBarrierKernels(kernels);
   RegisterBatchNormKernels(kernels);
   RegisterBiasKernels(kernels);
@@ -115,6 +120,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterCtcKernels(kernels);
   RegisterDataFormatKernels(kernels);
   RegisterDatasetKernels(kernels);
+  RegisterDebugKernels(kernels);
   RegisterDecodeKernels(kernels);
   RegisterDiagonalKernels(kernels);
   RegisterDilationKernels(kernels);
@@ -123,6 +129,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterFractionalPoolKernels(kernels);
   RegisterFunctionalKernels(kernels);
   RegisterGatherKernels(kernels);
+  RegisterGeneratorKernels(kernels);
   RegisterHostKernels(kernels);
   RegisterIdentityKernels(kernels);
   RegisterImageCodecsKernels(kernels);
@@ -183,6 +190,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterTopKKernels(kernels);
   RegisterTrainingKernels(kernels);
   RegisterTransposeKernels(kernels);
+  RegisterTruncatedNormalKernels(kernels);
   RegisterVocabularyKernels(kernels);
 }
 

@@ -64,7 +64,8 @@ void RegisterControlFlowKernels(KernelRegistry& kernels) {
   kernels.Add<Merge>("Merge").HostOutput(1);
   kernels.Add<Merge>("RefMerge").HostOutput(1);
   kernels.Add<RefSelect>("RefSelect").HostInput(0);
-  for (const char* op : {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "RefIdentity"})
+  for (const char* op : {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "RefIdentity",
+                         "DebugGradientRefIdentity"})
     kernels.Add<Pass>(op);
   kernels.Add<LoopCondition>("LoopCond").HostInput(0).HostOutput(0);
   kernels.Add<Nothing>("ControlTrigger");

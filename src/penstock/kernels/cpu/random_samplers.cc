@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock::random {
@@ -121,6 +122,81 @@ double PoissonSample(double rate, double most, Philox philox) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+Philox Skipped(Philox philox, int64_t groups) {
+  philox.Skip(static_cast<uint64_t>(groups));
+  return philox;
+}
+
+// Counts successes by the failures between them, which are distributed geometrically.
+double FewSuccesses(double count, double probability, Philox philox) {
+  Doubles uniform(&philox);
+  const double log_failure = std::log1p(-probability);
+  double tried = 0, successes = 0;
+  while (true) {
+    tried += std::ceil(std::log(uniform()) / log_failure);
+    if (tried > count) return successes;
+    successes += 1;
+  }
+}
+
+// What Stirling's formula leaves out of log(k!).
+double StirlingTail(double k) {
+  static constexpr double kTails[] = {0.0810614667953272,  0.0413406959554092,  0.0276779256849983, 0.02079067210376509,
+                                      0.0166446911898211,  0.0138761288230707,  0.0118967099458917, 0.0104112652619720,
+                                      0.00925546218271273, 0.00833056343336287};
+  if (k <= 9) return kTails[static_cast<int>(k)];
+  const double square = (k + 1) * (k + 1);
+  return (1.0 / 12 - (1.0 / 360 + 1.0 / 1260 / square) / square) / (k + 1);
+}
+
+// Hormann's transformed rejection (BTRS).
+double ManySuccesses(double count, double probability, Philox philox) {
+  Doubles uniform(&philox);
+  const double deviation = std::sqrt(count * probability * (1 - probability));
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * probability;
+  const double c = count * probability + 0.5, v_r = 0.92 - 4.2 / b, odds = probability / (1 - probability);
+  const double alpha = (2.83 + 5.1 / b) * deviation, mode = std::floor((count + 1) * probability);
+  for (int tries = 0; tries < 10000; ++tries) {
+    const double u = uniform() - 0.5, v = uniform(), shifted = 0.5 - std::abs(u);
+    const double x = std::floor((2 * a / shifted + b) * u + c);
+    if (shifted >= 0.07 && v <= v_r) return x;
+    if (!(x >= 0 && x <= count)) continue;
+    const double bound = (mode + 0.5) * std::log((mode + 1) / (odds * (count - mode + 1))) +
+                         (count + 1) * std::log((count - mode + 1) / (count - x + 1)) +
+                         (x + 0.5) * std::log(odds * (count - x + 1) / (x + 1)) + StirlingTail(mode) +
+                         StirlingTail(count - mode) - StirlingTail(x) - StirlingTail(count - x);
+    if (std::log(v * alpha / (a / (shifted * shifted) + b)) <= bound) return x;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The sample with this number.
+double BinomialSample(const BinomialParameters::Batch& batch, const Philox& start, int64_t number) {
+  constexpr int64_t kReservedForFew = 42;  // part of what numbers come out
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (batch.count <= 0 || batch.probability <= 0) return batch.failures && batch.count > 0 ? batch.count : 0;
+  if (!std::isfinite(batch.count) || std::isnan(batch.probability)) return nan;
+  const double sample =
+      batch.many ? ManySuccesses(batch.count, batch.probability, Skipped(start, kReservedPerOutput * number))
+                 : FewSuccesses(batch.count, batch.probability, Skipped(start, kReservedForFew * number));
+  return batch.failures ? batch.count - sample : sample;
+}
+
+// How a distribution is sampled is decided in the parameters' own type, as TensorFlow does.
+template <class T>
+void FillBatches(const Broadcast& plan, const Tensor& counts, const Tensor& probabilities,
+                 std::vector<BinomialParameters::Batch>* batches) {
+  const T *count = counts.data<T>(), *probability = probabilities.data<T>();
+  ForEachRun(plan, 0, static_cast<int64_t>(batches->size()), [&](int64_t at, const int64_t* from, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const T c = count[from[0] + i * plan.strides[0].back()], p = probability[from[1] + i * plan.strides[1].back()];
+      const bool failures = p > T(0.5);
+      const T likely = failures ? T(1) - p : p;
+      (*batches)[at + i] = {static_cast<double>(c), static_cast<double>(likely), failures, T(c * likely) >= T(10)};
+    }
+  });
+}
+
 double ValueAt(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
     case DT_HALF:
@@ -182,17 +258,14 @@ void SetValue(Tensor* t, int64_t i, double v) {
   }
 }
 
-// Fills out[sample * parameters + p] with sample(parameter p, stream). Streams are counted parameter by parameter.
+// Fills out[i * count + p] with sample(p, number) for i below num_samples and p below count. Samples are numbered
+// parameter by parameter.
 template <class F>
-void ForEachSample(KernelContext& k, const Tensor& parameters, int64_t num_samples, const Philox& start, Tensor* out,
-                   F sample) {
-  const int64_t count = parameters.num_elements();
+void ForEachSample(KernelContext& k, int64_t count, int64_t num_samples, Tensor* out, F sample) {
   k.Parallel(count * num_samples, 100, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      Philox philox = start;
-      philox.Skip(static_cast<uint64_t>(kReservedPerOutput * i));
       const int64_t p = i / num_samples;
-      SetValue(out, i % num_samples * count + p, sample(ValueAt(parameters, p), philox));
+      SetValue(out, i % num_samples * count + p, sample(p, i));
     }
   });
 }
@@ -246,13 +319,51 @@ void ShuffleRows(KernelContext& k, const Philox& start) {
 }
 
 void SampleGamma(KernelContext& k, const Tensor& alpha, int64_t num_samples, const Philox& start, Tensor* out) {
-  ForEachSample(k, alpha, num_samples, start, out, GammaSample);
+  ForEachSample(k, alpha.num_elements(), num_samples, out, [&](int64_t p, int64_t i) {
+    return GammaSample(ValueAt(alpha, p), Skipped(start, kReservedPerOutput * i));
+  });
 }
 
 void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, const Philox& start, Tensor* out) {
   const double most = Largest(out->dtype());
-  ForEachSample(k, rate, num_samples, start, out,
-                [most](double r, const Philox& p) { return PoissonSample(r, most, p); });
+  ForEachSample(k, rate.num_elements(), num_samples, out, [&](int64_t p, int64_t i) {
+    return PoissonSample(ValueAt(rate, p), most, Skipped(start, kReservedPerOutput * i));
+  });
+}
+
+BinomialParameters::BinomialParameters(const KernelContext& k, const Shape& wanted, int first) : shape(wanted) {
+  const Tensor &counts = k.input(first), &probabilities = k.input(first + 1);
+  const Shape* const shapes[] = {&counts.shape(), &probabilities.shape()};
+  const Broadcast plan = MakeBroadcast(shapes);
+  bool fits = shape.rank() >= plan.out.rank();
+  for (int i = 1; fits && i <= plan.out.rank(); ++i) {
+    fits = shape[shape.rank() - i] == plan.out[plan.out.rank() - i];
+  }
+  k.Require(fits, "Shape passed in must end with broadcasted shape.");
+  for (int i = 0; i < shape.rank() - plan.out.rank(); ++i) samples *= shape[i];
+  batches.resize(plan.out.num_elements());
+  if (batches.empty()) return;
+  if (counts.dtype() == DT_HALF) {
+    FillBatches<Half>(plan, counts, probabilities, &batches);
+  } else if (counts.dtype() == DT_FLOAT) {
+    FillBatches<float>(plan, counts, probabilities, &batches);
+  } else {
+    FillBatches<double>(plan, counts, probabilities, &batches);
+  }
+}
+
+void SampleBinomial(KernelContext& k, const BinomialParameters& parameters, const Philox& start, Tensor* out) {
+  const double most = Largest(out->dtype());
+  ForEachSample(k, static_cast<int64_t>(parameters.batches.size()), parameters.samples, out,
+                [&](int64_t p, int64_t i) {
+                  return std::min(most, BinomialSample(parameters.batches[p], start, i));
+                });
+}
+
+void RequirePhilox(int64_t algorithm) {
+  constexpr int64_t kPhilox = 1, kThreeFry = 2, kAuto = 3;
+  KernelContext::Require(algorithm != kThreeFry, "Non-XLA devices don't support the ThreeFry algorithm.");
+  KernelContext::Require(algorithm == kPhilox || algorithm == kAuto, "Unsupported algorithm id: ", algorithm);
 }
 
 }  // namespace penstock::random

@@ -1,6 +1,8 @@
 // Samplers that stateful and stateless random ops share.
 #pragma once
 
+#include <vector>
+
 #include "penstock/kernels/cpu/random_fill.h"
 
 namespace penstock::random {
@@ -54,5 +56,22 @@ void ShuffleRows(KernelContext& k, const Philox& start);
 void SampleGamma(KernelContext& k, const Tensor& alpha, int64_t num_samples, const Philox& start, Tensor* out);
 // Poisson samples: output [samples..., rates...]; any of half, float, double, int32, int64 on both sides.
 void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, const Philox& start, Tensor* out);
+
+// Binomial samples of parameters that two inputs hold, from `first` on: counts and probabilities, half, float or double.
+struct BinomialParameters {
+  // InvalidArgument: the wanted shape does not end with the shape that the two have together.
+  BinomialParameters(const KernelContext& k, const Shape& wanted, int first);
+  struct Batch {
+    double count, probability;  // at most one half: of failures if `failures`
+    bool failures, many;        // many: sampled by rejection
+  };
+  Shape shape;
+  int64_t samples = 1;  // of each batch
+  std::vector<Batch> batches;
+};
+void SampleBinomial(KernelContext& k, const BinomialParameters& parameters, const Philox& start, Tensor* out);
+
+// InvalidArgument unless the number names Philox, or leaves the choice.
+void RequirePhilox(int64_t algorithm);
 
 }  // namespace penstock::random

@@ -21,14 +21,13 @@ Philox FromSeed(const KernelContext& k, int input) {
   return Philox({0, 0, mix[2], mix[3]}, {mix[0], mix[1]});
 }
 
-enum Algorithm { kPhilox = 1, kAuto = 3 };  // 2, ThreeFry, is not there on the CPU
+constexpr int32_t kPhilox = 1;
 
 // Inputs first, first + 1, first + 2: key, counter, algorithm.
 Philox FromKey(const KernelContext& k, int first) {
   const Tensor &key = k.input(first), &counter = k.input(first + 1);
-  const int64_t algorithm = k.Int(first + 2);
   k.Require(key.rank() == 1 && key.dim(0) == 1, "key must have shape [1], not ", key.shape());
-  k.Require(algorithm == kPhilox || algorithm == kAuto, "Unsupported algorithm id: ", algorithm);
+  random::RequirePhilox(k.Int(first + 2));
   k.Require(counter.rank() == 1 && counter.dim(0) >= 2,
             "counter must be a vector with length at least 2; got shape: ", counter.shape());
   const uint64_t* c = counter.data<uint64_t>();
@@ -95,6 +94,31 @@ struct Shuffle {
   void operator()(KernelContext& k) const { random::ShuffleRows(k, FromKey(k, 1)); }
 };
 
+// Samples of distributions with one parameter, whose shape the wanted one ends with.
+template <void (*kSample)(KernelContext&, const Tensor&, int64_t, const Philox&, Tensor*), class By>
+struct Samples {
+  void operator()(KernelContext& k) const {
+    const Tensor& parameters = k.input(By::kNext);
+    const Shape shape = k.ShapeInput(0);
+    bool fits = shape.rank() >= parameters.rank();
+    for (int i = 1; fits && i <= parameters.rank(); ++i) {
+      fits = shape[shape.rank() - i] == parameters.dim(parameters.rank() - i);
+    }
+    k.Require(fits, "Shape passed in must end with broadcasted shape.");
+    const Philox start = By::Get(k);
+    Tensor& out = k.Output(0, shape);
+    if (out.num_elements() > 0) kSample(k, parameters, out.num_elements() / parameters.num_elements(), start, &out);
+  }
+};
+
+struct Binomial {
+  void operator()(KernelContext& k) const {
+    const random::BinomialParameters parameters(k, k.ShapeInput(0), 2);
+    const Philox start = FromSeed(k, 1);
+    random::SampleBinomial(k, parameters, start, &k.Output(0, parameters.shape));
+  }
+};
+
 struct GetKeyCounter {
   void operator()(KernelContext& k) const {
     const Philox philox = FromSeed(k, 0);
@@ -104,12 +128,12 @@ struct GetKeyCounter {
     const auto counter = k.out<uint64_t>(1, Shape({2}));
     counter[0] = c[0] | uint64_t{c[1]} << 32;
     counter[1] = c[2] | uint64_t{c[3]} << 32;
-    if (k.num_outputs() > 2) k.SetOutput(2, Tensor(int32_t{kPhilox}));
+    if (k.num_outputs() > 2) k.SetOutput(2, Tensor(kPhilox));
   }
 };
 
 struct GetAlgorithm {
-  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(int32_t{kPhilox})); }
+  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(kPhilox)); }
 };
 
 template <class By>
@@ -131,6 +155,13 @@ void RegisterStatelessRandomKernels(KernelRegistry& kernels) {
   AddDistributions<ByKey>(kernels, "V2");
   kernels.Add<Multinomial>("StatelessMultinomial", Floats{}).HostInput(1).HostInput(2);
   kernels.Add<Shuffle>("StatelessShuffle");
+  kernels.Add<Binomial>("StatelessRandomBinomial", Types<Half, float, double>{}).HostInput(0).HostInput(1);
+  using PoissonTypes = Types<Half, float, double, int32_t, int64_t>;
+  kernels.Add<Samples<random::SamplePoisson, BySeed>>("StatelessRandomPoisson", PoissonTypes{}, "dtype")
+      .HostInput(0).HostInput(1);
+  kernels.Add<Samples<random::SampleGamma, BySeed>>("StatelessRandomGammaV2", Floats{}, "dtype")
+      .HostInput(0).HostInput(1);
+  kernels.Add<Samples<random::SampleGamma, ByKey>>("StatelessRandomGammaV3", Floats{}, "dtype").HostInput(0);
   kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounter");
   kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounterAlg");
   kernels.Add<GetAlgorithm>("StatelessRandomGetAlg");

@@ -11,6 +11,7 @@ usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock inspect FILE
        python -m penstock records {count,show,convert,shard} FILE...
        python -m penstock saved-model show|run|scan DIRECTORY [OPTION...]
+       python -m penstock draw GRAPH -o GRAPH.svg [--depth N] [--expand SCOPE]...
        python -m penstock --version
 
 SCRIPT runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
@@ -193,6 +194,9 @@ def main(arguments=None):
     if version is None and arguments[0] == "saved-model":
         from penstock.tools import saved_model_cli
         return saved_model_cli.main(arguments[1:])
+    if version is None and arguments[0] == "draw":
+        from penstock.tools import draw
+        return draw.main(arguments[1:])
     if not os.path.exists(arguments[0]):
         print("penstock: can't open file %r: No such file" % arguments[0], file=sys.stderr)
         return 2

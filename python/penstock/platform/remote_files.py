@@ -1,4 +1,4 @@
-"""File systems that fsspec opens (S3, GCS, HDFS, HTTP, ...), for paths scheme://... whose scheme Penstock does not have.
+"""File systems that fsspec opens (S3, GCS, HDFS, HTTP, ...), for paths of schemes that Penstock does not have.
 
 fsspec and what it wants for a scheme (s3fs, gcsfs, aiohttp, ...) are optional; their own environment variables and
 configuration files say how to log in. S3_ENDPOINT names another server than Amazon's, as it does for TensorFlow.

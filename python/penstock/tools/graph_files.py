@@ -15,6 +15,38 @@ def read_message(message, path, is_binary, what):
     return message
 
 
+def parse_graph(contents):
+    """The MetaGraphDef or GraphDef in a file's contents, binary or text; None if it is neither."""
+    from google.protobuf import text_format
+    from google.protobuf.message import DecodeError
+    from penstock.proto import graph_pb2, meta_graph_pb2
+    for kind in (meta_graph_pb2.MetaGraphDef, graph_pb2.GraphDef):
+        for parse in (kind.FromString, lambda b, k=kind: text_format.Parse(b.decode(), k())):
+            try:
+                message = parse(contents)
+            except (DecodeError, text_format.ParseError, UnicodeDecodeError):
+                continue
+            if getattr(message, "graph_def", message).node:
+                return message
+    return None
+
+
+def load_graph(path):
+    """The GraphDef in a file of any kind, or of a SavedModel's first graph. ValueError if there is none."""
+    from penstock.saved_models import loader_impl
+    if gfile.IsDirectory(path):
+        if not loader_impl.maybe_saved_model_directory(path):
+            raise ValueError("%s: no SavedModel" % path)
+        return loader_impl.parse_saved_model(path).meta_graphs[0].graph_def
+    if not gfile.Exists(path):
+        raise ValueError("%s: no such file" % path)
+    with gfile.GFile(path, "rb") as f:
+        message = parse_graph(f.read())
+    if message is None:
+        raise ValueError("%s: no graph" % path)
+    return getattr(message, "graph_def", message)
+
+
 def write_message(message, path, is_binary):
     """Writes a message."""
     from google.protobuf import text_format

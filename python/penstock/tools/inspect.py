@@ -154,10 +154,8 @@ def _is_records(path):
 
 def inspect(path, out):
     """Prints what a file or directory holds; the exit status."""
-    from google.protobuf import text_format
-    from google.protobuf.message import DecodeError
-    from penstock.proto import graph_pb2, meta_graph_pb2
     from penstock.saved_models import loader_impl
+    from penstock.tools import graph_files
     from penstock.training import checkpoint_management
     if gfile.IsDirectory(path):
         if loader_impl.maybe_saved_model_directory(path):
@@ -190,14 +188,9 @@ def inspect(path, out):
         pass  # no table
     with gfile.GFile(path, "rb") as f:
         contents = f.read()
-    for kind, show in ((meta_graph_pb2.MetaGraphDef, meta_graph), (graph_pb2.GraphDef, graph)):
-        for parse in (kind.FromString, lambda b, k=kind: text_format.Parse(b.decode(), k())):
-            try:
-                message = parse(contents)
-            except (DecodeError, text_format.ParseError, UnicodeDecodeError):
-                continue
-            if getattr(message, "graph_def", message).node:
-                show(message, out)
-                return 0
+    message = graph_files.parse_graph(contents)
+    if message is not None:
+        (meta_graph if hasattr(message, "graph_def") else graph)(message, out)
+        return 0
     print("%s: no checkpoint, graph, SavedModel, event or record file" % path, file=out)
     return 1

@@ -31,7 +31,9 @@ std::string DeviceFolder(const std::string& device) {
 
 void Write(const std::string& path, const tensorflow::Event& event) {
   MakeDirectories(std::string(DirectoryOf(path)));
-  WriteWholeFile(path, SerializeMessage(event));
+  OutputFile file(path, WriteMode::kReplace);  // there are many, and nobody needs them after a crash of the machine
+  file.Append(SerializeMessage(event));
+  file.Commit();
 }
 
 std::string JsonList(const std::vector<std::string>& items) {

@@ -17,8 +17,8 @@ namespace penstock {
 double WallTime();  // seconds since 1970
 
 // Thread-safe. Whoever writes never waits for the disk, unless 256 MiB are waiting already. What the disk refuses is
-// thrown by the next call. What is on another machine or in a store gets the events when they are flushed, or after half
-// a minute.
+// thrown by the next call. What is on another machine or in a store gets the events when they are flushed, or after
+// half a minute.
 class EventWriter {
  public:
   // The file is PREFIX.out.tfevents.SECONDS.HOST with the suffix, opened with the first event (of the file's version).

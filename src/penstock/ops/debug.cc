@@ -44,8 +44,8 @@ void RegisterDebugOps(OpRegistry& ops) {
       .Shape([](ShapeContext& c) {
         c.out(0, PartialShape({c.in(0).known_rank() ? 14 + c.in(0).rank() : int64_t{-1}}));
       })
-      .Doc("Whether `input` has a value, elements, NaNs, -Infs, negatives, zeros, positives, Infs, least, greatest, mean, "
-           "variance, type, rank, sizes.");
+      .Doc("Whether `input` has a value, elements, NaNs, -Infs, negatives, zeros, positives, Infs, least, greatest, "
+           "mean, variance, type, rank, sizes.");
   ops.Add("DebugIdentityV2")
       .Input("input: T").Output("output: T").Attr("T: type").Attr("tfdbg_context_id: string = ''")
       .Attr("op_name: string = ''").Attr("output_slot: int = -1").Attr("tensor_debug_mode: int = -1")

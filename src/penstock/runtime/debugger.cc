@@ -77,7 +77,7 @@ void Watch(Graph& graph, Endpoint output, const Wanted& wanted) {
     attrs.Set("tensor_name", tensor);
     attrs.Set("debug_urls", wanted.urls);
     graph.AddNode({.op = op,
-                   .name = StrCat("__dbg_", tensor, "_", i, "_", op),
+                   .name = StrCat("__dbg_", output.node->name(), "_", output.index, "_", i, "_", op),
                    .inputs = {{copy, 0}},
                    .control_inputs = {},
                    .attrs = std::move(attrs),

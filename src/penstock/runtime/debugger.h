@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Puts a copy and the debug ops behind each watched output that the graph has, named as TensorFlow names them.
+// Puts a copy and the debug ops behind each watched output that the graph has, with names that no program has.
 // InvalidArgument: no such debug op, or bad attributes for it.
 void InsertDebugNodes(Graph& graph, const std::vector<DebugWatch>& watches);
 // Each URL of the watches once.

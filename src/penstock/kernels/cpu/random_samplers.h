@@ -57,7 +57,7 @@ void SampleGamma(KernelContext& k, const Tensor& alpha, int64_t num_samples, con
 // Poisson samples: output [samples..., rates...]; any of half, float, double, int32, int64 on both sides.
 void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, const Philox& start, Tensor* out);
 
-// Binomial samples of parameters that two inputs hold, from `first` on: counts and probabilities, half, float or double.
+// Binomial samples of parameters that two inputs hold, from `first` on: counts and probabilities (half, float, double).
 struct BinomialParameters {
   // InvalidArgument: the wanted shape does not end with the shape that the two have together.
   BinomialParameters(const KernelContext& k, const Shape& wanted, int first);

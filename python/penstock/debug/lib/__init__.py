@@ -1,0 +1,1 @@
+"""What a debugged run left behind, and how one is asked for."""

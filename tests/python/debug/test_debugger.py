@@ -1,0 +1,160 @@
+"""tfdbg: dumps in TensorFlow's layout, and the debugger at a prompt."""
+import io
+import os
+
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock import debug as tf_debug
+from penstock.debug.lib import debug_data, debug_utils
+from penstock.proto import config_pb2
+
+
+@pytest.fixture
+def program():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        v = tf.Variable([1.0, 2.0], name="v")
+        y = tf.divide(x, v - 1, name="y")
+        z = tf.add(y, 1.0, name="z")
+        sess.run(v.initializer)
+        yield sess, x, z
+
+
+def dump_of(root):
+    run, = os.listdir(root)
+    return tf_debug.DebugDumpDir(os.path.join(root, run))
+
+
+def test_dumping_session(program, tmp_path):
+    sess, x, z = program
+    wrapped = tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path))
+    assert wrapped.run(z, {x: [1, 2]}).tolist() == [np.inf, 3]
+    dump = dump_of(str(tmp_path))
+    device, = dump.devices()
+    assert device == "/job:localhost/replica:0/task:0/device:CPU:0"
+    folder, = [n for n in os.listdir(tmp_path / os.listdir(tmp_path)[0]) if n.startswith("_tfdbg_device")]
+    assert folder == "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
+    assert dump.core_metadata.input_names == ["x:0"] and dump.core_metadata.output_names == ["z:0"]
+    assert dump.get_tensors("v/read", 0, "DebugIdentity")[0].tolist() == [1, 2]
+    assert [d.node_name for d in dump.find(tf_debug.has_inf_or_nan)] == ["y", "z"]
+    assert [d.node_name for d in dump.find(tf_debug.has_inf_or_nan, first_n=1)] == ["y"]
+    assert [d.node_name for d in dump.find(tf_debug.has_inf_or_nan, exclude_node_names="y")] == ["z"]
+    assert dump.node_op_type("z") == "Add" and dump.node_inputs("z") == ["y", "z/y"]
+    assert dump.node_recipients("y") == ["z"] and "v" in dump.transitive_inputs("z")
+    assert dump.debug_watch_keys("z") == ["z:0:DebugIdentity"]
+    assert dump.dumped_tensor_data[0].timestamp == dump.t0
+    with pytest.raises(debug_data.WatchKeyDoesNotExistInDebugDumpDirError):
+        dump.get_tensors("none", 0, "DebugIdentity")
+    with pytest.raises(ValueError, match="does not exist"):
+        dump.node_op_type("none")
+    dump.set_python_graph(sess.graph)
+    assert any("test_debugger" in frame[0] for frame in dump.node_traceback("z"))
+    with pytest.raises(ValueError, match="non-empty directory"):
+        tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path))
+
+
+def test_watches(program, tmp_path):
+    sess, x, z = program
+
+    def watch(fetches, feeds):
+        assert fetches is z and list(feeds) == [x]
+        return tf_debug.WatchOptions(debug_ops=["DebugNumericSummary(lower_bound=-5)", "DebugNanCount"],
+                                     node_name_regex_whitelist="y|z$")
+
+    tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path), watch_fn=watch).run(z, {x: [1, 2]})
+    dump = dump_of(str(tmp_path))
+    assert {d.node_name for d in dump.dumped_tensor_data} == {"y", "z"}
+    assert dump.get_tensors("z", 0, "DebugNanCount")[0].tolist() == [0]
+    summary, = dump.get_tensors("z", 0, "DebugNumericSummary")
+    # initialised, 2 elements, 1 positive, 1 +Inf; least, greatest, mean, variance; float32, rank 1, 2
+    np.testing.assert_array_equal(summary, [1, 2, 0, 0, 0, 0, 1, 1, 3, 3, 3, 0, 1, 1, 2])
+
+
+def test_bad_watches(program, tmp_path):
+    sess, _, z = program
+    url = "file://" + str(tmp_path)
+    for op, phrase in (("DebugWhat", "no debug op"), ("DebugIdentity(a=1)", "not valid"),
+                       ("DebugNumericSummary(mute_if_healthy=perhaps)", "Invalid value string for bool-type")):
+        options = config_pb2.RunOptions()
+        debug_utils.add_debug_tensor_watch(options, "z", 0, op, url)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=phrase):
+            sess.run(z, {"x:0": [1, 2]}, options=options)
+    options = config_pb2.RunOptions()
+    debug_utils.add_debug_tensor_watch(options, "z", 0, "DebugIdentity", "grpc://localhost:1")
+    with pytest.raises(tf.errors.UnimplementedError, match="debug URLs"):
+        sess.run(z, {"x:0": [1, 2]}, options=options)
+
+
+def test_loops_and_uninitialized_variables(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="loop")
+        v = tf.Variable(1.0, name="v")
+        wrapped = tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path))
+        assert wrapped.run([loop, tf.is_variable_initialized(v)]) == [3, False]
+    dump = dump_of(str(tmp_path))
+    assert [int(t) for t in dump.get_tensors("loop/add", 0, "DebugIdentity")] == [1, 2, 3]
+
+
+def scripted(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def test_prompt(program, monkeypatch, capsys):
+    sess, x, z = program
+    scripted(monkeypatch, "run -f has_inf_or_nan\nlt -s op_type\npt z:0\npt z:0[1] -s\nni -a -d -t y\nli -r z\nlo y\n"
+             "eval np.max(`v/read:0`) + 1\npf x\nbogus\npt none\nlt -f none\nrun -n\n")
+    wrapped = tf_debug.LocalCLIDebugWrapperSession(sess, ui_type="readline")
+    assert wrapped.run(z, {x: [2, 2]}).tolist() == [np.inf, 3]
+    assert wrapped.run(z, {x: [2, 4]}).tolist() == [np.inf, 5]
+    shown = capsys.readouterr().out
+    for phrase in ("run-start: run #1: 1 fetch(es) (z:0); 1 feed(s)",
+                   '2 dumped tensor(s) passing filter "has_inf_or_nan"',
+                   "RealDiv  y:0", "array([inf,  3.], dtype=float32)", "array(3., dtype=float32)", "1 elements, 0 NaN",
+                   "Op: RealDiv", "Slot 0 @ DebugIdentity", "test_debugger.py", "(1) [RealDiv] y",
+                   "|  |  (3) [Identity] v/read", 'Recipients of node "y"', "array(3., dtype=float32)", "x (feed)",
+                   "ERROR: no command bogus", '"none:0" was not dumped', 'no tensor filter named "none"'):
+        assert phrase in shown, phrase
+
+
+def test_filter_runs_until_it_finds(program, monkeypatch, capsys):
+    sess, x, z = program
+    scripted(monkeypatch, "r -f big\nexit\n")
+    wrapped = tf_debug.LocalCLIDebugWrapperSession(sess)
+    wrapped.add_tensor_filter("big", lambda datum, value: datum.node_name == "z" and value[1] > 10)
+    wrapped.run(z, {x: [0, 1]})
+    wrapped.run(z, {x: [0, 2]})
+    with pytest.raises(SystemExit):
+        wrapped.run(z, {x: [0, 30]})
+    assert "run-end: run #3" in capsys.readouterr().out
+    with pytest.raises(TypeError, match="callable"):
+        wrapped.add_tensor_filter("bad", 1)
+
+
+def test_errors_are_shown(program, monkeypatch, capsys):
+    sess, _, z = program
+    scripted(monkeypatch, "run\nrun -n\n")
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf_debug.LocalCLIDebugWrapperSession(sess).run(z)
+    assert "An error occurred during the run" in capsys.readouterr().out
+
+
+def test_hooks(tmp_path, monkeypatch, capsys):
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        train = tf.assign_add(step, 1, name="train")
+        scripted(monkeypatch, "run\npt train:0\nrun -n -t 9\n")
+        hooks = [tf_debug.DumpingDebugHook(str(tmp_path / "dumps")), tf.train.StopAtStepHook(num_steps=2)]
+        with tf.train.MonitoredSession(hooks=hooks) as sess:
+            while not sess.should_stop():
+                sess.run(train)
+    assert len(os.listdir(tmp_path / "dumps")) >= 2
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        train = tf.assign_add(step, 1, name="train")
+        hooks = [tf_debug.LocalCLIDebugHook(), tf.train.StopAtStepHook(num_steps=2)]
+        with tf.train.MonitoredSession(hooks=hooks) as sess:
+            while not sess.should_stop():
+                sess.run(train)
+    assert 'Tensor "train:0"' in capsys.readouterr().out

@@ -12,7 +12,8 @@ from penstock.proto import graph_pb2
 from penstock.proto import types_pb2
 from penstock.util import compat
 
-METADATA_FILE_PREFIX = "_tfdbg_"
+# Beginnings of names.
+METADATA_FILE_PREFIX, DEVICE_TAG = "_tfdbg_", "device_"
 _DEVICE, _GRAPH, _CORE = "_tfdbg_device_", "_tfdbg_graph_", "_tfdbg_core_metadata_"
 
 
@@ -68,7 +69,7 @@ def device_name_to_device_path(device_name):
 
 
 def device_path_to_device_name(device_dir):
-    """The device whose dumps a folder holds."""
+    """The device whose dumps a folder holds; "" if it is no such folder."""
     parts = os.path.basename(device_dir)[len(_DEVICE):].split(",")
     return "/".join(":".join(part.rsplit("_", 2) if part.startswith("device_") else part.rsplit("_", 1))
                     for part in parts)
@@ -79,14 +80,17 @@ class DebugTensorDatum:
 
     def __init__(self, dump_root, debug_dump_rel_path):
         device, _, rest = debug_dump_rel_path.partition(os.sep)
-        name, slot, debug_op, timestamp = rest.rsplit("_", 3)
-        if not timestamp.isdigit() or not slot.isdigit():
+        if not device.startswith(_DEVICE):
+            device, rest = "", debug_dump_rel_path
+        parts = rest.rsplit("_", 3)
+        if len(parts) != 4 or not parts[1].isdigit() or not parts[3].isdigit():
             raise ValueError("Dump file path does not conform to the naming pattern: %s" %
                              os.path.basename(debug_dump_rel_path))
+        name, slot, debug_op, timestamp = parts
         self._path = os.path.join(dump_root, debug_dump_rel_path)
         self._device, self._node, self._slot = device_path_to_device_name(device), name, int(slot)
         self._op, self._timestamp = debug_op, int(timestamp)
-        self._size = gfile.Stat(self._path).length
+        self._size = gfile.Stat(self._path).length if gfile.Exists(self._path) else None
 
     def __str__(self):
         return "{DebugTensorDatum (%s) %s:%d @ %s @ %d}" % (self.device_name, self.node_name, self.output_slot,

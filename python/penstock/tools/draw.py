@@ -186,7 +186,8 @@ def draw(graph_def, depth=1, expand=()):
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">' %
            (width, height, width, height),
            "<style>text{font:12px monospace;text-anchor:middle}path{fill:none;stroke:#888}"
-           ".control{stroke-dasharray:3 3}.back{stroke:#c60}.scope{fill:#dde8f5;stroke:#557}.op{fill:#fff;stroke:#777}</style>",
+           ".control{stroke-dasharray:3 3}.back{stroke:#c60}.scope{fill:#dde8f5;stroke:#557}"
+           ".op{fill:#fff;stroke:#777}</style>",
            '<defs><marker id="end" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
            '<path d="M0 0L6 3L0 6z" style="fill:#888;stroke:none"/></marker></defs>']
     for edge, (data, control) in edges.items():

@@ -99,8 +99,8 @@ def _cases():
             tolerance=1e-5,
         )
     add("StatelessRandomGammaV2", shape=i32([3]), seed=i32(1, 2), alpha=V(2), error="must end with")
-    # Each way of drawing: by normals, uniforms, exponentials; bounds on one side. From the second hundred on TensorFlow's
-    # numbers depend on how it splits the work among threads.
+    # Each way of drawing: by normals, uniforms, exponentials; bounds on one side. From the second hundred on
+    # TensorFlow's numbers depend on how it splits the work among threads.
     bounds = ((-2, 1), (-0.5, 0.5), (1, 1.25), (2, np.inf), (-np.inf, -3), (-np.inf, 1), (3, 9))
     for low, high in bounds:
         for shape in ([4], [3, 30]):

@@ -3,6 +3,13 @@ import numpy as np
 import pytest
 
 from penstock import v2 as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def _eager():
+    with context.eager_mode():
+        yield
 
 
 def test_numbers_are_tensorflows():

@@ -5,6 +5,7 @@ namespace penstock::data {
 // Each file of transformations has one function; this list is the whole registration.
 void RegisterBatchDatasets(KernelRegistry& kernels);
 void RegisterCacheDatasets(KernelRegistry& kernels);
+void RegisterCsvDatasets(KernelRegistry& kernels);
 void RegisterFilesDatasets(KernelRegistry& kernels);
 void RegisterFilterDatasets(KernelRegistry& kernels);
 void RegisterGeneratorDatasets(KernelRegistry& kernels);
@@ -28,6 +29,7 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
   RegisterBatchDatasets(kernels);
   RegisterCacheDatasets(kernels);
+  RegisterCsvDatasets(kernels);
   RegisterFilesDatasets(kernels);
   RegisterFilterDatasets(kernels);
   RegisterGeneratorDatasets(kernels);

@@ -2,264 +2,193 @@
 #include <algorithm>
 
 #include "penstock/data/dataset_kernel.h"
-#include "penstock/io/files.h"
+#include "penstock/data/file_elements.h"
 #include "penstock/io/record_stream.h"
 
 namespace penstock::data {
 namespace {
 
-// The records of one file, one after the other.
-class Records {
+class LinesOfFile final : public FileElements {
  public:
-  virtual ~Records() = default;
-  virtual bool Next(std::string* record) = 0;
-};
-
-using OpenRecords = std::function<std::unique_ptr<Records>(const std::string& path, size_t file)>;
-
-ElementSpec StringScalars() { return {{DT_STRING}, {PartialShape({})}}; }
-
-class FilesDataset final : public Dataset {
- public:
-  FilesDataset(std::string name, std::vector<std::string> files, OpenRecords open)
-      : Dataset(std::move(name), StringScalars()), files_(std::move(files)), open_(std::move(open)) {}
-
- private:
-  class Read final : public IteratorOf<FilesDataset> {
-   public:
-    using IteratorOf::IteratorOf;
-    bool Next(Element* element) override {
-      while (Open()) {
-        bool there = false;
-        try {
-          there = records_->Next(&record_);
-        } catch (...) {
-          Close();  // of a file that is damaged nothing more is read
-          throw;
-        }
-        if (there) {
-          ++at_;
-          element->resize(1);
-          (*element)[0] = Tensor(TString(record_));
-          return true;
-        }
-        Close();
-        context().ThrowIfStopped();
-      }
-      return false;
-    }
-    int64_t Skip(int64_t n) override {
-      int64_t skipped = 0;
-      while (skipped < n && Open()) {
-        if (records_->Next(&record_)) {
-          ++at_;
-          ++skipped;
-        } else {
-          Close();
-        }
-      }
-      return skipped;
-    }
-    void Visit(State& state) override {
-      int64_t at = at_;
-      state.Value("file", &file_);
-      state.Value("record", &at);
-      if (!state.restores()) return;
-      records_.reset();
-      at_ = 0;
-      while (at_ < at && Open() && records_->Next(&record_)) ++at_;
-    }
-
-   private:
-    // Whether there is a file to read of.
-    bool Open() {
-      if (records_) return true;
-      const auto& files = dataset().files_;
-      if (file_ >= static_cast<int64_t>(files.size())) return false;
-      const size_t file = static_cast<size_t>(file_);
-      try {
-        records_ = dataset().open_(files[file], file);
-      } catch (...) {
-        Close();
-        throw;
-      }
-      return true;
-    }
-    void Close() {
-      records_.reset();
-      ++file_;
-      at_ = 0;
-    }
-    std::unique_ptr<Records> records_;
-    std::string record_;
-    int64_t file_ = 0, at_ = 0;
-  };
-  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
-    return std::make_unique<Read>(*this, place);
+  LinesOfFile(const std::string& path, Compression compression) : stream_(ByteStream::OpenFile(path, compression)) {}
+  bool Next(Element* element) override {
+    if (!stream_.ReadLine(&line_)) return false;
+    Set(element, line_);
+    return true;
   }
-  const std::vector<std::string> files_;
-  const OpenRecords open_;
-};
-
-class Lines final : public Records {
- public:
-  Lines(const std::string& path, Compression compression) : stream_(ByteStream::OpenFile(path, compression)) {}
-  bool Next(std::string* record) override { return stream_.ReadLine(record); }
+  uint64_t offset() const override { return stream_.offset(); }
+  void Skip(uint64_t bytes) override { stream_.Skip(bytes); }
 
  private:
   BufferedStream stream_;
+  std::string line_;
 };
 
-class TfRecords final : public Records {
+class RecordsOfFile final : public FileElements {
  public:
-  TfRecords(const std::string& path, Compression compression, uint64_t offset) : stream_(path, compression) {
-    std::string skipped;
-    uint64_t at = 0;
-    while (offset > 0 && stream_.Next(&skipped, &at)) {
-      if (at + skipped.size() + kFraming >= offset) break;
-    }
+  RecordsOfFile(const std::string& path, Compression compression, uint64_t begin = 0)
+      : stream_(path, compression), begin_(begin) {
+    stream_.Skip(begin);
   }
-  bool Next(std::string* record) override {
-    uint64_t offset;
-    return stream_.Next(record, &offset);
+  bool Next(Element* element) override {
+    uint64_t begin;
+    if (!stream_.Next(&record_, &begin)) return false;
+    Set(element, record_);
+    return true;
   }
+  uint64_t offset() const override { return stream_.offset() - begin_; }
+  void Skip(uint64_t bytes) override { stream_.Skip(bytes); }
 
  private:
-  static constexpr uint64_t kFraming = 16;  // around each record: its length and two checksums
   RecordStream stream_;
+  const uint64_t begin_;
+  std::string record_;
 };
 
-struct Layout {
+struct RecordSize {
   int64_t header, record, footer;
 };
 
-// Records of one size between a header and a footer.
-class Pieces final : public Records {
+// A record is one if the footer, or more, follows it.
+class PiecesOfFile final : public FileElements {
  public:
-  Pieces(const std::string& path, Compression compression, const Layout& layout)
-      : stream_(ByteStream::OpenFile(path, compression)), layout_(layout) {
-    // The size of a compressed file is known when it was read.
-    if (compression == Compression::kNone) {
-      const int64_t body = static_cast<int64_t>(InputFile(path).size()) - layout.header - layout.footer;
-      if (body < 0 || body % layout.record != 0) {
-        throw InvalidArgument("Excess file size for file: ", path, ". Body length is ", body,
-                              " bytes, which is not an exact multiple of the record length (", layout.record,
-                              " bytes).");
-      }
-      left_ = body / layout.record;
-    } else if (layout.footer > 0) {
-      std::string all;
-      const auto stream = ByteStream::OpenFile(path, compression);
-      for (size_t before = SIZE_MAX; all.size() != before;) {
-        before = all.size();
-        stream->Read(1 << 20, &all);
-      }
-      left_ = (static_cast<int64_t>(all.size()) - layout.header - layout.footer) / layout.record;
+  PiecesOfFile(const std::string& path, Compression compression, const RecordSize& size)
+      : path_(path), size_(size), compressed_(compression != Compression::kNone),
+        stream_(ByteStream::OpenFile(path, compression)) {
+    if (!compressed_) {
+      const uint64_t bytes = InputFile(path).size(), around = static_cast<uint64_t>(size.header + size.footer);
+      RequireWhole(bytes < around ? 0 : bytes - around);
     }
-    if (!stream_.Skip(static_cast<uint64_t>(layout.header))) left_ = 0;
+    ended_ = !stream_.Skip(size.header);
   }
-  bool Next(std::string* record) override {
-    if (left_-- <= 0) return false;
-    if (stream_.Read(static_cast<size_t>(layout_.record), record)) return true;
-    if (!record->empty()) {
-      throw InvalidArgument("Excess file size: the last record has ", record->size(), " bytes instead of ",
-                            layout_.record);
+  bool Next(Element* element) override {
+    if (ended_) return false;
+    const auto wanted = static_cast<size_t>(size_.record + size_.footer) - ahead_.size();
+    const bool whole = stream_.Read(wanted, &piece_);
+    ahead_ += piece_;
+    if (!whole) {
+      ended_ = true;
+      if (ahead_.size() > static_cast<size_t>(size_.footer)) {
+        RequireWhole(stream_.offset() - static_cast<uint64_t>(size_.header + size_.footer));
+      }
+      return false;
     }
-    left_ = 0;
-    return false;
+    Set(element, std::string_view(ahead_).substr(0, size_.record));
+    ahead_.erase(0, size_.record);
+    return true;
   }
+  uint64_t offset() const override {
+    const uint64_t at = stream_.offset() - ahead_.size();
+    return at < static_cast<uint64_t>(size_.header) ? 0 : at - size_.header;
+  }
+  void Skip(uint64_t bytes) override { ended_ = ended_ || !stream_.Skip(bytes); }
 
  private:
+  void RequireWhole(uint64_t body) const {
+    if (body % size_.record == 0) return;
+    const std::string message =
+        StrCat("Excluding the header (", size_.header, " bytes) and footer (", size_.footer, " bytes), input file \"",
+               path_, "\" has body length ", body, " bytes, which is not an exact multiple of the record length (",
+               size_.record, " bytes).");
+    if (compressed_) throw DataLoss(message);
+    throw InvalidArgument(message);
+  }
+  const std::string path_;
+  const RecordSize size_;
+  const bool compressed_;
   BufferedStream stream_;
-  const Layout layout_;
-  int64_t left_ = INT64_MAX;
+  std::string ahead_, piece_;
+  bool ended_;
 };
 
-Compression CompressionOf(DatasetArgs& args) {
-  if (!args.Has("compression_type")) return Compression::kNone;
-  const std::string name = args.String("compression_type");
-  args.Require(name.empty() || name == "ZLIB" || name == "GZIP", "Unsupported compression_type.");
-  return CompressionFromName(name);
+Compression CompressionOf(const DatasetArgs& args) {
+  return args.Has("compression_type") ? CompressionFromName(args.String("compression_type")) : Compression::kNone;
 }
 
-void RequireBufferSize(DatasetArgs& args) {
-  const int64_t size = args.Int("buffer_size");
-  args.Require(size >= 0, "`buffer_size` must be >= 0 (0 == use default)");
+void RequireBuffer(const DatasetArgs& args) {
+  args.Require(args.Int("buffer_size") >= 0, "`buffer_size` must be >= 0 (0 == default)");
 }
 
-Ref<Dataset> MakeTextLine(DatasetArgs& args) {
+template <class Source>
+Ref<Dataset> MakeSimple(DatasetArgs& args, std::string name) {
+  RequireBuffer(args);
   const Compression compression = CompressionOf(args);
-  RequireBufferSize(args);
-  return MakeRef<FilesDataset>("TextLine", args.Strings("filenames"), [compression](const std::string& path, size_t) {
-    return std::make_unique<Lines>(path, compression);
-  });
-}
-
-Ref<Dataset> MakeTfRecord(DatasetArgs& args) {
-  const Compression compression = CompressionOf(args);
-  RequireBufferSize(args);
-  std::vector<std::string> files = args.Strings("filenames");
-  std::vector<int64_t> offsets;
-  if (args.Has("byte_offsets")) {
-    const auto given = args.tensor("byte_offsets").flat<int64_t>();
-    offsets.assign(given.begin(), given.end());
-    args.Require(offsets.empty() || offsets.size() == files.size(),
-                 "`byte_offsets` must have as many elements as `filenames`");
-    args.Require(std::all_of(offsets.begin(), offsets.end(), [](int64_t o) { return o >= 0; }),
-                 "`byte_offsets` must be >= 0");
-  }
-  return MakeRef<FilesDataset>("TFRecord", std::move(files),
-                               [compression, offsets](const std::string& path, size_t file) {
-                                 return std::make_unique<TfRecords>(
-                                     path, compression, offsets.empty() ? 0 : static_cast<uint64_t>(offsets[file]));
+  return MakeRef<FilesDataset>(std::move(name), StringSpec(), args.Strings("filenames"),
+                               [compression](const std::string& path, size_t) -> std::unique_ptr<FileElements> {
+                                 return std::make_unique<Source>(path, compression);
                                });
 }
 
-Ref<Dataset> MakeFixedLength(DatasetArgs& args) {
+Ref<Dataset> MakeTextLine(DatasetArgs& args) { return MakeSimple<LinesOfFile>(args, "TextLine"); }
+
+Ref<Dataset> MakeRecords(DatasetArgs& args) {
+  if (!args.Has("byte_offsets")) return MakeSimple<RecordsOfFile>(args, "TFRecord");
+  RequireBuffer(args);
   const Compression compression = CompressionOf(args);
-  const Layout layout{args.Int("header_bytes"), args.Int("record_bytes"), args.Int("footer_bytes")};
-  args.Require(layout.header >= 0, "header_bytes must be >= 0");
-  args.Require(layout.record > 0, "record_bytes must be > 0");
-  args.Require(layout.footer >= 0, "footer_bytes must be >= 0");
-  RequireBufferSize(args);
-  return MakeRef<FilesDataset>("FixedLengthRecord", args.Strings("filenames"), [=](const std::string& path, size_t) {
-    return std::make_unique<Pieces>(path, compression, layout);
-  });
+  std::vector<std::string> names = args.Strings("filenames");
+  const auto given = args.tensor("byte_offsets").flat<int64_t>();
+  const std::vector<int64_t> offsets(given.begin(), given.end());
+  args.Require(offsets.empty() || offsets.size() == names.size(),
+               "`byte_offsets` must have same size as `filenames`");
+  args.Require(std::all_of(offsets.begin(), offsets.end(), [](int64_t x) { return x >= 0; }),
+               "`byte_offsets` must be >= 0");
+  return MakeRef<FilesDataset>(
+      "TFRecord", StringSpec(), std::move(names),
+      [compression, offsets](const std::string& path, size_t i) -> std::unique_ptr<FileElements> {
+        return std::make_unique<RecordsOfFile>(path, compression, offsets.empty() ? 0 : offsets[i]);
+      });
 }
 
-class NamesDataset final : public Dataset {
+Ref<Dataset> MakePieces(DatasetArgs& args) {
+  RequireBuffer(args);
+  const RecordSize size{args.Int("header_bytes"), args.Int("record_bytes"), args.Int("footer_bytes")};
+  args.Require(size.header >= 0, "`header_bytes` must be >= 0");
+  args.Require(size.record > 0, "`record_bytes` must be > 0");
+  args.Require(size.footer >= 0, "`footer_bytes` must be >= 0");
+  constexpr int64_t kMost = int64_t{1} << 40;
+  args.Require(size.header <= kMost && size.record <= kMost && size.footer <= kMost, "the record is too large");
+  const Compression compression = CompressionOf(args);
+  return MakeRef<FilesDataset>("FixedLengthRecord", StringSpec(), args.Strings("filenames"),
+                               [compression, size](const std::string& path, size_t) -> std::unique_ptr<FileElements> {
+                                 return std::make_unique<PiecesOfFile>(path, compression, size);
+                               });
+}
+
+class MatchingFilesDataset final : public Dataset {
  public:
-  explicit NamesDataset(std::vector<std::string> patterns)
-      : Dataset("MatchingFiles", StringScalars()), patterns_(std::move(patterns)) {}
+  explicit MatchingFilesDataset(std::vector<std::string> patterns)
+      : Dataset("MatchingFiles", StringSpec()), patterns_(std::move(patterns)) {}
 
  private:
-  class Names final : public IteratorOf<NamesDataset> {
+  class Names final : public IteratorOf<MatchingFilesDataset> {
    public:
     using IteratorOf::IteratorOf;
     bool Next(Element* element) override {
-      if (!looked_) Look();
-      if (at_ >= static_cast<int64_t>(names_.size())) return false;
-      *element = {Tensor(TString(names_[at_++]))};
+      while (at_ == found_.size()) {
+        if (pattern_ == static_cast<int64_t>(dataset().patterns_.size())) {
+          if (!any_) throw NotFound("Don't find any matched files");
+          return false;
+        }
+        found_ = MatchingPaths(dataset().patterns_[pattern_++]);
+        at_ = 0;
+        any_ = any_ || !found_.empty();
+      }
+      FileElements::Set(element, found_[at_++]);
       return true;
     }
     void Visit(State& state) override {
-      state.Value("looked", &looked_);
-      state.Value("at", &at_);
-      state.Values("names", &names_);
+      state.Value("pattern", &pattern_);
+      state.Value("any", &any_);
+      found_.erase(found_.begin(), found_.begin() + static_cast<int64_t>(at_));
+      at_ = 0;
+      state.Values("found", &found_);
     }
 
    private:
-    void Look() {
-      for (const std::string& pattern : dataset().patterns_) {
-        const std::vector<std::string> found = MatchingPaths(pattern);
-        names_.insert(names_.end(), found.begin(), found.end());
-      }
-      std::sort(names_.begin(), names_.end());
-      looked_ = true;
-    }
-    std::vector<std::string> names_;
-    bool looked_ = false;
-    int64_t at_ = 0;
+    std::vector<std::string> found_;
+    size_t at_ = 0;
+    int64_t pattern_ = 0;
+    bool any_ = false;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Names>(*this, place);
@@ -267,16 +196,17 @@ class NamesDataset final : public Dataset {
   const std::vector<std::string> patterns_;
 };
 
-Ref<Dataset> MakeNames(DatasetArgs& args) { return MakeRef<NamesDataset>(args.Strings("patterns")); }
+Ref<Dataset> MakeMatchingFiles(DatasetArgs& args) {
+  return MakeRef<MatchingFilesDataset>(args.Strings("patterns"));
+}
 
 }  // namespace
 
 void RegisterFilesDatasets(KernelRegistry& kernels) {
   AddDataset<MakeTextLine>(kernels, "TextLineDataset");
-  for (const char* op : {"TFRecordDataset", "TFRecordDatasetV2"}) AddDataset<MakeTfRecord>(kernels, op);
-  for (const char* op : {"FixedLengthRecordDataset", "FixedLengthRecordDatasetV2"})
-    AddDataset<MakeFixedLength>(kernels, op);
-  AddDatasetAndTwin<MakeNames>(kernels, "MatchingFilesDataset");
+  for (const char* op : {"TFRecordDataset", "TFRecordDatasetV2"}) AddDataset<MakeRecords>(kernels, op);
+  for (const char* op : {"FixedLengthRecordDataset", "FixedLengthRecordDatasetV2"}) AddDataset<MakePieces>(kernels, op);
+  AddDatasetAndTwin<MakeMatchingFiles>(kernels, "MatchingFilesDataset");
 }
 
 }  // namespace penstock::data

@@ -28,7 +28,7 @@ OTHERWISE = {
         """,
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
-        *Dataset *DatasetV? *DatasetCardinality DatasetToSingleElement *Iterator* Optional* MapDefun *MemoryCache
+        *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun *MemoryCache
         *SeedGenerator
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """

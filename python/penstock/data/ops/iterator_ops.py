@@ -202,27 +202,28 @@ class IteratorV2(IteratorBase):
 
     def __next__(self):
         if not ops.executing_eagerly():
-            return self._next_in_graph()
+            return self._next_internal()
         try:
-            return self._next_eagerly()
+            return self._next_internal()
         except errors.OutOfRangeError:
             raise StopIteration from None
 
     next = __next__
 
-    def _next_eagerly(self):
-        flat = _core.eager_execute("IteratorGetNext", [self._iterator_resource], self._attrs, False)
-        if self._pack is not None:
-            return self._pack(flat)
-        return structure.from_compatible_tensor_list(self._element_spec, flat)
-
-    def _next_in_graph(self):
-        flat = gen.iterator_get_next(self._iterator_resource, output_types=self._types, output_shapes=self._shapes)
+    def _next_internal(self):
+        """The next element. OutOfRangeError behind the last one."""
+        if ops.executing_eagerly():
+            flat = _core.eager_execute("IteratorGetNext", [self._iterator_resource], self._attrs, False)
+            if self._pack is not None:
+                return self._pack(flat)
+        else:
+            flat = gen.iterator_get_next(self._iterator_resource, output_types=self._types,
+                                         output_shapes=self._shapes)
         return structure.from_compatible_tensor_list(self._element_spec, flat)
 
     def get_next(self, name=None):
         """The next element. OutOfRangeError behind the last one."""
-        return self._next_eagerly() if ops.executing_eagerly() else self._next_in_graph()
+        return self._next_internal()
 
     def __ag_for_stmt__(self, extra_test, body, get_state, set_state, symbol_names, opts):
         """A loop over it in converted code: the graph's, if one is built."""

@@ -3,6 +3,7 @@
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
+#include "penstock/io/record_stream.h"
 #include "penstock/kernel/may_block.h"
 
 namespace penstock {
@@ -92,9 +93,27 @@ class MapDefun {
   const int num_args_;
 };
 
+// Writes the elements, scalar strings, to a file of records.
+struct ToRecords {
+  void operator()(KernelContext& k) const {
+    data::Iteration iteration(data::DatasetFrom(k.input(0)), data::NewScope(k), k);
+    RecordFile file(k.Scalar<TString>(1).str(), CompressionFromName(k.Scalar<TString>(2).view()));
+    Element element;
+    while (iteration.Next(k.step(), &element)) {
+      k.Require(element.size() == 1 && element[0].dtype() == DT_STRING && element[0].rank() == 0,
+                "Elements of the dataset must be scalar strings to be written as records");
+      file.Write(element[0].data<TString>()->view());
+    }
+    file.Close();
+  }
+};
+
 }  // namespace
 
 void RegisterDatasetKernels(KernelRegistry& kernels) {
+  for (const char* op : {"DatasetToTFRecord", "ExperimentalDatasetToTFRecord"}) {
+    kernels.Add<BlockingKernel<ToRecords>>(op);
+  }
   for (const char* op : {"DatasetCardinality", "ExperimentalDatasetCardinality"}) kernels.Add<Cardinality>(op);
   kernels.Add<BlockingKernel<SingleElement>>("DatasetToSingleElement");
   kernels.Add<BlockingKernel<Reduce>>("ReduceDataset");

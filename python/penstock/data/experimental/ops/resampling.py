@@ -3,6 +3,7 @@ import numpy as np
 
 from penstock.data.ops import dataset_ops
 from penstock.framework import dtypes, ops, tensor_util
+from penstock.framework.mode import mode
 from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
 
 
@@ -32,7 +33,8 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             return filtered
         return Dataset.sample_from_datasets(
             [Dataset.zip((classes, dataset)), filtered],
-            weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed)
+            weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed,
+            stop_on_empty_dataset=mode.tensor_shape_v2)
     return apply
 
 

@@ -1,0 +1,45 @@
+"""Pipelines give the elements that TensorFlow 2.21 gives, in its order: in graphs and eagerly."""
+import gzip
+import json
+import os
+import sys
+
+import pytest
+
+import penstock.v1 as tf
+from penstock.eager import context
+from penstock.framework import random_seed
+
+HERE = os.path.join(os.path.dirname(__file__), "..", "..", "oracle", "pipelines")
+sys.path.insert(0, HERE)
+from record_pipelines import LIMIT, pipelines, plain, run_in_graph  # noqa: E402
+
+with gzip.open(os.path.join(HERE, "elements.json.gz")) as f:
+    THEIRS = json.loads(f.read())
+PIPELINES = pipelines()
+
+
+@pytest.mark.parametrize("name", sorted(PIPELINES))
+def test_in_a_graph(name):
+    assert json.loads(json.dumps(run_in_graph(tf, PIPELINES[name]))) == THEIRS[name]
+
+
+@pytest.mark.parametrize("name", sorted(PIPELINES))
+def test_eagerly(name):
+    found = []
+    with context.eager_mode():
+        random_seed.set_random_seed(None)
+        try:
+            for element in PIPELINES[name](tf):
+                found.append(plain(element))
+                if len(found) == LIMIT:
+                    break
+        except (tf.errors.OpError, TypeError, ValueError) as e:
+            found.append("raises " + type(e).__name__)
+        finally:
+            random_seed.set_random_seed(None)
+    assert json.loads(json.dumps(found)) == THEIRS[name]
+
+
+def test_every_pipeline_was_recorded():
+    assert sorted(PIPELINES) == sorted(THEIRS)

@@ -38,6 +38,7 @@ void BatchBuilder::Add(const Element& element) {
   } else if (size_ == capacity_) {
     Grow();
   }
+  RequireComponents(element, batch_.size());
   for (size_t i = 0; i < batch_.size(); ++i) {
     const Tensor& t = element[i];
     if (t.shape() != shapes_[i]) {

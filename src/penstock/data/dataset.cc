@@ -60,6 +60,12 @@ Options Dataset::options() const {
   return all;
 }
 
+void RequireComponents(const Element& element, size_t n) {
+  if (element.size() != n) {
+    throw InvalidArgument("An element with ", n, " components was expected, but it has ", element.size(), ".");
+  }
+}
+
 Ref<const Dataset> DatasetFrom(const Tensor& variant) {
   if (variant.dtype() != DT_VARIANT || variant.rank() != 0) {
     throw InvalidArgument("Dataset tensor must be a scalar of dtype DT_VARIANT.");

@@ -162,6 +162,9 @@ class IteratorOverInput : public IteratorOf<D> {
   std::unique_ptr<Iterator> input_;
 };
 
+// InvalidArgument unless the element has so many components: what a node states need not be what its function gives.
+void RequireComponents(const Element& element, size_t n);
+
 // The dataset that a scalar variant holds. InvalidArgument if it holds none.
 Ref<const Dataset> DatasetFrom(const Tensor& variant);
 Tensor ToVariant(Ref<const Dataset> dataset);

@@ -42,6 +42,7 @@ class FilterByLastComponentDataset final : public Dataset {
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
       while (input_->Next(element)) {
+        RequireComponents(*element, dataset().types().size() + 1);
         const Tensor last = std::move(element->back());
         element->pop_back();
         if (last.dtype() != DT_BOOL || last.num_elements() != 1) {

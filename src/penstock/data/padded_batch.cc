@@ -37,6 +37,11 @@ void FillWith(const Tensor& value, Tensor* to) {
   }
 }
 
+void RequireType(const Tensor& t, DataType type) {
+  if (t.dtype() != type)
+    throw InvalidArgument("A component of type ", type, " was expected, but it is of type ", t.dtype());
+}
+
 class PaddedBatchDataset final : public Dataset {
  public:
   PaddedBatchDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder,
@@ -57,7 +62,10 @@ class PaddedBatchDataset final : public Dataset {
       Element row;
       while (!ended_ && static_cast<int64_t>(rows.size()) < dataset().size_) {
         ended_ = !input_->Next(&row);
-        if (!ended_) rows.push_back(std::move(row));
+        if (ended_) break;
+        RequireComponents(row, dataset().padded_shapes_.size());
+        for (size_t c = 0; c < row.size(); ++c) RequireType(row[c], dataset().padding_[c].dtype());
+        rows.push_back(std::move(row));
       }
       if (rows.empty() || (dataset().drop_remainder_ && static_cast<int64_t>(rows.size()) < dataset().size_))
         return false;
@@ -129,6 +137,8 @@ class DenseToSparseBatchDataset final : public Dataset {
       while (!ended_ && static_cast<int64_t>(rows.size()) < dataset().size_) {
         ended_ = !input_->Next(&row);
         if (ended_) break;
+        RequireComponents(row, 1);
+        RequireType(row[0], dataset().input().types()[0]);
         total += row[0].num_elements();
         rows.push_back(std::move(row[0]));
       }

@@ -129,6 +129,7 @@ class UniqueDataset final : public Dataset {
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
       while (input_->Next(element)) {
+        RequireComponents(*element, 1);
         if (seen_.insert(BytesOf((*element)[0])).second) return true;
       }
       return false;

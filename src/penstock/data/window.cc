@@ -85,6 +85,7 @@ class WindowDataset final : public Dataset {
       for (int64_t i = 0; i < w.size && i * w.stride < static_cast<int64_t>(buffer_.size()); ++i) {
         const Made& made = buffer_[i * w.stride];
         if (!made.status.ok() && status.ok()) status = made.status;
+        if (made.status.ok()) RequireComponents(made.element, dataset().input().types().size());
         rows.push_back(made.element);
       }
       const int64_t leaving = std::min<int64_t>(w.shift, static_cast<int64_t>(buffer_.size()));
@@ -153,6 +154,7 @@ class UnbatchDataset final : public Dataset {
       while (at_ >= rows_) {
         at_ = rows_ = 0;
         if (!input_->Next(&batch_)) return false;
+        RequireComponents(batch_, dataset().types().size());
         for (const Tensor& t : batch_) {
           if (t.rank() == 0) throw InvalidArgument("Cannot unbatch a scalar");
           if (t.dim(0) != batch_[0].dim(0)) {
@@ -226,6 +228,7 @@ class RebatchDataset final : public Dataset {
         batch_.clear();
         Element next;
         if (!input_->Next(&next)) return false;
+        RequireComponents(next, dataset().types().size());
         for (const Tensor& t : next) {
           if (t.rank() == 0 || t.dim(0) != next[0].dim(0)) throw InvalidArgument("Input element must be a batch");
         }
@@ -263,6 +266,7 @@ class SplitBatchesDataset final : public Dataset {
       const int64_t parts = dataset().parts_;
       if (part_ == parts || batch_.empty()) {
         if (!input_->Next(&batch_)) return false;
+        RequireComponents(batch_, dataset().types().size());
         for (const Tensor& t : batch_) {
           if (t.rank() == 0 || t.dim(0) != batch_[0].dim(0)) throw InvalidArgument("Input element must be a batch");
         }

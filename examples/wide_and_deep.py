@@ -2,8 +2,8 @@
 
     python -m penstock examples/wide_and_deep.py --steps 400
 
-The guests are made up: age, city, the drinks they had, and whether they came back. The model is trained and evaluated by
-turns, exported at its end, and asked again from what was exported. It is a program of TensorFlow 1.
+The guests are made up: age, city, the drinks they had, and whether they came back. The model is trained and evaluated
+by turns, exported at its end, and asked again from what was exported. It is a program of TensorFlow 1.
 """
 import argparse
 import os

@@ -398,7 +398,8 @@ class EventWriter:
         """Empty before the file is there."""
 
 # Files, on the file system that the path's scheme names. Errors are those of penstock.framework.errors.
-def file_stat(path: str) -> Optional[tuple[int, int, bool]]: """(bytes, nanoseconds, whether it is a directory), if any."""
+def file_stat(path: str) -> Optional[tuple[int, int, bool]]:
+    """(bytes, nanoseconds, whether it is a directory), if any."""
 def file_list(directory: str) -> list[tuple[str, bool]]: """Names, and whether each is a directory."""
 def file_rename(source: str, target: str) -> None: """Replaces what is at the target."""
 def file_copy(source: str, target: str) -> None: """Replaces what is at the target."""

@@ -106,7 +106,8 @@ void FillFromContent(std::string_view content, Tensor* t) {
     case DT_RESOURCE:
       return FillPackedMessages<tensorflow::ResourceHandleProto, ResourceHandle>(content, t, HandleFrom);
     case DT_VARIANT:
-      return FillPackedMessages<tensorflow::VariantTensorDataProto, Variant>(content, t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
+      return FillPackedMessages<tensorflow::VariantTensorDataProto, Variant>(
+          content, t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
     default:
       break;
   }
@@ -172,7 +173,8 @@ void FillFromLists(const tensorflow::TensorProto& proto, Tensor* t) {
     case DT_RESOURCE:
       return FillFrom<ResourceHandle>(proto.resource_handle_val(), t, HandleFrom);
     case DT_VARIANT:
-      return FillFrom<Variant>(proto.variant_val(), t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
+      return FillFrom<Variant>(proto.variant_val(), t,
+                               [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
     default:
       throw InvalidArgument("Cannot parse tensor from proto: type ", t->dtype(), " has no values");
   }

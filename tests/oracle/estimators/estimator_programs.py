@@ -1,6 +1,8 @@
 """Estimators that are trained in the same way on both engines.
 
-    PYTHON tests/oracle/estimators/estimator_programs.py OUT.json      with the Python of TensorFlow 1.15.5: records the answers
+    PYTHON tests/oracle/estimators/estimator_programs.py OUT.json
+
+records the answers, with the Python of TensorFlow 1.15.5;
 
 tests/python/estimator/test_recorded.py runs the same programs and compares.
 """

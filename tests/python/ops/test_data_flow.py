@@ -246,7 +246,8 @@ def test_threads_share_a_record_file(tmp_path):
     path = str(tmp_path / "records")
     found = []
     with tf.python_io.TFRecordWriter(path) as writer:
-        threads = [threading.Thread(target=lambda i=i: [writer.write(b"%d" % i * 9) for _ in range(300)]) for i in range(4)]
+        write = lambda i: [writer.write(b"%d" % i * 9) for _ in range(300)]
+        threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -33,7 +33,8 @@ OTHERWISE = {
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc
-        GenerateVocabRemapping LoadAndRemapMatrix PyFuncStateless EagerPyFunc Save* Restore* *SummaryWriter* *SummaryFileWriter Write*Summary* ImportEvent*
+        GenerateVocabRemapping LoadAndRemapMatrix PyFuncStateless EagerPyFunc Save* Restore*
+        *SummaryWriter* *SummaryFileWriter Write*Summary* ImportEvent*
         """,
     "gives a message or a compressed file that may be written in more ways than one: tests/python/ops": """
         ImageSummary* TensorSummary* Parse*Example* Encode*ng* DecodeCompressed* EncodeProto*

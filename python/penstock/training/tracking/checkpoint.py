@@ -5,9 +5,7 @@ import threading
 import weakref
 
 from penstock.eager import context
-from penstock.framework import constant_op
 from penstock.framework import errors
-from penstock.framework import ops
 from penstock.lib.io import file_io
 from penstock.saved_models import constants
 from penstock.saved_models import utils_impl

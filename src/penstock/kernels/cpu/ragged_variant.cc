@@ -64,8 +64,8 @@ Tensor RowsOf(const Tensor& splits, int64_t begin, int64_t end) {
 
 // Checks that splits begin at 0, never fall, and end at `end`.
 void CheckSplits(KernelContext& k, const Tensor& splits, int64_t end) {
-  k.Require(splits.rank() == 1 && splits.num_elements() > 0, "Ragged splits must be a non-empty vector, but have shape ",
-            splits.shape());
+  k.Require(splits.rank() == 1 && splits.num_elements() > 0,
+            "Ragged splits must be a non-empty vector, but have shape ", splits.shape());
   const int64_t n = splits.num_elements();
   k.Require(splits.IntAt(0) == 0, "First value of ragged splits must be 0.");
   for (int64_t i = 1; i < n; ++i) {

@@ -93,6 +93,9 @@ MODULES = {
     "contrib.layers.python.layers.regularizers": "contrib.layers.regularizers",
     "contrib.lookup.lookup_ops": "ops.lookup_ops",
     "contrib.learn.python.learn.datasets.mnist": "contrib.learn.mnist",
+    "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
+        "contrib.learn.preprocessing.categorical_vocabulary",
+    "contrib.learn.python.learn.preprocessing.text": "contrib.learn.preprocessing.text",
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
 }
 

@@ -299,3 +299,22 @@ def test_specs_are_checked():
                         (lambda: tf.estimator.EvalSpec(inputs(), throttle_secs=-1), "throttle_secs")):
         with pytest.raises((TypeError, ValueError), match=match):
             make()
+
+
+def test_inputs_may_be_datasets(make, tmp_path):
+    (tmp_path / "words").write_text("a\nb\n")
+
+    def dataset(epochs):
+        table = tf.contrib.lookup.index_table_from_file(str(tmp_path / "words"))
+        rows = tf.data.Dataset.from_tensor_slices(({"x": X, "word": ["b", "a"] * 20}, Y))
+        rows = rows.map(lambda x, y: ({"x": x["x"], "id": table.lookup(x["word"])}, y))
+        return rows.repeat(epochs).batch(10)
+
+    est = make().train(lambda: dataset(None), steps=6)
+    np.testing.assert_allclose(est.get_variable_value("out/kernel"), by_hand(6)[0], rtol=1e-5)
+    assert est.evaluate(lambda: dataset(1))["global_step"] == 6
+    assert len(list(est.predict(lambda: dataset(1)))) == 40
+    hook = tf.estimator.experimental.InMemoryEvaluatorHook(est, lambda: dataset(1), every_n_iter=2)
+    est.train(lambda: dataset(None), hooks=[hook], steps=4)
+    losses = [m["loss"] for m in tf.contrib.estimator.read_eval_metrics(est.eval_dir()).values()]
+    assert losses == sorted(losses, reverse=True) and losses[-1] > 0

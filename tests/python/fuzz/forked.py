@@ -8,9 +8,9 @@ import time
 
 _DONE = 7  # a child's exit status, unlike that of a call that ends the process
 _ROUND = 20  # calls in one process
-_PATIENCE = 20  # seconds until a call counts as hung
-# Bytes of address space; a sanitizer needs more than there is.
-_MEMORY = 0 if "asan" in os.environ.get("LD_PRELOAD", "") else 4 << 30
+_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+_PATIENCE = 100 if _SANITIZED else 20  # seconds until a call counts as hung
+_MEMORY = 0 if _SANITIZED else 4 << 30  # bytes of address space; a sanitizer needs more than there is
 
 
 def confused(error):

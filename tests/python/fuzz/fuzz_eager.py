@@ -52,6 +52,10 @@ class _Pool:
             lambda: raw.TFRecordReaderV2(),
             lambda: raw.WholeFileReaderV2(),
             lambda: raw.SummaryWriter(),
+            lambda: raw.AnonymousMemoryCache()[0],
+            lambda: raw.AnonymousSeedGenerator(seed=1, seed2=2, reshuffle=True)[0],
+            lambda: raw.AnonymousIteratorV3(output_types=[tf.int64], output_shapes=[[]]),
+            lambda: iter(tf.data.Dataset.range(5))._iterator_resource,
         )
         variants = (
             lambda: raw.EmptyTensorList(element_shape=[2], max_num_elements=3, element_dtype=f32),
@@ -67,7 +71,23 @@ class _Pool:
                 input_handle=raw.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.variant),
                 tensor=self.variants[0],
             ),
+            lambda: tf.data.Dataset.range(4)._variant_tensor,
+            lambda: tf.data.Dataset.from_tensor_slices((np.ones((2, 2), "f"), words))._variant_tensor,
+            lambda: tf.data.Dataset.range(4).map(lambda v: v * 2).batch(2).repeat()._variant_tensor,
+            lambda: tf.data.Dataset.range(4).window(2)._variant_tensor,
+            lambda: raw.OptionalFromValue(components=[tf.constant(1.0)]),
+            lambda: raw.OptionalNone(),
         )
+        self.functions = [
+            tf.function(function).get_concrete_function(tf.TensorSpec([], kind))
+            for kind in (f32, tf.int64)
+            for function in (
+                lambda v: v,
+                lambda v: v > 0,
+                lambda v: (v, v + 1),
+                lambda v: tf.data.Dataset.range(2)._variant_tensor,
+            )
+        ]
         for made, kinds in ((self.resources, makers), (self.variants, variants)):
             for kind in kinds:
                 with contextlib.suppress(*_ALLOWED):
@@ -163,7 +183,7 @@ class Call:
             return chance.choice(_SHAPES)
         if kind == "tensor":
             return tf.make_tensor_proto(self.array("float32", self.shape()))
-        return "nobody"
+        return chance.choice(_pool.functions)
 
     def run(self):
         arguments = {arg.name: self.argument(arg) for arg in self.definition.inputs}

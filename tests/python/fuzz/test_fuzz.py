@@ -1,6 +1,7 @@
 """Neither arguments nor graphs nor files crash, hang or confuse us: random ones, in processes of their own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,12 +31,27 @@ _LEFT_OUT = {
     "_Arg",
     "_Retval",
 }
+# Ops that would wait for somebody else for ever: without a session there is no timeout.
+_WAITING = re.compile(
+    ".*Queue(De|En)queue.*|Stage|StagePeek|Unstage|(Map|OrderedMap)(Stage|Peek|Unstage.*)"
+    "|Barrier.*|.*AccumulatorTakeGradient|Reader.*|Abort"
+)
 _PROGRAMS = ["network", "images", "arrays", "branches", "loop", "functions", "queue"]
 _PARTS = ["index", "data", "meta", "state"]
 
 
 def _ops():
     return [n for n in _core.op_names() if _core.op_def(n).has_kernel and n not in _LEFT_OUT]
+
+
+def _eager_ops():
+    """Those that can be called without a graph."""
+    ops = [(n, _core.op_def(n)) for n in _ops() if not _WAITING.fullmatch(n)]
+    return [
+        n
+        for n, op in ops
+        if not any(arg.is_ref for arg in [*op.inputs, *op.outputs]) and not n.startswith(("_", "Placeholder"))
+    ]
 
 
 def _fuzz(script, names, seed, seconds):
@@ -62,6 +78,10 @@ def test_random_arguments():
     _fuzz("fuzz_ops.py", _ops()[::8], 0, 0)
 
 
+def test_hostile_arguments():
+    _fuzz("fuzz_eager.py", _eager_ops()[3::8], 0, 0)
+
+
 def test_damaged_graphs():
     _fuzz("fuzz_graphs.py", _PROGRAMS, 0, 5)
 
@@ -86,6 +106,12 @@ def test_random_arguments_longer(part):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_hostile_arguments_longer(part):
+    _fuzz("fuzz_eager.py", _eager_ops()[part::8], 1000, 30)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _PROGRAMS)
 def test_damaged_graphs_longer(name):
     _fuzz("fuzz_graphs.py", [name], 1000, 20)
@@ -95,3 +121,15 @@ def test_damaged_graphs_longer(name):
 @pytest.mark.parametrize("part", _PARTS)
 def test_damaged_checkpoints_longer(part):
     _fuzz("fuzz_files.py", [part], 1000, 20)
+
+
+@pytest.mark.slow
+def test_readers(tmp_path):
+    target = Path(os.environ["PENSTOCK_NATIVE_DIR"]).parents[1] / "fuzz/tests/fuzz_readers"
+    if not target.exists():
+        pytest.skip("./dev test --all builds the target")
+    limits = ["-max_total_time=60", "-timeout=20", "-rss_limit_mb=3000", "-max_len=4096"]
+    corpus = _FOLDER.parents[1] / "fuzz/corpus"
+    command = [target, *limits, tmp_path, corpus]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-4000:]

@@ -136,3 +136,6 @@ def test_few_bytes_cannot_claim_much(run):
     gif = bytes.fromhex("47494638396101000100910000ff000000ff000000ffffffff") + frame * 60 + b"\x3b"
     with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
         run(tf.image.decode_gif(contents), {contents: gif})
+    # Most of such a frame is outside of the canvas, and its data end early.
+    image = run(tf.image.decode_gif(contents), {contents: gif.replace(frame * 60, frame * 5)})
+    assert image.shape == (5, 1, 1, 3)

@@ -1,4 +1,5 @@
 // GIF and BMP.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -154,11 +155,12 @@ Gif ReadGif(std::string_view bytes) {
 void Draw(const Frame& frame, const Gif& gif, uint8_t* to) {
   int64_t line = 0;
   const auto draw = [&](int64_t row) {
-    for (int64_t c = 0; c < frame.width; ++c) {
-      const size_t at = line * frame.width + c;
-      const int64_t y = frame.top + row, x = frame.left + c;
-      if (at >= frame.indices.size() || y >= gif.height || x >= gif.width) continue;
-      const int index = frame.indices[at];
+    // A frame may claim to be much larger than the canvas and than its data.
+    const int64_t y = frame.top + row, there = static_cast<int64_t>(frame.indices.size()) - line * frame.width;
+    const int64_t columns = y < gif.height ? std::min({frame.width, gif.width - frame.left, there}) : 0;
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t x = frame.left + c;
+      const int index = frame.indices[line * frame.width + c];
       if (index == frame.transparent || static_cast<size_t>(index) >= frame.palette.size()) continue;
       std::memcpy(to + (y * gif.width + x) * 3, frame.palette[index].data(), 3);
     }

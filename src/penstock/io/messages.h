@@ -54,7 +54,7 @@ class ClaimLimit {
   static void Claim(DataType dtype, const Shape& shape, uint64_t backed);
 
  private:
-  static constexpr double kMostClaimed = 4.0 * (1 << 30);
+  static constexpr double kMostClaimed = 2.0 * (1 << 30);  // as much as a message may hold
   double claimed_ = 0;
   ClaimLimit* const outer_;
   static thread_local ClaimLimit* current_;

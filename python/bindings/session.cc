@@ -1,4 +1,5 @@
 // The classes _core.Session and Callable: running parts of a graph.
+#include <optional>
 #include <pthread.h>
 #include <signal.h>
 
@@ -242,8 +243,14 @@ void BindSession(nb::module_& m) {
                                   "\"}; this runtime serves the target \"\"")));
             }
             auto session = Guard([&] {
-              return std::make_shared<Session>(graph.graph, ParseConfig(Bytes(config)),
-                                               server ? server->server : nullptr);
+              // Iterators end with their session, and wait for threads that may be calling Python.
+              return std::shared_ptr<Session>(
+                  new Session(graph.graph, ParseConfig(Bytes(config)), server ? server->server : nullptr),
+                  [](Session* dying) {
+                    std::optional<NoGil> no_gil;
+                    if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
+                    delete dying;
+                  });
             });
             WatchInterrupts();
             new (self) PySession{graph.graph, std::move(session)};

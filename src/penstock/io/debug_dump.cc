@@ -83,10 +83,15 @@ void DumpRun(const DebugRun& run, const std::vector<std::string>& urls) {
   const int64_t now = NowMicros();
   tensorflow::Event event;
   event.set_wall_time(static_cast<double>(now));
-  event.mutable_log_message()->set_message(
+  const std::string core_metadata =
       StrCat("{\"global_step\":", run.global_step, ",\"session_run_index\":", run.session_run_index,
              ",\"executor_step_index\":", run.session_run_index, ",\"input_names\":", JsonList(run.inputs),
-             ",\"output_names\":", JsonList(run.outputs), ",\"target_nodes\":", JsonList(run.targets), "}"));
+             ",\"output_names\":", JsonList(run.outputs), ",\"target_nodes\":", JsonList(run.targets), "}");
+  // The field is deprecated, and it is where readers of dumps look.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  event.mutable_log_message()->set_message(core_metadata);
+#pragma GCC diagnostic pop
   char index[24];
   std::snprintf(index, sizeof(index), "%.14lld", static_cast<long long>(run.session_run_index));
   for (const std::string& url : urls) {

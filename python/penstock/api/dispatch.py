@@ -13,9 +13,8 @@ _BY_ELEMENT = {
             is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
             decode_base64 encode_base64 decode_compressed string_strip string_to_hash_bucket_fast
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
-            invert bessel_i0e bessel_i1e""",
-        "ops.math_ops": """abs conj erf imag log_sigmoid negative real round saturate_cast sign sqrt square tanh sigmoid
-            cast angle bessel_i0e bessel_i1e""",
+            invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid""",
+        "ops.math_ops": "abs conj imag log_sigmoid real round saturate_cast cast angle",
         "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
         "ops.clip_ops": "clip_by_value",
         "ops.nn_ops": "dropout dropout_v2 leaky_relu",
@@ -71,10 +70,20 @@ def _targets():
 _TARGETS = _targets()
 
 
-def with_ragged(target, function):
-    """The public function behind `target` ("module:name"), for ragged tensors too if there is a row for it."""
+def for_ragged(target, function, args, /, **kwargs):
+    """What `function`, which refused these arguments, gives if one of them is ragged; NotImplemented if none is, or if
+    there is no row for `target` ("module:name")."""
     kind = _TARGETS.get(target)
-    if kind is None:
+    if kind is None or _MODULE not in sys.modules:
+        return NotImplemented
+    from penstock.ops.ragged import ragged_dispatch
+    return ragged_dispatch.call(kind, function, args, kwargs)
+
+
+def with_ragged(target, function):
+    """The public function behind `target`, for ragged tensors too if there is a row for it; the functions that are made
+    from ops' definitions ask `for_ragged` themselves."""
+    if target not in _TARGETS or target.startswith("framework.gen:"):
         return function
 
     @functools.wraps(function)
@@ -82,10 +91,7 @@ def with_ragged(target, function):
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            if _MODULE not in sys.modules:
-                raise
-            from penstock.ops.ragged import ragged_dispatch
-            result = ragged_dispatch.call(kind, function, args, kwargs)
+            result = for_ragged(target, function, args, **kwargs)
             if result is NotImplemented:
                 raise
             return result

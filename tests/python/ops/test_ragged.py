@@ -194,3 +194,30 @@ def test_gradient_without_partitions_is_refused():
         row_partition_tensors=[tf.constant([0, 2], tf.int64)])
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="No row_partition_types"):
         tf.gradients(out, values)
+
+
+def test_functions_of_ops_take_ragged_tensors():
+    from penstock.framework import gen
+    x = tf.ragged.constant([[1, 2], [4]])
+    mask = gen.logical_and(x > 1, x < 4)
+    assert run(mask).to_list() == [[False, True], [False]]
+    assert run(tf.raw_ops.Invert(x=x)).to_list() == [[-2, -3], [-5]]
+    assert run(gen.string_strip(input=tf.ragged.constant([[" a"], []]))).to_list() == [[b"a"], []]
+    assert run(gen.sqrt(tf.cast(x, tf.float64))).flat_values.tolist() == [1, np.sqrt(2), 2]
+    with pytest.raises(TypeError, match="LogicalAnd"):
+        gen.logical_and(x, "a")
+
+
+def test_functions_take_ragged_values():
+    value = tf.ragged.constant_value([[1.0, 3.0], [5.0]])
+    assert run(tf.reduce_mean(value, axis=1)).tolist() == [2, 5]
+    assert run(tf.math.unsorted_segment_mean(value, [0, 0], 1)).to_list() == [[3, 3]]
+    assert run(tf.reduce_any(tf.ragged.constant_value([[False, True], []]), axis=1)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("multiples", [[2, 1], [3, 2], [0, 2]])
+def test_tile_knows_its_number_of_rows(multiples):
+    x = tf.ragged.constant([[1, 2], [3], []])
+    tiled = tf.tile(x, multiples)
+    assert tiled.shape.as_list() == [3 * multiples[0], None]
+    assert run(tiled).to_list() == [row * multiples[1] for row in run(x).to_list()] * multiples[0]

@@ -64,8 +64,10 @@ def tile(input, multiples, name=None):
         multiples.shape.assert_has_rank(1)
         known = tensor_util.constant_value(multiples)
         inner = _tiled_inside(input, multiples, None if known is None else known.tolist())
-        rows = math_ops.range(inner.nrows())
-        return _gather(inner, array_ops.tile(rows, multiples[:1]))
+        rows = array_ops.tile(math_ops.range(inner.nrows()), multiples[:1])
+        tiled = _gather(inner, rows)
+        tiled.row_splits.set_shape([rows.shape[0] + 1])
+        return tiled
 
 
 def _gather(params, indices):

@@ -64,6 +64,7 @@ def _quotient(total, count):
 def segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows that have the same segment id."""
     with ops.name_scope(name, "RaggedSegmentMean", [data, segment_ids, num_segments]):
+        data = convert_to_tensor_or_ragged_tensor(data)
         return _quotient(segment_sum(data, segment_ids, num_segments),
                          segment_sum(_ones_like(data), segment_ids, num_segments))
 
@@ -71,6 +72,7 @@ def segment_mean(data, segment_ids, num_segments, name=None):
 def segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows that have the same segment id, divided by the square root of their number."""
     with ops.name_scope(name, "RaggedSegmentSqrtN", [data, segment_ids, num_segments]):
+        data = convert_to_tensor_or_ragged_tensor(data)
         count = segment_sum(_ones_like(data), segment_ids, num_segments)
         root = count.with_flat_values(math_ops.sqrt(count.flat_values)) if is_ragged(count) else math_ops.sqrt(count)
         return _quotient(segment_sum(data, segment_ids, num_segments), root)
@@ -142,6 +144,7 @@ reduce_max = _reduce_function("Max", math_ops.reduce_max, math_ops.unsorted_segm
 def reduce_mean(input_tensor, axis=None, keepdims=None, name=None):
     """The mean along dimensions; NaN of no elements."""
     with ops.name_scope(name, "RaggedReduceMean", [input_tensor]):
+        input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
         return _quotient(reduce_sum(input_tensor, axis, keepdims),
                          reduce_sum(_ones_like(input_tensor), axis, keepdims))
 
@@ -149,6 +152,7 @@ def reduce_mean(input_tensor, axis=None, keepdims=None, name=None):
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The variance along dimensions."""
     with ops.name_scope(name, "RaggedReduceVariance", [input_tensor]):
+        input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
         if input_tensor.dtype.is_integer:
             raise TypeError("Input must be either real or complex")
         squares = input_tensor.with_flat_values(math_ops.square(input_tensor.flat_values))
@@ -170,6 +174,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 def _over_bools(reduce):
     def logical(input_tensor, axis=None, keepdims=None, name=None):
         with ops.name_scope(name, "RaggedReduceLogical", [input_tensor]):
+            input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
             numbers = input_tensor.with_flat_values(math_ops.cast(input_tensor.flat_values, dtypes.int32))
             result = reduce(numbers, axis, keepdims)
             if not is_ragged(result):

@@ -190,10 +190,14 @@ class GradientTape:
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
-        """The derivative of each element of `target`, one gradient an element: shape target.shape + source.shape."""
+        """The derivative of each element of `target`: shape target.shape + source.shape.
+
+        In graphs the rows are computed at once, or one after the other if not experimental_use_pfor.
+        """
         from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "jacobian")
-        return jacobian.jacobian(self, target, sources, unconnected_gradients)
+        return jacobian.jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor,
+                                 parallel_iterations)
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
                        parallel_iterations=None, experimental_use_pfor=True):
@@ -201,7 +205,8 @@ class GradientTape:
         other dimensions, source's other dimensions]."""
         from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "batch_jacobian")
-        return jacobian.batch_jacobian(self, target, source, unconnected_gradients)
+        return jacobian.batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor,
+                                       parallel_iterations)
 
     def _check_persistent(self, experimental_use_pfor, what):
         if not experimental_use_pfor and not self._persistent and ops.executing_eagerly():

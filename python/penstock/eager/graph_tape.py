@@ -3,6 +3,9 @@ from penstock.framework import defaults
 from penstock.framework import indexed_slices
 from penstock.framework.tensor import Tensor
 
+# What brings a value of outside into a loop or conditional is the value itself, whenever it was built.
+_CARRIERS = frozenset(("Enter", "RefEnter", "Switch", "RefSwitch"))
+
 
 class Recording:
     """Of one tape. Operations of a graph in which the tape was never started are all recorded: the graph was begun
@@ -29,6 +32,9 @@ class Recording:
         self._watched[id(tensor)] = tensor
 
     def _recorded(self, op):
+        if op.type in _CARRIERS:
+            return True
+        op = op.__dict__.get("_lowered_from", op)
         spans = self._ranges.get(id(op._graph))
         return spans is None or any(a <= op._node and (b is None or op._node < b) for a, b in spans[1:])
 

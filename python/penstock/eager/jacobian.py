@@ -1,89 +1,148 @@
-"""Jacobians: one gradient for each element, or in graphs one step of a loop for each."""
+"""Jacobians: of eager values one gradient for each row; in graphs one gradient, of which all rows are computed at once."""
 from penstock.framework import conversion
 from penstock.framework import gen
+from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.util import nest
 
-
-def _rows(tape, count, seeds, target, sources, unconnected_gradients):
-    """For each source the gradients for all seeds, or None."""
-    persistent, tape._persistent = tape._persistent, True
-    try:
-        rows = [nest.flatten(tape.gradient(target, sources, seeds(i), unconnected_gradients)) for i in range(count)]
-    finally:
-        tape._persistent = persistent
-    flat = nest.flatten(sources)
-    columns = list(zip(*rows)) if rows else [()] * len(flat)
-    return [None if any(g is None for g in column) else [conversion.convert_to_tensor(g) for g in column]
-            for column in columns]
+_FRAMES = frozenset(("Enter", "Exit", "Switch", "Merge", "NextIteration", "LoopCond"))
 
 
-def _finish(tape):
-    if not tape._persistent:
-        tape._tape = None
+class _InFrames(Exception):
+    """What is to be computed for all rows lies in a loop or conditional."""
 
 
-def _begin(tape):
-    if not tape._persistent and tape._recording:
-        tape._stop()
+def _apart(gradients, count, seed):
+    """For each source the gradients for all seeds, stacked, or None."""
+    rows = [nest.flatten(gradients(seed(i))) for i in range(count)]
+    if not rows:
+        return [None if g is None else conversion.convert_to_tensor(g)[None][:0] for g in nest.flatten(gradients(None))]
+    return [None if any(g is None for g in column) else array_ops.stack([conversion.convert_to_tensor(g)
+                                                                         for g in column])
+            for column in zip(*rows)]
+
+
+def _at_once(gradients, target, count, seed, use_pfor, parallel_iterations):
+    """As _apart, in graphs. A gradient is linear in what flows into its target: it is built for one seed, and what
+    depends on that is run for all."""
+    from penstock.ops.parallel_for import control_flow_ops
+    one = gen.zeros_like(target)
+    built = [None if g is None else conversion.convert_to_tensor(g) for g in nest.flatten(gradients(one))]
+    tensors = [g for g in built if g is not None]
+    between = _between(one, tensors)
+    if not tensors:
+        return built
+
+    def row(i):
+        graph, made = ops.get_default_graph(), {one._key: seed(i)}
+        for op in between:
+            attrs = {name: value for name, value in op.node_def.attr.items() if name != "_class"}
+            copy = graph.create_op(op.type, [made.get(t._key, t) for t in op.inputs], name=op.name.rsplit("/", 1)[-1],
+                                   attrs=attrs)
+            made.update(zip([t._key for t in op.outputs], copy.outputs))
+        return [made.get(g._key, g) for g in tensors]
+
+    if use_pfor:
+        stacked = iter(control_flow_ops.pfor(row, count, parallel_iterations=parallel_iterations))
+    else:
+        stacked = iter(control_flow_ops.for_loop(row, [g.dtype for g in tensors], count,
+                                                 parallel_iterations=parallel_iterations))
+    return [None if g is None else next(stacked) for g in built]
+
+
+def _between(source, tensors):
+    """The operations by which tensors depend on a source, in the order in which they were built."""
+    depends, stack = {source.op._node: True}, [t.op for t in tensors]
+    while stack:
+        op = stack[-1]
+        inputs = [t.op for t in op.inputs] if op._node not in depends else []
+        missing = [i for i in inputs if i._node not in depends]
+        if missing and op.type in _FRAMES:
+            raise _InFrames
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if op._node not in depends:
+            depends[op._node] = op if any(depends[i._node] for i in inputs) else None
+    depends.pop(source.op._node)
+    return [depends[node] for node in sorted(depends) if depends[node] is not None]
+
+
+def _rows(tape, target, sources, unconnected_gradients, count, seed, use_pfor, parallel_iterations):
+    """For each source the gradients for seeds 0 to count - 1, stacked along a new first dimension, or None."""
     if tape._tape is None:
         raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+    if not tape._persistent and tape._recording:
+        tape._stop()
+
+    def gradients(flowing):
+        return tape.gradient(target, sources, flowing, unconnected_gradients)
+
+    persistent, tape._persistent = tape._persistent, True
+    try:
+        if target._is_eager:
+            return _apart(gradients, count, seed)
+        try:
+            return _at_once(gradients, target, count, seed, use_pfor, parallel_iterations)
+        except _InFrames:
+            if not isinstance(count, int):
+                raise ValueError("The shape of the target of a Jacobian through loops and conditionals of version 1 "
+                                 "must be known.") from None
+            return _apart(gradients, count, seed)
+    finally:
+        tape._persistent = persistent
+        if not persistent:
+            tape._tape = None
 
 
-def jacobian(tape, target, sources, unconnected_gradients):
+def _count(shape, tensor):
+    """The number of elements, known or computed."""
+    known = shape.num_elements()
+    return array_ops.size(tensor) if known is None else known
+
+
+def jacobian(tape, target, sources, unconnected_gradients, use_pfor, parallel_iterations):
     """See GradientTape.jacobian."""
-    _begin(tape)
-    count = target.shape.num_elements()
-    if count is None:
-        raise ValueError("The shape of the target of a Jacobian must be known.")
-    shape = target.shape.as_list()
+    shape, count = array_ops.shape(target), _count(target.shape, target)
 
     def seed(i):
-        one = [0.0] * count
-        one[i] = 1.0
-        return array_ops.reshape(conversion.internal_convert_to_tensor(one, dtype=target.dtype), shape)
+        return array_ops.reshape(array_ops.one_hot(i, count, dtype=target.dtype), shape)
 
-    results = []
-    for source, rows in zip(nest.flatten(sources), _rows(tape, count, seed, target, sources, unconnected_gradients)):
-        if rows is None or not rows and count:
-            results.append(None)
-            continue
-        of_source = array_ops.shape(conversion.convert_to_tensor(source))
-        stacked = array_ops.stack(rows) if rows else gen.zeros_like(conversion.convert_to_tensor(source))
-        made = array_ops.reshape(stacked, array_ops.concat([shape, of_source], 0) if shape else of_source)
-        made.set_shape(target.shape.concatenate(source.shape))
-        results.append(made)
-    _finish(tape)
+    flat = nest.flatten(sources)
+    results = _rows(tape, target, sources, unconnected_gradients, count, seed, use_pfor, parallel_iterations)
+    for i, made in enumerate(results):
+        if made is not None:
+            made = array_ops.reshape(made, array_ops.concat([shape, array_ops.shape(made)[1:]], 0))
+            made.set_shape(target.shape.concatenate(flat[i].shape))
+            results[i] = made
     return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
 
 
-def batch_jacobian(tape, target, source, unconnected_gradients):
+def batch_jacobian(tape, target, source, unconnected_gradients, use_pfor, parallel_iterations):
     """See GradientTape.batch_jacobian."""
-    if target.shape.rank is None or target.shape.rank < 2 and target.shape.rank != 0 or target.shape.rank == 0:
-        raise ValueError("Target must have rank at least 2.")
+    if target.shape.rank is None or target.shape.rank < 2:
+        raise ValueError(f"Argument `target` must have rank at least 2. Received: {target.shape}.")
     if source.shape.rank is None or source.shape.rank < 2:
-        raise ValueError("Source must have rank at least 2.")
+        raise ValueError(f"Argument `source` must have rank at least 2. Received: {source.shape}.")
     if not target.shape[:1].is_compatible_with(source.shape[:1]):
         raise ValueError("Need first dimension of target shape (%s) and source shape (%s) to match." % (
             target.shape, source.shape))
-    _begin(tape)
-    tail, of_source = target.shape.as_list()[1:], source.shape.as_list()[1:]
-    count = target.shape[1:].num_elements()
-    batch = array_ops.shape(target)[:1]
+    shape = array_ops.shape(target)
+    count = _count(target.shape[1:], target[:1])
 
     def seed(i):
-        one = [0.0] * count
-        one[i] = 1.0
-        row = array_ops.reshape(conversion.internal_convert_to_tensor(one, dtype=target.dtype), [1] + tail)
-        return array_ops.tile(row, array_ops.concat([batch, [1] * len(tail)], 0))
+        row = array_ops.reshape(array_ops.one_hot(i, count, dtype=target.dtype),
+                                array_ops.concat([[1], shape[1:]], 0))
+        return array_ops.tile(row, array_ops.concat([shape[:1], array_ops.ones_like(shape[1:])], 0))
 
-    rows, = _rows(tape, count, seed, target, source, unconnected_gradients)
-    _finish(tape)
-    full = array_ops.concat([batch, tail, of_source], 0)
-    if rows is None:
-        return None
-    if not rows:
+    made, = _rows(tape, target, [source], unconnected_gradients, count, seed, use_pfor, parallel_iterations)
+    full = array_ops.concat([shape, array_ops.shape(source)[1:]], 0)
+    if made is None:
         return array_ops.zeros(full, dtype=target.dtype)
-    made = array_ops.reshape(array_ops.stack(rows, axis=1), full)
+    # [elements of a row, batch, dimensions of the source]
+    made = array_ops.reshape(made, array_ops.concat([[count], array_ops.shape(source)], 0))
+    order = [1, 0, *range(2, source.shape.rank + 1)]
+    made = array_ops.reshape(array_ops.transpose(made, order), full)
     made.set_shape(target.shape.concatenate(source.shape[1:]))
     return made

@@ -40,10 +40,10 @@ def _call_eagerly(f, args, kwargs):
     outer = backprop.GradientTape()
     with outer:  # finds the variables that f reads; nothing else is recorded but what the gradient function knows
         result, grad_fn = f(*args, **kwargs)
-    inside = outer.watched_variables()
-    args = [ops.convert_to_tensor(x) for x in nest.flatten(args)]
-    of_args = {id(a) for a in args}
-    variables = [v for v in inside if id(v.handle) not in of_args]
+    flat = nest.flatten(args)
+    given = {id(x) for x in flat}
+    variables = [v for v in outer.watched_variables() if id(v) not in given]
+    args = [ops.convert_to_tensor(x) for x in flat]
     # Values of another identity: tapes know them by what is recorded below, not by the ops inside of f.
     flat = [_core.eager_alias(ops.convert_to_tensor(x)) for x in nest.flatten(result)]
     signature = inspect.getfullargspec(grad_fn)

@@ -101,6 +101,8 @@ class _Caller:
             op._reread()
             # Inside of another that was lowered, it is one of that one's.
             op._members = [other for other in added if other.name.startswith(op.name + "/")]
+            for member in op._members:
+                member.__dict__.setdefault("_lowered_from", op)  # the outermost, which the program built
 
     def gradient(self, ids):
         """A gradient that the runtime gave, as tensors."""

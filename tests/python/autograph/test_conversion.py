@@ -422,6 +422,11 @@ def test_refused(message, kind):
         tf.function(function)(tf.constant(5))
 
 
+def test_lambdas_that_call_what_a_module_imports():
+    double, negate = [tf.function(f) for f in (lambda x: tf.add(x, x) if x > 0 else x, lambda x: tf.negative(x))]
+    assert int(double(tf.constant(3))) == 6 and int(negate(tf.constant(3))) == -3
+
+
 def test_a_lambda_of_several_in_a_line():
     f, g = (tf.function(lambda x: x if x > 0 else -x), tf.function(lambda x: x * 2 if x > 0 else x))
     assert int(f(tf.constant(-3))) == 3 and int(g(tf.constant(4))) == 8

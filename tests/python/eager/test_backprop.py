@@ -1,4 +1,6 @@
 """GradientTape."""
+import functools
+
 import numpy as np
 import pytest
 
@@ -92,9 +94,77 @@ def test_functions_of_gradients():
     assert value.numpy() == 16 and pairs[0][0].numpy() == 8 and pairs[0][1] is v
 
 
-def test_jacobian():
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
+def _jacobians(x, m, use_pfor):
+    with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
-        y = x * x
-    np.testing.assert_allclose(tape.jacobian(y, x).numpy(), [[2, 0], [0, 4]])
+        y = tf.tanh(x @ m)
+    return (tape.jacobian(y, [x, m], experimental_use_pfor=use_pfor), tape.jacobian(tf.constant(1.0), x),
+            tape.batch_jacobian(y, x, experimental_use_pfor=use_pfor))
+
+
+@pytest.mark.parametrize("use_pfor", [True, False])
+@pytest.mark.parametrize("kind", ["eager", "function", "unknown_size"])
+def test_jacobians(kind, use_pfor):
+    rng = np.random.RandomState(3)
+    x, m = rng.rand(4, 3).astype("f"), tf.Variable(rng.rand(3, 2).astype("f"))
+    run = functools.partial(_jacobians, m=m, use_pfor=use_pfor)
+    if kind != "eager":
+        run = tf.function(run, input_signature=[tf.TensorSpec([None if kind == "unknown_size" else 4, 3])])
+    (by_x, by_m), nothing, batched = run(tf.constant(x))
+    slope = 1 - np.tanh(x @ m.numpy()) ** 2
+    np.testing.assert_allclose(batched, slope[:, :, None] * m.numpy().T, rtol=1e-5)
+    np.testing.assert_allclose(by_x, np.einsum("bi,ki,bc->bick", slope, m, np.eye(4)), rtol=1e-5)
+    np.testing.assert_allclose(by_m, np.einsum("bi,bk,ij->bikj", slope, x, np.eye(2)), rtol=1e-5)
+    assert nothing is None
+
+
+def test_jacobians_of_nothing():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.zeros([0]) * tf.reduce_sum(x)
+    assert tape.jacobian(y, x).shape == (0, 2)
+    with pytest.raises(ValueError, match="rank at least 2"):
+        tape.batch_jacobian(x, x)
+
+
+@pytest.mark.parametrize("branch", [lambda x: tf.cond(x[0] > 0.0, lambda: x * x, lambda: x),
+                                    lambda x: tf.while_loop(lambda y: y[0] < 1.0, lambda y: y * y, [x])])
+def test_a_tape_that_stays_differentiates_twice_through_control_flow(branch):
+    @tf.function
+    def f(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = branch(x) * 3.0
+        return tape.gradient(y, x), tape.gradient(y, x), tape.jacobian(y, x)
+
+    first, second, rows = f(tf.constant([2.0, 3.0]))
+    np.testing.assert_allclose(second, first)
+    np.testing.assert_allclose(np.diag(first), rows)
+
+
+def test_a_variable_read_in_a_loop_before_the_tape_starts():
+    found = []
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0, use_resource=True)
+
+        def body(_):
+            _ = v + 1.0
+            with tf.GradientTape() as tape:
+                result = v * 2.0
+            found.append(tape.gradient(result, v))
+            return 1.0
+
+        tf.while_loop(lambda i: False, body, [1.0])
+    assert found[0] is not None
+
+
+def test_a_variable_given_to_a_custom_gradient_is_an_argument():
+    @tf.custom_gradient
+    def square(x):
+        return x * x, lambda dy: 2.0 * dy * x + 1.0
+
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = square(v)
+    assert float(tape.gradient(y, v)) == 7.0

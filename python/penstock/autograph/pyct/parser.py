@@ -3,6 +3,7 @@ import ast
 import inspect
 import linecache
 import textwrap
+import types
 
 
 class NoSourceError(Exception):
@@ -18,7 +19,7 @@ def parse(function):
     except (OSError, TypeError, IndentationError, SyntaxError) as e:
         raise NoSourceError(f"the source of {function} is not available: {e}") from None
     if function.__name__ == "<lambda>":
-        return _lambda(code, lines, first)
+        return _lambda(function, lines, first)
     try:
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except SyntaxError as e:
@@ -30,9 +31,9 @@ def parse(function):
     return node
 
 
-def _lambda(code, lines, first):
-    """The lambda of a code object: the only one in its lines that compiles to the same."""
-    found = []
+def _lambda(function, lines, first):
+    """The lambda that made a function: the only one of its parameters in its lines, or that compiles to the same."""
+    code, found = function.__code__, []
     for tree, offset in _readings(lines):
         ast.increment_lineno(tree, first - 1 + offset)
         for node in ast.walk(tree):
@@ -42,7 +43,7 @@ def _lambda(code, lines, first):
                 found.append(node)
         if found:
             break
-    same = [n for n in found if _compiles_to(n, code)]
+    same = found if len(found) == 1 else [n for n in found if _compiles_to(n, function)]
     if len(same) > 1 and len({ast.dump(n) for n in same}) == 1:
         same = same[:1]  # it does not matter which
     if len(same) != 1:
@@ -77,11 +78,14 @@ def _arguments(node):
     return [*a.posonlyargs, *a.args, *a.kwonlyargs, *([a.vararg] if a.vararg else []), *([a.kwarg] if a.kwarg else [])]
 
 
-def _compiles_to(node, code):
-    free = [ast.arg(name) for name in code.co_freevars]
+def _compiles_to(node, function):
+    code, free = function.__code__, [ast.arg(name) for name in function.__code__.co_freevars]
     inner = ast.FunctionDef("outer", ast.arguments([], free, None, [], [], None, []),
                             [ast.Return(ast.Lambda(_without_defaults(node.args), node.body))], [], None)
-    module = ast.fix_missing_locations(ast.Module([inner], []))
+    # Calls of what a module imports as a whole are compiled in another way than other methods' calls.
+    imported = [ast.Import([ast.alias(name)]) for name in code.co_names
+                if isinstance(function.__globals__.get(name), types.ModuleType)]
+    module = ast.fix_missing_locations(ast.Module([*imported, inner], []))
     outer = next(c for c in compile(module, "<lambda>", "exec").co_consts if hasattr(c, "co_code"))
     made = next(c for c in outer.co_consts if hasattr(c, "co_code"))
     return made.co_code == code.co_code and made.co_names == code.co_names and \

@@ -1,9 +1,5 @@
 // Solving, inverting, determinants.
-#include "penstock/kernels/cpu/linalg.h"
-
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-#include <Eigen/QR>
+#include "penstock/kernels/cpu/linalg_solve.h"
 
 namespace penstock {
 namespace linalg {
@@ -38,10 +34,9 @@ struct Cholesky {
     T* y = k.out<T>(0, k.shape(0)).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) / 3, [&](int64_t i) {
-      Eigen::LLT<Columns<T>, Eigen::Lower> llt(in.At(x, i));
-      k.Require(llt.info() == Eigen::Success,
-                "Cholesky decomposition was not successful. The input might not be valid.");
-      ViewAt(y, i, in.rows, in.rows) = llt.matrixL();
+      Columns<T> lower = in.At(x, i);
+      k.Require(CholeskyFactor(lower), "Cholesky decomposition was not successful. The input might not be valid.");
+      ViewAt(y, i, in.rows, in.rows) = lower;
     });
   }
 };
@@ -59,20 +54,20 @@ struct CholeskyGrad {
     ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
       const Columns<T> lower = in.At(l, i).template triangularView<Eigen::Lower>();
       const Columns<T> grad = in.At(dy, i).template triangularView<Eigen::Lower>();
-      Columns<T> middle = (lower.transpose() * grad).template triangularView<Eigen::Lower>();
+      const Columns<T> upper = lower.transpose();
+      Columns<T> middle = Product(upper, grad).template triangularView<Eigen::Lower>();
       middle.diagonal() *= T(0.5);
-      const auto upper = lower.transpose().template triangularView<Eigen::Upper>();
-      upper.solveInPlace(middle);                                                   // L^-T middle
-      const Columns<T> turned = middle.transpose();
-      const Columns<T> result = upper.solve(turned);                                // L^-T (...)^T
+      SolveTriangle(upper, false, middle);  // L^-T middle
+      Columns<T> result = middle.transpose();
+      SolveTriangle(upper, false, result);  // L^-T (...)^T
       ViewAt(dx, i, in.rows, in.rows) = (result + result.transpose()) * T(0.5);
     });
   }
 };
 
 template <class T>
-bool Invertible(const Eigen::PartialPivLU<Columns<T>>& lu) {
-  return lu.matrixLU().diagonal().cwiseAbs().minCoeff() > Real<T>(0);
+Columns<T> Adjoint(bool adjoint, const ConstView<T>& x) {
+  return adjoint ? Columns<T>(x.adjoint()) : Columns<T>(x);
 }
 
 template <class T>
@@ -85,10 +80,9 @@ struct MatrixInverse {
     T* y = k.out<T>(0, k.shape(0)).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
-      Eigen::PartialPivLU<Columns<T>> lu;
-      adjoint ? lu.compute(in.At(x, i).adjoint()) : lu.compute(in.At(x, i));
-      k.Require(Invertible<T>(lu), "Input is not invertible.");
-      ViewAt(y, i, in.rows, in.rows) = lu.inverse();
+      const LuFactors<T> lu(Adjoint(adjoint, in.At(x, i)));
+      k.Require(lu.invertible(), "Input is not invertible.");
+      ViewAt(y, i, in.rows, in.rows) = lu.Solve(Columns<T>::Identity(in.rows, in.rows));
     });
   }
 };
@@ -97,11 +91,11 @@ struct MatrixInverse {
 template <class T>
 std::pair<T, Real<T>> SignAndLog(const ConstView<T>& x) {
   if (x.rows() == 0) return {T(1), Real<T>(0)};
-  const Eigen::PartialPivLU<Columns<T>> lu(x);
-  T sign = static_cast<T>(static_cast<Real<T>>(lu.permutationP().determinant()));
+  const LuFactors<T> factors(x);
+  T sign(static_cast<Real<T>>(factors.sign));
   Real<T> log = 0;
   for (int64_t i = 0; i < x.rows(); ++i) {
-    const T pivot = lu.matrixLU()(i, i);
+    const T pivot = factors.lu(i, i);
     const Real<T> size = std::abs(pivot);
     log += std::log(size);
     sign *= pivot / size;
@@ -162,15 +156,9 @@ struct MatrixSolve {
     const double flops =
         Cube(sides.a.rows) + static_cast<double>(sides.a.size()) * static_cast<double>(sides.b.columns);
     ForEach(k, sides.a.count, flops, [&](int64_t i) {
-      Eigen::PartialPivLU<Columns<T>> lu(sides.a.At(a, i));
-      k.Require(Invertible<T>(lu), "Input matrix is not invertible.");
-      const Columns<T> rhs = sides.b.At(b, i);
-      auto out = ViewAt(y, i, sides.b.rows, sides.b.columns);
-      if (adjoint) {
-        out = lu.adjoint().solve(rhs);
-      } else {
-        out = lu.solve(rhs);
-      }
+      const LuFactors<T> lu(Adjoint(adjoint, sides.a.At(a, i)));
+      k.Require(lu.invertible(), "Input matrix is not invertible.");
+      ViewAt(y, i, sides.b.rows, sides.b.columns) = lu.Solve(sides.b.At(b, i));
     });
   }
 };
@@ -193,15 +181,9 @@ struct MatrixTriangularSolve {
     ForEach(k, pairs.count, static_cast<double>(n * n) * static_cast<double>(m), [&](int64_t i) {
       const auto matrix = sides.a.At(a, pairs.a(i));
       k.Require(matrix.diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
-      auto out = ViewAt(y, i, n, m);
-      out = sides.b.At(b, pairs.b(i));
-      if (lower) {
-        const auto triangle = matrix.template triangularView<Eigen::Lower>();
-        adjoint ? triangle.adjoint().solveInPlace(out) : triangle.solveInPlace(out);
-      } else {
-        const auto triangle = matrix.template triangularView<Eigen::Upper>();
-        adjoint ? triangle.adjoint().solveInPlace(out) : triangle.solveInPlace(out);
-      }
+      Columns<T> x = sides.b.At(b, pairs.b(i));
+      SolveTriangle(Adjoint(adjoint, matrix), lower != adjoint, x);
+      ViewAt(y, i, n, m) = x;
     });
   }
 };
@@ -226,25 +208,25 @@ struct MatrixSolveLs {
     const double flops = static_cast<double>(std::max(m, n)) * static_cast<double>(std::min(m, n)) *
                          static_cast<double>(std::min(m, n) + columns);
     ForEach(k, sides.a.count, flops, [&](int64_t i) {
-      const Columns<T> matrix = sides.a.At(a, i), rhs = sides.b.At(b, i);
       auto y = ViewAt(out.data(), i, n, columns);
       if (!fast) {
-        y = Eigen::CompleteOrthogonalDecomposition<Columns<T>>(matrix).solve(rhs);
+        using W = Wide<T>;
+        y = LeastSquares<W>(sides.a.At(a, i).template cast<W>(), sides.b.At(b, i).template cast<W>()).template cast<T>();
         return;
       }
       // The smaller of A^H A and A A^H.
       const bool tall = m >= n;
-      Columns<T> gramian = tall ? Columns<T>(matrix.adjoint() * matrix) : Columns<T>(matrix * matrix.adjoint());
+      const Columns<T> matrix = sides.a.At(a, i), adjoint = matrix.adjoint();
+      Columns<T> gramian = tall ? Product(adjoint, matrix) : Product(matrix, adjoint);
       gramian.diagonal().array() += T(added);
-      const Eigen::LLT<Columns<T>, Eigen::Lower> llt(gramian);
-      k.Require(llt.info() == Eigen::Success,
+      k.Require(CholeskyFactor(gramian),
                 "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger "
                 "l2_regularizer > 0.");
-      if (tall) {
-        y = llt.solve(matrix.adjoint() * rhs);
-      } else {
-        y = matrix.adjoint() * llt.solve(rhs);
-      }
+      Columns<T> x = sides.b.At(b, i);
+      if (tall) x = Product(adjoint, x);
+      SolveTriangle(gramian, true, x);
+      SolveTriangle<T>(gramian.adjoint(), false, x);
+      y = tall ? x : Product(adjoint, x);
     });
   }
 };
@@ -258,12 +240,11 @@ struct Lu {
     Tensor& order = k.Output(1, in.Of({in.rows}));
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows), [&](int64_t i) {
-      const Eigen::PartialPivLU<Columns<T>> lu(in.At(x, i));
-      k.Require(Invertible<T>(lu), "Input is not invertible.");
-      ViewAt(y, i, in.rows, in.rows) = lu.matrixLU();
-      const Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic> from = lu.permutationP().transpose();
+      const LuFactors<T> factors(in.At(x, i));
+      k.Require(factors.invertible(), "Input is not invertible.");
+      ViewAt(y, i, in.rows, in.rows) = factors.lu;
       for (int64_t r = 0; r < in.rows; ++r) {
-        const int64_t row = from.indices()(r);
+        const int64_t row = factors.order[r];
         if (order.dtype() == DT_INT32) {
           order.mutable_data<int32_t>()[i * in.rows + r] = static_cast<int32_t>(row);
         } else {
@@ -296,7 +277,8 @@ void RegisterLinalgKernels(KernelRegistry& kernels) {
   kernels.Add<MatrixSolveLs>("MatrixSolveLs", MatrixTypes{}).HostInput(2);
   kernels.Add<MatrixSolveLs>("BatchMatrixSolveLs", Plain{}).HostInput(2);
   kernels.Add<Lu>("Lu", MatrixTypes{});
-  RegisterDecompositionKernels(kernels);
+  RegisterQrKernels(kernels);
+  RegisterEigenvalueKernels(kernels);
   RegisterSvdKernels(kernels);
   RegisterMatrixFunctionKernels(kernels);
   RegisterBandedKernels(kernels);

@@ -22,6 +22,9 @@ template <class T>
 using ConstView = Eigen::Map<const Matrix<T>>;
 template <class T>
 using Real = typename Eigen::NumTraits<T>::Real;
+// Decompositions are slow to compile: most exist for these two types only, and the others are converted.
+template <class T>
+using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
 
 using MatrixTypes = Types<float, double, Complex64, Complex128>;
 
@@ -87,7 +90,8 @@ class Pairs {
 };
 
 // The families' parts, each a file of its own since Eigen is slow to compile.
-void RegisterDecompositionKernels(KernelRegistry& kernels);
+void RegisterQrKernels(KernelRegistry& kernels);
+void RegisterEigenvalueKernels(KernelRegistry& kernels);
 void RegisterSvdKernels(KernelRegistry& kernels);
 void RegisterMatrixFunctionKernels(KernelRegistry& kernels);
 void RegisterBandedKernels(KernelRegistry& kernels);

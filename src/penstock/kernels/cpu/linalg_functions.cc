@@ -1,14 +1,10 @@
-// Square roots, exponentials and logarithms of matrices. They are slow to compile, so there is one of each for real and
-// one for complex numbers, in double.
+// Square roots, exponentials and logarithms of matrices.
 #include <unsupported/Eigen/MatrixFunctions>
 
 #include "penstock/kernels/cpu/linalg.h"
 
 namespace penstock::linalg {
 namespace {
-
-template <class T>
-using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
 
 template <class T>
 void Apply(KernelContext& k, Columns<Wide<T>> (*function)(const Columns<Wide<T>>&)) {

@@ -1,13 +1,10 @@
-// Singular values. Decompositions are slow to compile, so there is one for real and one for complex numbers, in double.
+// Singular values.
 #include <Eigen/SVD>
 
 #include "penstock/kernels/cpu/linalg.h"
 
 namespace penstock::linalg {
 namespace {
-
-template <class T>
-using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
 
 template <class W>
 struct Decomposed {

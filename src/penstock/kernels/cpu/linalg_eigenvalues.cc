@@ -1,6 +1,5 @@
-// QR and eigenvalue decompositions.
+// Eigenvalues.
 #include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 
 #include "penstock/kernels/cpu/linalg.h"
 
@@ -8,30 +7,19 @@ namespace penstock::linalg {
 namespace {
 
 template <class T>
-struct Qr {
-  bool full;
-  explicit Qr(const NodeView& node) : full(node.attr<bool>("full_matrices")) {}
-  void operator()(KernelContext& k) const {
-    const Batch in(k.shape(0));
-    const int64_t m = in.rows, n = in.columns, p = full ? m : std::min(m, n);
-    const T* x = k.in<T>(0).data();
-    const auto q = k.out<T>(0, in.Of({m, p})), r = k.out<T>(1, in.Of({p, n}));
-    if (in.size() == 0) {  // of nothing: Q is a part of the identity
-      std::fill(q.begin(), q.end(), T(0));
-      for (int64_t i = 0; i < in.count && p > 0; ++i) ViewAt(q.data(), i, m, p).setIdentity();
-      return;
-    }
-    const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::min(m, n));
-    ForEach(k, in.count, flops, [&](int64_t i) {
-      const Eigen::HouseholderQR<Columns<T>> qr(in.At(x, i));
-      ViewAt(q.data(), i, m, p) = qr.householderQ() * Columns<T>::Identity(m, p);
-      const Columns<T> upper = qr.matrixQR().topRows(std::min(p, m)).template triangularView<Eigen::Upper>();
-      ViewAt(r.data(), i, p, n) = upper;
-    });
-  }
+struct SelfAdjoint {
+  Columns<T> values, vectors;  // [n, 1] and, where wanted, [n, n]
 };
-
-constexpr char kFailed[] = "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
+template <class T>
+SelfAdjoint<T> DecomposeSelfAdjoint(const ConstView<T>& x, bool vectors) {
+  const Eigen::SelfAdjointEigenSolver<Columns<Wide<T>>> eig(
+      x.template cast<Wide<T>>(), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  KernelContext::Require(eig.info() == Eigen::Success,
+                         "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+  SelfAdjoint<T> result{eig.eigenvalues().template cast<Wide<T>>().template cast<T>(), {}};
+  if (vectors) result.vectors = eig.eigenvectors().template cast<T>();
+  return result;
+}
 
 template <class T>
 struct SelfAdjointEigV2 {
@@ -44,11 +32,9 @@ struct SelfAdjointEigV2 {
     T *e = k.out<T>(0, in.Of({n})).data(), *v = k.out<T>(1, vectors ? k.shape(0) : Shape({0})).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(n) * 10, [&](int64_t i) {
-      const Eigen::SelfAdjointEigenSolver<Columns<T>> eig(
-          in.At(x, i), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-      k.Require(eig.info() == Eigen::Success, kFailed);
-      ViewAt(e, i, n, 1) = eig.eigenvalues().template cast<T>();
-      if (vectors) ViewAt(v, i, n, n) = eig.eigenvectors();
+      const SelfAdjoint<T> eig = DecomposeSelfAdjoint<T>(in.At(x, i), vectors);
+      ViewAt(e, i, n, 1) = eig.values;
+      if (vectors) ViewAt(v, i, n, n) = eig.vectors;
     });
   }
 };
@@ -63,11 +49,10 @@ struct SelfAdjointEig {
     T* y = k.out<T>(0, in.Of({n + 1, n})).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(n) * 10, [&](int64_t i) {
-      const Eigen::SelfAdjointEigenSolver<Columns<T>> eig(in.At(x, i));
-      k.Require(eig.info() == Eigen::Success, kFailed);
+      const SelfAdjoint<T> eig = DecomposeSelfAdjoint<T>(in.At(x, i), true);
       auto out = ViewAt(y, i, n + 1, n);
-      out.row(0) = eig.eigenvalues().transpose();
-      out.bottomRows(n) = eig.eigenvectors();
+      out.row(0) = eig.values.transpose();
+      out.bottomRows(n) = eig.vectors;
     });
   }
 };
@@ -86,19 +71,18 @@ struct Eig {
     ForEach(k, in.count, Cube(n) * 25, [&](int64_t i) {
       constexpr char kMessage[] = "Eigen decomposition was not successful. The input might not be valid.";
       k.Require(in.At(x, i).allFinite(), kMessage);
-      const Eigen::ComplexEigenSolver<Columns<C>> eig(in.At(x, i).template cast<C>(), vectors);
+      const Eigen::ComplexEigenSolver<Columns<Complex128>> eig(in.At(x, i).template cast<Complex128>(), vectors);
       k.Require(eig.info() == Eigen::Success, kMessage);
-      ViewAt(e, i, n, 1) = eig.eigenvalues();
-      if (vectors) ViewAt(v, i, n, n) = eig.eigenvectors();
+      ViewAt(e, i, n, 1) = eig.eigenvalues().template cast<C>();
+      if (vectors) ViewAt(v, i, n, n) = eig.eigenvectors().template cast<C>();
     });
   }
 };
 
 }  // namespace
 
-void RegisterDecompositionKernels(KernelRegistry& kernels) {
+void RegisterEigenvalueKernels(KernelRegistry& kernels) {
   using Plain = Types<float, double>;
-  kernels.Add<Qr>("Qr", MatrixTypes{});
   kernels.Add<SelfAdjointEigV2>("SelfAdjointEigV2", MatrixTypes{});
   kernels.Add<SelfAdjointEigV2>("BatchSelfAdjointEigV2", Plain{});
   kernels.Add<SelfAdjointEig>("SelfAdjointEig", Plain{});

@@ -1,11 +1,12 @@
-"""Which public functions take ragged tensors too, and what does their work then.
+"""Which public functions take ragged tensors or linear operators too, and what does their work then.
 
-The function itself is tried first; only where it refuses its arguments is it looked whether one of them is ragged.
+The function itself is tried first; only where it refuses its arguments is it looked whether one of them is of these.
 """
 import functools
 import sys
 
-_MODULE = "penstock.ops.ragged.ragged_tensor"
+_RAGGED = "penstock.ops.ragged.ragged_tensor"
+_OPERATORS = "penstock.ops.linalg.base"
 # Kind of function -> where it is defined -> names.
 _BY_ELEMENT = {
     "unary": {
@@ -53,6 +54,13 @@ _FUNCTIONS = {
         reduce_any_v1=v1.reduce_any""",
     "ops.string_ops": "reduce_join=v1.reduce_join reduce_join_v2=v1.reduce_join_v2",
 }
+# Function -> the method of linear operators that is the same.
+_METHODS = {
+    "framework.gen:cholesky": "cholesky", "framework.gen:matrix_determinant": "determinant",
+    "framework.gen:matrix_inverse": "inverse", "framework.gen:matrix_solve": "solve",
+    "ops.array_ops:matrix_diag_part": "diag_part", "ops.linalg_ops:adjoint": "adjoint",
+    "ops.linalg_ops:logdet": "log_abs_determinant", "ops.math_ops:matmul": "matmul", "ops.math_ops:trace": "trace",
+}
 
 
 def _targets():
@@ -70,20 +78,23 @@ def _targets():
 _TARGETS = _targets()
 
 
-def for_ragged(target, function, args, /, **kwargs):
-    """What `function`, which refused these arguments, gives if one of them is ragged; NotImplemented if none is, or if
-    there is no row for `target` ("module:name")."""
-    kind = _TARGETS.get(target)
-    if kind is None or _MODULE not in sys.modules:
-        return NotImplemented
-    from penstock.ops.ragged import ragged_dispatch
-    return ragged_dispatch.call(kind, function, args, kwargs)
+def handle(target, function, args, /, **kwargs):
+    """What `function`, which refused these arguments, gives for ragged tensors or linear operators; NotImplemented if
+    there are none among them, or no row for `target` ("module:name")."""
+    result = NotImplemented
+    if target in _TARGETS and _RAGGED in sys.modules:
+        from penstock.ops.ragged import ragged_dispatch
+        result = ragged_dispatch.call(_TARGETS[target], function, args, kwargs)
+    if result is NotImplemented and target in _METHODS and _OPERATORS in sys.modules:
+        from penstock.ops.linalg import operator_dispatch
+        result = operator_dispatch.call(_METHODS[target], args, kwargs)
+    return result
 
 
-def with_ragged(target, function):
-    """The public function behind `target`, for ragged tensors too if there is a row for it; the functions that are made
-    from ops' definitions ask `for_ragged` themselves."""
-    if target not in _TARGETS or target.startswith("framework.gen:"):
+def dispatched(target, function):
+    """The public function behind `target`, for other values too if there is a row for it; the functions that are made
+    from ops' definitions call `handle` themselves."""
+    if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
         return function
 
     @functools.wraps(function)
@@ -91,7 +102,7 @@ def with_ragged(target, function):
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            result = for_ragged(target, function, args, **kwargs)
+            result = handle(target, function, args, **kwargs)
             if result is NotImplemented:
                 raise
             return result

@@ -50,7 +50,7 @@ class Namespace(types.ModuleType):
                     value = getattr(value, part)
             except AttributeError as e:
                 raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
-        value = self.__dict__[name] = dispatch.with_ragged(target, value)
+        value = self.__dict__[name] = dispatch.dispatched(target, value)
         return value
 
     def __dir__(self):

@@ -1,7 +1,7 @@
 """Op functions made from op definitions: real Python functions with signature and docstring, compiled when first used.
 
 A made function has a fast way for arguments that are tensors already; everything else, errors included, goes through
-`apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors (api/dispatch.py).
+`apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors or linear operators (api/dispatch.py).
 """
 import collections
 import keyword
@@ -517,7 +517,7 @@ def _slow(op_name, name, keywords):
         info, op = _apply_op_helper(op_name, name, **keywords)
     except (TypeError, ValueError):
         made = function(op_name)
-        result = dispatch.for_ragged("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
+        result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
         if result is NotImplemented:
             raise
         return result

@@ -11,6 +11,10 @@ FROM = {
     "ops.nn_impl": "l2_normalize normalize",
     "ops.special_math_ops": "einsum",
     "ops.linalg.base": "LinearOperator",
+    "ops.linalg.blocks": "LinearOperatorBlockDiag LinearOperatorKronecker",
+    "ops.linalg.circulant": """
+        LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorToeplitz""",
+    "ops.linalg.updates": "LinearOperatorHouseholder LinearOperatorLowRankUpdate",
     "ops.linalg.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
     "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",

@@ -1,6 +1,10 @@
 """tf.linalg, version 2."""
 FROM = {
     "ops.linalg.base": "LinearOperator",
+    "ops.linalg.blocks": "LinearOperatorBlockDiag LinearOperatorKronecker",
+    "ops.linalg.circulant": """
+        LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorToeplitz""",
+    "ops.linalg.updates": "LinearOperatorHouseholder LinearOperatorLowRankUpdate",
     "ops.linalg.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
     "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",

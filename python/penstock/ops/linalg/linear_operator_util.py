@@ -28,9 +28,9 @@ def shape_tensor(shape, name=None):
     return ops.convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name=name)
 
 
-def use_operator_or_provided_hint_unless_contradicting(operator, name, given, message):
+def use_operator_or_provided_hint_unless_contradicting(operator, hint_attr_name, provided_hint_value, message):
     """The operator's own hint or the given one; ValueError if they contradict each other."""
-    own = getattr(operator, name)
+    own, given = getattr(operator, hint_attr_name), provided_hint_value
     if (own is False and given) or (own and given is False):
         raise ValueError(message)
     if own or given:

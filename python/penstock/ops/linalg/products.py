@@ -1,11 +1,13 @@
 """Operators made of operators: adjoints, inverses, products."""
+import math
+
 from penstock.framework import common_shapes, dtypes, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linalg import dense, diagonal
+from penstock.ops.linalg import circulant, dense, diagonal
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg.base import LinearOperator
 
-__all__ = ["LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorInversion", "multiply"]
+__all__ = ["LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorInversion", "OfOperators", "multiply"]
 
 
 class _Turned(LinearOperator):
@@ -123,53 +125,80 @@ class LinearOperatorInversion(_Turned):
         return self.operator
 
 
-class LinearOperatorComposition(LinearOperator):
-    """The product of operators."""
+class OfOperators(LinearOperator):
+    """What several operators of one type make together.
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
-                 is_square=None, name=None):
+    joint: stands between their names; what: what they make; implied: the hints that it has if all of them have.
+    """
+
+    def __init__(self, operators, joint, what, implied, is_non_singular, is_self_adjoint, is_positive_definite,
+                 is_square, name):
         check_ops.assert_proper_iterable(operators)
         operators = list(operators)
         if not operators:
-            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
+            raise ValueError(f"Expected a non-empty list of >=1 operators. Found: {operators}")
         self._operators = operators
         if any(o.dtype != operators[0].dtype for o in operators):
             types = "   ".join(str((o.name, o.dtype)) for o in operators)
             raise TypeError(f"Expected all operators to have the same dtype.  Found {types}")
-        if all(o.is_non_singular for o in operators):
-            if is_non_singular is False:
-                raise ValueError("The composition of non-singular operators is always non-singular.")
-            is_non_singular = True
+        hints = dict(is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+                     is_positive_definite=is_positive_definite, is_square=is_square)
+        for hint in implied:
+            if all(getattr(o, hint) for o in operators):
+                if hints[hint] is False:
+                    text = hint[3:].replace("_", "-")
+                    raise ValueError(f"The {what} of {text} operators is always {text}.")
+                hints[hint] = True
         parents = [parent for o in operators for parent in o.graph_parents]
-        name = "_o_".join(o.name for o in operators) if name is None else name
+        name = joint.join(o.name for o in operators) if name is None else name
         with ops.name_scope(name, values=parents):
-            super().__init__(dtype=operators[0].dtype, graph_parents=parents, is_non_singular=is_non_singular,
-                             is_self_adjoint=is_self_adjoint, is_positive_definite=is_positive_definite,
-                             is_square=is_square, name=name)
+            super().__init__(dtype=operators[0].dtype, graph_parents=parents, name=name, **hints)
 
     @property
     def operators(self):
         return self._operators
 
-    def _shape(self):
-        inner = self.operators[0].domain_dimension
+    def _stretched_batch(self):
         batch = self.operators[0].batch_shape
         for operator in self.operators[1:]:
-            inner.assert_is_compatible_with(operator.range_dimension)
-            inner = operator.domain_dimension
             batch = common_shapes.broadcast_shape(batch, operator.batch_shape)
+        return batch
+
+    def _stretched_batch_tensor(self):
+        batch = self.operators[0].batch_shape_tensor()
+        for operator in self.operators[1:]:
+            batch = array_ops.broadcast_dynamic_shape(batch, operator.batch_shape_tensor())
+        return batch
+
+    def _product(self, values):
+        return math.prod(values[1:], start=values[0])
+
+    def _sum(self, values):
+        if any(v.dtype.is_complex for v in values):
+            values = [math_ops.cast(v, self.dtype) for v in values]
+        return sum(values[1:], values[0])
+
+
+class LinearOperatorComposition(OfOperators):
+    """The product of operators."""
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
+                 is_square=None, name=None):
+        super().__init__(operators, "_o_", "composition", ["is_non_singular"], is_non_singular, is_self_adjoint,
+                         is_positive_definite, is_square, name)
+
+    def _shape(self):
+        for left, right in zip(self.operators, self.operators[1:]):
+            left.domain_dimension.assert_is_compatible_with(right.range_dimension)
         sides = [self.operators[0].range_dimension, self.operators[-1].domain_dimension]
-        return batch.concatenate(tensor_shape.TensorShape(sides))
+        return self._stretched_batch().concatenate(tensor_shape.TensorShape(sides))
 
     def _shape_tensor(self):
         if self.shape.is_fully_defined():
             return ops.convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32, name="shape")
         sides = array_ops.stack([self.operators[0].range_dimension_tensor(),
                                  self.operators[-1].domain_dimension_tensor()])
-        batch = self.operators[0].batch_shape_tensor()
-        for operator in self.operators[1:]:
-            batch = array_ops.broadcast_dynamic_shape(batch, operator.batch_shape_tensor())
-        return array_ops.concat((batch, sides), 0)
+        return array_ops.concat((self._stretched_batch_tensor(), sides), 0)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         order = self.operators if adjoint else self.operators[::-1]
@@ -186,22 +215,25 @@ class LinearOperatorComposition(LinearOperator):
         return solution
 
     def _determinant(self):
-        result = self.operators[0].determinant()
-        for operator in self.operators[1:]:
-            result *= operator.determinant()
-        return result
+        return self._product([o.determinant() for o in self.operators])
 
     def _log_abs_determinant(self):
-        logs = [operator.log_abs_determinant() for operator in self.operators]
-        if any(log.dtype.is_complex for log in logs):
-            logs = [math_ops.cast(log, self.dtype) for log in logs]
-        return sum(logs[1:], logs[0])
+        return self._sum([o.log_abs_determinant() for o in self.operators])
 
 
 def _both(a, b, hint):
     """True if both operators have the hint, False if it is certain that one has not."""
     values = getattr(a, hint), getattr(b, hint)
     return False if False in values else True if all(values) else None
+
+
+def _is_product_square(a, b):
+    """Whether the product of two operators is square; None if that is not known."""
+    if a.is_square and b.is_square:
+        return True
+    if a.is_square is False and b.is_square is False:
+        return a.range_dimension == b.domain_dimension
+    return None if a.is_square is None or b.is_square is None else False
 
 
 def _commuting_hints(a, b):
@@ -230,6 +262,8 @@ def multiply(a, b):
     for first, second in ((a, b), (b, a)):
         if isinstance(first, scaled) and isinstance(second, diag):
             return diag(second.diag * first.multiplier[..., array_ops.newaxis], **_commuting_hints(a, b))
+    if type(a) is type(b) and isinstance(a, circulant.LinearOperatorCirculant):
+        return type(a)(a.spectrum * b.spectrum, input_output_dtype=a.dtype, **_commuting_hints(a, b))
     triangular = dense.LinearOperatorLowerTriangular
     if isinstance(a, diag) and isinstance(b, triangular):
         return triangular(a.diag[..., array_ops.newaxis] * b.to_dense(),
@@ -237,7 +271,7 @@ def multiply(a, b):
     if isinstance(a, triangular) and isinstance(b, diag):
         return triangular(a.to_dense() * array_ops.expand_dims(b.diag, -2),
                           is_non_singular=_both(a, b, "is_non_singular"))
-    square = _both(a, b, "is_square")
+    square = _is_product_square(a, b)
     hints = dict(is_square=square)
     if square:
         hints["is_non_singular"] = _both(a, b, "is_non_singular")

@@ -36,15 +36,15 @@ def _not_equal(self, other):
     return self is not other
 
 
-_EQUAL = dispatch.with_ragged("ops.math_ops:equal", math_ops.equal)
-_NOT_EQUAL = dispatch.with_ragged("ops.math_ops:not_equal", math_ops.not_equal)
+_EQUAL = dispatch.dispatched("ops.math_ops:equal", math_ops.equal)
+_NOT_EQUAL = dispatch.dispatched("ops.math_ops:not_equal", math_ops.not_equal)
 
 
 def overload(cls):
     """Gives the class its operators."""
     for name, target in _OPERATORS.items():
         module, _, function = target.partition(":")
-        apply = dispatch.with_ragged(target, getattr(gen if module.endswith("gen") else math_ops, function))
+        apply = dispatch.dispatched(target, getattr(gen if module.endswith("gen") else math_ops, function))
         setattr(cls, f"__{name}__", _method(apply, name in ("invert", "abs", "neg")))
         if name in _REFLECTED:
             setattr(cls, f"__r{name}__", lambda self, other, apply=apply: apply(other, self))

@@ -184,7 +184,10 @@ def _parts(spec, value):
             return nest.flatten(spec, expand_composites=True)
         if type_spec.is_composite_spec(value):
             return nest.flatten(value, expand_composites=True)
-        return list(spec._to_components(value))
+        wanted, parts = nest.flatten(spec, expand_composites=True), list(spec._to_components(value))
+        if [(s.dtype, s.shape.rank) for s in wanted] != [(p.dtype, p.shape.rank) for p in parts]:
+            raise ValueError(f"{value} is of another kind than {spec}")
+        return parts
     return [spec if value is None else value]
 
 
@@ -203,20 +206,8 @@ def _like_array(x):
         and not getattr(x, "_is_composite_tensor", False) and not hasattr(x, "_should_act_as_resource_variable")
 
 
-class _Identity:
-    """Stands for an object in a key without keeping it."""
-
-    __slots__ = ("_reference", "_hash")
-
-    def __init__(self, value):
-        self._reference = weakref.ref(value)
-        self._hash = id(value)
-
-    def __hash__(self):
-        return self._hash
-
-    def __eq__(self, other):
-        return type(other) is _Identity and self._reference() is not None and self._reference() is other._reference()
+class UnhashableArgument(TypeError, AttributeError):
+    """No trace can be found by an argument: 2.21 raises TypeError, 1.15 AttributeError."""
 
 
 def encode(value, ranks_only=False, aliases=None):
@@ -252,10 +243,9 @@ def encode(value, ranks_only=False, aliases=None):
     try:
         hash(value)
     except TypeError:
-        try:
-            return _Identity(value)
-        except TypeError as e:
-            raise AttributeError(f"Arguments supplied to `defun`-generated functions must be hashable: {e}") from None
+        raise UnhashableArgument(
+            f"Could not generate a generic TraceType for {value!r}. Please verify that it is immutable/hashable. "
+            "Otherwise, consider implementing the Tracing Protocol for it.") from None
     try:
         return weakref.ref(value)
     except TypeError:

@@ -51,7 +51,8 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     def set_shape(self, shape):
         """ValueError if the shape is another one."""
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}")
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape "
+                             f"{tensor_shape.as_shape(shape)}.")
 
     def _shape_as_list(self):
         return list(self._dims)
@@ -128,7 +129,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return iter([self[i] for i in range(self._dims[0])])
 
     def __bool__(self):
-        return bool(self._numpy())
+        return self._num_elements != 0 and bool(self._numpy())
 
     def __int__(self):
         return int(self._numpy())
@@ -148,7 +149,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return round(self._numpy(), digits)
 
     def __format__(self, spec):
-        return format(self._numpy(), spec) if not self._dims and spec else self.__str__()
+        return format(self._numpy(), spec)
 
     def __copy__(self):
         return self
@@ -188,7 +189,8 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         value = self._numpy()
         if not self._dims and hasattr(value, "item"):
             return str(value)  # a number, without NumPy's name for its type
-        return repr(value) if is_repr else str(value)
+        text = repr(value) if is_repr else str(value)
+        return "\n" + text if "\n" in text else text
 
     def __str__(self):
         return f"tf.Tensor({self._text(False)}, shape={self.shape}, dtype={self.dtype.name})"

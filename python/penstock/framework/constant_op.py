@@ -1,4 +1,6 @@
 """tf.constant, and how Python values become tensors."""
+import collections.abc
+
 import numpy as np
 
 from penstock import _core
@@ -51,7 +53,47 @@ def _without_tensors(value):
         return value._as_array()
     if isinstance(value, (list, tuple)) and not all(type(item) in _PLAIN_TYPES for item in value):
         return [_without_tensors(item) for item in value]
+    if isinstance(value, collections.abc.Sequence) and not isinstance(value, (list, tuple, str, bytes, memoryview)):
+        return [_without_tensors(item) for item in value]
     return value
+
+
+def _refusal(value, dtype, error):
+    """What eager execution raises where a value becomes no array: TensorFlow's converter has words of its own."""
+    if value is None:
+        return ValueError(f"Attempt to convert a value (None) with an unsupported type ({type(None)}) to a Tensor.")
+    leaves = []
+    stack, depths = [(value, 0)], set()
+    while stack:
+        item, depth = stack.pop()
+        if isinstance(item, (list, tuple)):
+            stack.extend((x, depth + 1) for x in item)
+        else:
+            leaves.append(item)
+            depths.add(depth)
+    if isinstance(error, tensor_values.UnsupportedValue):
+        if any(type(leaf) is int and abs(leaf) >= 2**63 for leaf in leaves):
+            return ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+        if isinstance(value, np.ndarray):
+            return ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type "
+                              f"{type(error.value).__name__}).")
+        if len({type(leaf) for leaf in leaves}) == 1:
+            return ValueError(f"Attempt to convert a value ({error.value!r}) with an unsupported type "
+                              f"({type(error.value)}) to a Tensor.")
+        return ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    if isinstance(value, (np.ndarray, np.generic)) and isinstance(error, TypeError) and dtype is None:
+        return ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype}).")
+    if isinstance(error, TypeError) and dtype is not None:
+        bad = tensor_values.misfit(value, dtype)
+        return error if bad is None else TypeError(
+            f"Cannot convert {bad[0]!r} to EagerTensor of dtype {_CPP_NAMES.get(dtype.name, dtype.name)}")
+    if isinstance(error, ValueError) and "dense tensor" in str(error):
+        return ValueError("Can't convert non-rectangular Python sequence to Tensor." if len(depths) < 2 else
+                          "Can't convert Python sequence with mixed types to Tensor.")
+    return error
+
+
+_CPP_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 _scalars = {}  # (value, its type, type asked for) -> tensor: programs use few numbers, again and again
@@ -61,7 +103,12 @@ def _eager_scalar(value, dtype):
     key = value, type(value), dtype
     found = _scalars.get(key)
     if found is None:
-        array, asked, _ = tensor_values.to_array(value, dtype, None, False, True)
+        try:
+            array, asked, _ = tensor_values.to_array(value, dtype, None, False, True)
+        except (TypeError, ValueError) as e:
+            raise _refusal(value, None if dtype is None else dtypes.as_dtype(dtype).base_dtype, e) from None
+        if dtype is None and asked == dtypes.uint64:
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
         found = _core.eager_from_numpy(array, asked._type_enum)
         if value:  # 0.0 and -0.0 are equal as keys
             if len(_scalars) >= 1000:
@@ -76,11 +123,12 @@ def _eager_constant(value, dtype, shape):
     if isinstance(value, Tensor):
         result = _eager_tensor_constant(value, dtype)
     else:
+        dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        value = _without_tensors(value)
         try:
-            array, dtype, _ = tensor_values.to_array(_without_tensors(value), dtype, None, False, True)
-        except tensor_values.UnsupportedValue as e:
-            raise ValueError(f"Attempt to convert a value ({e.value!r}) with an unsupported type ({type(e.value)}) to "
-                             "a Tensor.") from None
+            array, dtype, _ = tensor_values.to_array(value, dtype, None, False, True)
+        except (TypeError, ValueError) as e:
+            raise _refusal(value, dtype, e) from None
         result = _core.eager_from_numpy(array, dtype._type_enum)
     if shape is None or list(result._dims) == shape:
         return result

@@ -129,20 +129,19 @@ class Tensor:
 
     def __hash__(self):
         if self._compares_elements():
-            raise TypeError("Tensor is unhashable if Tensor equality is enabled. "
-                            "Instead, use tensor.experimental_ref() as the key.")
+            raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
         return id(self)
 
     def __eq__(self, other):
         if other is not None and self._compares_elements():
-            from penstock.ops import math_ops
-            return math_ops.equal(self, other)
+            from penstock.framework import gen
+            return gen.equal(self, other, incompatible_shape_error=False)
         return self is other
 
     def __ne__(self, other):
         if other is not None and self._compares_elements():
-            from penstock.ops import math_ops
-            return math_ops.not_equal(self, other)
+            from penstock.framework import gen
+            return gen.not_equal(self, other, incompatible_shape_error=False)
         return self is not other
 
     def __copy__(self):

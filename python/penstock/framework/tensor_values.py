@@ -67,6 +67,12 @@ def _first_quantized_misfit(values):
     return False, None
 
 
+def misfit(values, dtype):
+    """[leaf] of a leaf of `values` that has no place in a tensor of `dtype`, or None."""
+    bad, leaf = _first_misfit(values, dtype)
+    return [leaf] if bad else None
+
+
 def check_compatible(values, dtype):
     """TypeError if a leaf of `values` has no place in a tensor of `dtype` (None: of any type)."""
     kind = type(values)

@@ -16,6 +16,19 @@ def _mul(x, y, name=None):
     return gen.mul(x, y, name=name)
 
 
+def _logical_or_bitwise(logical, bitwise):
+    """Of bools the logical operation, of integers that of their bits."""
+
+    def function(*inputs, name=None):
+        of_bools = inputs[0].dtype == dtypes.bool
+        return getattr(gen, logical if of_bools else bitwise)(*inputs, name=name)
+    return function
+
+
+def _xor(x, y, name=None):
+    return math_arith.logical_xor(x, y, name=name) if x.dtype == dtypes.bool else gen.bitwise_xor(x, y, name=name)
+
+
 def _binary(function, name):
     """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
 
@@ -79,15 +92,17 @@ def _direct(operator, op_name):
 for _function, _name in (
         (_add, "add"), (_op("sub"), "sub"), (_mul, "mul"), (math_arith.div, "div"), (math_arith.truediv, "truediv"),
         (math_arith.floordiv, "floordiv"), (_op("floor_mod"), "mod"), (math_arith.pow, "pow"),
-        (_op("logical_and"), "and"), (_op("logical_or"), "or"), (math_arith.logical_xor, "xor"),
+        (_logical_or_bitwise("logical_and", "bitwise_and"), "and"),
+        (_logical_or_bitwise("logical_or", "bitwise_or"), "or"), (_xor, "xor"),
         (math_matmul.matmul, "matmul")):
     _binary(_function, _name)
 for _function, _name in ((_op("sparse_dense_cwise_div"), "div"), (_sparse_truediv, "truediv"),
                          (_op("sparse_dense_cwise_mul"), "mul")):
     _sparse_binary(_function, _name)
-for _operator, _name in (("__neg__", "neg"), ("__invert__", "logical_not"), ("__lt__", "less"),
-                         ("__le__", "less_equal"), ("__gt__", "greater"), ("__ge__", "greater_equal")):
+for _operator, _name in (("__neg__", "neg"), ("__lt__", "less"), ("__le__", "less_equal"), ("__gt__", "greater"),
+                         ("__ge__", "greater_equal")):
     _direct(_operator, _name)
+ops.Tensor._override_operator("__invert__", _logical_or_bitwise("logical_not", "invert"))
 ops.Tensor._override_operator("__abs__", math_arith.abs)
 ops.Tensor._override_operator("__getitem__", array_slice._slice_helper)
 

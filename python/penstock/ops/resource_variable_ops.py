@@ -136,7 +136,10 @@ class BaseResourceVariable(variables.VariableV1):
         return self._graph_element
 
     def set_shape(self, shape):
-        raise NotImplementedError("ResourceVariable does not implement set_shape()")
+        """Narrows the static shape of a variable of eager execution. NotImplementedError in graphs."""
+        if self._in_graph_mode:
+            raise NotImplementedError("ResourceVariable does not implement set_shape()")
+        self._shape = self._shape.merge_with(shape)
 
     def is_initialized(self, name=None):
         """A scalar bool tensor: whether the variable has a value."""
@@ -185,7 +188,7 @@ class BaseResourceVariable(variables.VariableV1):
 
     def eval(self, session=None):
         if not self._in_graph_mode:
-            raise RuntimeError("Trying to eval in EAGER mode")
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
         return self._graph_element.eval(session=session)
 
     def numpy(self):
@@ -282,6 +285,12 @@ class BaseResourceVariable(variables.VariableV1):
     def scatter_nd_update(self, indices, updates, name=None):
         return self._scatter_nd(gen.resource_scatter_nd_update, indices, updates, name)
 
+    def scatter_nd_max(self, indices, updates, name=None):
+        return self._scatter_nd(gen.resource_scatter_nd_max, indices, updates, name)
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        return self._scatter_nd(gen.resource_scatter_nd_min, indices, updates, name)
+
     def _strided_slice_assign(self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask,
                               new_axis_mask, shrink_axis_mask):
         with _handle_graph(self.handle), self._assign_dependencies():
@@ -290,6 +299,9 @@ class BaseResourceVariable(variables.VariableV1):
                 value=ops.convert_to_tensor(value, dtype=self.dtype), name=name, begin_mask=begin_mask,
                 end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                 shrink_axis_mask=shrink_axis_mask))
+
+    def __iter__(self):
+        return super().__iter__() if self._in_graph_mode else iter(self.read_value())
 
     def __int__(self):
         return int(self.numpy())
@@ -340,7 +352,7 @@ class BaseResourceVariable(variables.VariableV1):
     def to_proto(self, export_scope=None):
         """A VariableDef, or None for a variable outside `export_scope`."""
         if not self._in_graph_mode:
-            raise RuntimeError("to_proto is not supported for variables of eager execution")
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
         if export_scope is not None and not self.handle.name.startswith(export_scope):
             return None
         from penstock.proto import variable_pb2

@@ -11,6 +11,7 @@ import os
 
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework.mode import mode
 from penstock.ops import array_ops
@@ -18,6 +19,7 @@ from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import state_ops
 from penstock.training.tracking import base as trackable
+from penstock.util import object_identity
 
 
 class VariableSynchronization(enum.Enum):
@@ -114,9 +116,9 @@ class VariableMetaclass(type):
     def _variable_v2_call(cls, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                           variable_def=None, dtype=None, import_scope=None, constraint=None,
                           synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
-                          shape=None):
+                          shape=None, experimental_enable_variable_lifting=None):
         kwargs = dict(locals())
-        del kwargs["cls"]
+        del kwargs["cls"], kwargs["experimental_enable_variable_lifting"]
         if aggregation is None:
             kwargs["aggregation"] = VariableAggregation.NONE
         return _through_creators(lambda **kw: default_variable_creator_v2(None, **kw), kwargs)
@@ -273,6 +275,14 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
         """Sets the positions that `indices` name."""
         raise NotImplementedError
 
+    def scatter_nd_max(self, indices, updates, name=None):
+        """Raises to a maximum the positions that `indices` name."""
+        raise NotImplementedError
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        """Lowers to a minimum the positions that `indices` name."""
+        raise NotImplementedError
+
     def count_up_to(self, limit):
         """The value, which then grows by one."""
         raise NotImplementedError
@@ -303,18 +313,17 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
 
     def __hash__(self):
         if mode.tensor_equality and ops.executing_eagerly_outside_functions():
-            raise TypeError("Variable is unhashable if Tensor equality is enabled. "
-                            "Instead, use tensor.experimental_ref() as the key.")
+            raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self})")
         return id(self)
 
     def __eq__(self, other):
         if mode.tensor_equality and ops.executing_eagerly_outside_functions():
-            return math_ops.equal(self, other)
+            return gen.equal(self, other, incompatible_shape_error=False)
         return self is other
 
     def __ne__(self, other):
         if mode.tensor_equality and ops.executing_eagerly_outside_functions():
-            return math_ops.not_equal(self, other)
+            return gen.not_equal(self, other, incompatible_shape_error=False)
         return self is not other
 
     def __iter__(self):
@@ -341,11 +350,11 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
 
     def experimental_ref(self):
         """A hashable stand-in for the variable."""
-        return _Reference(self)
+        return object_identity.Reference(self)
 
     def ref(self):
         """A hashable stand-in for the variable."""
-        return _Reference(self)
+        return object_identity.Reference(self)
 
     @staticmethod
     def from_proto(variable_def, import_scope=None):
@@ -381,25 +390,6 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
             return variable_pb2.SaveSliceInfoDef(
                 full_name=ops.strip_name_scope(self.full_name, export_scope), full_shape=self.full_shape,
                 var_offset=self.var_offset, var_shape=self.var_shape)
-
-
-class _Reference(object):
-    """Compares by identity, whatever `==` means for what it wraps."""
-
-    def __init__(self, wrapped):
-        self._wrapped = wrapped
-
-    def deref(self):
-        return self._wrapped
-
-    def __eq__(self, other):
-        return isinstance(other, _Reference) and self._wrapped is other._wrapped
-
-    def __ne__(self, other):
-        return not self == other
-
-    def __hash__(self):
-        return id(self._wrapped)
 
 
 class VariableV1(Variable):

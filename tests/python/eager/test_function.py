@@ -611,3 +611,18 @@ def test_an_argument_is_there_before_the_body():
             return tf.tuple([x, x + 1], control_inputs=[x])
 
     assert [t.numpy() for t in f(tf.constant(1))] == [1, 2]
+
+
+@pytest.mark.parametrize("value", [{1}, [{1}], {"a": {2}}])
+def test_arguments_that_cannot_be_told_apart(value):
+    with pytest.raises(TypeError, match="Could not generate a generic TraceType for"):
+        tf.function(lambda x: 1.0)(value)
+
+
+def test_a_ragged_signature_tells_another_kind_from_another_shape():
+    f = tf.function(lambda x: x, input_signature=[tf.RaggedTensorSpec([3, None], tf.int32)])
+    assert f(tf.ragged.constant([[1], [], [2, 3]])).to_list() == [[1], [], [2, 3]]
+    for value, message in (([[1.0], [2.0], [3.0]], "Structure .* does not match"),
+                           ([[[1]], [[2]], [[3]]], "Structure .* does not match"), ([[1], [2], [3], [4]], "incompatible")):
+        with pytest.raises(ValueError, match=message):
+            f(tf.ragged.constant(value))

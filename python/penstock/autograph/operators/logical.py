@@ -56,8 +56,9 @@ def not_eq(a, b):
 def _equal(a, b):
     if a is None or b is None:
         return False
-    from penstock.ops import math_ops
     try:
-        return math_ops.equal(a, b)
+        return gen.equal(a, b, incompatible_shape_error=False)
     except (TypeError, ValueError):
-        return a is b if type(a) is not type(b) and not (_symbolic(a) and _symbolic(b)) else math_ops.equal(a, b)
+        if type(a) is type(b) or _symbolic(a) and _symbolic(b):
+            raise
+        return a is b

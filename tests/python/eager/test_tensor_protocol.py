@@ -1,0 +1,131 @@
+"""What an EagerTensor is to Python and NumPy: operators, conversions, text, errors. The answers are TensorFlow 2.21's."""
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+from penstock.framework.mode import mode
+
+
+@pytest.fixture(autouse=True)
+def eager(monkeypatch):
+    monkeypatch.setattr(mode, "tensor_equality", True)
+    with context.eager_mode():
+        yield
+
+
+N = np.array([1, 2, 3], np.float32)
+
+
+def a():
+    return tf.constant([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("made", [
+    lambda: N + a(), lambda: np.float64(2) * a(), lambda: [1, 2, 3] + a(), lambda: N / a(), lambda: N ** a(),
+    lambda: a() + N.astype(int), lambda: N + tf.Variable(a()), lambda: tf.Variable(a()) - N])
+def test_arrays_on_either_side_give_tensors(made):
+    assert tf.is_tensor(made()) and made().dtype == tf.float32
+
+
+@pytest.mark.parametrize("left, right, expected", [
+    (6, 3, [2, 7, 5]), (np.array([6, 1]), 3, [[2, 1], [7, 3], [5, 2]]), (True, False, [False, True, True])])
+def test_bits_and_truth(left, right, expected):
+    x = tf.constant(left)
+    results = x & right, x | right, x ^ right
+    assert [r.numpy().tolist() for r in results] == expected
+    if not isinstance(left, bool):
+        assert (left & x).numpy().tolist() == np.bitwise_and(left, left).tolist()
+    assert (~x).numpy().tolist() == (not left if left is True else np.invert(left).tolist())
+
+
+def test_graphs_know_bits_too():
+    f = tf.function(lambda x, y: (x & y, 1 | x, ~x))
+    assert [int(t) for t in f(tf.constant(6), tf.constant(3))] == [2, 7, -7]
+
+
+def test_equality_of_other_shapes_is_false():
+    other = tf.constant([1.0, 2.0])
+    assert (a() == other).numpy() is np.False_ and bool(a() != other)
+    assert not bool(tf.Variable(a()) == other) and bool(tf.Variable(a()) != other)
+    assert not bool(tf.function(lambda x, y: x == y)(a(), other))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        a() < other
+
+
+def test_truth_and_numbers():
+    assert not tf.constant([]) and not tf.constant(0) and tf.constant([[1.0]]) and tf.constant("a")
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(a())
+    assert int(tf.constant("12")) == 12 and float(tf.constant(3)) == 3.0 and complex(tf.constant(2j)) == 2j
+    assert math.sqrt(tf.constant(4.0)) == 2.0 and list(range(tf.constant(2))) == [0, 1] and "abc"[tf.constant(1)] == "b"
+    with pytest.raises(TypeError):
+        range(tf.constant(2.0))
+    assert N[tf.constant([True, False, True])].tolist() == [1, 3] and np.zeros(tf.constant(2)).shape == (2,)
+
+
+def test_text():
+    assert f"{tf.constant(2.5)}" == "2.5" and f"{tf.constant(2.5):.2f}" == "2.50" and f"{a()}" == "[1. 2. 3.]"
+    assert f"{tf.constant(3):05d}" == "00003" and "%.1f" % tf.constant(2.5) == "2.5"
+    m = tf.constant([[1, 2], [3, 4]])
+    assert str(m) == "tf.Tensor(\n[[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"
+    assert repr(m) == ("<tf.Tensor: shape=(2, 2), dtype=int32, numpy=\n"
+                       "array([[1, 2],\n       [3, 4]], dtype=int32)>")
+    assert repr(tf.Variable(m, name="m")).endswith("numpy=\narray([[1, 2],\n       [3, 4]], dtype=int32)>")
+    with pytest.raises(TypeError, match="unsupported format string"):
+        format(a(), "x")
+
+
+def test_identity():
+    x = a()
+    assert copy.copy(x) is x and copy.deepcopy([x])[0] is x and pickle.loads(pickle.dumps(x)).numpy().tolist() == [1, 2, 3]
+    assert x.ref() == x.ref() and x.ref().deref() is x and len({x.ref(), x.ref(), a().ref()}) == 2
+    with pytest.raises(TypeError, match=r"Tensor is unhashable. Instead, use tensor.ref\(\)"):
+        {x: 1}
+    v = tf.Variable(x)
+    with pytest.raises(TypeError, match=r"Variable is unhashable. Instead, use variable.ref\(\)"):
+        hash(v)
+    assert v.ref().deref() is v and repr(v.ref()).startswith("<Reference wrapping <tf.Variable")
+    with pytest.raises(ValueError, match=r"shape \(3,\) is not compatible with supplied shape \(4,\)"):
+        x.set_shape([4])
+
+
+@pytest.mark.parametrize("value, expected", [
+    (range(3), [0, 1, 2]), ([range(2), range(2)], [[0, 1], [0, 1]]), (bytearray(b"ab"), [97, 98]),
+    (np.array(["a", "b"]), [b"a", b"b"])])
+def test_sequences(value, expected):
+    assert tf.constant(value).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("value, dtype, error, message", [
+    ([[1, 2], [3]], None, ValueError, "Can't convert non-rectangular Python sequence to Tensor"),
+    ([1, [2]], None, ValueError, "Can't convert Python sequence with mixed types to Tensor"),
+    ([1, "a"], None, ValueError, "Can't convert Python sequence with mixed types to Tensor"),
+    (2**63, None, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
+    ([2**100], None, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
+    (None, None, ValueError, r"Attempt to convert a value \(None\) with an unsupported type"),
+    (object, None, ValueError, r"Attempt to convert a value .* with an unsupported type \(<class 'type'>\)"),
+    (np.array([b"a", None]), None, ValueError, "Unsupported object type NoneType"),
+    (np.datetime64("2020-01-01"), None, ValueError, "Failed to convert a NumPy array to a Tensor"),
+    (1.5, tf.int32, TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32"),
+    (["a"], tf.float32, TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
+    (1, tf.bool, TypeError, "Cannot convert 1 to EagerTensor of dtype bool")])
+def test_what_becomes_no_tensor(value, dtype, error, message):
+    with pytest.raises(error, match=message):
+        tf.constant(value, dtype)
+
+
+def test_variables_of_eager_execution():
+    v = tf.Variable([1.0, 2.0], shape=[None], experimental_enable_variable_lifting=False)
+    assert [float(x) for x in v] == [1.0, 2.0]
+    v.scatter_nd_max([[0]], [5.0])
+    v.scatter_nd_min([[1]], [-1.0])
+    assert v.numpy().tolist() == [5.0, -1.0]
+    v.set_shape([2])
+    assert v.shape == [2]
+    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+        v.eval()

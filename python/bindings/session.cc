@@ -51,6 +51,12 @@ struct PyServer {
   std::shared_ptr<Server> server;
 };
 
+std::vector<std::shared_ptr<Server>> Servers(const std::vector<PyServer>& servers) {
+  std::vector<std::shared_ptr<Server>> all;
+  for (const PyServer& each : servers) all.push_back(each.server);
+  return all;
+}
+
 struct PySession {
   std::shared_ptr<Graph> graph;
   std::shared_ptr<Session> session;
@@ -236,27 +242,27 @@ void BindSession(nb::module_& m) {
   nb::class_<PySession>(m, "Session")
       .def(
           "__init__",
-          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config, PyServer* server) {
-            if (!server && !target.empty() && target != "local") {
+          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config,
+             const std::vector<PyServer>& servers) {
+            if (servers.empty() && !target.empty() && target != "local") {
               Raise(Status(Code::kNotFound,
                            StrCat("No session factory registered for the given session options: {target: \"", target,
                                   "\"}; this runtime serves the target \"\"")));
             }
             auto session = Guard([&] {
               // Iterators end with their session, and wait for threads that may be calling Python.
-              return std::shared_ptr<Session>(
-                  new Session(graph.graph, ParseConfig(Bytes(config)), server ? server->server : nullptr),
-                  [](Session* dying) {
-                    std::optional<NoGil> no_gil;
-                    if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
-                    delete dying;
-                  });
+              return std::shared_ptr<Session>(new Session(graph.graph, ParseConfig(Bytes(config)), Servers(servers)),
+                                              [](Session* dying) {
+                                                std::optional<NoGil> no_gil;
+                                                if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
+                                                delete dying;
+                                              });
             });
             WatchInterrupts();
             new (self) PySession{graph.graph, std::move(session)};
           },
           nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0),
-          nb::arg("server").none() = nb::none())
+          nb::arg("servers") = std::vector<PyServer>())
       .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"),
            nb::arg("options").none() = nb::none(), nb::arg("metadata") = false)
       .def(
@@ -276,10 +282,10 @@ void BindSession(nb::module_& m) {
            })
       .def_static(
           "reset",
-          [](const std::vector<std::string>& containers, PyServer* server) {
-            Session::Reset(containers, server ? server->server.get() : nullptr);
+          [](const std::vector<std::string>& containers, const std::vector<PyServer>& servers) {
+            Session::Reset(containers, Servers(servers));
           },
-          nb::arg("containers"), nb::arg("server").none() = nb::none());
+          nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
   m.def(
       "list_local_devices",
       [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },

@@ -213,8 +213,8 @@ class Server:
 
 class Session:
     """Runs parts of one graph. All methods may be called from many threads; the GIL is released while running."""
-    def __init__(self, graph: Graph, target: str = "", config: bytes = b"", server: Optional[Server] = None) -> None:
-        """config: a serialized ConfigProto; server: whose devices it runs on, else it has its own."""
+    def __init__(self, graph: Graph, target: str = "", config: bytes = b"", servers: Sequence[Server] = ()) -> None:
+        """config: a serialized ConfigProto; servers: whose devices it runs on, its target's first, else it has its own."""
     def run(
         self,
         feeds: Sequence[tuple[TensorId, Any]],
@@ -242,7 +242,7 @@ class Session:
     def list_devices(self) -> list[DeviceInfo]: ...
     def close(self) -> None: ...
     @staticmethod
-    def reset(containers: Sequence[str], server: Optional[Server] = None) -> None: ...
+    def reset(containers: Sequence[str], servers: Sequence[Server] = ()) -> None: ...
 
 def list_local_devices(config: bytes = b"") -> list[DeviceInfo]: ...
 def set_py_function(call: Callable[[bytes, str, list[Any]], list[Any]]) -> None:

@@ -409,8 +409,8 @@ class Session(BaseSession):
     def reset(target, containers=None, config=None):
         """Clears resource containers (all if none are named) and closes the sessions of a target."""
         _config_bytes(config)
-        server = server_lib.find(compat.as_str(target or ""))
-        _core.Session.reset([compat.as_str(c) for c in containers or ()], server)
+        servers = server_lib.find(compat.as_str(target or ""))
+        _core.Session.reset([compat.as_str(c) for c in containers or ()], servers)
 
 
 class InteractiveSession(BaseSession):

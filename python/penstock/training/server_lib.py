@@ -12,9 +12,10 @@ _servers = weakref.WeakValueDictionary()  # target -> Server
 
 
 def find(target):
-    """The runtime's server behind a session's target, or None if no server of this process has it."""
+    """The runtime's servers that a session of this target runs on, the target's own first; none if no server of this
+    process has it. UnimplementedError: a task of its cluster is not served by this process."""
     server = _servers.get(target)
-    return None if server is None else server._server
+    return [] if server is None else [server._server, *(peer._server for peer in server._peers())]
 
 
 class ClusterSpec:
@@ -146,12 +147,13 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
 
 
 class Server:
-    """A server of a cluster with one task: sessions of this process whose target is the server's share its devices,
-    and so its variables and queues, and what lives there stays when they close.
+    """A task of a cluster whose tasks are all in this process: sessions whose target is the server's run on the devices
+    of them all, share them with other such sessions, and so variables and queues, and what lives there stays when they
+    close.
 
     server_or_cluster_def: a ServerDef, or what a ClusterSpec is made of. job_name, task_index: which task it is, if
-    that leaves a choice. config: a ConfigProto; start: whether to start it at once. UnimplementedError for clusters of
-    several tasks: other processes are not served.
+    that leaves a choice. config: a ConfigProto; start: whether to start it at once. Other processes are not reached: a
+    session for a cluster that has tasks there gets UnimplementedError.
     """
 
     def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):
@@ -165,8 +167,6 @@ class Server:
             address = spec.task_address(server_def.job_name, server_def.task_index)
         except ValueError as e:
             raise errors.InvalidArgumentError(None, None, str(e)) from None
-        if sum(spec.num_tasks(job) for job in spec.jobs) != 1:
-            raise errors.UnimplementedError(None, None, "A server of a cluster with several tasks")
         self._socket, self._target = _reserve(address)
         self._server = _core.Server(server_def.job_name, server_def.task_index,
                                     server_def.default_session_config.SerializeToString())
@@ -181,6 +181,17 @@ class Server:
     def start(self):
         """Sessions may connect from now on."""
         _servers[self._target] = self
+
+    def _peers(self):
+        """The started servers of the cluster's other tasks."""
+        started = {(s.server_def.job_name, s.server_def.task_index): s for s in list(_servers.values())
+                   if s.server_def.cluster == self.server_def.cluster}
+        tasks = [(job.name, task) for job in self.server_def.cluster.job for task in sorted(job.tasks)]
+        for job, task in tasks:
+            if (job, task) not in started:
+                raise errors.UnimplementedError(
+                    None, None, f"/job:{job}/task:{task} of the cluster is not served by this process")
+        return [started[task] for task in tasks if started[task] is not self]
 
     def join(self):
         """Waits for ever: a server ends with its process."""

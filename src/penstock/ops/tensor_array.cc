@@ -68,10 +68,57 @@ void SplitGradient(GradContext& g) {
   g.Set(3, flow);
 }
 
+void OldHandleShape(ShapeContext& c) { c.out(0, PartialShape({2})); }
+
 void GradShape(ShapeContext& c) {
   c.out(0, PartialShape({2}));
   c.out(1, PartialShape({}));
   c.out_handle(0, c.in_handle(0));
+}
+
+// The first two versions, which old graphs hold: a handle is two strings, by reference or by value.
+void RegisterOldVersions(OpRegistry& ops) {
+  for (const bool first : {true, false}) {
+    const std::string version = first ? "" : "V2", type = first ? "Ref(string)" : "string";
+    const auto add = [&](const std::string& what, int deprecated_since) {
+      OpBuilder op = ops.Add("TensorArray" + what + version);
+      op.Doc("As TensorArray" + what + "V3.");
+      if (deprecated_since > 0) op.Deprecated(deprecated_since, "Use TensorArray" + what + "V3");
+      return op;
+    };
+    const auto use = [&](const std::string& what, int deprecated_since) {
+      return add(what, deprecated_since).Input("handle: " + type).OrderDependent();
+    };
+    const int v3 = first ? 16 : 26;
+    OpBuilder array = add("", v3).Input("size: int32").Output("handle: " + type).Attr("dtype: type").Stateful();
+    if (!first) array.Attr("element_shape: shape = ?");
+    array.Attr("dynamic_size: bool = false").Attr("clear_after_read: bool = true")
+        .Attr("tensor_array_name: string = ''").NotDifferentiable().Shape(OldHandleShape);
+    if (first) array.Attr("element_shape: shape = ?");
+    add("Grad", v3).Input("handle: string").Input("flow_in: float").Output("grad_handle: " + type)
+        .Attr("source: string").Stateful().NotDifferentiable().Shape(OldHandleShape);
+    use("Write", v3).Input("index: int32").Input("value: T").Input("flow_in: float").Output("flow_out: float")
+        .Attr("T: type").Shape(FlowShape);
+    use("Read", v3).Input("index: int32").Input("flow_in: float").Output("value: dtype").Attr("dtype: type")
+        .Shape(shapes::Unknown);
+    use("Gather", v3).Input("indices: int32").Input("flow_in: float").Output("value: dtype").Attr("dtype: type")
+        .Attr("element_shape: shape = ?").Shape(shapes::Unknown);
+    use("Scatter", first ? 19 : 26).Input("indices: int32").Input("value: T").Input("flow_in: float")
+        .Output("flow_out: float").Attr("T: type").Shape(FlowShape);
+    use("Concat", first ? 16 : 0).Input("flow_in: float").Output("value: dtype").Output("lengths: int64")
+        .Attr("dtype: type").Attr("element_shape_except0: shape = ?").Shape(shapes::Unknown);
+    use("Split", v3).Input("value: T").Input("lengths: int64").Input("flow_in: float").Output("flow_out: float")
+        .Attr("T: type").Shape(FlowShape);
+    use("Size", v3).Input("flow_in: float").Output("size: int32").NotDifferentiable().Shape(shapes::Scalar);
+    use("Close", v3).NotDifferentiable().Shape(shapes::None);
+  }
+  ops.Add("TensorArrayPack").Input("handle: Ref(string)").Input("flow_in: float").Output("value: dtype")
+      .Attr("dtype: type").Attr("element_shape: shape = ?").OrderDependent()
+      .Shape(shapes::Unknown).Deprecated(16, "Use TensorArrayGatherV3 with RangeOp")
+      .Doc("All elements, stacked along a new first dimension.");
+  ops.Add("TensorArrayUnpack").Input("handle: Ref(string)").Input("value: T").Input("flow_in: float")
+      .Output("flow_out: float").Attr("T: type").OrderDependent().Shape(FlowShape)
+      .Deprecated(20, "Use TensorArrayScatterV3 with RangeOp").Doc("Writes all elements: the rows of `value`.");
 }
 
 }  // namespace
@@ -137,6 +184,7 @@ void RegisterTensorArrayOps(OpRegistry& ops) {
       .Shape(shapes::Scalar).Doc("How many elements there are.");
   ops.Add("TensorArrayCloseV3")
       .Input("handle: resource").Stateful().NotDifferentiable().Shape(shapes::None).Doc("Frees the elements.");
+  RegisterOldVersions(ops);
 }
 
 }  // namespace penstock

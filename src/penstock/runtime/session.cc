@@ -64,15 +64,17 @@ std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& opti
   return MakeDevices(kJobPrefix, options);
 }
 
-Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server)
-    : graph_(std::move(graph)), options_(std::move(options)), server_(std::move(server)) {
-  if (server_ && !options_.cluster.empty())
-    throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
-  if (server_) {
-    if (options_.operation_timeout_ms == 0) options_.operation_timeout_ms = server_->options().operation_timeout_ms;
-    options_.log_device_placement |= server_->options().log_device_placement;
+Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers)
+    : graph_(std::move(graph)), options_(std::move(options)), servers_(std::move(servers)) {
+  if (servers_.empty()) {
+    devices_ = MakeLocalDevices(options_);
+  } else {
+    if (!options_.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
+    const SessionOptions& defaults = servers_[0]->options();
+    if (options_.operation_timeout_ms == 0) options_.operation_timeout_ms = defaults.operation_timeout_ms;
+    options_.log_device_placement |= defaults.log_device_placement;
+    AddServersDevices();
   }
-  devices_ = server_ ? server_->devices() : MakeLocalDevices(options_);
   MakePools(options_, &inter_op_, &intra_op_);
   for (const auto& device : devices_) environment_.devices.push_back(device.get());
   environment_.kernels = &KernelRegistry::Global();
@@ -92,6 +94,19 @@ Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shar
   Sessions().insert(this);
 }
 
+void Session::AddServersDevices() {
+  std::vector<DeviceName> filters;
+  for (const std::string& filter : options_.device_filters) filters.push_back(DeviceName::Parse(filter));
+  for (const auto& server : servers_) {
+    for (const auto& device : server->devices()) {
+      const bool visible = filters.empty() || server == servers_[0] || std::ranges::any_of(filters, [&](const auto& f) {
+                             return f.Matches(device->parsed_name());
+                           });
+      if (visible) devices_.push_back(device);
+    }
+  }
+}
+
 Session::~Session() {
   {
     std::lock_guard lock(g_sessions_mutex);
@@ -105,7 +120,7 @@ Session::~Session() {
   partial_runs_.clear();
   compiled_.clear();
   stateful_kernels_.clear();
-  if (!server_) ClearContainers(devices_, {});
+  if (servers_.empty()) ClearContainers(devices_, {});
   functions_.reset();
 }
 
@@ -257,12 +272,13 @@ void Session::Close() {
   CancelPartialRuns();
 }
 
-void Session::Reset(const std::vector<std::string>& containers, Server* server) {
+void Session::Reset(const std::vector<std::string>& containers, const std::vector<std::shared_ptr<Server>>& servers) {
   std::lock_guard lock(g_sessions_mutex);
-  if (server) server->Clear(containers);
+  for (const auto& server : servers) server->Clear(containers);
   for (Session* session : Sessions()) {
-    if (session->server_.get() != server) continue;
-    if (!server) ClearContainers(session->devices_, containers);
+    if (session->servers_.empty() != servers.empty()) continue;
+    if (!servers.empty() && session->servers_[0] != servers[0]) continue;
+    if (servers.empty()) ClearContainers(session->devices_, containers);
     session->Close();
   }
 }

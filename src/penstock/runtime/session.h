@@ -19,9 +19,10 @@ namespace penstock {
 // All methods may be called from many threads at once.
 class Session {
  public:
-  // On devices of its own, or on a server's. InvalidArgument: a bad device count or thread count; Unimplemented: a
-  // server's session over several tasks.
-  Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server = nullptr);
+  // On devices of its own or, if there are servers, on theirs: those of the first, its target's, and of the others what
+  // device_filters lets see. InvalidArgument: a bad device count or thread count, a malformed filter; Unimplemented:
+  // other servers than those of the target's cluster.
+  Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers = {});
   ~Session();
 
   struct Signature {
@@ -49,20 +50,22 @@ class Session {
   // Cancels what runs; later calls fail with Cancelled.
   void Close();
   bool closed() const { return closed_; }
-  // Clears containers (all if empty) of every session on this server, of every session without a server if it is null,
-  // and closes them.
-  static void Reset(const std::vector<std::string>& containers, Server* server = nullptr);
+  // Clears containers (all if empty) of these servers and closes the sessions whose target is the first; without
+  // servers, of every session that has none.
+  static void Reset(const std::vector<std::string>& containers,
+                    const std::vector<std::shared_ptr<Server>>& servers = {});
   static void CloseAll();
 
  private:
   struct PartialState;
   void CancelPartialRuns();
+  void AddServersDevices();
   ThreadPool* PoolFor(const RunOptions& options) const;
   std::shared_ptr<Kernel> MakeKernel(const std::string& scope, const Node& node, const NodeView& view);
 
   std::shared_ptr<Graph> graph_;
   SessionOptions options_;
-  std::shared_ptr<Server> server_;
+  std::vector<std::shared_ptr<Server>> servers_;
   std::vector<std::shared_ptr<Device>> devices_;
   std::vector<std::shared_ptr<ThreadPool>> inter_op_;  // more than one only if the options list them
   std::shared_ptr<ThreadPool> intra_op_;

@@ -1,9 +1,11 @@
 """tf.train.ClusterSpec and tf.train.Server. The expected values and messages are those of TensorFlow 1.15.5."""
 import gc
+import socket
 
 import pytest
 
 import penstock.v1 as tf
+from penstock.framework import function
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +56,56 @@ def test_sessions_share_a_server():
             later.run(r)
 
 
+def make_cluster(**jobs):
+    """Servers of a cluster in this process: job -> list of servers."""
+    def free_port():
+        with socket.socket() as s:
+            s.bind(("", 0))
+            return s.getsockname()[1]
+
+    spec = {job: [f"localhost:{free_port()}" for _ in range(count)] for job, count in jobs.items()}
+    return {job: [tf.train.Server(spec, job_name=job, task_index=i) for i in range(count)]
+            for job, count in jobs.items()}
+
+
+def test_a_cluster_in_one_process():
+    servers = make_cluster(ps=1, worker=2)
+    with tf.device("/job:ps/task:0"):
+        v = tf.Variable(1.0, use_resource=False, name="v")
+    with tf.device("/job:worker/task:1"):
+        y = v * 10.0
+    z = y + 1.0
+    gradient, = tf.gradients(z, v)
+    with tf.Session(servers["worker"][0].target) as one, tf.Session(servers["worker"][1].target) as two:
+        names = [f"/job:{job}/replica:0/task:{i}/device:CPU:0" for job, i in (("ps", 0), ("worker", 0), ("worker", 1))]
+        assert sorted(d.name for d in one.list_devices()) == names
+        one.run(v.initializer)
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        assert two.run(v.assign_add(2.0)) == 3.0
+        assert one.run([z, gradient], options=options, run_metadata=metadata) == [31.0, 10.0]
+        where = {node.node_name: stats.device for stats in metadata.step_stats.dev_stats for node in stats.node_stats}
+        assert [where[op.name] for op in (v.op, z.op, y.op)] == names
+    only_ps = tf.ConfigProto(device_filters=["/job:ps"])
+    with tf.Session(servers["worker"][0].target, config=only_ps) as sess:
+        assert len(sess.list_devices()) == 2 and sess.run(v) == 3.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="worker/task:1"):
+            sess.run(y)
+
+
+def test_a_function_runs_on_another_task():
+    servers = make_cluster(ps=1, worker=1)
+
+    @function.Defun(tf.int32, tf.int32)
+    def product(x, y):
+        return x * y
+
+    for target in ("/job:ps/task:0", "/job:ps/replica:0/task:0/device:CPU:0"):
+        result = tf.raw_ops.RemoteCall(target=target, args=[tf.constant(6), tf.constant(7)], Tout=[tf.int32], f=product)
+        with tf.Session(servers["worker"][0].target) as sess:
+            assert sess.run(result) == [42]
+
+
 def test_a_server_has_a_timeout_for_its_sessions():
     server = tf.train.Server.create_local_server(config=tf.ConfigProto(operation_timeout_in_ms=100))
     value = tf.FIFOQueue(1, tf.float32).dequeue()
@@ -90,8 +142,9 @@ def test_what_a_server_is_made_of():
             tf.train.Server(*arguments)
     with pytest.raises(TypeError, match="Could not convert"):
         tf.train.Server("localhost:0")
-    with pytest.raises(tf.errors.UnimplementedError):
-        tf.train.Server(cluster, job_name="b")
+    alone = tf.train.Server(cluster, job_name="b")
+    with pytest.raises(tf.errors.UnimplementedError, match="/job:a/task:0 of the cluster is not served"):
+        tf.Session(alone.target)
     with pytest.raises(tf.errors.NotFoundError, match="No server factory"):
         tf.train.Server({"a": ["localhost:0"]}, protocol="carrier pigeon")
     server = tf.train.Server({"b": {3: "localhost:0"}}, start=False)

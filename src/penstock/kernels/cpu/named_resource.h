@@ -1,5 +1,5 @@
-// Kernels whose output is an object of the device with a name: queues, tables, accumulators. The handle is a resource
-// or, in the first version of an op, a reference to two strings.
+// Kernels whose output is an object with a name: queues, tables, accumulators of the device, arrays and stacks of the
+// step. The handle is a resource or, in the first version of an op, a reference to two strings.
 #pragma once
 
 #include <mutex>
@@ -56,9 +56,28 @@ class NamedResourceKernel : public Kernel {
   Ref<VariableSlot> ref_;
 };
 
-// The object behind input i, a handle of either kind.
+// Hands an object that ends with its step over as output 0: a resource that holds it, or, in older versions of the op,
+// its container and name, by value or by reference.
+inline void SetStepResource(KernelContext& k, ResourceHandle handle) {
+  const DataType type = k.node().output_type(0);
+  if (type == DT_RESOURCE) {
+    Tensor tensor(DT_RESOURCE, Shape());
+    *tensor.mutable_data<ResourceHandle>() = std::move(handle);
+    return k.SetOutput(0, tensor);
+  }
+  k.step().step_resources->Put(handle.container, handle.name, handle.resource);
+  Tensor names = Tensor::Vector<TString>({TString(handle.container), TString(handle.name)});
+  if (!IsRef(type)) return k.SetOutput(0, names);
+  auto slot = MakeRef<VariableSlot>();
+  slot->dtype = DT_STRING;
+  slot->name = handle.name;
+  slot->value = std::move(names);
+  k.SetRef(0, slot);
+}
+
+// The object behind input i, a handle of any kind; names are looked up in `named`.
 template <class R>
-Ref<R> NamedResource(KernelContext& k, int i) {
+Ref<R> NamedResource(KernelContext& k, int i, const ResourceManager& named) {
   if (!k.is_ref(i) && k.input(i).dtype() == DT_RESOURCE) return k.Lookup<R>(i);
   Tensor names = k.input(i);
   if (k.is_ref(i)) {
@@ -67,9 +86,13 @@ Ref<R> NamedResource(KernelContext& k, int i) {
   }
   k.Require(names.dtype() == DT_STRING && names.num_elements() == 2, "A handle must have two elements");
   const TString* name = names.data<TString>();
-  Ref<R> object = k.resources().FindAs<R>(name[0], name[1]);
+  Ref<R> object = named.FindAs<R>(name[0], name[1]);
   if (!object) throw NotFound("Resource ", name[0].view(), "/", name[1].view(), " does not exist");
   return object;
+}
+template <class R>
+Ref<R> NamedResource(KernelContext& k, int i) {
+  return NamedResource<R>(k, i, k.resources());
 }
 
 }  // namespace penstock

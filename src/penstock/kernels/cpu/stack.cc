@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/named_resource.h"
 
 namespace penstock {
 namespace {
@@ -59,25 +60,28 @@ struct MakeStack {
   void operator()(KernelContext& k) const {
     static std::atomic<int64_t> number{0};
     const std::string unique = StrCat(name, "_", number.fetch_add(1));
-    Tensor handle(DT_RESOURCE, Shape());
-    // Held by its handles alone: it ends with the step at the latest.
-    *handle.mutable_data<ResourceHandle>() = {
-        k.device().name(),   "_stacks",     unique,
-        "tensorflow::Stack", {{dtype, {}}}, MakeRef<Stack>(unique, dtype, k.Int(0))};
-    k.SetOutput(0, handle);
+    const int64_t max_size = k.num_inputs() > 0 ? k.Int(0) : -1;
+    SetStepResource(k, {k.device().name(),
+                        "_stacks",
+                        unique,
+                        "tensorflow::Stack",
+                        {{dtype, {}}},
+                        MakeRef<Stack>(unique, dtype, max_size)});
   }
 };
 
+Ref<Stack> StackOf(KernelContext& k) { return NamedResource<Stack>(k, 0, *k.step().step_resources); }
+
 struct Push {
   void operator()(KernelContext& k) const {
-    k.Lookup<Stack>(0)->Push(k.input(1));
+    StackOf(k)->Push(k.input(1));
     k.Forward(1, 0);
   }
 };
 
 struct Pop {
   void operator()(KernelContext& k) const {
-    Ref<Stack> stack = k.Lookup<Stack>(0);
+    Ref<Stack> stack = StackOf(k);
     k.Require(stack->dtype() == k.node().output_type(0), "the stack holds ", stack->dtype(), ", not ",
               k.node().output_type(0));
     k.SetOutput(0, stack->Pop());
@@ -85,7 +89,7 @@ struct Pop {
 };
 
 struct Close {
-  void operator()(KernelContext& k) const { k.Lookup<Stack>(0)->Close(); }
+  void operator()(KernelContext& k) const { StackOf(k)->Close(); }
 };
 
 }  // namespace
@@ -95,6 +99,10 @@ void RegisterStackKernels(KernelRegistry& kernels) {
   kernels.Add<Push>("StackPushV2");
   kernels.Add<Pop>("StackPopV2");
   kernels.Add<Close>("StackCloseV2");
+  kernels.Add<MakeStack>("Stack");
+  kernels.Add<Push>("StackPush");
+  kernels.Add<Pop>("StackPop");
+  kernels.Add<Close>("StackClose");
 }
 
 }  // namespace penstock

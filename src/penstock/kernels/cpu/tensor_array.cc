@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
-#include "penstock/tensor/elements.h"
+#include "penstock/kernels/cpu/named_resource.h"
 #include "penstock/kernels/cpu/tensor_list.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 namespace {
@@ -183,12 +185,26 @@ class TensorArray : public Resource {
 
 void SetFlow(KernelContext& k, int output) { k.SetOutput(output, Tensor(0.0f)); }
 
+Ref<TensorArray> ArrayOf(KernelContext& k) { return NamedResource<TensorArray>(k, 0, *k.step().step_resources); }
+
+// The handle of an array and, since version 3, its first flow.
+void SetArray(KernelContext& k, const char* container, const Ref<TensorArray>& array) {
+  const TensorArray::Options& options = array->options();
+  SetStepResource(k, {k.device().name(),
+                      container,
+                      options.name,
+                      "tensorflow::TensorArray",
+                      {{options.dtype, options.element_shape}},
+                      array});
+  if (k.num_outputs() > 1) SetFlow(k, 1);
+}
+
 struct Make {
   TensorArray::Options options;
   explicit Make(const NodeView& node)
       : options{node.attr<std::string>("tensor_array_name"), node.attr<DataType>("dtype"),
                 node.attr<PartialShape>("element_shape"),    node.attr<bool>("dynamic_size"),
-                node.attr<bool>("clear_after_read"),         node.attr<bool>("identical_element_shapes")} {
+                node.attr<bool>("clear_after_read"),         node.attr_or<bool>("identical_element_shapes", false)} {
     if (options.name.empty()) options.name = node.name();
   }
   void operator()(KernelContext& k) const {
@@ -197,21 +213,13 @@ struct Make {
     k.Require(size >= 0, "Size should be >= 0.");
     TensorArray::Options unique = options;
     unique.name = StrCat(options.name, "_", number.fetch_add(1));
-    Tensor handle(DT_RESOURCE, Shape());
-    *handle.mutable_data<ResourceHandle>() = {k.device().name(),
-                                              "_tensor_arrays",
-                                              unique.name,
-                                              "tensorflow::TensorArray",
-                                              {{options.dtype, options.element_shape}},
-                                              MakeRef<TensorArray>(unique, size)};
-    k.SetOutput(0, handle);
-    SetFlow(k, 1);
+    SetArray(k, "_tensor_arrays", MakeRef<TensorArray>(unique, size));
   }
 };
 
 struct Write {
   void operator()(KernelContext& k) const {
-    k.Lookup<TensorArray>(0)->Write(k.Int(1), k.input(2));
+    ArrayOf(k)->Write(k.Int(1), k.input(2));
     SetFlow(k, 0);
   }
 };
@@ -223,7 +231,7 @@ void CheckType(const KernelContext& k, const TensorArray& array) {
 
 struct Read {
   void operator()(KernelContext& k) const {
-    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    Ref<TensorArray> array = ArrayOf(k);
     CheckType(k, *array);
     k.SetOutput(0, array->Read(k.Int(1)));
   }
@@ -236,14 +244,28 @@ Shape EmptyShape(const KernelContext& k, const PartialShape& element) {
   return element.AsShape();
 }
 
+// All there are, for the ops that name none.
+std::vector<int64_t> AllIndices(int64_t size) {
+  std::vector<int64_t> indices(size);
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+std::vector<int64_t> GivenIndices(KernelContext& k) {
+  k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
+  return FlatInts(k.input(1));
+}
+
+// Gather and, without indices, Pack.
 struct Gather {
+  bool all;
   PartialShape element_shape;
-  explicit Gather(const NodeView& node) : element_shape(node.attr<PartialShape>("element_shape")) {}
+  explicit Gather(const NodeView& node)
+      : all(node.op().inputs.size() == 2), element_shape(node.attr<PartialShape>("element_shape")) {}
   void operator()(KernelContext& k) const {
-    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    Ref<TensorArray> array = ArrayOf(k);
     CheckType(k, *array);
-    k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
-    const std::vector<int64_t> indices = FlatInts(k.input(1));
+    const std::vector<int64_t> indices = all ? AllIndices(array->size()) : GivenIndices(k);
     if (indices.empty()) {
       Shape shape = EmptyShape(k, element_shape.MergeWith(array->options().element_shape));
       shape.InsertDim(0, 0);
@@ -275,19 +297,38 @@ Tensor Rows(const Tensor& value, int64_t row, const Shape& shape) {
   return rows;
 }
 
+void WriteRows(KernelContext& k, const std::vector<int64_t>& indices, const Tensor& value) {
+  Ref<TensorArray> array = ArrayOf(k);
+  Shape element = value.shape();
+  element.RemoveDim(0);
+  for (size_t i = 0; i < indices.size(); ++i) array->Write(indices[i], Rows(value, static_cast<int64_t>(i), element));
+  SetFlow(k, 0);
+}
+
+void CheckRows(KernelContext& k, const Tensor& value) {
+  k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
+}
+
 struct Scatter {
   void operator()(KernelContext& k) const {
-    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
     const Tensor& value = k.input(2);
-    k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
-    const std::vector<int64_t> indices = FlatInts(k.input(1));
-    k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
+    const std::vector<int64_t> indices = GivenIndices(k);
+    CheckRows(k, value);
     k.Require(value.dim(0) == static_cast<int64_t>(indices.size()),
               "Expected len(indices) == values.shape[0], but saw: ", indices.size(), " vs. ", value.dim(0));
-    Shape element = value.shape();
-    element.RemoveDim(0);
-    for (size_t i = 0; i < indices.size(); ++i) array->Write(indices[i], Rows(value, static_cast<int64_t>(i), element));
-    SetFlow(k, 0);
+    WriteRows(k, indices, value);
+  }
+};
+
+struct Unpack {
+  void operator()(KernelContext& k) const {
+    Ref<TensorArray> array = ArrayOf(k);
+    const Tensor& value = k.input(1);
+    CheckRows(k, value);
+    const int64_t rows = value.dim(0), size = array->size();
+    k.Require(rows == size || (rows > size && array->options().dynamic_size),
+              "Input value must have first dimension equal to the array size (", rows, " vs. ", size, ")");
+    WriteRows(k, AllIndices(rows), value);
   }
 };
 
@@ -295,7 +336,7 @@ struct Join {
   PartialShape rest_shape;
   explicit Join(const NodeView& node) : rest_shape(node.attr<PartialShape>("element_shape_except0")) {}
   void operator()(KernelContext& k) const {
-    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    Ref<TensorArray> array = ArrayOf(k);
     CheckType(k, *array);
     std::vector<Tensor> elements;
     for (int64_t i = 0; i < array->size(); ++i) elements.push_back(array->Read(i));
@@ -326,7 +367,7 @@ struct Join {
 
 struct Split {
   void operator()(KernelContext& k) const {
-    Ref<TensorArray> array = k.Lookup<TensorArray>(0);
+    Ref<TensorArray> array = ArrayOf(k);
     const Tensor& value = k.input(1);
     k.Require(k.shape(2).rank() == 1, "Expected lengths to be a vector, received shape: ", k.shape(2));
     k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
@@ -358,44 +399,36 @@ struct MakeGradient {
   explicit MakeGradient(const NodeView& node) : source(node.attr<std::string>("source")) {}
   void operator()(KernelContext& k) const {
     const Shape more_dimensions = k.num_inputs() > 2 ? k.ShapeInput(2) : Shape();
-    Ref<TensorArray> gradients = k.Lookup<TensorArray>(0)->Gradients(source, more_dimensions);
-    const TensorArray::Options& options = gradients->options();
-    Tensor handle(DT_RESOURCE, Shape());
-    *handle.mutable_data<ResourceHandle>() = {k.device().name(),
-                                              "_tensor_array_grads",
-                                              options.name,
-                                              "tensorflow::TensorArray",
-                                              {{options.dtype, options.element_shape}},
-                                              gradients};
-    k.SetOutput(0, handle);
-    SetFlow(k, 1);
+    SetArray(k, "_tensor_array_grads", ArrayOf(k)->Gradients(source, more_dimensions));
   }
 };
 
 struct Size {
-  void operator()(KernelContext& k) const {
-    k.SetOutput(0, Tensor(static_cast<int32_t>(k.Lookup<TensorArray>(0)->size())));
-  }
+  void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(static_cast<int32_t>(ArrayOf(k)->size()))); }
 };
 
 struct Close {
-  void operator()(KernelContext& k) const { k.Lookup<TensorArray>(0)->Close(); }
+  void operator()(KernelContext& k) const { ArrayOf(k)->Close(); }
 };
 
 }  // namespace
 
 void RegisterTensorArrayKernels(KernelRegistry& kernels) {
-  kernels.Add<Make>("TensorArrayV3").HostInput(0);
-  kernels.Add<Write>("TensorArrayWriteV3").HostInput(1);
-  kernels.Add<Read>("TensorArrayReadV3").HostInput(1);
-  kernels.Add<Gather>("TensorArrayGatherV3").HostInput(1);
-  kernels.Add<Scatter>("TensorArrayScatterV3").HostInput(1);
-  kernels.Add<Join>("TensorArrayConcatV3");
-  kernels.Add<Split>("TensorArraySplitV3").HostInput(2);
-  kernels.Add<MakeGradient>("TensorArrayGradV3");
+  for (const std::string version : {"", "V2", "V3"}) {
+    kernels.Add<Make>("TensorArray" + version).HostInput(0);
+    kernels.Add<Write>("TensorArrayWrite" + version).HostInput(1);
+    kernels.Add<Read>("TensorArrayRead" + version).HostInput(1);
+    kernels.Add<Gather>("TensorArrayGather" + version).HostInput(1);
+    kernels.Add<Scatter>("TensorArrayScatter" + version).HostInput(1);
+    kernels.Add<Join>("TensorArrayConcat" + version);
+    kernels.Add<Split>("TensorArraySplit" + version).HostInput(2);
+    kernels.Add<MakeGradient>("TensorArrayGrad" + version);
+    kernels.Add<Size>("TensorArraySize" + version).HostOutput(0);
+    kernels.Add<Close>("TensorArrayClose" + version);
+  }
   kernels.Add<MakeGradient>("TensorArrayGradWithShape").HostInput(2);
-  kernels.Add<Size>("TensorArraySizeV3").HostOutput(0);
-  kernels.Add<Close>("TensorArrayCloseV3");
+  kernels.Add<Gather>("TensorArrayPack");
+  kernels.Add<Unpack>("TensorArrayUnpack");
 }
 
 }  // namespace penstock

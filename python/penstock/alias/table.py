@@ -34,6 +34,8 @@ PACKAGES = {
     "python.ops.losses": "ops.losses",
     "python.ops.ragged": "ops.ragged",
     "python.platform": "platform",
+    "python.profiler": "profiler",
+    "python.profiler.internal": "profiler.internal",
     "python.saved_model": "saved_models",
     "python.summary": "summaries",
     "python.summary.writer": "summaries.writer",

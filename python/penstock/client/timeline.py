@@ -9,7 +9,7 @@ AllocationMaximum = collections.namedtuple("AllocationMaximum", ["timestamp", "n
 StepStatsAnalysis = collections.namedtuple("StepStatsAnalysis", ["chrome_trace", "allocator_maximums"])
 
 
-class _ChromeTrace:
+class ChromeTrace:
     """Events in Chrome's form."""
 
     def __init__(self):
@@ -52,7 +52,7 @@ class Timeline:
 
     def analyze_step_stats(self, show_dataflow=True, show_memory=True):
         """The trace and the most memory that each allocator had out; see generate_chrome_trace_format."""
-        trace = _ChromeTrace()
+        trace = ChromeTrace()
         trace.process(0, "Allocators")
         devices = []  # (pid of its work, pid of its tensors, [(node, lane)])
         for i, device in enumerate(self._step_stats.dev_stats):

@@ -1,4 +1,5 @@
 """Registries by name: of gradient functions, of functions that turn collections into messages."""
+import importlib
 import sys
 
 from penstock.util import compat
@@ -153,6 +154,11 @@ class OpStats:
         return self
 
 
+def _load_statistics():
+    """Those that come with the package are entered first."""
+    importlib.import_module("penstock.profiler.internal.flops_registry")
+
+
 class RegisterStatistics:
     """Decorator: makes `f(graph, node)` count a statistic of an op type."""
 
@@ -168,12 +174,14 @@ class RegisterStatistics:
         self._key = f"{op_type},{statistic_type}"
 
     def __call__(self, f):
+        _load_statistics()
         statistics_registry.register(f, self._key)
         return f
 
 
 def get_stats_for_node_def(graph, node, statistic_type):
     """The OpStats of a node; without a value if nothing counts it."""
+    _load_statistics()
     try:
         count = statistics_registry.lookup(f"{node.op},{statistic_type}")
     except LookupError:

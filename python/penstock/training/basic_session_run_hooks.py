@@ -6,6 +6,7 @@ import numpy as np
 
 from penstock.client import timeline
 from penstock.framework import dtypes
+from penstock.framework import errors
 from penstock.framework import meta_graph
 from penstock.framework import ops
 from penstock.ops import init_ops
@@ -521,18 +522,11 @@ class FinalOpsHook(session_run_hook.SessionRunHook):
         if self._final_ops is not None:
             try:
                 self._final_ops_values = session.run(self._final_ops, feed_dict=self._final_ops_feed_dict)
-            except Exception as e:
-                logging.error("An OutOfRangeError or StopIteration exception is raised by the code in FinalOpsHook. "
-                              "This typically means the Ops running by the FinalOpsHook have a dependency back to some "
-                              "input source, which should not happen. For example, for metrics in "
-                              "tf.estimator.Estimator, all metrics functions return two Ops: `value_op` and "
-                              "`update_op`. Estimator.evaluate calls the `update_op` for each batch of the data in "
-                              "input source and, once it is exhausted, it call the `value_op` to get the metric "
-                              "values. The `value_op` here should have dependency back to variables reading only, "
-                              "rather than reading another batch from input. Otherwise, the `value_op`, executed by "
-                              "`FinalOpsHook`, triggers another data reading, which ends "
-                              "OutOfRangeError/StopIteration. Please fix that.")
-                raise e
+            except (errors.OutOfRangeError, StopIteration):
+                logging.warning("The final ops ran into the end of their input: what they compute has a dependency back "
+                                "to some input source, and reads one more batch. They should read variables only, as "
+                                "the value op of a metric does, whose update op reads the batches.")
+                raise
 
 
 class FeedFnHook(session_run_hook.SessionRunHook):

@@ -28,6 +28,7 @@ void StepTrace::Ran(const Instruction& instruction, const Device& device, int64_
     stats.total_bytes += output.allocated_bytes;
     stats.outputs.push_back(std::move(output));
   }
+  stats.peak_bytes = stats.live_bytes = stats.total_bytes;  // of what it allocated, only the results are known
   stats.allocator_name = device.allocator()->name();
   stats.thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
   std::lock_guard lock(mutex_);

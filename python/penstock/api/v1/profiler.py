@@ -1,2 +1,7 @@
 """tf.profiler"""
-FROM = {"proto": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto"}
+FROM = {
+    "profiler.model_analyzer": "Profiler advise profile",
+    "profiler.option_builder": "ProfileOptionBuilder",
+    "profiler.tfprof_logger": "write_op_log",
+    "proto": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto",
+}

@@ -1,0 +1,1 @@
+"""tf.profiler: what a graph and its steps cost in time, memory, parameters and floating-point operations."""

@@ -1,0 +1,1 @@
+"""The statistics behind tf.profiler and the views of them."""

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "eager.h"
+#include "penstock/runtime/trace.h"
 
 namespace penstock::python {
 
@@ -243,6 +244,8 @@ void BindEager(nb::module_& m) {
   });
   m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
+  m.def("process_trace_start", &StartProcessTrace);
+  m.def("process_trace_stop", [] { return ToBytes(SerializeRunMetadata(StopProcessTrace())); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
   m.def("eager_device_name",
         [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });

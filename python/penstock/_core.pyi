@@ -346,6 +346,13 @@ def eager_from_dlpack(capsule: Any) -> Any:
     """Of a capsule, or of an object that gives one; shares memory where it is aligned."""
 
 def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
+
+def process_trace_start() -> None:
+    """From now on whatever the process runs is recorded: steps, functions, eager ops."""
+
+def process_trace_stop() -> bytes:
+    """Ends it: a serialized RunMetadata of what ran."""
+
 def eager_clear_caches() -> None:
     """Forgets all kernels, and with them the state of random ops."""
 

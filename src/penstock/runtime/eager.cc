@@ -182,8 +182,11 @@ void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> 
     step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
   }
   KernelContext context(*op.view_, inputs, outputs, step, *op.view_->device());
+  StepRecorder* const recorder = g_process_recorder.load(std::memory_order_acquire);
+  const int64_t start = recorder ? NowNanos() : 0;
   try {
     op.kernel_->Run(context);
+    if (recorder) recorder->Ran(*op.node_, *op.view_->device(), start, NowNanos(), outputs);
   } catch (...) {
     const Status status = CurrentStatus();
     const std::string tag = StrCat(" [Op:", op.op().name, "]");

@@ -1,6 +1,7 @@
 // Runs Programs. One road for local steps, function calls, distributed workers and eager.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -36,9 +37,11 @@ Status AtNode(const Status& status, const Node& node);
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
-  virtual void Ran(const Instruction& instruction, const Device& device, int64_t start_ns, int64_t end_ns,
+  virtual void Ran(const Node& node, const Device& device, int64_t start_ns, int64_t end_ns,
                    std::span<const Value> outputs) = 0;
 };
+// Told about the steps that have no recorder of their own, about function calls and eager ops; mostly nobody.
+extern std::atomic<StepRecorder*> g_process_recorder;
 int64_t NowNanos();  // since the epoch
 
 }  // namespace penstock

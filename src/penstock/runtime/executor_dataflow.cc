@@ -210,7 +210,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         instruction.kernel->Run(k);
       }
       if (run_.recorder && instruction.kernel)
-        run_.recorder->Ran(instruction, *program_.device, start, NowNanos(), values);
+        run_.recorder->Ran(*instruction.node, *program_.device, start, NowNanos(), values);
     } catch (...) {
       Fail(AtNode(CurrentStatus(), *instruction.node));
       ClearInputs(instruction, entries);
@@ -269,7 +269,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   void FinishAsync(AsyncState& state, std::vector<Task>* fresh) {
     const Instruction& instruction = *state.task.instruction;
     std::vector<Entry> outputs(instruction.num_outputs);
-    if (run_.recorder) run_.recorder->Ran(instruction, *program_.device, state.start, NowNanos(), state.values);
+    if (run_.recorder) run_.recorder->Ran(*instruction.node, *program_.device, state.start, NowNanos(), state.values);
     if (!state.status.ok()) {
       Fail(AtNode(state.status, *instruction.node));
     } else {

@@ -78,7 +78,7 @@ void RunInstructions(const Program& program, size_t first, size_t last, Program:
           if (run.recorder) [[unlikely]] {
             const int64_t start = NowNanos();
             instruction.kernel->Run(k);
-            run.recorder->Ran(instruction, *program.device, start, NowNanos(), outputs);
+            run.recorder->Ran(*instruction.node, *program.device, start, NowNanos(), outputs);
           } else {
             instruction.kernel->Run(k);
           }

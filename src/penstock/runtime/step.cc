@@ -43,8 +43,15 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   return compiled;
 }
 
-void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
+// The step's own recorder, or the process's.
+static RunArgs Recorded(RunArgs run) {
+  if (!run.recorder) run.recorder = g_process_recorder.load(std::memory_order_acquire);
+  return run;
+}
+
+void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepEnvironment& environment,
                   std::function<void(Status)> done) {
+  const RunArgs run = Recorded(args);
   if (compiled.straight_line()) {
     Status status;
     try {
@@ -89,7 +96,7 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEn
 }
 
 void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms) {
-  if (compiled.straight_line() && timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], run);
+  if (compiled.straight_line() && timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], Recorded(run));
   struct Wait {
     std::mutex mutex;
     std::condition_variable ready;

@@ -6,14 +6,16 @@
 
 namespace penstock {
 
-void StepTrace::Ran(const Instruction& instruction, const Device& device, int64_t start_ns, int64_t end_ns,
+std::atomic<StepRecorder*> g_process_recorder{nullptr};
+
+void StepTrace::Ran(const Node& node, const Device& device, int64_t start_ns, int64_t end_ns,
                     std::span<const Value> outputs) {
   NodeStats stats;
-  stats.name = instruction.node->name();
-  stats.op = instruction.node->op_name();
+  stats.name = node.name();
+  stats.op = node.op_name();
   stats.scheduled_ns = stats.start_ns = stats.op_start_ns = start_ns;
   stats.op_end_ns = stats.end_ns = end_ns;
-  for (const Endpoint& input : instruction.node->inputs()) {
+  for (const Endpoint& input : node.inputs()) {
     stats.inputs.push_back(input.index == 0 ? input.node->name() : input.name());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -39,6 +41,34 @@ void StepTrace::Fill(RunMetadata* metadata) const {
   std::lock_guard lock(mutex_);
   metadata->has_step_stats = true;
   for (const auto& [device, nodes] : stats_) metadata->devices.push_back({device, nodes, {}});
+}
+
+void StepTrace::Clear() {
+  std::lock_guard lock(mutex_);
+  stats_.clear();
+}
+
+namespace {
+
+// One for ever: a step that began while it was on may still tell it something.
+StepTrace& ProcessTrace() {
+  static StepTrace* const trace = new StepTrace;
+  return *trace;
+}
+
+}  // namespace
+
+void StartProcessTrace() {
+  ProcessTrace().Clear();
+  g_process_recorder = &ProcessTrace();
+}
+
+RunMetadata StopProcessTrace() {
+  g_process_recorder = nullptr;
+  RunMetadata metadata;
+  ProcessTrace().Fill(&metadata);
+  ProcessTrace().Clear();
+  return metadata;
 }
 
 }  // namespace penstock

@@ -11,13 +11,18 @@ namespace penstock {
 
 class StepTrace final : public StepRecorder {
  public:
-  void Ran(const Instruction& instruction, const Device& device, int64_t start_ns, int64_t end_ns,
+  void Ran(const Node& node, const Device& device, int64_t start_ns, int64_t end_ns,
            std::span<const Value> outputs) override;
   void Fill(RunMetadata* metadata) const;
+  void Clear();
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::vector<NodeStats>> stats_;  // by device
 };
+
+// Records whatever the process runs, from Start on; Stop gives it and ends it. Starting again begins anew.
+void StartProcessTrace();
+RunMetadata StopProcessTrace();
 
 }  // namespace penstock

@@ -117,6 +117,46 @@ class FeatureColumn(_Ordered):
         """A column of such arguments."""
 
 
+class OfFeature:
+    """What columns of one feature, called `key`, share."""
+
+    _is_v2_column = True
+
+    @property
+    def name(self):
+        return self.key
+
+    @property
+    def parents(self):
+        return [self.key]
+
+
+class OfColumn:
+    """What columns share that are made of another one: the field that `_source` names."""
+
+    _source = "categorical_column"
+
+    @property
+    def _below(self):
+        return getattr(self, self._source)
+
+    @property
+    def _is_v2_column(self):
+        return isinstance(self._below, FeatureColumn) and self._below._is_v2_column
+
+    @property
+    def parents(self):
+        return [self._below]
+
+    @property
+    def parse_example_spec(self):
+        return self._below.parse_example_spec
+
+    @property
+    def _parse_example_spec(self):
+        return self._below._parse_example_spec
+
+
 class DenseColumn(FeatureColumn):
     """A column that gives a dense tensor."""
 

@@ -2,8 +2,8 @@
 import collections
 
 from penstock.feature_column import utils
-from penstock.feature_column.base import (CategoricalColumn, FeatureColumn, ScopedCategorical, _CategoricalColumn,
-                                          _FeatureColumn, buckets_of, to_sparse_input)
+from penstock.feature_column.base import (CategoricalColumn, FeatureColumn, OfColumn, OfFeature, ScopedCategorical,
+                                          _CategoricalColumn, _FeatureColumn, buckets_of, to_sparse_input)
 from penstock.feature_column.configs import Configured, columns, dtype
 from penstock.framework import dtypes
 from penstock.framework import ops
@@ -17,18 +17,8 @@ from penstock.ops import sparse_ops
 from penstock.ops import string_ops
 
 
-class _KeyedColumn(Configured, CategoricalColumn, ScopedCategorical):
+class _KeyedColumn(Configured, OfFeature, CategoricalColumn, ScopedCategorical):
     """A column of one feature, whose values become ids."""
-
-    _is_v2_column = True
-
-    @property
-    def name(self):
-        return self.key
-
-    @property
-    def parents(self):
-        return [self.key]
 
     @property
     def parse_example_spec(self):
@@ -277,31 +267,15 @@ def _leaves(cross):
 
 
 class SequenceCategoricalColumn(
-        Configured, CategoricalColumn, ScopedCategorical,
+        Configured, OfColumn, CategoricalColumn, ScopedCategorical,
         collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))):
     """Another column's ids as sequences."""
 
     _coders = {"categorical_column": columns}
 
     @property
-    def _is_v2_column(self):
-        return isinstance(self.categorical_column, FeatureColumn) and self.categorical_column._is_v2_column
-
-    @property
     def name(self):
         return self.categorical_column.name
-
-    @property
-    def parents(self):
-        return [self.categorical_column]
-
-    @property
-    def parse_example_spec(self):
-        return self.categorical_column.parse_example_spec
-
-    @property
-    def _parse_example_spec(self):
-        return self.categorical_column._parse_example_spec
 
     @property
     def num_buckets(self):

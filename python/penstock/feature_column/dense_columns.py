@@ -2,8 +2,8 @@
 import collections
 
 from penstock.feature_column import utils
-from penstock.feature_column.base import (CategoricalColumn, DenseColumn, FeatureColumn, ScopedCategorical, ScopedDense,
-                                          ScopedSequenceDense, SequenceDenseColumn, _DenseColumn, _LazyBuilder,
+from penstock.feature_column.base import (CategoricalColumn, DenseColumn, OfColumn, OfFeature, ScopedCategorical,
+                                          ScopedDense, ScopedSequenceDense, SequenceDenseColumn, _DenseColumn, _LazyBuilder,
                                           _SequenceDenseColumn, buckets_of)
 from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
 from penstock.feature_column.configs import Configured, an_object, columns, dtype
@@ -23,21 +23,11 @@ from penstock.training.tracking import tracking
 
 
 class NumericColumn(
-        Configured, DenseColumn, ScopedDense,
+        Configured, OfFeature, DenseColumn, ScopedDense,
         collections.namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))):
     """A feature's values."""
 
     _coders = {"normalizer_fn": an_object, "dtype": dtype}
-    _is_v2_column = True
-
-    @property
-    def name(self):
-        return self.key
-
-    @property
-    def parents(self):
-        return [self.key]
-
     @property
     def parse_example_spec(self):
         return {self.key: parsing_ops.FixedLenFeature(self.shape, self.dtype, self.default_value)}
@@ -60,31 +50,16 @@ class NumericColumn(
 
 
 class BucketizedColumn(
-        Configured, DenseColumn, CategoricalColumn, ScopedDense, ScopedCategorical,
+        Configured, OfColumn, DenseColumn, CategoricalColumn, ScopedDense, ScopedCategorical,
         collections.namedtuple("BucketizedColumn", ("source_column", "boundaries"))):
     """In which range each value of a numeric column lies."""
 
     _coders = {"source_column": columns}
-
-    @property
-    def _is_v2_column(self):
-        return isinstance(self.source_column, FeatureColumn) and self.source_column._is_v2_column
+    _source = "source_column"
 
     @property
     def name(self):
         return "{}_bucketized".format(self.source_column.name)
-
-    @property
-    def parents(self):
-        return [self.source_column]
-
-    @property
-    def parse_example_spec(self):
-        return self.source_column.parse_example_spec
-
-    @property
-    def _parse_example_spec(self):
-        return self.source_column._parse_example_spec
 
     @property
     def _ranges(self):
@@ -165,26 +140,10 @@ def _with_length(dense_tensor, pair):
     return SequenceDenseColumn.TensorSequenceLengthPair(dense_tensor=dense_tensor, sequence_length=length)
 
 
-class _OfCategories(Configured, DenseColumn, SequenceDenseColumn, ScopedDense, ScopedSequenceDense):
+class _OfCategories(Configured, OfColumn, DenseColumn, SequenceDenseColumn, ScopedDense, ScopedSequenceDense):
     """A dense tensor made of a column's categories."""
 
     _coders = {"categorical_column": columns}
-
-    @property
-    def _is_v2_column(self):
-        return isinstance(self.categorical_column, FeatureColumn) and self.categorical_column._is_v2_column
-
-    @property
-    def parents(self):
-        return [self.categorical_column]
-
-    @property
-    def parse_example_spec(self):
-        return self.categorical_column.parse_example_spec
-
-    @property
-    def _parse_example_spec(self):
-        return self.categorical_column._parse_example_spec
 
 
 class EmbeddingColumn(

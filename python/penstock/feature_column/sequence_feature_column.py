@@ -110,21 +110,11 @@ def _assert_all_equal_and_return(tensors, name=None):
 
 
 class SequenceNumericColumn(
-        Configured, base.SequenceDenseColumn, base.ScopedSequenceDense,
+        Configured, base.OfFeature, base.SequenceDenseColumn, base.ScopedSequenceDense,
         collections.namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))):
     """Sequences of a feature's values."""
 
     _coders = {"normalizer_fn": an_object, "dtype": dtype_coder}
-    _is_v2_column = True
-
-    @property
-    def name(self):
-        return self.key
-
-    @property
-    def parents(self):
-        return [self.key]
-
     @property
     def parse_example_spec(self):
         return {self.key: parsing_ops.VarLenFeature(self.dtype)}

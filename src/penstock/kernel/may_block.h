@@ -15,18 +15,11 @@ class MayBlock {
 template <class F>
 class BlockingKernel final : public Kernel, public MayBlock {
  public:
-  explicit BlockingKernel(const NodeView& node) : f_(Make(node)) {}
-  void Run(KernelContext& k) override { f_(k); }
+  explicit BlockingKernel(const NodeView& node) : kernel_(node) {}
+  void Run(KernelContext& k) override { kernel_.Run(k); }
 
  private:
-  static F Make(const NodeView& node) {
-    if constexpr (std::is_constructible_v<F, const NodeView&>) {
-      return F(node);
-    } else {
-      return F();
-    }
-  }
-  F f_;
+  FunctorKernel<F> kernel_;
 };
 
 }  // namespace penstock

@@ -139,35 +139,23 @@ void RegisterIdentityOps(OpRegistry& ops) {
       .Free()
       .Doc("`input`, found to have a shape that fits `shape`; an error otherwise.");
 
-  ops.Add("CheckNumerics")
-      .Input("tensor: T")
-      .Output("output: T")
-      .Attr("T: {bfloat16, half, float, double}")
-      .Attr("message: string")
-      .Stateful()
-      .Shape(shapes::SameAsInput0)
-      .Gradient([](GradContext& g) {
-        g.Set(0, g.Call("CheckNumerics", {g.dy()},
-                        {{"message", "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
-                                         g.attr<std::string>("message")}}));
-      })
-      .MayAliasInput0()
-      .Doc("`tensor`; an error that says `message` if it holds NaN or infinity.");
-
-  ops.Add("CheckNumericsV2")
-      .Input("tensor: T")
-      .Output("output: T")
-      .Attr("T: {bfloat16, half, float, double}")
-      .Attr("message: string")
-      .Stateful()
-      .Shape(shapes::SameAsInput0)
-      .Gradient([](GradContext& g) {
-        g.Set(0, g.Call("CheckNumericsV2", {g.dy()},
-                        {{"message", "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
-                                         g.attr<std::string>("message")}}));
-      })
-      .MayAliasInput0()
-      .Doc("`tensor`; an error that says `message` and which of NaN, +Inf and -Inf it holds.");
+  for (const auto& [name, found] : {std::pair("CheckNumerics", "if it holds NaN or infinity."),
+                                    std::pair("CheckNumericsV2", "and which of NaN, +Inf and -Inf it holds.")}) {
+    ops.Add(name)
+        .Input("tensor: T")
+        .Output("output: T")
+        .Attr("T: {bfloat16, half, float, double}")
+        .Attr("message: string")
+        .Stateful()
+        .Shape(shapes::SameAsInput0)
+        .Gradient([](GradContext& g) {
+          g.Set(0, g.Call(g.op().name, {g.dy()},
+                          {{"message", "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
+                                           g.attr<std::string>("message")}}));
+        })
+        .MayAliasInput0()
+        .Doc(StrCat("`tensor`; an error that says `message` ", found));
+  }
 }
 
 }  // namespace penstock

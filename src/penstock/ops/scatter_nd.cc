@@ -43,6 +43,11 @@ void TensorScatterShape(ShapeContext& c) {
   c.out(0, c.in(0));
 }
 
+void AddedGradient(GradContext& g) {
+  g.Set(0, g.dy());
+  g.Set(2, g.Call("GatherNd", {g.dy(), g.x(1)}));
+}
+
 // y = max(x, updates) gets its gradient from whichever gave the value; equal ones share it.
 void ExtremeGradient(GradContext& g) {
   const Out x = g.x(0), indices = g.x(1), updates = g.x(2), y = g.y(), dy = g.dy();
@@ -92,10 +97,7 @@ void RegisterScatterNdOps(OpRegistry& ops) {
       .Attr("Tindices: {int32, int64}")
       .Attr("bad_indices_policy: string = ''")
       .Shape(TensorScatterShape)
-      .Gradient([](GradContext& g) {
-        g.Set(0, g.dy());
-        g.Set(2, g.Call("GatherNd", {g.dy(), g.x(1)}));
-      })
+      .Gradient(AddedGradient)
       .Doc("`input` with `updates` added at `indices`.");
 
   ops.Add("TensorScatterUpdate")
@@ -113,59 +115,32 @@ void RegisterScatterNdOps(OpRegistry& ops) {
       })
       .Doc("`tensor` with `updates` in place of what is at `indices`.");
 
-  ops.Add("TensorScatterAdd")
-      .Input("tensor: T")
-      .Input("indices: Tindices")
-      .Input("updates: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Tindices: {int32, int64}")
-      .Attr("bad_indices_policy: string = ''")
-      .Shape(TensorScatterShape)
-      .Gradient([](GradContext& g) {
-        g.Set(0, g.dy());
-        g.Set(2, g.Call("GatherNd", {g.dy(), g.x(1)}));
-      })
-      .Doc("`tensor` with `updates` added at `indices`.");
-
-  ops.Add("TensorScatterSub")
-      .Input("tensor: T")
-      .Input("indices: Tindices")
-      .Input("updates: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Tindices: {int32, int64}")
-      .Attr("bad_indices_policy: string = ''")
-      .Shape(TensorScatterShape)
-      .Gradient([](GradContext& g) {
-        g.Set(0, g.dy());
-        g.Set(2, -g.Call("GatherNd", {g.dy(), g.x(1)}));
-      })
-      .Doc("`tensor` with `updates` subtracted at `indices`.");
-
-  ops.Add("TensorScatterMin")
-      .Input("tensor: T")
-      .Input("indices: Tindices")
-      .Input("updates: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Tindices: {int32, int64}")
-      .Attr("bad_indices_policy: string = ''")
-      .Shape(TensorScatterShape)
-      .Gradient(ExtremeGradient)
-      .Doc("`tensor` with the smaller of itself and `updates` at `indices`.");
-
-  ops.Add("TensorScatterMax")
-      .Input("tensor: T")
-      .Input("indices: Tindices")
-      .Input("updates: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Tindices: {int32, int64}")
-      .Attr("bad_indices_policy: string = ''")
-      .Shape(TensorScatterShape)
-      .Gradient(ExtremeGradient)
-      .Doc("`tensor` with the larger of itself and `updates` at `indices`.");
+  struct Combination {
+    const char *name, *doc;
+    void (*gradient)(GradContext&);
+  };
+  const Combination combinations[] = {
+      {"TensorScatterAdd", "`tensor` with `updates` added at `indices`.", AddedGradient},
+      {"TensorScatterSub", "`tensor` with `updates` subtracted at `indices`.",
+       [](GradContext& g) {
+         g.Set(0, g.dy());
+         g.Set(2, -g.Call("GatherNd", {g.dy(), g.x(1)}));
+       }},
+      {"TensorScatterMin", "`tensor` with the smaller of itself and `updates` at `indices`.", ExtremeGradient},
+      {"TensorScatterMax", "`tensor` with the larger of itself and `updates` at `indices`.", ExtremeGradient}};
+  for (const Combination& combination : combinations) {
+    ops.Add(combination.name)
+        .Input("tensor: T")
+        .Input("indices: Tindices")
+        .Input("updates: T")
+        .Output("output: T")
+        .Attr("T: type")
+        .Attr("Tindices: {int32, int64}")
+        .Attr("bad_indices_policy: string = ''")
+        .Shape(TensorScatterShape)
+        .Gradient(combination.gradient)
+        .Doc(combination.doc);
+  }
 }
 
 }  // namespace penstock

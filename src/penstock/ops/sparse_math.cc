@@ -284,39 +284,31 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       })
       .Doc("Softmax over the entries of each row (the last dimension).");
 
-  ops.Add("SparseSparseMaximum")
-      .Input("a_indices: int64")
-      .Input("a_values: T")
-      .Input("a_shape: int64")
-      .Input("b_indices: int64")
-      .Input("b_values: T")
-      .Input("b_shape: int64")
-      .Output("output_indices: int64")
-      .Output("output_values: T")
-      .Attr("T: realnumbertype")
-      .Shape([](ShapeContext& c) {
-        c.out(0, {-1, c.WithRank(0, 2)[1]});
-        c.out(1, PartialShape::OfRank(1));
-      })
-      .Gradient(NoGradientYet)
-      .Doc("The larger of two sparse tensors' elements; a missing entry is 0.");
-
-  ops.Add("SparseSparseMinimum")
-      .Input("a_indices: int64")
-      .Input("a_values: T")
-      .Input("a_shape: int64")
-      .Input("b_indices: int64")
-      .Input("b_values: T")
-      .Input("b_shape: int64")
-      .Output("output_indices: int64")
-      .Output("output_values: T")
-      .Attr("T: numbertype")
-      .Shape([](ShapeContext& c) {
-        c.out(0, {-1, c.WithRank(0, 2)[1]});
-        c.out(1, PartialShape::OfRank(1));
-      })
-      .Gradient(NoGradientYet)
-      .Doc("The smaller of two sparse tensors' elements; a missing entry is 0.");
+  struct Extreme {
+    const char *name, *types, *doc;
+  };
+  for (const Extreme& extreme :
+       {Extreme{"SparseSparseMaximum", "T: realnumbertype",
+                "The larger of two sparse tensors' elements; a missing entry is 0."},
+        Extreme{"SparseSparseMinimum", "T: numbertype",
+                "The smaller of two sparse tensors' elements; a missing entry is 0."}}) {
+    ops.Add(extreme.name)
+        .Input("a_indices: int64")
+        .Input("a_values: T")
+        .Input("a_shape: int64")
+        .Input("b_indices: int64")
+        .Input("b_values: T")
+        .Input("b_shape: int64")
+        .Output("output_indices: int64")
+        .Output("output_values: T")
+        .Attr(extreme.types)
+        .Shape([](ShapeContext& c) {
+          c.out(0, {-1, c.WithRank(0, 2)[1]});
+          c.out(1, PartialShape::OfRank(1));
+        })
+        .Gradient(NoGradientYet)
+        .Doc(extreme.doc);
+  }
 }
 
 }  // namespace penstock

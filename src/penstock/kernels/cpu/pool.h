@@ -21,19 +21,11 @@ void ForEachArgmax(const KernelContext& k, const Windows& w, const C* x, Fn fn) 
     for (int64_t b = first; b < last; ++b) {
       const C* image = x + b * w.InPixels() * n;
       for (int64_t p = 0; p < pixels; ++p) {
-        const int64_t at[3] = {p / (w.out[1] * w.out[2]), p / w.out[2] % w.out[1], p % w.out[2]};
         bool any = false;
         for (int64_t t = 0; t < w.Taps(); ++t) {
-          const int64_t tap[3] = {t / (w.filter[1] * w.filter[2]), t / w.filter[2] % w.filter[1], t % w.filter[2]};
-          int64_t offset = 0;
-          bool inside = true;
-          for (int d = 0; d < 3; ++d) {
-            const int64_t i = at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d];
-            inside = inside && i >= 0 && i < w.in[d];
-            offset = offset * w.in[d] + i;
-          }
-          if (!inside) continue;
-          offset *= n;
+          const int64_t under = w.PixelUnder(p, t);
+          if (under < 0) continue;
+          const int64_t offset = under * n;
           const C* v = image + offset;
           if (!any) {
             std::copy_n(v, n, best.data());

@@ -188,20 +188,12 @@ void MaxPoolGradient(const KernelContext& k, const Windows& w, const C* x, const
     for (int64_t b = first; b < last; ++b) {
       std::fill_n(dx + b * image, image, C(0));
       for (int64_t p = 0; p < pixels; ++p) {
-        const int64_t at[3] = {p / (w.out[1] * w.out[2]), p / w.out[2] % w.out[1], p % w.out[2]};
         int64_t count = 0;
         for (int64_t t = 0; t < w.Taps(); ++t) {
-          const int64_t tap[3] = {t / (w.filter[1] * w.filter[2]), t / w.filter[2] % w.filter[1], t % w.filter[2]};
-          int64_t offset = 0;
-          bool inside = true;
-          for (int d = 0; d < 3; ++d) {
-            const int64_t i = at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d];
-            inside = inside && i >= 0 && i < w.in[d];
-            offset = offset * w.in[d] + i;
-          }
-          if (!inside) continue;
-          seen[count] = x + b * image + offset * n;
-          to[count++] = dx + b * image + offset * n;
+          const int64_t under = w.PixelUnder(p, t);
+          if (under < 0) continue;
+          seen[count] = x + b * image + under * n;
+          to[count++] = dx + b * image + under * n;
         }
         if (count > 0) MaxGrad(seen.data(), count, n, dy + (b * pixels + p) * n, to.data());
       }

@@ -26,6 +26,19 @@ struct Windows {
   int64_t InPixels() const { return in[0] * in[1] * in[2]; }
   int64_t OutPixels() const { return out[0] * out[1] * out[2]; }
   int64_t Taps() const { return filter[0] * filter[1] * filter[2]; }
+
+  // The input pixel under tap `tap` of output pixel `pixel`'s window; -1 if it lies outside of the image.
+  int64_t PixelUnder(int64_t pixel, int64_t tap) const {
+    const int64_t at[3] = {pixel / (out[1] * out[2]), pixel / out[2] % out[1], pixel % out[2]};
+    const int64_t of[3] = {tap / (filter[1] * filter[2]), tap / filter[2] % filter[1], tap % filter[2]};
+    int64_t under = 0;
+    for (int d = 0; d < 3; ++d) {
+      const int64_t i = at[d] * stride[d] - pad[d] + of[d] * dilation[d];
+      if (i < 0 || i >= in[d]) return -1;
+      under = under * in[d] + i;
+    }
+    return under;
+  }
 };
 
 // Input of this shape, in the attributes' format, under windows of `filter` (spatial sizes). InvalidArgument if the

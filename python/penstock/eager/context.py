@@ -16,12 +16,12 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVIC
 class Context:
     """Seeds and functions of eager execution."""
 
-    execution_mode = SYNC
-    device_policy = DEVICE_PLACEMENT_SILENT
-
-    def __init__(self):
+    def __init__(self, config=None, device_policy=None, execution_mode=None, server_def=None):
         self._seed = None
         self._random = random.Random()
+        self.device_policy = DEVICE_PLACEMENT_SILENT if device_policy is None else device_policy
+        self.execution_mode = SYNC if execution_mode is None else execution_mode  # ops have always run when they return
+        self.summary_writer = self.summary_recording = self.summary_step = None
 
     def ensure_initialized(self):
         """There is nothing to initialize."""
@@ -31,7 +31,7 @@ class Context:
         return executing_eagerly()
 
     def _set_global_seed(self, seed):
-        self._seed = seed
+        self._seed = seed = None if seed is None else int(seed)
         self._random = random.Random(seed)
         _core.eager_clear_caches()  # random ops begin anew
 
@@ -42,6 +42,16 @@ class Context:
     def device_name(self):
         """The device scope of this thread."""
         return defaults.get_default_graph()._device_function_stack.plain or None
+
+    @property
+    def device_spec(self):
+        """The device scope of this thread, as a DeviceSpec."""
+        from penstock.framework import device_spec
+        return device_spec.DeviceSpecV2.from_string(self.device_name or "")
+
+    def device(self, name):
+        """Context manager under which ops run on a device."""
+        return device(name)
 
     @property
     def scope_name(self):
@@ -58,6 +68,16 @@ class Context:
         return [d.name for d in _core.list_local_devices()]
 
     list_devices = devices
+
+    def __getattr__(self, name):
+        """What tf.config sets is there under the names of its functions: `soft_device_placement`, ..."""
+        from penstock.framework import config
+        if not name.startswith("_"):
+            if hasattr(config, name):
+                return getattr(config, name)
+            if hasattr(config, f"get_{name}"):
+                return getattr(config, f"get_{name}")()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def add_function_def(self, fdef):
         """Makes a function known to ops."""
@@ -138,6 +158,42 @@ def num_gpus():
 def list_devices():
     """The names of the devices."""
     return _context.list_devices()
+
+
+@contextlib.contextmanager
+def execution_mode(mode):
+    """Context manager that accepts SYNC or ASYNC: ops have run when they return."""
+    before, _context.execution_mode = _context.execution_mode, _context.execution_mode if mode is None else mode
+    try:
+        yield
+    finally:
+        _context.execution_mode = before
+
+
+@contextlib.contextmanager
+def async_scope():
+    """Context manager that lets ops run later. They have run when they return."""
+    yield
+
+
+def async_wait():
+    """Waits for ops that run later: there are none."""
+
+
+def async_clear_error():
+    """Forgets the errors of ops that run later: there are none."""
+
+
+def get_log_device_placement():
+    """Whether it is told where ops are put."""
+    from penstock.framework import config
+    return config.get_log_device_placement()
+
+
+def set_log_device_placement(enabled):
+    """Says whether it is told where ops are put."""
+    from penstock.framework import config
+    config.set_log_device_placement(enabled)
 
 
 _EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")

@@ -69,6 +69,8 @@ class ForwardAccumulator:
         return result
 
     def _derivative(self, value):
+        if not backprop._is_trainable(value.dtype):
+            return None
         value = self._tape._read(value) if _is_variable(value) else value
         with _Paused(self._tape), backprop.GradientTape() as outer:
             flowing = gen.ones_like(value)
@@ -78,6 +80,26 @@ class ForwardAccumulator:
         if not pairs:
             return None
         return outer.gradient([g for g, _ in pairs], flowing, output_gradients=[t for _, t in pairs])
+
+
+class ForwardGradientAccumulator(ForwardAccumulator):
+    """Version 1's: what is differentiated by is said under it, by `watch`."""
+
+    def __init__(self):
+        super().__init__([], [])
+
+    def watch(self, tensor, tangents):
+        """Makes values primals, with their directions; those of a value that is watched again are added."""
+        nest.assert_same_structure(tensor, tangents)
+        for primal, tangent in zip(nest.flatten(tensor), nest.flatten(tangents)):
+            tangent = conversion.convert_to_tensor(tangent, dtype=primal.dtype)
+            known = next((i for i, p in enumerate(self._primals) if p is primal), None)
+            if known is not None:
+                self._tangents[known] += tangent
+                continue
+            self._primals.append(primal)
+            self._tangents.append(tangent)
+            self._tape.watch(primal)
 
 
 class _Paused:

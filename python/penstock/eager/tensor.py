@@ -188,7 +188,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
             return "<unprintable>"
         value = self._numpy()
         if not self._dims and hasattr(value, "item"):
-            return str(value)  # a number, without NumPy's name for its type
+            return repr(value.item()) if is_repr else str(value)  # a number, without NumPy's name for its type
         text = repr(value) if is_repr else str(value)
         return "\n" + text if "\n" in text else text
 

@@ -163,6 +163,8 @@ class AutomaticControlDependencies:
         context = switch._control_flow_context
         merge._set_control_flow_context(context.outer_context if context is not None else None)
         self._must_run[merge._node] = merge
+        if value._key in self._merges:  # the conditional around it ends behind this one
+            self._merges[value._key]._add_control_input(merge)
         for earlier in [self._writer.get(value._key), *self._readers.pop(value._key, ())]:
             if earlier is not None and earlier is not switch:
                 switch._add_control_input(earlier)

@@ -82,11 +82,12 @@ _visible = None
 _memory_growth = {}
 
 
-class LogicalDeviceConfiguration(collections.namedtuple("LogicalDeviceConfiguration", ["memory_limit"])):
-    """One logical device of a physical one. memory_limit is for other devices than CPUs."""
+class LogicalDeviceConfiguration(collections.namedtuple(
+        "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"])):
+    """One logical device of a physical one. All choices are for other devices than CPUs."""
 
     def __new__(cls, memory_limit=None, experimental_priority=None, experimental_device_ordinal=None):
-        return super().__new__(cls, memory_limit)
+        return super().__new__(cls, memory_limit, experimental_priority, experimental_device_ordinal)
 
 
 VirtualDeviceConfiguration = LogicalDeviceConfiguration
@@ -156,13 +157,110 @@ def set_memory_growth(device, enable):
     _memory_growth[device.name] = bool(enable)
 
 
+def get_device_details(device):
+    """What is known of a physical device: nothing of a CPU."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device!r}")
+    _physical(device)
+    return {}
+
+
+def _require_device(name):
+    """ValueError unless there is a device of a name such as "CPU:0"."""
+    from penstock.framework import device_spec
+    try:
+        spec = device_spec.DeviceSpecV2.from_string(name)
+    except ValueError:
+        spec = None
+    if spec is None or spec.device_type is None or spec.device_index is None:
+        raise ValueError(f"Failed parsing device name: {name!r}. Note a valid device string should at least contain a "
+                         'device type and a device index, like "GPU:0".')
+    if spec.device_index >= len(list_logical_devices(spec.device_type)):
+        raise ValueError(f"No matching devices found for {name!r}")
+
+
+def get_memory_info(device):
+    """{"current", "peak"}: the bytes in use on a device; 0 on CPUs, as TensorFlow has it. ValueError: there is none of
+    that name."""
+    _require_device(device)
+    return {"current": 0, "peak": 0}
+
+
+def get_memory_usage(device):
+    """The bytes in use on a device. ValueError: there is none of that name."""
+    return get_memory_info(device)["current"]
+
+
+def reset_memory_stats(device):
+    """Makes the peak of get_memory_info begin anew. ValueError: there is no device of that name."""
+    _require_device(device)
+
+
+_synchronous = True
+
+
 def get_synchronous_execution():
-    """Whether eager ops have run when they return: always."""
-    return True
+    """What set_synchronous_execution has set. Eager ops have always run when they return."""
+    return _synchronous
 
 
 def set_synchronous_execution(enable):
     """Accepted: eager ops have run when they return."""
+    global _synchronous
+    _synchronous = bool(enable)
+
+
+_POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
+_policy = "silent"
+
+
+def get_device_policy():
+    """What is done about values of other devices: CPUs share their memory, so nothing."""
+    return _policy
+
+
+def set_device_policy(device_policy):
+    """Accepted: CPUs share their memory. ValueError: no policy is called so."""
+    global _policy
+    if device_policy not in _POLICIES:
+        raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}; valid are {_POLICIES}")
+    _policy = device_policy or "silent"
+
+
+def get_log_device_placement():
+    """Whether it is told where ops are put."""
+    return _config is not None and _config.log_device_placement
+
+
+def set_log_device_placement(enabled):
+    """Says whether it is told where ops are put."""
+    _written().log_device_placement = bool(enabled)
+
+
+def enable_op_determinism():
+    """Accepted: ops give the same for the same inputs, whatever runs beside them."""
+
+
+_tensor_float_32 = True
+
+
+def tensor_float_32_execution_enabled():
+    """Whether matrices of floats may be multiplied with fewer bits where hardware does so; CPUs do not."""
+    return _tensor_float_32
+
+
+def enable_tensor_float_32_execution(enabled):
+    """Says whether matrices of floats may be multiplied with fewer bits."""
+    global _tensor_float_32
+    _tensor_float_32 = bool(enabled)
+
+
+def enable_mlir_bridge():
+    """Accepted: there is one way to compile."""
+
+
+def disable_mlir_bridge():
+    """Accepted: there is one way to compile."""
 
 
 def run_functions_eagerly(run_eagerly):

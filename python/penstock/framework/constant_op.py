@@ -37,10 +37,10 @@ def _constant(value, dtype, shape, name, verify_shape, allow_broadcast):
             shape = [shape]
         if defaults.get_default_graph()._eager:
             return _eager_constant(value, dtype, shape)
-        array, dtype, shape = tensor_values.to_array(value, dtype, shape, verify_shape, allow_broadcast)
-        if array.size * array.itemsize >= 1 << 31:
+        values, dtype, shape = tensor_values.to_array(value, dtype, shape, verify_shape, allow_broadcast)
+        if values.size * values.itemsize >= 1 << 31:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
-        tensor = _core.tensor_from_numpy(tensor_values.filled(array, shape), dtype._type_enum)
+        tensor = _core.tensor_from_numpy(tensor_values.filled(values, shape), dtype._type_enum)
     graph = defaults.get_default_graph()
     if graph._eager:
         return _core.eager_from_core(tensor)
@@ -53,9 +53,19 @@ def _without_tensors(value):
         return value._as_array()
     if isinstance(value, (list, tuple)) and not all(type(item) in _PLAIN_TYPES for item in value):
         return [_without_tensors(item) for item in value]
-    if isinstance(value, collections.abc.Sequence) and not isinstance(value, (list, tuple, str, bytes, memoryview)):
+    if isinstance(value, tensor_shape.Dimension) and value.value is not None:
+        return value.value
+    if type(value) not in _PLAIN_TYPES and _is_sequence(value):
         return [_without_tensors(item) for item in value]
     return value
+
+
+def _is_sequence(value):
+    """Whether Python takes it for a sequence, and it is neither text nor an array."""
+    if isinstance(value, (list, tuple, str, bytes, dict, Tensor)) or hasattr(value, "__array__"):
+        return False
+    return isinstance(value, collections.abc.Sequence) or not isinstance(value, type) and all(
+        hasattr(value, name) for name in ("__getitem__", "__len__", "__iter__"))
 
 
 def _refusal(value, dtype, error):
@@ -87,6 +97,8 @@ def _refusal(value, dtype, error):
         bad = tensor_values.misfit(value, dtype)
         return error if bad is None else TypeError(
             f"Cannot convert {bad[0]!r} to EagerTensor of dtype {_CPP_NAMES.get(dtype.name, dtype.name)}")
+    if isinstance(error, ValueError) and isinstance(error.__context__, OverflowError):
+        return ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     if isinstance(error, ValueError) and "dense tensor" in str(error):
         return ValueError("Can't convert non-rectangular Python sequence to Tensor." if len(depths) < 2 else
                           "Can't convert Python sequence with mixed types to Tensor.")
@@ -104,12 +116,12 @@ def _eager_scalar(value, dtype):
     found = _scalars.get(key)
     if found is None:
         try:
-            array, asked, _ = tensor_values.to_array(value, dtype, None, False, True)
+            values, asked, _ = tensor_values.to_array(value, dtype, None, False, True)
         except (TypeError, ValueError) as e:
             raise _refusal(value, None if dtype is None else dtypes.as_dtype(dtype).base_dtype, e) from None
         if dtype is None and asked == dtypes.uint64:
             raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-        found = _core.eager_from_numpy(array, asked._type_enum)
+        found = _core.eager_from_numpy(values, asked._type_enum)
         if value:  # 0.0 and -0.0 are equal as keys
             if len(_scalars) >= 1000:
                 _scalars.clear()
@@ -126,10 +138,10 @@ def _eager_constant(value, dtype, shape):
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         value = _without_tensors(value)
         try:
-            array, dtype, _ = tensor_values.to_array(value, dtype, None, False, True)
+            values, dtype, _ = tensor_values.to_array(value, dtype, None, False, True)
         except (TypeError, ValueError) as e:
             raise _refusal(value, dtype, e) from None
-        result = _core.eager_from_numpy(array, dtype._type_enum)
+        result = _core.eager_from_numpy(values, dtype._type_enum)
     if shape is None or list(result._dims) == shape:
         return result
     from penstock.framework import gen

@@ -8,6 +8,13 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator that needs a value was applied to a tensor of a graph."""
 
 
+class _UseEquality:
+    """Whether `==` compares elements, as programs read it of the class."""
+
+    def __get__(self, instance, owner):
+        return mode.tensor_equality
+
+
 class Tensor:
     """An output of an Operation: a value that each step computes anew."""
 
@@ -19,6 +26,7 @@ class Tensor:
 
     __array_priority__ = 100
     _is_eager = False
+    _USE_EQUALITY = _UseEquality()
 
     def __init__(self, op, value_index, dtype):
         self._op = op

@@ -28,7 +28,7 @@ class TensorSpec(BatchableTypeSpec):
     def from_tensor(cls, tensor, name=None):
         """Of a tensor. ValueError if it is none."""
         if isinstance(tensor, Tensor):
-            return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+            return cls(tensor.shape, tensor.dtype, name if name or tensor._is_eager else tensor.op.name)
         raise ValueError("`tensor` should be a tf.Tensor")
 
     shape = property(lambda self: self._shape, doc="The shape.")

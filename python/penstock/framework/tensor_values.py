@@ -7,6 +7,7 @@ from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
 _MAX_BYTES = 1 << 31
+_WRAPPING = frozenset((np.int8, np.int16, np.uint8, np.uint16, np.uint32))  # of larger numbers the lower bits are taken
 _ACCEPTED = {
     "bool": (bool, np.bool_),
     "complex": compat.complex_types,
@@ -122,6 +123,8 @@ def _nested_to_array(values, dtype, quantized):
         else:
             array = np.array(values, dtype=np_dtype)
     except OverflowError as e:
+        if np_dtype in _WRAPPING:
+            return np.array(values, dtype=np.int64).astype(np_dtype)
         raise ValueError(f"{e} (as {dtype.name if dtype else 'a number'})") from None
     except ValueError as e:
         if "inhomogeneous" not in str(e) and "sequence" not in str(e):

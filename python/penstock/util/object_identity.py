@@ -6,7 +6,7 @@ import weakref
 class Reference:
     """A hashable stand-in for an object, equal only to stand-ins for the same one."""
 
-    __slots__ = ("_referenced",)
+    __slots__ = ("_referenced", "__weakref__")
 
     def __init__(self, referenced):
         self._referenced = referenced

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock.eager import context, forwardprop
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +51,12 @@ def test_refused():
         tf.autodiff.ForwardAccumulator(x, tf.constant([1.0]))
     with pytest.raises(ValueError, match="already"):
         tf.autodiff.ForwardAccumulator([x, x], [x, x])
+
+
+def test_what_is_watched_later():
+    with forwardprop.ForwardGradientAccumulator() as acc:
+        x = tf.constant(3.0)
+        acc.watch(x, tf.constant(1.0))
+        acc.watch(x, tf.constant(1.0))
+        y = x * x
+    assert float(acc.jvp(y)) == 12.0 and acc.jvp(tf.cast(y, tf.int32)) is None

@@ -2,6 +2,7 @@
 import copy
 import math
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -94,8 +95,21 @@ def test_identity():
         x.set_shape([4])
 
 
+class Odd:
+    """Holds 1 and 3, and is a sequence only to those who iterate over it."""
+
+    def __getitem__(self, key):
+        raise KeyError(key)
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return iter([1, 3])
+
+
 @pytest.mark.parametrize("value, expected", [
-    (range(3), [0, 1, 2]), ([range(2), range(2)], [[0, 1], [0, 1]]), (bytearray(b"ab"), [97, 98]),
+    (Odd(), [1, 3]), ([tf.compat.v1.Dimension(2), 1], [2, 1]), (range(3), [0, 1, 2]), ([range(2), range(2)], [[0, 1], [0, 1]]), (bytearray(b"ab"), [97, 98]),
     (np.array(["a", "b"]), [b"a", b"b"])])
 def test_sequences(value, expected):
     assert tf.constant(value).numpy().tolist() == expected
@@ -106,6 +120,7 @@ def test_sequences(value, expected):
     ([1, [2]], None, ValueError, "Can't convert Python sequence with mixed types to Tensor"),
     ([1, "a"], None, ValueError, "Can't convert Python sequence with mixed types to Tensor"),
     (2**63, None, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
+    (10**310, tf.float64, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
     ([2**100], None, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
     (None, None, ValueError, r"Attempt to convert a value \(None\) with an unsupported type"),
     (object, None, ValueError, r"Attempt to convert a value .* with an unsupported type \(<class 'type'>\)"),
@@ -117,6 +132,21 @@ def test_sequences(value, expected):
 def test_what_becomes_no_tensor(value, dtype, error, message):
     with pytest.raises(error, match=message):
         tf.constant(value, dtype)
+
+
+def test_numbers_too_large_for_a_narrow_type_keep_their_lower_bits():
+    assert tf.constant([-1, 300], tf.uint8).numpy().tolist() == [255, 44]
+
+
+def test_text_of_a_number_tells_all_of_it():
+    assert repr(tf.constant(4.4)) == "<tf.Tensor: shape=(), dtype=float32, numpy=4.400000095367432>"
+    assert str(tf.constant(4.4)) == "tf.Tensor(4.4, shape=(), dtype=float32)"
+
+
+def test_specs_and_references():
+    assert tf.TensorSpec.from_tensor(a()) == tf.TensorSpec([3], tf.float32)
+    kept = weakref.WeakKeyDictionary({(key := a().ref()): 1})
+    assert kept[key] == 1 and tf.Tensor._USE_EQUALITY
 
 
 def test_variables_of_eager_execution():

@@ -1,7 +1,9 @@
 """tf.config."""
 import pytest
 
+import penstock
 import penstock.v1 as tf
+from penstock.eager import context
 from penstock.framework import config
 
 
@@ -28,6 +30,33 @@ def test_sessions_without_a_config_follow_it():
         tf.config.set_soft_device_placement(False)
         with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
             session.run(x)
+
+
+def test_memory_and_details():
+    experimental = penstock.config.experimental
+    assert experimental.get_memory_info("CPU:0") == {"current": 0, "peak": 0}
+    assert experimental.get_memory_usage("/device:CPU:0") == 0 and experimental.reset_memory_stats("CPU:0") is None
+    for name, message in (("CPU", "Failed parsing device name"), ("GPU:0", "No matching devices found for 'GPU:0'")):
+        with pytest.raises(ValueError, match=message):
+            experimental.get_memory_info(name)
+    assert experimental.get_device_details(penstock.config.list_physical_devices()[0]) == {}
+    with pytest.raises(ValueError, match="must be a tf.config.PhysicalDevice"):
+        experimental.get_device_details(3)
+
+
+def test_what_changes_nothing_here_is_remembered():
+    experimental = penstock.config.experimental
+    experimental.set_device_policy("warn")
+    assert experimental.get_device_policy() == "warn"
+    experimental.set_device_policy(None)
+    assert experimental.get_device_policy() == "silent"
+    with pytest.raises(ValueError, match="device_policy"):
+        experimental.set_device_policy("loud")
+    penstock.debugging.set_log_device_placement(False)
+    assert not penstock.debugging.get_log_device_placement() and not context.context().log_device_placement
+    with penstock.experimental.async_scope(), context.execution_mode(context.ASYNC):
+        assert context.context().execution_mode == context.ASYNC
+    assert context.context().execution_mode == context.SYNC and context.context().soft_device_placement
 
 
 def test_threads():

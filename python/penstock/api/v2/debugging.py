@@ -1,5 +1,6 @@
 """tf.debugging, version 2."""
 FROM = {
+    "framework.config": "get_log_device_placement set_log_device_placement",
     "framework.gen": "check_numerics",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_greater_equal=assert_greater_equal_v2

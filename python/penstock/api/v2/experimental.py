@@ -1,0 +1,4 @@
+"""tf.experimental."""
+FROM = {
+    "eager.context": "async_clear_error async_scope function_executor_type",
+}

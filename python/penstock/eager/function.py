@@ -9,6 +9,7 @@ from penstock import _core
 from penstock.eager import function_definition
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
+from penstock.eager import graph_collection
 from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import func_graph as func_graph_module
@@ -284,6 +285,8 @@ class ConcreteFunction:
         graph = defaults.get_default_graph()
         if not graph._eager:
             return self._call_in_graph(graph, inputs)
+        if graph_collection.active():
+            graph_collection.note(self)
         if _core.tape_is_active() and _core.tape_wants(inputs):
             from penstock.eager import backprop
             return function_gradient.run_recorded(self._make_differentiable(), self._num_outputs, inputs,

@@ -6,6 +6,7 @@ import re
 import threading
 
 from penstock.eager import context
+from penstock.eager import graph_collection
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
@@ -16,6 +17,8 @@ from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import summary_op_util
+from penstock.platform import tf_logging as logging
+from penstock.profiler import profiler_v2
 from penstock.proto import config_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import summary_pb2
@@ -496,3 +499,74 @@ def run_metadata_graphs(name, data, step=None):
     with summary_scope(name, "graph_run_metadata_graph_summary", [graphs, step]) as (tag, _):
         return write(tag=tag, tensor=constant_op.constant(graphs.SerializeToString(), dtype=dtypes.string), step=step,
                      metadata=metadata)
+
+
+# What ran, and in which graphs: (whether graphs are collected, whether everything is recorded), or None.
+_trace = None
+_trace_lock = threading.Lock()
+
+
+def _may_trace(doing):
+    """Whether a trace can be switched here; says so if not."""
+    if ops.inside_function():
+        logging.warning("Cannot %s trace inside a tf.function." % doing)
+        return False
+    if not context.executing_eagerly():
+        logging.warning("Cannot %s trace: it is possible in eager mode only." % doing)
+        return False
+    return True
+
+
+def trace_on(graph=True, profiler=False, profiler_outdir=None):
+    """Collects the graphs of functions that are called for the first time from now on, until `trace_export`.
+
+    profiler: records what runs, too, and writes that for TensorBoard's profile plugin in `profiler_outdir`, without which it
+    does not.
+    """
+    global _trace
+    if not _may_trace("enable"):
+        return
+    with _trace_lock:
+        if _trace is not None:
+            logging.warning("Trace already enabled")
+            return
+        if profiler and profiler_outdir is None:
+            logging.warning("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
+        elif profiler:
+            profiler_v2.start(profiler_outdir)
+        if graph or profiler:
+            graph_collection.start()
+        _trace = (graph, profiler)
+
+
+def trace_export(name, step=None, profiler_outdir=None):
+    """Ends the trace and writes its graphs, and what the profiler recorded, as a summary of that name.
+
+    ValueError without a trace, or without a step; profiler_outdir: that of `trace_on` counts.
+    """
+    if step is not None:
+        _choose_step(step)
+    if not _may_trace("export"):
+        return
+    if _trace is None:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    graph, profiler = _trace
+    metadata = graph_collection.stop()
+    if profiler:
+        if profiler_outdir:
+            logging.warning("Ignoring `profiler_outdir` passed to trace_export(). Please pass it to trace_on() instead.")
+        metadata.step_stats.CopyFrom(profiler_v2.finish(save=True).step_stats)
+    (run_metadata_graphs if graph and not profiler else run_metadata)(name, metadata, step)
+    trace_off()
+
+
+def trace_off():
+    """Ends the trace without writing anything."""
+    global _trace
+    with _trace_lock:
+        if _trace is None:
+            return
+        _trace = None
+        graph_collection.stop()
+        if profiler_v2.running():
+            profiler_v2.stop(save=False)

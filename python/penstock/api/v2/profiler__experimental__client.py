@@ -1,0 +1,2 @@
+"""tf.profiler.experimental.client."""
+FROM = {"profiler.profiler_v2": "monitor trace"}

@@ -1,0 +1,2 @@
+"""tf.profiler.experimental.server."""
+FROM = {"profiler.profiler_v2": "start=start_server"}

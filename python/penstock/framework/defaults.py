@@ -78,7 +78,9 @@ class _DefaultGraphStack(_DefaultStack):
         return self._eager_graph
 
     def reset(self):
-        del self.stack[:]  # the list stays: the runtime looks at it
+        del self.stack[:-1]  # the list stays: the runtime looks at it
+        if self.stack and not self.stack[0]._eager:  # graphs are forgotten, the mode of `eager_mode` is not
+            del self.stack[:]
         self._global_default_graph = self._eager_graph = None
 
 

@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import threading
+import weakref
 
 from penstock.eager import context
 from penstock.eager import graph_collection
@@ -122,6 +123,11 @@ class SummaryWriter:
         raise NotImplementedError()
 
 
+def _destroy(resource):
+    with context.eager_mode(), ops.device("cpu:0"):
+        gen.destroy_resource_op(resource, ignore_lookup_error=True)
+
+
 class ResourceSummaryWriter(SummaryWriter):
     """A writer of the runtime."""
 
@@ -131,7 +137,9 @@ class ResourceSummaryWriter(SummaryWriter):
         self._init_op = init_op_fn(self._resource)
         self._v2 = v2
         self._closed = False
-        if not context.executing_eagerly():
+        if context.executing_eagerly():  # the runtime's writer lives as long as this object
+            weakref.finalize(self, _destroy, self._resource).atexit = False
+        else:
             ops.add_to_collection(_INIT_COLLECTION, self._init_op)
 
     def _is_over(self):

@@ -176,3 +176,11 @@ def decode_proto(proto):
     if kind is None:
         raise ValueError("The StructuredValue is empty, or of a kind that this version does not know.")
     return _DECODERS[kind](getattr(proto, kind))
+
+
+class StructureCoder:
+    """The same functions, as version 1.15 has them."""
+
+    can_encode = staticmethod(can_encode)
+    encode_structure = staticmethod(encode_structure)
+    decode_proto = staticmethod(decode_proto)

@@ -2,19 +2,23 @@
 import os
 
 from penstock.eager import context
+from penstock.framework import composite_tensor
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
 from penstock.lib.io import file_io
 from penstock.proto import meta_graph_pb2
+from penstock.proto import struct_pb2
 from penstock.proto import types_pb2
 from penstock.saved_models import constants
+from penstock.saved_models import nested_structure_coder
 from penstock.util import compat
+from penstock.util import nest
 
 
 def build_tensor_info(tensor):
-    """A TensorInfo for a tensor or SparseTensor."""
+    """A TensorInfo for a tensor, SparseTensor, RaggedTensor or IndexedSlices. RuntimeError in eager mode."""
     if context.executing_eagerly():
         raise RuntimeError("build_tensor_info is not supported in Eager mode.")
     return build_tensor_info_internal(tensor)
@@ -22,6 +26,8 @@ def build_tensor_info(tensor):
 
 def build_tensor_info_internal(tensor):
     """The same, wherever it is called."""
+    if isinstance(tensor, composite_tensor.CompositeTensor) and not isinstance(tensor, sparse_tensor.SparseTensor):
+        return _build_composite(tensor)
     info = meta_graph_pb2.TensorInfo(dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,
                                      tensor_shape=tensor.get_shape().as_proto())
     if isinstance(tensor, sparse_tensor.SparseTensor):
@@ -30,6 +36,16 @@ def build_tensor_info_internal(tensor):
         info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
     else:
         info.name = tensor.name
+    return info
+
+
+def _build_composite(tensor):
+    """Of a RaggedTensor or IndexedSlices: its type and its parts."""
+    info = meta_graph_pb2.TensorInfo()
+    info.composite_tensor.type_spec.CopyFrom(
+        nested_structure_coder.encode_structure(tensor._type_spec).type_spec_value)
+    for part in nest.flatten(tensor, expand_composites=True):
+        info.composite_tensor.components.add().CopyFrom(build_tensor_info_internal(part))
     return info
 
 
@@ -53,6 +69,12 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
         sparse = tensor_info.coo_sparse
         return sparse_tensor.SparseTensor(tensor(sparse.indices_tensor_name), tensor(sparse.values_tensor_name),
                                           tensor(sparse.dense_shape_tensor_name))
+    if encoding == "composite_tensor":
+        spec = nested_structure_coder.decode_proto(struct_pb2.StructuredValue(
+            type_spec_value=tensor_info.composite_tensor.type_spec))
+        parts = [get_tensor_from_tensor_info(part, graph, import_scope)
+                 for part in tensor_info.composite_tensor.components]
+        return nest.pack_sequence_as(spec, parts, expand_composites=True)
     raise ValueError("Invalid TensorInfo.encoding: %s" % encoding)
 
 

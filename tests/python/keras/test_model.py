@@ -36,3 +36,19 @@ def test_init_of_the_base_comes_first():
 
     with tf.Graph().as_default(), pytest.raises(RuntimeError, match="forgot to call"):
         Late()
+
+
+def test_what_is_set_without_tracking_is_no_part():
+    from penstock.training.tracking import base
+
+    class Holder(tf.keras.Model):
+        @base.no_automatic_dependency_tracking
+        def __init__(self):
+            super().__init__()
+            self.parts = [tf.layers.Dense(1)]
+
+    with tf.Graph().as_default():
+        model = Holder()
+        assert model.layers == []
+        model.more = tf.layers.Dense(1)
+        assert model.layers == [model.more]

@@ -120,3 +120,14 @@ def test_signatures_are_checked(tmp_path):
         info.ClearField("dtype")
         signature = tf.saved_model.build_signature_def({"x": info}, {})
         tf.saved_model.Builder(str(tmp_path / "m")).add_meta_graph_and_variables(sess, [], {"s": signature})
+
+
+def test_infos_of_ragged_tensors():
+    utils = tf.saved_model.utils
+    with tf.Graph().as_default(), tf.Session() as sess:
+        ragged = tf.ragged.constant([[1, 2], [3]])
+        info = utils.build_tensor_info(ragged)
+        assert [part.name for part in info.composite_tensor.components] == [ragged.flat_values.name,
+                                                                            ragged.row_splits.name]
+        again = utils.get_tensor_from_tensor_info(info)
+        assert sess.run(again).to_list() == [[1, 2], [3]]

@@ -169,3 +169,22 @@ else:
         (3, "loss", "scalars"), (4, "h", "histograms"), (4, "t", "text")]
     assert tf.make_ndarray(found[0][1].tensor) == 0.5
     assert tf.make_ndarray(found[1][1].tensor).tolist() == [[0, 1, 1], [1, 2, 3]]
+
+
+def test_a_forgotten_writer_of_eager_mode_is_closed(tmp_path):
+    import penstock as tf2
+    from penstock.eager import context
+
+    def is_open():
+        targets = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+                   if os.path.exists(f"/proc/self/fd/{fd}")]
+        return any(target.startswith(str(tmp_path)) for target in targets)
+    with context.eager_mode():
+        writer = tf2.summary.create_file_writer(str(tmp_path))
+        with writer.as_default():
+            tf2.summary.scalar("x", 1.0, step=0)
+        assert is_open()
+        del writer
+        assert not is_open()
+    event, = [e for e in tf.train.summary_iterator(glob.glob(str(tmp_path / "*"))[0]) if e.summary.value]
+    assert event.summary.value[0].tag == "x"

@@ -185,3 +185,21 @@ def test_supervisor(tmp_path):
     statuses = [e.session_log.status for e in found if e.HasField("session_log")]
     assert statuses[0] == tf.SessionLog.START and statuses[-1] == tf.SessionLog.STOP
     assert any(v.tag == "weight" for e in found for v in e.summary.value)
+
+
+def test_final_ops_that_run_out_of_input_say_why():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        element = tf.data.make_one_shot_iterator(tf.data.Dataset.range(1)).get_next()
+        hook = tf.train.FinalOpsHook(element)
+        hook.begin()
+        hook.end(sess)
+        assert hook.final_ops_values == 0
+        from penstock.platform import tf_logging
+        said = []
+        warning, tf_logging.warning = tf_logging.warning, lambda text, *args: said.append(text % args)
+        try:
+            with pytest.raises(tf.errors.OutOfRangeError):
+                hook.end(sess)
+        finally:
+            tf_logging.warning = warning
+        assert "dependency back to some input source" in said[0]

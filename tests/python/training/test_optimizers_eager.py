@@ -73,3 +73,21 @@ def test_rows():
 def test_a_loss_that_was_computed_is_refused():
     with context.eager_mode(), pytest.raises(RuntimeError, match="should be a function"):
         v1.train.GradientDescentOptimizer(0.1).minimize(tf.constant(1.0))
+
+
+def test_gradients_of_tensors_are_not_applied():
+    with context.eager_mode():
+        x = tf.constant(3.0)
+        optimizer = v1.train.GradientDescentOptimizer(0.5)
+        (grad, same), = optimizer.compute_gradients(lambda: x * x, [x])
+        assert same is x and grad.numpy() == 6.0
+        with pytest.raises(NotImplementedError):
+            optimizer.apply_gradients([(grad, same)])
+
+
+def test_forgetting_graphs_is_no_change_of_mode():
+    from penstock.framework import defaults
+    with context.eager_mode():
+        defaults._default_graph_stack.reset()
+        assert tf.executing_eagerly() and (tf.constant(1) + 1).numpy() == 2
+    assert not tf.executing_eagerly()

@@ -5,6 +5,8 @@ from penstock.training.tracking import base as trackable
 from penstock.training.tracking import data_structures
 from penstock.util import nest
 
+_OWN = ("_trainable_weights", "_non_trainable_weights", "_layers")  # attributes that are no parts
+
 
 class Model(base.Layer):
     """A layer to be subclassed: `__init__` makes layers and variables and sets them as attributes, `call` uses them.
@@ -23,7 +25,7 @@ class Model(base.Layer):
             if isinstance(value, (base.Layer, variables_lib.Variable)):
                 raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call "
                                    "`super(YourClass, self).__init__()`.")
-        elif name not in ("_trainable_weights", "_non_trainable_weights", "_layers"):
+        elif name not in _OWN and self.__dict__.get("_self_setattr_tracking", True):
             if not name.startswith("_") or isinstance(value, trackable.Trackable):
                 value = data_structures.sticky_attribute_assignment(self, name, value)
             parts.pop(name, None)

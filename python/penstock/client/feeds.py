@@ -1,6 +1,7 @@
 """What session.run may be fed: how a value becomes an array for a tensor, with TensorFlow's checks."""
 import numpy as np
 
+from penstock.client.tensor_handle import TensorHandle
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_values
@@ -32,6 +33,8 @@ def to_array(tensor, value):
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
                         "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object "
                         f"was {value} which was passed to the feed with key {tensor}.")
+    if isinstance(value, TensorHandle):
+        value = value.eval()
     dtype = tensor._dtype
     if dtype._base == 21:
         raise TypeError(f"A variant tensor cannot be fed: {tensor.name}")

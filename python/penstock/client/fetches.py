@@ -2,6 +2,7 @@
 import collections.abc
 import dataclasses
 
+from penstock.client import tensor_handle
 from penstock.framework import indexed_slices
 from penstock.framework.errors import InaccessibleTensorError
 from penstock.framework import sparse_tensor
@@ -62,9 +63,11 @@ def feed_elements(feed):
 class Fetches:
     """The elements (tensors and operations, each once) that a nest of fetches asks for, and the way back."""
 
-    def __init__(self, graph, fetches):
+    def __init__(self, graph, fetches, session=None):
         self.graph = graph
+        self.session = session
         self.elements = []
+        self.has_handles = False  # of tensors that stay in the session
         self._index = {}
         self.rebuild = self._map(fetches)
 
@@ -85,8 +88,19 @@ class Fetches:
         for kind, expand, _, _ in _expansions:
             if isinstance(fetch, kind):
                 elements, contract = expand(fetch)
-                return self._leaf([self._element(e) for e in elements], contract)
+                places = [self._element(e) for e in elements]
+                if kind is object:
+                    contract = self._handle(self.elements[places[0]]) or contract
+                return self._leaf(places, contract)
         raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+
+    def _handle(self, element):
+        """A function from the value of an element that is a handle to a TensorHandle; None for other elements."""
+        if isinstance(element, Operation) or element.op.type not in tensor_handle.HANDLE_OPS:
+            return None
+        self.has_handles = True
+        dtype = element.op.inputs[0].dtype.base_dtype
+        return lambda values: tensor_handle.TensorHandle(values[0], dtype, self.session)
 
     @staticmethod
     def _sequence(kind, parts):

@@ -7,6 +7,7 @@ import threading
 from penstock import _core
 from penstock.client import feeds as feeding
 from penstock.client import fetches as fetching
+from penstock.client.tensor_handle import DeadHandles
 from penstock.client.fetches import register_session_run_conversion_functions  # noqa: F401
 from penstock.framework import config as process_config
 from penstock.framework import defaults
@@ -112,6 +113,7 @@ class BaseSession(SessionInterface):
         data = _config_bytes(config)
         self._config = config
         self._steps = {}
+        self._dead_handles = DeadHandles()
         target = compat.as_str(target or "")
         self._session = _core.Session(graph._core, target, data, server_lib.find(target))
 
@@ -157,6 +159,9 @@ class BaseSession(SessionInterface):
         if self._graph.version == 0:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
 
+    def _register_dead_handle(self, handle):
+        self._dead_handles.add(handle)
+
     # Running
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
@@ -192,12 +197,13 @@ class BaseSession(SessionInterface):
 
     def _run(self, fetches, feed_dict, options, run_metadata, key):
         self._check_usable()
+        self._dead_handles.delete(self)
         arrays, plain = self._arrays(feed_dict)
-        wanted = fetching.Fetches(self._graph, fetches)
+        wanted = fetching.Fetches(self._graph, fetches, self)
         fed = {id(t): array for t, array in arrays}
         tensors = [e for e in wanted.elements if isinstance(e, Tensor) and id(e) not in fed]
         targets = [e for e in wanted.elements if isinstance(e, Operation)]
-        if key is not None and plain:
+        if key is not None and plain and not wanted.has_handles:
             self._remember(key, fetches, feed_dict, wanted, [t for t, _ in arrays], tensors, targets, fed)
         results = []
         if tensors or targets:

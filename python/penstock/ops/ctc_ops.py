@@ -1,9 +1,10 @@
-"""Connectionist temporal classification, where an op exists."""
-from penstock.framework import gen, sparse_tensor
-from penstock.ops import array_ops
+"""Connectionist temporal classification."""
+from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.ops import array_ops, map_fn, math_ops
 from penstock.ops.arguments import pick
 
-__all__ = ["ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss"]
+__all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
+           "ctc_loss", "ctc_loss_dense", "ctc_loss_v2", "ctc_unique_labels", "dense_labels_to_sparse"]
 
 
 def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
@@ -19,6 +20,83 @@ def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repe
                            ctc_merge_repeated=ctc_merge_repeated,
                            ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)
     return loss
+
+
+def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None,
+                name=None):
+    """The negative log likelihood of label sequences, given logits for each time.
+
+    labels: a SparseTensor, or [batch, longest] of which the first `label_length` of each row count. blank_index: the
+    class that is the blank; by default 0 for dense labels, negative ones count from the end. ValueError: sparse labels
+    without it.
+    """
+    if not isinstance(labels, sparse_tensor.SparseTensor):
+        return ctc_loss_dense(labels, logits, label_length, logit_length, logits_time_major, unique,
+                              0 if blank_index is None else blank_index, name)
+    if blank_index is None:
+        raise ValueError("blank_index must be given when using SparseTensor labels.")
+    with ops.name_scope(name, "ctc_loss", [logits]):
+        logits = ops.convert_to_tensor(logits, name="logits")
+        classes = tensor_shape.dimension_value(logits.shape[2])
+        classes = array_ops.shape(logits)[2] if classes is None else classes
+        if blank_index < 0:
+            blank_index += classes
+        # The op's blank is the last class: what is behind the given one moves down.
+        logits = array_ops.concat([logits[:, :, :blank_index], logits[:, :, blank_index + 1:],
+                                   logits[:, :, blank_index:blank_index + 1]], axis=2)
+        values = labels.values - math_ops.cast(labels.values >= blank_index, labels.values.dtype)
+        labels = sparse_tensor.SparseTensor(labels.indices, math_ops.cast(values, dtypes.int32), labels.dense_shape)
+        return ctc_loss(labels, logits, logit_length, time_major=logits_time_major)
+
+
+def ctc_loss_dense(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=0,
+                   name=None):
+    """`ctc_loss_v2` of dense labels; `unique` (see ctc_unique_labels) changes nothing."""
+    with ops.name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]):
+        sparse = dense_labels_to_sparse(labels, label_length)
+        return ctc_loss_v2(sparse, logits, label_length, logit_length, logits_time_major, blank_index=blank_index)
+
+
+def dense_labels_to_sparse(dense, length):
+    """The first `length[i]` values of each row i of a [batch, longest] tensor, as int32 SparseTensor."""
+    dense, length = ops.convert_to_tensor(dense), ops.convert_to_tensor(length)
+    mask = array_ops.sequence_mask(length, maxlen=array_ops.shape(dense)[1])
+    shape = array_ops.stack([array_ops.shape(dense, out_type=dtypes.int64)[0],
+                             math_ops.cast(math_ops.reduce_max(length), dtypes.int64)])
+    values = math_ops.cast(array_ops.boolean_mask(dense, mask), dtypes.int32)
+    return sparse_tensor.SparseTensor(array_ops.where(mask), values, shape)
+
+
+def collapse_repeated(labels, seq_length, name=None):
+    """(the rows without labels that repeat the one before, filled up with 0; their lengths).
+
+    labels: [batch, longest], of which the first `seq_length[i]` of row i count.
+    """
+    with ops.name_scope(name, "collapse_repeated_labels", [labels, seq_length]):
+        labels = ops.convert_to_tensor(labels, name="labels")
+        seq_length = ops.convert_to_tensor(seq_length, name="seq_length")
+        first = array_ops.ones_like(labels[:, :1], dtype=dtypes.bool)
+        differs = array_ops.concat([first, math_ops.not_equal(labels[:, 1:], labels[:, :-1])], axis=1)
+        stays = math_ops.logical_and(differs, array_ops.sequence_mask(seq_length, array_ops.shape(labels)[1]))
+        lengths = math_ops.reduce_sum(math_ops.cast(stays, dtypes.int32), axis=1)
+        places = array_ops.where(array_ops.sequence_mask(lengths, math_ops.reduce_max(lengths)))
+        shape = array_ops.stack([array_ops.shape(labels)[0], math_ops.reduce_max(lengths)])
+        collapsed = gen.scatter_nd(places, array_ops.boolean_mask(labels, stays), math_ops.cast(shape, places.dtype))
+        collapsed.set_shape([labels.shape[0], None])
+        return collapsed, math_ops.cast(lengths, seq_length.dtype)
+
+
+def ctc_unique_labels(labels, name=None):
+    """(the distinct labels of each row as int64, filled up with 0; for each label its place among them)."""
+    with ops.name_scope(name, "ctc_unique_labels", [labels]):
+        labels = ops.convert_to_tensor(labels, name="labels")
+
+        def of_row(row):
+            found = array_ops.unique(row)
+            missing = array_ops.shape(found.idx)[0] - array_ops.shape(found.y)[0]
+            return [math_ops.cast(array_ops.pad(found.y, [[0, missing]]), dtypes.int64), found.idx]
+
+        return map_fn.map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])
 
 
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):

@@ -204,6 +204,7 @@ void RegisterSparseOps(OpRegistry& ops) {
       .Attr("T: type")
       .Shape([](ShapeContext& c) {
         c.out(0, c.WithRank(0, 1));
+        c.WithRank(1, 1);
         c.out(1, PartialShape(std::vector<int64_t>{}));
       })
       .Doc("The gradient of SparseFillEmptyRows.");

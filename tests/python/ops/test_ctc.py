@@ -66,3 +66,31 @@ def test_decoders():
         np.testing.assert_allclose(score, [[-1.1131823, -2.6780369], [-1.7817656, -2.1423595]], rtol=1e-5)
         with pytest.raises(tf.errors.InvalidArgumentError, match="more paths than the beam width"):
             sess.run(tf.nn.ctc_beam_search_decoder(LOGITS, [4, 3], beam_width=1, top_paths=2)[1])
+
+
+def test_ctc_loss_of_dense_labels():
+    rng = np.random.RandomState(3)
+    logits, labels, lengths = rng.randn(6, 2, 4), np.array([[1, 2, 2], [3, 0, 0]]), [3, 1]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant(logits, tf.float32)
+        loss = tf.nn.ctc_loss_v2(labels, x, lengths, [6, 5])
+        # The op's blank is the last class, here it is the first.
+        moved = tf.concat([x[..., 1:], x[..., :1]], axis=-1)
+        sparse = tf.SparseTensor([[0, 0], [0, 1], [0, 2], [1, 0]], tf.constant([0, 1, 1, 2]), [2, 3])
+        expected = tf.nn.ctc_loss(sparse, moved, [6, 5])
+        got, want, dx, dy = sess.run([loss, expected, tf.gradients(loss, x)[0], tf.gradients(expected, x)[0]])
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        np.testing.assert_allclose(dx, dy, rtol=1e-6)
+        with_sparse = tf.nn.ctc_loss_v2(tf.SparseTensor(sparse.indices, tf.constant([1, 2, 2, 3]), [2, 3]),
+                                        tf.transpose(x, [1, 0, 2]), None, [6, 5], logits_time_major=False, blank_index=-4)
+        np.testing.assert_allclose(sess.run(with_sparse), want, rtol=1e-6)
+        with pytest.raises(ValueError, match="blank_index must be given"):
+            tf.nn.ctc_loss_v2(sparse, x, None, [6, 5])
+
+
+def test_labels_without_repetitions():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        labels, lengths = sess.run(tf.nn.collapse_repeated([[1, 3, 3, 3, 0], [1, 4, 4, 4, 0], [4, 2, 2, 9, 4]], [4, 5, 5]))
+        assert labels.tolist() == [[1, 3, 0, 0], [1, 4, 0, 0], [4, 2, 9, 4]] and lengths.tolist() == [2, 3, 4]
+        unique, places = sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3, 0]]))
+        assert unique.tolist() == [[3, 4, 0, 0, 0]] and places.tolist() == [[0, 1, 1, 0, 2]]

@@ -259,3 +259,21 @@ def test_threads_share_a_record_file(tmp_path):
     for thread in threads:
         thread.join()
     assert sorted(found) == sorted(b"%d" % i * 9 for i in range(4) for _ in range(300))
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_stacks_of_both_versions(second):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        stack = tf.raw_ops.StackV2(max_size=-1, elem_type=tf.float32) if second else \
+            tf.raw_ops.Stack(elem_type=tf.float32)
+        push, pop, close = (getattr(tf.raw_ops, f"Stack{what}{'V2' if second else ''}")
+                            for what in ("Push", "Pop", "Close"))
+        pushed = push(handle=stack, elem=[1.0, 2.0])
+        with tf.control_dependencies([pushed]):
+            popped = pop(handle=stack, elem_type=tf.float32)
+        assert sess.run(popped).tolist() == [1, 2]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is empty"):
+            sess.run(pop(handle=stack, elem_type=tf.float32))
+        with tf.control_dependencies([close(handle=stack)]), \
+                pytest.raises(tf.errors.InvalidArgumentError, match="already been closed"):
+            sess.run(push(handle=stack, elem=1.0))

@@ -7,6 +7,7 @@ FROM = {
         assert_scalar assert_type ensure_shape is_non_decreasing is_numeric_tensor is_strictly_increasing""",
     "ops.control_flow_ops": "Assert group tuple",
     "ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "ops.critical_section_ops": "CriticalSection",
     "ops.data_flow_ops": """
         ConditionalAccumulator ConditionalAccumulatorBase FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
         RandomShuffleQueue SparseConditionalAccumulator""",
@@ -24,6 +25,7 @@ FROM = {
     "ops.random_ops": """
         multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
         truncated_normal""",
+    "ops.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
     "ops.script_ops": "numpy_function py_func py_function",
     "ops.sparse_ops": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat

@@ -4,7 +4,9 @@ FROM = {
     "ops.candidate_sampling_ops": """
         all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
         learned_unigram_candidate_sampler log_uniform_candidate_sampler uniform_candidate_sampler""",
-    "ops.ctc_ops": "ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss",
+    "ops.ctc_ops": """
+        collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss ctc_loss_v2
+        ctc_unique_labels""",
     "ops.rnn": """
         bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn""",
     "ops.embedding_ops": "embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse",

@@ -60,6 +60,7 @@ FROM = {
     "ops.init_ops_v2": """
         constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
+    "ops.critical_section_ops": "CriticalSection",
     "ops.linalg_ops": "eye norm=norm_v2",
     "ops.logging_ops": "print=print_v2",
     "ops.manip_ops": "roll",

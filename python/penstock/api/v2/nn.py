@@ -9,7 +9,9 @@ FROM = {
     "ops.candidate_sampling_ops": """
         all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
         learned_unigram_candidate_sampler""",
-    "ops.ctc_ops": "ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder",
+    "ops.ctc_ops": """
+        collapse_repeated ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss=ctc_loss_v2
+        ctc_unique_labels""",
     "ops.embedding_ops": "embedding_lookup=embedding_lookup_v2",
     "ops.math_ops": "sigmoid tanh",
     "ops.nn_impl": """

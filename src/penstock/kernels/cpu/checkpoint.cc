@@ -169,6 +169,9 @@ struct Merge {
 
 struct ShardedFilename {
   void operator()(KernelContext& k) const {
+    for (const int i : {1, 2}) {
+      k.Require(k.shape(i).rank() == 0, i == 1 ? "shard" : "num_shards", " must be a scalar, got shape ", k.shape(i));
+    }
     char suffix[64];
     std::snprintf(suffix, sizeof(suffix), "-%05d-of-%05d", static_cast<int>(k.Int(1)), static_cast<int>(k.Int(2)));
     k.SetOutput(0, Tensor(TString(StrCat(Text(k, 0, "basename"), std::string_view(suffix)))));
@@ -177,6 +180,7 @@ struct ShardedFilename {
 
 struct ShardedFilespec {
   void operator()(KernelContext& k) const {
+    k.Require(k.shape(1).rank() == 0, "num_shards must be a scalar, got shape ", k.shape(1));
     char suffix[64];
     std::snprintf(suffix, sizeof(suffix), "-\?\?\?\?\?-of-%05d", static_cast<int>(k.Int(1)));
     k.SetOutput(0, Tensor(TString(StrCat(Text(k, 0, "basename"), std::string_view(suffix)))));

@@ -18,7 +18,7 @@ struct SparseToDense {
   void operator()(KernelContext& k) const {
     const Tensor &indices = k.input(0), &values = k.input(2);
     k.Require(indices.rank() <= 2, "sparse_indices should be a scalar, vector, or matrix, got shape ", indices.shape());
-    k.Require(k.input(1).rank() == 1, "output_shape must be rank 1, got shape ", k.shape(1));
+    k.Require(k.input(1).rank() == 1, "output_shape should be a vector, got shape ", k.shape(1));
     const int64_t n = indices.rank() > 0 ? indices.dim(0) : 1, rank = indices.rank() > 1 ? indices.dim(1) : 1;
     k.Require(k.input(1).num_elements() == rank,
               "output_shape has incorrect number of elements: ", k.input(1).num_elements(), " should be: ", rank);

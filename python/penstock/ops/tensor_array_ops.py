@@ -35,7 +35,9 @@ def _is_list(*args, handle=None, flow=None, **kwargs):
     """Whether an array of these arguments is a list: where control flow consists of functions, and as its flow says."""
     flow = args[6] if len(args) > 6 else flow
     if flow is not None:
-        return flow.dtype == dtypes.variant
+        return getattr(flow, "dtype", None) == dtypes.variant
+    if ops.executing_eagerly():
+        return False
     return handle is None and len(args) < 6 and control_flow_util.EnableControlFlowV2(ops.get_default_graph())
 
 
@@ -54,12 +56,12 @@ class TensorArray(object):
     """
 
     def __new__(cls, *args, **kwargs):
-        if cls is TensorArray and ops.executing_eagerly():
-            from penstock.ops.tensor_array_eager import EagerTensorArray
-            cls = EagerTensorArray
-        elif cls is TensorArray and _is_list(*args, **kwargs):
+        if cls is TensorArray and _is_list(*args, **kwargs):
             from penstock.ops.tensor_array_lists import ListTensorArray
             cls = ListTensorArray
+        elif cls is TensorArray and ops.executing_eagerly():
+            from penstock.ops.tensor_array_eager import EagerTensorArray
+            cls = EagerTensorArray
         return object.__new__(cls)
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,

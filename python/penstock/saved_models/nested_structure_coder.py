@@ -27,13 +27,14 @@ _Spec = struct_pb2.TypeSpecProto
 @functools.lru_cache(maxsize=None)
 def _spec_classes():
     """{number in the message: class of specs}."""
-    from penstock.ops import variable_spec
+    from penstock.ops import tensor_array_spec, variable_spec
     from penstock.ops.ragged import ragged_tensor_spec
     return {
         _Spec.SPARSE_TENSOR_SPEC: composite_spec.SparseTensorSpec,
         _Spec.INDEXED_SLICES_SPEC: composite_spec.IndexedSlicesSpec,
         _Spec.RAGGED_TENSOR_SPEC: ragged_tensor_spec.RaggedTensorSpec,
         _Spec.VARIABLE_SPEC: variable_spec.VariableSpec,
+        _Spec.TENSOR_ARRAY_SPEC: tensor_array_spec.TensorArraySpec,
     }
 
 

@@ -20,6 +20,7 @@ FROM = {
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
+    "ops.tensor_array_spec": "TensorArraySpec",
     "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
     "framework.type_spec": "TypeSpec",
     "framework.versions": """

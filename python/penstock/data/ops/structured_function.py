@@ -3,10 +3,10 @@ import warnings
 
 from penstock.autograph.core import ag_ctx
 from penstock.autograph.impl import api as autograph
-from penstock.data.util import structure
+from penstock.data.util import nest, structure
 from penstock.eager import function as eager_function
 from penstock.framework import function as function_lib
-from penstock.framework import ops
+from penstock.framework import ops, sparse_tensor
 from penstock.training.tracking import tracking
 from penstock.util import function_utils
 
@@ -21,6 +21,11 @@ def _input_structure(dataset, classes, shapes, types, spec):
     if spec is not None:
         return spec
     return dataset.element_spec if dataset is not None else structure.convert_legacy_structure(types, shapes, classes)
+
+
+def _without_symbolic_values(part):
+    """A SparseTensorValue, whose parts may be tensors of a graph, as a SparseTensor."""
+    return sparse_tensor.SparseTensor.from_value(part) if isinstance(part, sparse_tensor.SparseTensorValue) else part
 
 
 class StructuredFunctionWrapper:
@@ -59,6 +64,7 @@ class StructuredFunctionWrapper:
         result = autograph.tf_convert(self._func, self._status)(*(element if type(element) is tuple else (element,)))
         if isinstance(result, list):
             result = tuple(result)
+        result = nest.map_structure(_without_symbolic_values, result)
         try:
             self._output_structure = structure.type_spec_from_value(result)
         except (TypeError, ValueError):
@@ -107,7 +113,6 @@ def wrap_until_stable(func, transformation_name, state_structure, element_struct
     """(the wrapper of func(state, element), the spec of its state): traced anew with less specific shapes until the
     state that it returns fits. `new_state_of(spec of the result)` is the new state's part. TypeError: the new state is
     of another class or type."""
-    from penstock.data.util import nest
     while True:
         wrapped = StructuredFunctionWrapper(func, transformation_name, add_to_graph=False,
                                             input_structure=(state_structure, element_structure))

@@ -5,6 +5,7 @@ from penstock.data.util import nest
 from penstock.framework import composite_tensor, ops, sparse_tensor, type_spec
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops import tensor_array_ops, tensor_array_spec
 from penstock.ops.ragged import ragged_tensor
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
@@ -81,6 +82,8 @@ def convert_legacy_structure(output_types, output_shapes, output_classes):
             made.append(SparseTensorSpec(shape, dtype))
         elif issubclass(kind, ops.Tensor):
             made.append(TensorSpec(shape, dtype))
+        elif issubclass(kind, tensor_array_ops.TensorArray):
+            made.append(tensor_array_spec.TensorArraySpec._from_legacy_structure(dtype, shape))
         else:
             raise TypeError(f"Could not build a structure for output class {kind!r}")
     return nest.pack_sequence_as(output_classes, made)

@@ -2,21 +2,25 @@
 from penstock.data.ops.dataset_ops import (
     DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure,
     get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types)
+from penstock.data.ops.options import AutoShardPolicy
 from penstock.data.util import nest, structure
 from penstock.framework import gen, ops, tensor_shape
 
 
 class _AutoShardDataset(UnaryUnchangedStructureDataset):
-    """The part of a pipeline that one of several workers computes."""
+    """The part of a pipeline that one of several workers computes, by the policy that its options name."""
 
-    def __init__(self, input_dataset, num_workers, index):
+    def __init__(self, input_dataset, num_workers, index, num_replicas=None):
+        options = input_dataset.options().experimental_distribute
+        policy = options.auto_shard_policy if options.auto_shard else AutoShardPolicy.OFF
         super().__init__(input_dataset, gen.auto_shard_dataset(
-            input_dataset._variant_tensor, num_workers=num_workers, index=index, **input_dataset._flat_structure))
+            input_dataset._variant_tensor, num_workers=num_workers, index=index, auto_shard_policy=int(policy),
+            num_replicas=num_replicas or 0, **input_dataset._flat_structure))
 
 
-def _AutoShardDatasetV1(input_dataset, num_workers, index):
+def _AutoShardDatasetV1(input_dataset, num_workers, index, num_replicas=None):
     """The part of a pipeline that one of several workers computes, with version 1's methods."""
-    return DatasetV1Adapter(_AutoShardDataset(input_dataset, num_workers, index))
+    return DatasetV1Adapter(_AutoShardDataset(input_dataset, num_workers, index, num_replicas))
 
 
 class _RebatchDataset(UnaryDataset):

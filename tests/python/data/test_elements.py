@@ -1,0 +1,38 @@
+"""Elements that are no plain tensors: sparse values made in functions, TensorArrays."""
+import penstock.v1 as tf
+from penstock.eager import context
+
+Dataset = tf.data.Dataset
+
+
+def sparse(i):
+    return tf.SparseTensorValue(indices=[[0, 0], [1, 1]], values=i * [1, -1], dense_shape=[2, 2])
+
+
+def test_a_function_returns_a_sparse_value_of_symbolic_parts():
+    with context.eager_mode():
+        dense = Dataset.range(3).map(sparse).map(lambda x: tf.sparse.to_dense(x))
+        assert [x.numpy().tolist() for x in dense] == [[[i, 0], [0, -i]] for i in range(3)]
+
+
+def array(n):
+    return tf.TensorArray(tf.int64, element_shape=(), size=tf.cast(n, tf.int32)).unstack(tf.range(n))
+
+
+def test_tensor_arrays_are_elements():
+    with context.eager_mode():
+        dataset = Dataset.range(4).map(array)
+        assert dataset.element_spec == tf.TensorArraySpec([], tf.int64)
+        assert [x.stack().numpy().tolist() for x in dataset] == [[], [0], [0, 1], [0, 1, 2]]
+        flat = dataset.flat_map(lambda x: Dataset.from_tensor_slices(x.stack()))
+        assert [int(x) for x in flat] == [0, 0, 1, 0, 1, 2]
+        single = Dataset.from_tensors(tf.TensorArray(tf.float32, size=2, element_shape=()).unstack([1.0, 2.0]))
+        assert [x.stack().numpy().tolist() for x in single] == [[1.0, 2.0]]
+
+
+def test_tensor_arrays_in_a_graph():
+    with tf.Graph().as_default(), tf.Session() as session:
+        iterator = tf.data.make_initializable_iterator(Dataset.range(2, 4).map(array))
+        stacked = iterator.get_next().stack()
+        session.run(iterator.initializer)
+        assert [session.run(stacked).tolist() for _ in range(2)] == [[0, 1], [0, 1, 2]]

@@ -3,6 +3,7 @@
 namespace penstock::data {
 
 // Each file of transformations has one function; this list is the whole registration.
+void RegisterAssertNextDatasets(KernelRegistry& kernels);
 void RegisterBatchDatasets(KernelRegistry& kernels);
 void RegisterCacheDatasets(KernelRegistry& kernels);
 void RegisterCsvDatasets(KernelRegistry& kernels);
@@ -16,17 +17,20 @@ void RegisterMapDatasets(KernelRegistry& kernels);
 void RegisterPaddedBatchDatasets(KernelRegistry& kernels);
 void RegisterParallelInterleaveDatasets(KernelRegistry& kernels);
 void RegisterParallelMapDatasets(KernelRegistry& kernels);
+void RegisterParseExampleDatasets(KernelRegistry& kernels);
 void RegisterPassDatasets(KernelRegistry& kernels);
 void RegisterPrefetchDatasets(KernelRegistry& kernels);
 void RegisterRangeDatasets(KernelRegistry& kernels);
 void RegisterSelectDatasets(KernelRegistry& kernels);
 void RegisterShuffleDatasets(KernelRegistry& kernels);
+void RegisterStatsDatasets(KernelRegistry& kernels);
 void RegisterTensorsDatasets(KernelRegistry& kernels);
 void RegisterWindowDatasets(KernelRegistry& kernels);
 void RegisterSeedGeneratorKernels(KernelRegistry& kernels);
 
 void RegisterAllDatasets(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
+  RegisterAssertNextDatasets(kernels);
   RegisterBatchDatasets(kernels);
   RegisterCacheDatasets(kernels);
   RegisterCsvDatasets(kernels);
@@ -40,11 +44,13 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   RegisterPaddedBatchDatasets(kernels);
   RegisterParallelInterleaveDatasets(kernels);
   RegisterParallelMapDatasets(kernels);
+  RegisterParseExampleDatasets(kernels);
   RegisterPassDatasets(kernels);
   RegisterPrefetchDatasets(kernels);
   RegisterRangeDatasets(kernels);
   RegisterSelectDatasets(kernels);
   RegisterShuffleDatasets(kernels);
+  RegisterStatsDatasets(kernels);
   RegisterTensorsDatasets(kernels);
   RegisterWindowDatasets(kernels);
   RegisterSeedGeneratorKernels(kernels);

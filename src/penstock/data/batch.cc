@@ -9,8 +9,9 @@ namespace {
 class BatchDataset final : public Dataset {
  public:
   // `rows_fail_together`: a row that fails takes the rest of its batch with it.
-  BatchDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder, bool rows_fail_together)
-      : Dataset("Batch", std::move(spec), {std::move(input)}),
+  BatchDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder,
+               bool rows_fail_together)
+      : Dataset(std::move(name), std::move(spec), {std::move(input)}),
         size_(size),
         drop_remainder_(drop_remainder),
         rows_fail_together_(rows_fail_together) {}
@@ -73,7 +74,7 @@ class BatchDataset final : public Dataset {
 Ref<Dataset> MakeBatch(DatasetArgs& args) {
   const int64_t size = args.Int("batch_size");
   args.Require(size > 0, "Batch size must be greater than zero.");
-  return MakeRef<BatchDataset>(args.spec(), args.dataset(), size,
+  return MakeRef<BatchDataset>("Batch", args.spec(), args.dataset(), size,
                                args.Has("drop_remainder") && args.Bool("drop_remainder"), false);
 }
 
@@ -84,9 +85,9 @@ Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {
   ElementSpec rows = args.spec();
   for (PartialShape& shape : rows.shapes) shape = WithoutFirstDim(shape);
   const Ref<const Dataset> mapped =
-      MakeParallelMap(std::move(rows), args.dataset(), args.Function("f", "other_arguments"), parallelism, true,
+      MakeParallelMap("", std::move(rows), args.dataset(), args.Function("f", "other_arguments"), parallelism, true,
                       args.attr<bool>("preserve_cardinality"));
-  return MakeRef<BatchDataset>(args.spec(), mapped, size, args.Bool("drop_remainder"), true);
+  return MakeRef<BatchDataset>("MapAndBatch", args.spec(), mapped, size, args.Bool("drop_remainder"), true);
 }
 
 }  // namespace

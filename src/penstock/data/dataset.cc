@@ -24,26 +24,62 @@ void ElementSpec::RequireCompatible(const ElementSpec& other) const {
 void Options::Override(const Options& inner) {
   if (!deterministic) deterministic = inner.deterministic;
   autotune = autotune && inner.autotune;
-  fuse_maps = fuse_maps && inner.fuse_maps;
+  if (!stats) stats = inner.stats;
   if (max_intra_op_parallelism == 0) max_intra_op_parallelism = inner.max_intra_op_parallelism;
 }
 
-std::shared_ptr<const BoundFunction> IteratorContext::Bind(const std::shared_ptr<const FuncRef>& function) {
+std::shared_ptr<const BoundFunction> IteratorContext::Bind(const std::shared_ptr<const FuncRef>& function,
+                                                           const FunctionLibraryPtr& library) {
   {
     std::lock_guard lock(mutex_);
     const auto it = bound_.find(function.get());
     if (it != bound_.end()) return it->second.second;
   }
-  std::shared_ptr<const BoundFunction> made = functions_->Bind(*function);
+  std::shared_ptr<const BoundFunction> made = functions_->Bind(*function, library);
   std::lock_guard lock(mutex_);
   return bound_.try_emplace(function.get(), function, std::move(made)).first->second.second;
 }
 
-Ref<Resource> IteratorContext::Shared(const std::string& name, const std::function<Ref<Resource>()>& make) {
+namespace {
+
+constexpr std::string_view kSharedKey = "shared";
+
+void VisitShared(State& state, const std::string& name, SharedState& object) {
+  state.Inside(kSharedKey, [&] { state.Inside(name, [&] { object.Visit(state); }); });
+}
+
+bool HasShared(const SavedState& saved, const std::string& name) {
+  const std::string key = StrCat(kSharedKey, "/", name, "/");
+  const auto it = saved.values.lower_bound(key);
+  return it != saved.values.end() && it->first.starts_with(key);
+}
+
+}  // namespace
+
+Ref<SharedState> IteratorContext::Shared(const std::string& name, const std::function<Ref<SharedState>()>& make) {
   std::lock_guard lock(mutex_);
-  Ref<Resource>& found = shared_[name];
-  if (!found) found = make();
+  Ref<SharedState>& found = shared_[name];
+  if (found) return found;
+  found = make();
+  if (restored_ && HasShared(*restored_, name)) {
+    State state(*restored_);
+    VisitShared(state, name, *found);
+  }
   return found;
+}
+
+void IteratorContext::SaveShared(State& state) {
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, object] : shared_) VisitShared(state, name, *object);
+}
+
+void IteratorContext::RestoreShared(Ref<const SavedState> saved) {
+  std::lock_guard lock(mutex_);
+  restored_ = std::move(saved);
+  State state(*restored_);
+  for (const auto& [name, object] : shared_) {
+    if (HasShared(*restored_, name)) VisitShared(state, name, *object);
+  }
 }
 
 int64_t Iterator::Skip(int64_t n) {

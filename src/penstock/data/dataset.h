@@ -29,17 +29,26 @@ struct ElementSpec {
   void RequireCompatible(const ElementSpec& other) const;
 };
 
+struct Stats;  // see stats.h
+
 // What the user leaves to choose or sets for a whole dataset (OptionsDataset).
 struct Options {
   std::optional<bool> deterministic;
   bool autotune = true;
-  bool fuse_maps = true;  // static optimisation
   int max_intra_op_parallelism = 0;
+  std::shared_ptr<const Stats> stats;  // where iterators count; null: nowhere
   void Override(const Options& inner);
 };
 
 inline constexpr int64_t kInfinite = -1, kUnknown = -2;  // of cardinalities
 inline constexpr int64_t kAutotune = -1;                 // of parallelism and buffer sizes
+inline constexpr int64_t kShardHint = -1;                // of shards that sharding a pipeline will number
+
+// What several iterators of one iteration use.
+class SharedState : public Resource {
+ public:
+  virtual void Visit(State& state) = 0;
+};
 
 // What all iterators of one iterator resource share, for as long as it does not begin anew.
 class IteratorContext {
@@ -47,11 +56,15 @@ class IteratorContext {
   IteratorContext(std::shared_ptr<FunctionScope> functions, Device* device, ThreadPool* intra_op)
       : device(device), intra_op(intra_op), functions_(std::move(functions)) {}
 
-  // Bound once for each function that a kernel was made with.
-  std::shared_ptr<const BoundFunction> Bind(const std::shared_ptr<const FuncRef>& function);
+  // Bound once for each function that a kernel was made with. `library`: see FunctionScope.
+  std::shared_ptr<const BoundFunction> Bind(const std::shared_ptr<const FuncRef>& function,
+                                            const FunctionLibraryPtr& library);
   const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
-  // The object of that name, made if it is not there yet: what the iterators of a repeated dataset have in common.
-  Ref<Resource> Shared(const std::string& name, const std::function<Ref<Resource>()>& make);
+  // The object of that name, made if it is not there yet: what the iterators of a repeated dataset have in common. It
+  // is saved and restored, whether or not one of them is there then.
+  Ref<SharedState> Shared(const std::string& name, const std::function<Ref<SharedState>()>& make);
+  void SaveShared(State& state);
+  void RestoreShared(Ref<const SavedState> saved);
   bool stopped() const {
     const int seen = interrupts_seen.load(std::memory_order_relaxed);
     return cancellation.cancelled() || (seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != seen);
@@ -72,7 +85,8 @@ class IteratorContext {
   const std::shared_ptr<FunctionScope> functions_;
   std::mutex mutex_;
   std::map<const FuncRef*, std::pair<std::shared_ptr<const FuncRef>, std::shared_ptr<const BoundFunction>>> bound_;
-  std::map<std::string, Ref<Resource>> shared_;
+  std::map<std::string, Ref<SharedState>> shared_;
+  Ref<const SavedState> restored_;  // of shared objects that are not there yet
 };
 
 // Where an iterator stands: what it shares with others, and its name in messages ("Iterator::Root::Map").
@@ -104,6 +118,14 @@ class Iterator {
   const Place place_;
 };
 
+// How a dataset was made: enough to make it once more, of other inputs, or to write it down as a node.
+struct Recipe {
+  const OpDef* op = nullptr;
+  std::shared_ptr<const AttrMap> attrs;
+  std::vector<Tensor> inputs;
+  FunctionLibraryPtr library;  // that its functions are of; null: the session's
+};
+
 class Dataset : public VariantValue {
  public:
   // `name`: as in messages, "Map".
@@ -121,11 +143,15 @@ class Dataset : public VariantValue {
 
   // The number of elements, kInfinite or kUnknown.
   virtual int64_t Cardinality() const { return kUnknown; }
-  // An iterator at the beginning; `outer` is the place of the iterator that it is an input of.
+  // An iterator at the beginning; `outer` is the place of the iterator that it is an input of. A dataset without a name
+  // has the place of the one around it.
   std::unique_ptr<Iterator> Begin(const Place& outer) const {
-    return MakeIterator({outer.context, StrCat(outer.prefix, "::", name_)});
+    return MakeIterator({outer.context, name_.empty() ? outer.prefix : StrCat(outer.prefix, "::", name_)});
   }
   virtual Options options() const;
+  // Empty for datasets that no op made: windows, say.
+  const Recipe& recipe() const { return recipe_; }
+  void set_recipe(Recipe recipe) { recipe_ = std::move(recipe); }  // by who made it, before anybody else has it
 
  protected:
   virtual std::unique_ptr<Iterator> MakeIterator(const Place& place) const = 0;
@@ -134,6 +160,7 @@ class Dataset : public VariantValue {
   const std::string name_;
   const ElementSpec spec_;
   const std::vector<Ref<const Dataset>> inputs_;
+  Recipe recipe_;
 };
 
 // An iterator over dataset `D`, which it keeps.
@@ -150,13 +177,15 @@ class IteratorOf : public Iterator {
   Ref<const D> dataset_;
 };
 
-// The same with an iterator over the dataset's only input.
+// The same with an iterator over the dataset's only input. Whoever needs no more of it may drop it.
 template <class D>
 class IteratorOverInput : public IteratorOf<D> {
  public:
   IteratorOverInput(const D& dataset, const Place& place)
       : IteratorOf<D>(dataset, place), input_(dataset.input().Begin(place)) {}
-  void Visit(State& state) override { state.Nested("input", *input_); }
+  void Visit(State& state) override {
+    state.Nested("input", &input_, [this] { return this->dataset().input().Begin(this->place()); });
+  }
 
  protected:
   std::unique_ptr<Iterator> input_;

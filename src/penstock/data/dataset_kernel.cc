@@ -2,21 +2,24 @@
 
 namespace penstock::data {
 
-int DatasetArgs::Index(std::string_view name) const { return Range(name).first; }
+FunctionScopes& FunctionsOf(const KernelContext& k) {
+  auto* functions = dynamic_cast<FunctionScopes*>(k.step().functions);
+  if (!functions) throw Internal("this step cannot call functions");
+  return *functions;
+}
 
-std::pair<int, int> DatasetArgs::Range(std::string_view name) const {
-  const NodeView& node = k_.node();
+std::pair<int, int> InputRange(const OpDef& op, const AttrMap& attrs, std::string_view name) {
   int at = 0;
-  for (const ArgDef& arg : node.op().inputs) {
+  for (const ArgDef& arg : op.inputs) {
     int count = 1;
-    if (!arg.number_attr.empty()) count = static_cast<int>(node.attr<int64_t>(arg.number_attr));
+    if (!arg.number_attr.empty()) count = static_cast<int>(*attrs.Find(arg.number_attr)->If<int64_t>());
     if (!arg.type_list_attr.empty()) {
-      count = static_cast<int>(node.attr<std::vector<DataType>>(arg.type_list_attr).size());
+      count = static_cast<int>(attrs.Find(arg.type_list_attr)->If<std::vector<DataType>>()->size());
     }
     if (arg.name == name) return {at, count};
     at += count;
   }
-  throw Internal("op ", node.op().name, " has no input ", name);
+  throw Internal("op ", op.name, " has no input ", name);
 }
 
 ElementSpec DatasetArgs::spec() const {
@@ -51,7 +54,17 @@ std::vector<Tensor> DatasetArgs::tensors(std::string_view name) const {
 CapturedFunction DatasetArgs::Function(std::string_view attr, std::string_view captured) const {
   const auto it = functions_.find(attr);
   if (it == functions_.end()) throw Internal("op ", k_.node().op().name, " has no function ", attr);
-  return {it->second, captured.empty() ? std::vector<Tensor>() : tensors(captured), TransformationName()};
+  return {it->second, captured.empty() ? std::vector<Tensor>() : tensors(captured), TransformationName(),
+          functions().own_library()};
+}
+
+FunctionScopes& DatasetArgs::functions() const { return FunctionsOf(k_); }
+
+Recipe DatasetArgs::MakeRecipe(const OpDef* op, std::shared_ptr<const AttrMap> attrs) const {
+  const auto* functions = dynamic_cast<FunctionScopes*>(k_.step().functions);  // none where constants are folded
+  Recipe recipe{op, std::move(attrs), {}, functions ? functions->own_library() : nullptr};
+  for (int i = 0; i < k_.num_inputs(); ++i) recipe.inputs.push_back(k_.input(i));
+  return recipe;
 }
 
 std::string DatasetArgs::TransformationName() const {

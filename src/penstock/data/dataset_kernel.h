@@ -8,6 +8,12 @@
 
 namespace penstock::data {
 
+// The flat inputs that a declared one stands for: the first, and how many.
+std::pair<int, int> InputRange(const OpDef& op, const AttrMap& attrs, std::string_view name);
+
+// The functions of the step that the kernel runs in.
+FunctionScopes& FunctionsOf(const KernelContext& k);
+
 // What such a function sees. Inputs are asked for by their declared names.
 class DatasetArgs {
  public:
@@ -32,6 +38,7 @@ class DatasetArgs {
   Ref<T> Resource(std::string_view name) const {
     return k_.Lookup<T>(Index(name));
   }
+  FunctionScopes& functions() const;  // that the step has
   // The function of an attribute, with the inputs that it captures.
   CapturedFunction Function(std::string_view attr, std::string_view captured) const;
   template <class T>
@@ -43,14 +50,16 @@ class DatasetArgs {
   // Whether parallel stages must keep the order: as the attributes `deterministic` or `sloppy` say; unset: as the
   // options do.
   std::optional<bool> Deterministic() const;
+  // How the dataset is made that these arguments are for.
+  Recipe MakeRecipe(const OpDef* op, std::shared_ptr<const AttrMap> attrs) const;
   template <class... Parts>
   static void Require(bool ok, const Parts&... parts) {
     KernelContext::Require(ok, parts...);
   }
 
  private:
-  int Index(std::string_view name) const;
-  std::pair<int, int> Range(std::string_view name) const;  // first, count
+  int Index(std::string_view name) const { return Range(name).first; }
+  std::pair<int, int> Range(std::string_view name) const { return InputRange(k_.node().op(), k_.node().attrs(), name); }
   KernelContext& k_;
   const Functions& functions_;
 };
@@ -60,17 +69,22 @@ using MakeDataset = Ref<Dataset> (*)(DatasetArgs&);
 template <MakeDataset kMake>
 class DatasetKernel final : public Kernel {
  public:
-  explicit DatasetKernel(const NodeView& node) {
+  explicit DatasetKernel(const NodeView& node)
+      : op_(&node.op()), attrs_(std::make_shared<const AttrMap>(node.attrs())) {
     for (const AttrDef& attr : node.op().attrs) {
       if (attr.kind == "func") functions_[attr.name] = std::make_shared<const FuncRef>(node.attr<FuncRef>(attr.name));
     }
   }
   void Run(KernelContext& k) override {
     DatasetArgs args(k, functions_);
-    k.SetOutput(0, ToVariant(kMake(args)));
+    const Ref<Dataset> dataset = kMake(args);
+    dataset->set_recipe(args.MakeRecipe(op_, attrs_));
+    k.SetOutput(0, ToVariant(dataset));
   }
 
  private:
+  const OpDef* const op_;
+  const std::shared_ptr<const AttrMap> attrs_;
   DatasetArgs::Functions functions_;
 };
 

@@ -1,5 +1,6 @@
 // Elements for which a predicate holds, or up to the first for which it does not; a state carried along.
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/data/stats.h"
 
 namespace penstock::data {
 namespace {
@@ -13,17 +14,26 @@ class FilterDataset final : public Dataset {
   class Filtered final : public IteratorOverInput<FilterDataset> {
    public:
     Filtered(const FilterDataset& dataset, const Place& place)
-        : IteratorOverInput(dataset, place), predicate_(dataset.predicate_, place) {}
+        : IteratorOverInput(dataset, place), predicate_(dataset.predicate_, place), stats_(place, "Filter") {}
     bool Next(Element* element) override {
       while (input_->Next(element)) {
-        if (predicate_.Predicate(*element)) return true;
+        const bool passes = predicate_.Predicate(*element);
+        if (stats_) Count(passes);
+        if (passes) return true;
         context().ThrowIfStopped();
       }
       return false;
     }
 
    private:
+    void Count(bool passes) {
+      int64_t& number = passes ? passed_ : dropped_;
+      ++number;
+      stats_.Scalar(passes ? "filtered_elements" : "dropped_elements", static_cast<double>(number), passed_ + dropped_);
+    }
     const BoundCall predicate_;
+    const IteratorStats stats_;
+    int64_t passed_ = 0, dropped_ = 0;  // as far as they are counted
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Filtered>(*this, place);
@@ -69,18 +79,14 @@ class TakeWhileDataset final : public Dataset {
     Taken(const TakeWhileDataset& dataset, const Place& place)
         : IteratorOverInput(dataset, place), predicate_(dataset.predicate_, place) {}
     bool Next(Element* element) override {
-      if (ended_ || !input_->Next(element)) return false;
-      ended_ = !predicate_.Predicate(*element);
-      return !ended_;
-    }
-    void Visit(State& state) override {
-      IteratorOverInput::Visit(state);
-      state.Value("ended", &ended_);
+      if (!input_ || !input_->Next(element)) return false;
+      if (predicate_.Predicate(*element)) return true;
+      input_.reset();
+      return false;
     }
 
    private:
     const BoundCall predicate_;
-    bool ended_ = false;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Taken>(*this, place);

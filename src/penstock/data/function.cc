@@ -1,14 +1,24 @@
 #include "penstock/data/function.h"
 
+#include <chrono>
+
 namespace penstock::data {
 
 BoundCall::BoundCall(const CapturedFunction& function, const Place& place)
-    : bound_(place.context->Bind(function.function)), function_(&function), place_(place) {}
+    : bound_(place.context->Bind(function.function, function.library)),
+      function_(&function),
+      place_(place),
+      stats_(place, function.transformation.substr(0, function.transformation.find("Dataset"))) {}
 
 void BoundCall::Call(std::span<const Tensor> args, Element* results) const {
   IteratorContext& context = *place_.context;
   try {
+    const auto start = stats_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     bound_->Call(args, &context.cancellation, context.interrupts_seen.load(std::memory_order_relaxed), results);
+    if (stats_) {
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+      stats_.Histogram("execution_time", time.count(), calls_.fetch_add(1) + 1);
+    }
   } catch (const Error& error) {
     const Status& status = error.status();
     if (status.code() == Code::kCancelled || status.code() == Code::kOutOfRange) throw;

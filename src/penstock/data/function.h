@@ -1,12 +1,13 @@
 // Functions that datasets call with elements.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "penstock/data/dataset.h"
+#include "penstock/data/stats.h"
 
 namespace penstock::data {
 
@@ -15,6 +16,7 @@ struct CapturedFunction {
   std::shared_ptr<const FuncRef> function;  // one for each kernel: iterators find by it what they have bound
   std::vector<Tensor> captured;
   std::string transformation;  // for messages: "MapDataset:1"
+  FunctionLibraryPtr library;  // that the function is of; null: the session's
 };
 
 // The same, ready to be called: part of an iterator. Thread-safe.
@@ -36,6 +38,8 @@ class BoundCall {
   std::shared_ptr<const BoundFunction> bound_;
   const CapturedFunction* function_;  // of the dataset, which the iterator keeps
   Place place_;
+  const IteratorStats stats_;
+  mutable std::atomic<int64_t> calls_{0};  // that were counted
 };
 
 // Whether an error says that the function has no more elements.

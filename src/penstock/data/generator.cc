@@ -17,7 +17,8 @@ class GeneratorDataset final : public Dataset {
    public:
     Generated(const GeneratorDataset& dataset, const Place& place)
         : IteratorOf(dataset, place), init_(dataset.init_, place), next_(dataset.next_, place) {
-      (void)place.context->Bind(dataset.finalize_.function);  // says now if it cannot be made
+      (void)place.context->Bind(dataset.finalize_.function,
+                                dataset.finalize_.library);  // says now if it cannot be made
       place.context->ends_slowly.store(true);
     }
     ~Generated() override {
@@ -49,7 +50,7 @@ class GeneratorDataset final : public Dataset {
     void Finalize() {
       Element args = made_by_init_, ignored;
       args.insert(args.end(), dataset().finalize_.captured.begin(), dataset().finalize_.captured.end());
-      context().Bind(dataset().finalize_.function)->Call(args, nullptr, -1, &ignored);
+      context().Bind(dataset().finalize_.function, dataset().finalize_.library)->Call(args, nullptr, -1, &ignored);
     }
     const BoundCall init_, next_;
     Element made_by_init_;

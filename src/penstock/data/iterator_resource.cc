@@ -1,5 +1,6 @@
 #include "penstock/data/iterator_resource.h"
 
+#include "penstock/data/dataset_kernel.h"
 #include "penstock/kernel/py_function.h"
 
 namespace penstock::data {
@@ -48,26 +49,24 @@ bool Iteration::Next(StepServices& step, Element* element) {
 Ref<SavedState> Iteration::Save(StepServices& step) {
   return InTurn(step, [&] {
     auto saved = MakeRef<SavedState>();
-    State state(saved.get(), false);
+    State state(saved.get());
     iterator_->Visit(state);
+    context_->SaveShared(state);
     return saved;
   });
 }
 
-void Iteration::Restore(StepServices& step, const SavedState& saved) {
+void Iteration::Restore(StepServices& step, Ref<const SavedState> saved) {
   InTurn(step, [&] {
     iterator_ = dataset_->Begin({context_, "Iterator::Root"});
-    State state(const_cast<SavedState*>(&saved), true);
+    State state(*saved);
     iterator_->Visit(state);
+    context_->RestoreShared(saved);
     return true;
   });
 }
 
-std::shared_ptr<FunctionScope> NewScope(const KernelContext& k) {
-  auto* functions = dynamic_cast<FunctionScopes*>(k.step().functions);
-  if (!functions) throw Internal("this step cannot call functions");
-  return functions->NewScope();
-}
+std::shared_ptr<FunctionScope> NewScope(const KernelContext& k) { return FunctionsOf(k).NewScope(); }
 
 void IteratorResource::Begin(const KernelContext& k, Ref<const Dataset> dataset) {
   spec_.RequireCompatible(dataset->spec());

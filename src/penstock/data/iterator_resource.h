@@ -19,7 +19,7 @@ class Iteration {
   // The next element; false at the end. Cancelling the step cancels the whole iteration.
   bool Next(StepServices& step, Element* element);
   Ref<SavedState> Save(StepServices& step);
-  void Restore(StepServices& step, const SavedState& state);
+  void Restore(StepServices& step, Ref<const SavedState> saved);
   const std::shared_ptr<IteratorContext>& shared_context() const { return context_; }
 
  private:
@@ -42,8 +42,8 @@ class IteratorResource final : public Resource {
     return Current("GetNext", "getting the next element")->Next(step, element);
   }
   Ref<SavedState> Save(StepServices& step) { return Current("Save", "saving it")->Save(step); }
-  void Restore(StepServices& step, const SavedState& state) {
-    Current("Restore", "restoring it")->Restore(step, state);
+  void Restore(StepServices& step, Ref<const SavedState> saved) {
+    Current("Restore", "restoring it")->Restore(step, std::move(saved));
   }
   std::string DebugString() const override { return "Iterator resource"; }
 

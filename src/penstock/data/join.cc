@@ -89,14 +89,14 @@ class ZipDataset final : public Dataset {
     }
     // All inputs advance, also if one fails.
     bool Next(Element* element) override {
-      if (ended_) return false;
+      if (inputs_.empty()) return false;
       element->clear();
       Status status;
       for (const auto& input : inputs_) {
         Element part;
         try {
           if (!input->Next(&part)) {
-            ended_ = true;
+            inputs_.clear();  // no more is needed of them
             return false;
           }
         } catch (...) {
@@ -108,13 +108,14 @@ class ZipDataset final : public Dataset {
       return true;
     }
     void Visit(State& state) override {
-      state.Value("ended", &ended_);
+      bool ended = inputs_.empty();
+      state.Value("ended", &ended);
+      if (ended) inputs_.clear();
       for (size_t i = 0; i < inputs_.size(); ++i) state.Nested(StrCat("input_", i), *inputs_[i]);
     }
 
    private:
-    std::vector<std::unique_ptr<Iterator>> inputs_;
-    bool ended_ = false;
+    std::vector<std::unique_ptr<Iterator>> inputs_;  // none when the shortest has ended
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Tuples>(*this, place);

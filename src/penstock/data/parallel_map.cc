@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "penstock/data/background.h"
+#include "penstock/data/stats.h"
 
 namespace penstock::data {
 namespace {
@@ -22,9 +23,9 @@ int64_t Nanos(clockid_t clock) {
 
 class ParallelMapDataset final : public Dataset {
  public:
-  ParallelMapDataset(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function, int64_t parallelism,
-                     std::optional<bool> deterministic, bool preserves_cardinality)
-      : Dataset("ParallelMap", std::move(spec), {std::move(input)}),
+  ParallelMapDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
+                     int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality)
+      : Dataset(std::move(name), std::move(spec), {std::move(input)}),
         function_(std::move(function)),
         parallelism_(parallelism),
         deterministic_(deterministic),
@@ -45,11 +46,13 @@ class ParallelMapDataset final : public Dataset {
           call_(dataset.function_, place),
           ordered_(dataset.deterministic_.value_or(place.context->options.deterministic.value_or(true))),
           autotuned_(dataset.parallelism_ == kAutotune),
+          stats_(place, dataset.name()),
           parallelism_(autotuned_ ? NumCores() : dataset.parallelism_),
           background_(place.context) {}
 
     bool Next(Element* element) override {
       if (mine_.empty() && !Take()) return false;
+      if (stats_) Count();
       Made made = std::move(mine_.front());
       mine_.pop_front();
       ThrowIfError(made.status);
@@ -79,6 +82,11 @@ class ParallelMapDataset final : public Dataset {
     }
 
    private:
+    void Count() {
+      std::lock_guard lock(background_.mutex);
+      stats_.Scalar("thread_utilization", static_cast<double>(running_) / static_cast<double>(parallelism_), ++step_);
+    }
+
     // Takes over a piece that is done; waits for it. False at the end.
     bool Take() {
       std::unique_lock lock(background_.mutex);
@@ -182,6 +190,8 @@ class ParallelMapDataset final : public Dataset {
 
     const BoundCall call_;
     const bool ordered_, autotuned_;
+    const IteratorStats stats_;
+    int64_t step_ = 0;       // of what is counted
     std::deque<Made> mine_;  // taken over by whoever asks for elements
     // Under the background's mutex:
     std::deque<std::shared_ptr<Piece>> pieces_;
@@ -203,16 +213,16 @@ class ParallelMapDataset final : public Dataset {
 Ref<Dataset> Make(DatasetArgs& args) {
   const int64_t parallelism = args.Int("num_parallel_calls");
   args.Require(parallelism > 0 || parallelism == kAutotune, "num_parallel_calls must be greater than zero.");
-  return MakeParallelMap(args.spec(), args.dataset(), args.Function("f", "other_arguments"), parallelism,
+  return MakeParallelMap("ParallelMap", args.spec(), args.dataset(), args.Function("f", "other_arguments"), parallelism,
                          args.Deterministic(), args.attr<bool>("preserve_cardinality"));
 }
 
 }  // namespace
 
-Ref<Dataset> MakeParallelMap(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function, int64_t parallelism,
-                             std::optional<bool> deterministic, bool preserves_cardinality) {
-  return MakeRef<ParallelMapDataset>(std::move(spec), std::move(input), std::move(function), parallelism, deterministic,
-                                     preserves_cardinality);
+Ref<Dataset> MakeParallelMap(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
+                             int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality) {
+  return MakeRef<ParallelMapDataset>(std::move(name), std::move(spec), std::move(input), std::move(function),
+                                     parallelism, deterministic, preserves_cardinality);
 }
 
 void RegisterParallelMapDatasets(KernelRegistry& kernels) {

@@ -2,7 +2,7 @@
 #include <set>
 #include <thread>
 
-#include "penstock/data/dataset_kernel.h"
+#include "penstock/data/rewrites.h"
 
 namespace penstock::data {
 namespace {
@@ -189,7 +189,38 @@ Ref<Dataset> MakeOptions(DatasetArgs& args) {
   return Pass(args, "Options", OptionsFrom(args.attr<std::string>("serialized_options")));
 }
 Ref<Dataset> MakeModel(DatasetArgs& args) { return Pass(args, "Model"); }
-Ref<Dataset> MakeOptimize(DatasetArgs& args) { return Pass(args, "Optimize"); }
+
+Ref<Dataset> PassOn(std::string name, Ref<const Dataset> rewritten) {
+  return MakeRef<PassDataset>(std::move(name), std::move(rewritten), Options());
+}
+
+Ref<Dataset> MakeOptimize(DatasetArgs& args) {
+  std::set<std::string> names;
+  const auto add = [&](std::string_view input) {
+    if (!args.Has(input)) return;
+    for (std::string& name : args.Strings(input)) names.insert(std::move(name));
+  };
+  add("optimizations_default");
+  if (args.Has("optimizations_disabled")) {
+    for (const std::string& name : args.Strings("optimizations_disabled")) names.erase(name);
+  }
+  add("optimizations_enabled");
+  add("optimizations");
+  return PassOn("Optimize", Rewrite(args.kernel(), args.dataset(), names));
+}
+
+Ref<Dataset> MakeRewrite(DatasetArgs& args) {
+  return PassOn("Rewrite", Rewrite(args.kernel(), args.dataset(), {args.String("rewrite_name")}));
+}
+
+Ref<Dataset> MakeAutoShard(DatasetArgs& args) {
+  const int64_t workers = args.Int("num_workers"), index = args.Int("index");
+  args.Require(workers > 0 && index >= 0 && index < workers, "AutoShardDataset: index ", index,
+               " must be at least 0 and less than the number of workers, ", workers);
+  return PassOn("AutoShard",
+                AutoShard(args.kernel(), args.dataset(), workers, index, args.attr<int64_t>("auto_shard_policy")));
+}
+
 Ref<Dataset> MakePlain(DatasetArgs& args) { return Pass(args, "Pass"); }
 
 Ref<Dataset> MakeAssertCardinality(DatasetArgs& args) {
@@ -214,10 +245,13 @@ Ref<Dataset> MakeUnique(DatasetArgs& args) {
 void RegisterPassDatasets(KernelRegistry& kernels) {
   AddDataset<MakeOptions>(kernels, "OptionsDataset");
   AddDataset<MakeModel>(kernels, "ModelDataset");
-  for (const char* op : {"OptimizeDataset", "OptimizeDatasetV2", "FinalizeDataset"})
-    AddDataset<MakeOptimize>(kernels, op);
+  for (const char* op : {"OptimizeDataset", "OptimizeDatasetV2"}) AddDataset<MakeOptimize>(kernels, op);
+  AddDataset<MakeRewrite>(kernels, "RewriteDataset");
+  AddDatasetAndTwin<MakeAutoShard>(kernels, "AutoShardDataset");
   // What they ask for has no bearing here: threads belong to the stages that need them.
-  for (const char* op : {"NonSerializableDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset"}) {
+  AddDataset<MakePlain>(kernels, "FinalizeDataset");
+  for (const char* op :
+       {"NonSerializableDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ThreadPoolDataset"}) {
     AddDatasetAndTwin<MakePlain>(kernels, op);
   }
   AddDataset<MakeAssertCardinality>(kernels, "AssertCardinalityDataset");

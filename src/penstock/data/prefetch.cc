@@ -4,6 +4,7 @@
 
 #include "penstock/data/background.h"
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/data/stats.h"
 
 namespace penstock::data {
 namespace {
@@ -22,11 +23,13 @@ class PrefetchDataset final : public Dataset {
    public:
     Ahead(const PrefetchDataset& dataset, const Place& place)
         : IteratorOverInput(dataset, place),
+          stats_(place, "Prefetch"),
           limit_(dataset.size_ == kAutotune ? 2 : dataset.size_),
           background_(place.context) {}
 
     bool Next(Element* element) override {
       if (dataset().size_ == 0) return input_->Next(element);
+      if (stats_) Count();
       if (mine_.empty() && !Take()) return false;
       Made made = std::move(mine_.front());
       mine_.pop_front();
@@ -59,6 +62,16 @@ class PrefetchDataset final : public Dataset {
     }
 
    private:
+    void Count() {
+      std::lock_guard lock(background_.mutex);
+      if (mine_.empty() && ready_.empty() && ended_) return;
+      const int64_t held = held_.load();
+      ++step_;
+      stats_.Histogram("buffer_utilization", static_cast<double>(held) / static_cast<double>(limit_), step_);
+      stats_.Scalar("buffer_size", static_cast<double>(held), step_);
+      stats_.Scalar("buffer_capacity", static_cast<double>(limit_), step_);
+    }
+
     // Takes over all that is ready; waits for it. False at the end.
     bool Take() {
       std::unique_lock lock(background_.mutex);
@@ -108,6 +121,8 @@ class PrefetchDataset final : public Dataset {
       }
     }
 
+    const IteratorStats stats_;
+    int64_t step_ = 0;        // of what is counted
     std::mutex reading_;      // held while the thread uses the input
     std::deque<Made> mine_;   // taken over by whoever asks for elements
     std::deque<Made> ready_;  // under the background's mutex, as what follows

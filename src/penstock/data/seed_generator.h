@@ -26,11 +26,11 @@ class Drawn {
 };
 
 // Thread-safe. With `reshuffle` each iterator gets other seeds, else all get those that were given.
-class SeedGenerator final : public Resource {
+class SeedGenerator final : public SharedState {
  public:
   SeedGenerator(int64_t seed, int64_t seed2, bool reshuffle);
   Drawn Next();
-  void Visit(State& state);
+  void Visit(State& state) override;
   std::string DebugString() const override { return "SeedGenerator"; }
 
  private:

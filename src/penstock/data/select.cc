@@ -18,12 +18,13 @@ class TakeDataset final : public Dataset {
    public:
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
-      if (dataset().count_ >= 0 && taken_ >= dataset().count_) return false;
-      if (!input_->Next(element)) return false;
+      if (dataset().count_ >= 0 && taken_ >= dataset().count_) input_.reset();
+      if (!input_ || !input_->Next(element)) return false;
       ++taken_;
       return true;
     }
     int64_t Skip(int64_t n) override {
+      if (!input_) return 0;
       const int64_t most = dataset().count_ < 0 ? n : std::min(n, dataset().count_ - taken_);
       const int64_t skipped = most > 0 ? input_->Skip(most) : 0;
       taken_ += skipped;
@@ -95,7 +96,7 @@ class ShardDataset final : public Dataset {
         require_non_empty_(require_non_empty) {}
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
-    return n < 0 ? n : n / shards_ + (index_ < n % shards_);
+    return n < 0 || shards_ < 0 ? n : n / shards_ + (index_ < n % shards_);
   }
 
  private:
@@ -125,6 +126,13 @@ class ShardDataset final : public Dataset {
     int64_t at_ = 0;  // 1: the first element was given
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    if (shards_ == kShardHint) {
+      throw FailedPrecondition(
+          "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in "
+          "`tf.distribute.Strategy.experimental_distribute_dataset()` with "
+          "`tf.data.experimental.AutoShardPolicy.HINT` policy, or tf.data service with "
+          "`tf.data.experimental.service.ShardingPolicy.HINT` processing mode.");
+    }
     return std::make_unique<Every>(*this, place);
   }
   const int64_t shards_, index_;
@@ -187,6 +195,9 @@ Ref<Dataset> MakeRepeat(DatasetArgs& args) { return MakeRef<RepeatDataset>(args.
 
 Ref<Dataset> MakeShard(DatasetArgs& args) {
   const int64_t shards = args.Int("num_shards"), index = args.Int("index");
+  if (shards == kShardHint && index == kShardHint) {
+    return MakeRef<ShardDataset>(args.dataset(), shards, index, args.attr<bool>("require_non_empty"));
+  }
   args.Require(shards > 0, "Number of shards must be greater than zero (currently num_shards = ", shards, ").");
   args.Require(index >= 0 && index < shards, "Index must be between 0 and ", shards - 1, " (currently index = ", index,
                ").");

@@ -51,7 +51,6 @@ class ShuffleDataset final : public Dataset {
 
     void Visit(State& state) override {
       state.Inside("random", [&] { random_.Visit(state); });
-      state.Inside("seeds", [&] { seeds_->Visit(state); });
       state.Value("begun", &begun_);
       state.Value("round", &round_);
       state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });

@@ -29,7 +29,7 @@ const Tensor& State::Find(std::string_view key, DataType type) const {
   return it->second;
 }
 
-void State::Put(std::string_view key, Tensor value) { saved_->values[StrCat(prefix_, key)] = std::move(value); }
+void State::Put(std::string_view key, Tensor value) { written_->values[StrCat(prefix_, key)] = std::move(value); }
 
 void State::Value(std::string_view key, int64_t* value) {
   if (restores_) {

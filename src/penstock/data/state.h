@@ -30,7 +30,8 @@ class SavedState final : public VariantValue {
 // One function, `Visit`, both saves and restores: each value is written, or read into its place.
 class State {
  public:
-  State(SavedState* saved, bool restores) : saved_(saved), restores_(restores) {}
+  explicit State(SavedState* saves) : saved_(saves), written_(saves) {}
+  explicit State(const SavedState& restores) : saved_(&restores), restores_(true) {}
   bool restores() const { return restores_; }
 
   void Value(std::string_view key, int64_t* value);
@@ -77,8 +78,9 @@ class State {
   const Tensor& Find(std::string_view key,
                      DataType type) const;  // InvalidArgument if it is not there or of another type
   void Put(std::string_view key, Tensor value);
-  SavedState* const saved_;
-  const bool restores_;
+  const SavedState* const saved_;
+  SavedState* const written_ = nullptr;
+  const bool restores_ = false;
   std::string prefix_;
 };
 

@@ -144,28 +144,37 @@ void SummaryBuilder::AddScalars(const std::vector<std::string_view>& tags, const
   VisitNumbers(values, [&](double v) { impl_->Add(tags[i++])->set_simple_value(static_cast<float>(v)); });
 }
 
-void SummaryBuilder::AddHistogram(std::string_view tag, const Tensor& values, std::string_view what) {
+Histogram::Histogram() : counts_(BucketLimits().size(), 0.0), low_(DBL_MAX), high_(-DBL_MAX) {}
+
+void Histogram::Add(double value) {
   const std::vector<double>& limits = BucketLimits();
-  std::vector<double> counts(limits.size(), 0.0);
-  double low = DBL_MAX, high = -DBL_MAX, number = 0, sum = 0, squares = 0;
+  const auto bucket = std::upper_bound(limits.begin(), limits.end(), value) - limits.begin();
+  counts_[std::min<size_t>(bucket, counts_.size() - 1)] += 1;
+  low_ = std::min(low_, value);
+  high_ = std::max(high_, value);
+  number_ += 1;
+  sum_ += value;
+  squares_ += value * value;
+}
+
+void SummaryBuilder::AddHistogram(std::string_view tag, const Histogram& histogram) {
+  tensorflow::HistogramProto* proto = impl_->Add(tag)->mutable_histo();
+  proto->set_min(histogram.low_);
+  proto->set_max(histogram.high_);
+  proto->set_num(histogram.number_);
+  proto->set_sum(histogram.sum_);
+  proto->set_sum_squares(histogram.squares_);
+  FillBuckets(histogram.counts_, proto);
+}
+
+void SummaryBuilder::AddHistogram(std::string_view tag, const Tensor& values, std::string_view what) {
+  Histogram histogram;
   VisitNumbers(values, [&](double v) {
     if (std::isnan(v)) throw InvalidArgument("Nan in summary histogram for: ", what);
     if (std::isinf(v)) throw InvalidArgument("Infinity in summary histogram for: ", what);
-    const auto bucket = std::upper_bound(limits.begin(), limits.end(), v) - limits.begin();
-    counts[std::min<size_t>(bucket, counts.size() - 1)] += 1;
-    low = std::min(low, v);
-    high = std::max(high, v);
-    number += 1;
-    sum += v;
-    squares += v * v;
+    histogram.Add(v);
   });
-  tensorflow::HistogramProto* proto = impl_->Add(tag)->mutable_histo();
-  proto->set_min(low);
-  proto->set_max(high);
-  proto->set_num(number);
-  proto->set_sum(sum);
-  proto->set_sum_squares(squares);
-  FillBuckets(counts, proto);
+  AddHistogram(tag, histogram);
 }
 
 void SummaryBuilder::AddImages(std::string_view tag, const Tensor& images, int64_t max_images,

@@ -10,6 +10,18 @@
 
 namespace penstock {
 
+// How often values fall into TensorFlow's buckets, which grow by a tenth.
+class Histogram {
+ public:
+  Histogram();
+  void Add(double value);  // finite
+
+ private:
+  friend class SummaryBuilder;
+  std::vector<double> counts_;
+  double low_, high_, number_ = 0, sum_ = 0, squares_ = 0;
+};
+
 // The values of one Summary message as they come. Tensors must be numbers unless said otherwise.
 class SummaryBuilder {
  public:
@@ -18,7 +30,8 @@ class SummaryBuilder {
   SummaryBuilder(const SummaryBuilder&) = delete;
 
   void AddScalars(const std::vector<std::string_view>& tags, const Tensor& values);  // as many of one as of the other
-  // TensorFlow's buckets, which grow by a tenth. InvalidArgument naming `what` if a value is not finite.
+  void AddHistogram(std::string_view tag, const Histogram& histogram);
+  // InvalidArgument naming `what` if a value is not finite.
   void AddHistogram(std::string_view tag, const Tensor& values, std::string_view what);
   // Images [batch, height, width, 1, 3 or 4 channels] of bytes or floats, as PNG. Floats are scaled to the whole range;
   // pixels that are not finite get `bad_color`.

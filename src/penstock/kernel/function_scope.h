@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "penstock/graph/function_library.h"
 #include "penstock/kernel/services.h"
 
 namespace penstock {
@@ -25,14 +26,20 @@ class BoundFunction {
 class FunctionScope {
  public:
   virtual ~FunctionScope() = default;
+  // The function of `library`, or of the scope's own if that is null.
   // NotFound, InvalidArgument: the function, or what it calls, cannot be made.
-  virtual std::shared_ptr<const BoundFunction> Bind(const FuncRef& function) = 0;
+  virtual std::shared_ptr<const BoundFunction> Bind(const FuncRef& function,
+                                                    const FunctionLibraryPtr& library = nullptr) = 0;
+  virtual FunctionCaller& caller() = 0;  // for steps whose functions are those of this scope
 };
 
 // A FunctionCaller that can be asked for scopes. They may outlive it; their functions then fail with Cancelled.
 class FunctionScopes : public FunctionCaller {
  public:
-  virtual std::shared_ptr<FunctionScope> NewScope() = 0;
+  // Its functions are those of `library`, or the same as here if that is null.
+  virtual std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library = nullptr) = 0;
+  virtual FunctionLibraryPtr library() const = 0;      // where functions are found now
+  virtual FunctionLibraryPtr own_library() const = 0;  // null: it is the session's, which grows
 };
 
 }  // namespace penstock

@@ -116,9 +116,11 @@ class FunctionRuntime::Scope final : public FunctionScope,
                                      public FunctionScopes,
                                      public std::enable_shared_from_this<Scope> {
  public:
-  Scope(FunctionRuntime* runtime, std::shared_ptr<Gate> gate) : runtime_(runtime), gate_(std::move(gate)) {}
+  Scope(FunctionRuntime* runtime, std::shared_ptr<Gate> gate, FunctionLibraryPtr library)
+      : runtime_(runtime), gate_(std::move(gate)), library_(std::move(library)) {}
 
-  std::shared_ptr<const BoundFunction> Bind(const FuncRef& function) override {
+  std::shared_ptr<const BoundFunction> Bind(const FuncRef& function, const FunctionLibraryPtr& library) override {
+    if (library && library != library_) return With(library)->Bind(function, nullptr);
     const Gate::Pass pass(*gate_);
     return std::make_shared<Bound>(shared_from_this(), function.name, Find(function));
   }
@@ -128,7 +130,12 @@ class FunctionRuntime::Scope final : public FunctionScope,
                [&] { return Find(function); }, std::move(done));
   }
 
-  std::shared_ptr<FunctionScope> NewScope() override { return std::make_shared<Scope>(runtime_, gate_); }
+  std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library) override {
+    return std::make_shared<Scope>(runtime_, gate_, library ? std::move(library) : library_);
+  }
+  FunctionLibraryPtr library() const override { return library_ ? library_ : runtime_->library_(); }
+  FunctionLibraryPtr own_library() const override { return library_; }
+  FunctionCaller& caller() override { return *this; }
 
  private:
   class Bound final : public BoundFunction {
@@ -181,6 +188,14 @@ class FunctionRuntime::Scope final : public FunctionScope,
     const std::shared_ptr<const CompiledStep> compiled_;
   };
 
+  // The scope, as old as this one, of a library that a dataset brought along.
+  std::shared_ptr<Scope> With(const FunctionLibraryPtr& library) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Scope>& scope = others_[library];
+    if (!scope) scope = std::make_shared<Scope>(runtime_, gate_, library);
+    return scope;
+  }
+
   std::shared_ptr<const CompiledStep> Find(const FuncRef& function) {
     const std::string key = KeyOf(function);
     {
@@ -188,27 +203,30 @@ class FunctionRuntime::Scope final : public FunctionScope,
       const auto it = compiled_.find(key);
       if (it != compiled_.end()) return it->second;
     }
-    {
+    if (!library_) {
       std::lock_guard lock(runtime_->mutex_);
       const auto it = runtime_->stateless_.find(key);
       if (it != runtime_->stateless_.end()) return it->second;
     }
     const StepEnvironment& environment = *runtime_->environment_;
     bool has_state = false;
-    const auto compiled = runtime_->Compile(function, [&](const Node& node, const NodeView& view) {
+    const auto compiled = runtime_->Compile(function, library(), [&](const Node& node, const NodeView& view) {
       if (!node.traits().stateful || node.calls_function()) return environment.make_function_kernel(key, node, view);
       has_state = true;
       return std::shared_ptr<Kernel>(environment.kernels->Make(view.device()->type(), view));
     });
-    std::lock_guard lock(has_state ? mutex_ : runtime_->mutex_);
-    return (has_state ? compiled_ : runtime_->stateless_).try_emplace(key, compiled).first->second;
+    const bool is_own = has_state || library_;
+    std::lock_guard lock(is_own ? mutex_ : runtime_->mutex_);
+    return (is_own ? compiled_ : runtime_->stateless_).try_emplace(key, compiled).first->second;
   }
 
   FunctionRuntime* const runtime_;  // there while the gate is open
   const std::shared_ptr<Gate> gate_;
+  const FunctionLibraryPtr library_;  // null: the session's
   std::atomic<int64_t> next_step_{1};
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
+  std::map<FunctionLibraryPtr, std::shared_ptr<Scope>> others_;
 };
 
 FunctionRuntime::FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library)
@@ -216,11 +234,13 @@ FunctionRuntime::FunctionRuntime(StepEnvironment* environment, std::function<Fun
 
 FunctionRuntime::~FunctionRuntime() { gate_->Close(); }
 
-std::shared_ptr<FunctionScope> FunctionRuntime::NewScope() { return std::make_shared<Scope>(this, gate_); }
+std::shared_ptr<FunctionScope> FunctionRuntime::NewScope(FunctionLibraryPtr library) {
+  return std::make_shared<Scope>(this, gate_, std::move(library));
+}
 
-std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& function,
+std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& function, const FunctionLibraryPtr& library,
                                                              MakeFunctionKernel make_kernel) const {
-  FunctionBody body = InstantiateCallee(function, library_());
+  FunctionBody body = InstantiateCallee(function, library);
   StepEnvironment environment = *environment_;
   environment.make_kernel = std::move(make_kernel);
   return CompileStep(body.graph, environment);
@@ -234,7 +254,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& functio
     if (it != compiled_.end()) return it->second;
   }
   // Kernels with state belong to this function, not to a node of the same name elsewhere.
-  const auto compiled = Compile(function, [this, &key](const Node& node, const NodeView& view) {
+  const auto compiled = Compile(function, library_(), [this, &key](const Node& node, const NodeView& view) {
     return environment_->make_function_kernel(key, node, view);
   });
   std::lock_guard lock(mutex_);

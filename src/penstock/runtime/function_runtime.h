@@ -16,7 +16,9 @@ class FunctionRuntime final : public FunctionScopes {
   // Waits for calls of bound functions that run; later ones fail.
   ~FunctionRuntime() override;
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override;
-  std::shared_ptr<FunctionScope> NewScope() override;
+  std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library = nullptr) override;
+  FunctionLibraryPtr library() const override { return library_(); }
+  FunctionLibraryPtr own_library() const override { return nullptr; }
   // NotFound, InvalidArgument: the function, or what it calls, cannot be made.
   std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
   void Forget(const std::string& name);  // drops what was compiled for a function that is gone
@@ -25,7 +27,8 @@ class FunctionRuntime final : public FunctionScopes {
   class Gate;
   class Scope;
   using MakeFunctionKernel = std::function<std::shared_ptr<Kernel>(const Node&, const NodeView&)>;
-  std::shared_ptr<const CompiledStep> Compile(const FuncRef& function, MakeFunctionKernel make_kernel) const;
+  std::shared_ptr<const CompiledStep> Compile(const FuncRef& function, const FunctionLibraryPtr& library,
+                                              MakeFunctionKernel make_kernel) const;
 
   StepEnvironment* environment_;
   std::function<FunctionLibraryPtr()> library_;

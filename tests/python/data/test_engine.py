@@ -170,3 +170,24 @@ print(int(next(it)), int(next(it)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["1", "2"] and done.returncode == 0, done.stderr
+
+
+
+@pytest.mark.parametrize("pipeline", [
+    lambda: Dataset.range(3).flat_map(lambda i: Dataset.range(4).shuffle(4, seed=2)).repeat(3),
+    lambda: Dataset.range(5).shuffle(5, seed=2).map(lambda x: x + 1).repeat(4),
+    lambda: Dataset.range(6).shuffle(6, seed=2).interleave(lambda i: Dataset.range(i, i + 2), 2).take(99).repeat(3),
+    lambda: Dataset.range(6).shuffle(6, seed=2).interleave(lambda i: Dataset.range(i, i + 2), 2,
+                                                           num_parallel_calls=2).repeat(3),
+])
+def test_a_restored_iterator_shuffles_later_rounds_as_it_would_have(pipeline, tmp_path):
+    """Also where no iterator of the shuffle is there when it is saved: between two rounds, or near the end of one."""
+    with context.eager_mode():
+        for taken in range(0, 20, 3):
+            iterator = iter(pipeline())
+            for _ in range(taken):
+                next(iterator)
+            path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "state"))
+            restored = iter(pipeline())
+            tf.train.Checkpoint(iterator=restored).restore(path)
+            assert [int(x) for x in restored] == [int(x) for x in iterator], taken

@@ -178,7 +178,8 @@ struct Deserialize {
               k.shape(1));
     const auto* state = k.input(1).data<Variant>()->as<data::SavedState>();
     k.Require(state != nullptr, "The variant does not hold the state of an iterator");
-    k.Lookup<IteratorResource>(0)->Restore(k.step(), *state);
+    state->AddRef();
+    k.Lookup<IteratorResource>(0)->Restore(k.step(), Ref<const data::SavedState>(state));
   }
 };
 

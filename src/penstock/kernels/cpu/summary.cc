@@ -3,9 +3,11 @@
 
 #include <mutex>
 
+#include "penstock/data/stats.h"
 #include "penstock/io/event_writer.h"
 #include "penstock/io/files.h"
 #include "penstock/kernels/cpu/all.h"
+#include "penstock/kernels/cpu/named_resource.h"
 
 namespace penstock {
 namespace {
@@ -287,9 +289,41 @@ struct WriteGraph {
   }
 };
 
+// --- statistics of datasets
+class StatsHandle : public NamedResourceKernel<data::StatsAggregator> {
+ public:
+  explicit StatsHandle(const NodeView& node) : NamedResourceKernel(node, "tensorflow::data::StatsAggregator") {}
+
+ protected:
+  Ref<data::StatsAggregator> Make(KernelContext&, const std::string&) const override {
+    return MakeRef<data::StatsAggregator>();
+  }
+  void CheckSharing(KernelContext&, const data::StatsAggregator&) const override {}
+};
+
+struct StatsSummary {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, Tensor(TString(k.Lookup<data::StatsAggregator>(0)->Summary())));
+  }
+};
+
+struct SetStatsWriter {
+  void operator()(KernelContext& k) const {
+    k.Lookup<data::StatsAggregator>(0)->SetSink(
+        [file = k.Lookup<SummaryFile>(1), handle = k.handle(1)](const SummaryBuilder& changed, int64_t step) {
+          file->Write(handle, changed.SerializeEvent(WallTime(), step));
+        });
+  }
+};
+
 }  // namespace
 
 void RegisterSummaryKernels(KernelRegistry& kernels) {
+  for (const char* op : {"StatsAggregatorHandle", "StatsAggregatorHandleV2", "ExperimentalStatsAggregatorHandle"}) {
+    kernels.Add<StatsHandle>(op);
+  }
+  for (const char* op : {"StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"}) kernels.Add<StatsSummary>(op);
+  kernels.Add<SetStatsWriter>("StatsAggregatorSetSummaryWriter");
   kernels.Add<ScalarSummary>("ScalarSummary");
   kernels.Add<HistogramSummary>("HistogramSummary");
   kernels.Add<ImageSummary>("ImageSummary");

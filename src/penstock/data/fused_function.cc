@@ -1,0 +1,92 @@
+#include "penstock/data/fused_function.h"
+
+namespace penstock::data {
+
+DatasetFunction DatasetFunction::Of(const RecipeView& d, std::string_view attr, std::string_view input) {
+  return {d.attr<FuncRef>(attr), d.Inputs(input)};
+}
+
+FunctionBuilder::FunctionBuilder(FunctionLibraryPtr library) : library_(std::move(library)) {
+  graph_.set_library(library_);
+}
+
+Endpoint FunctionBuilder::Argument(const std::string& name, DataType dtype, const PartialShape& shape) {
+  NodeSpec spec{"Placeholder", graph_.UniqueName(name), {}, {}, {{"dtype", dtype}, {"shape", shape}}, ""};
+  return {graph_.AddNode(std::move(spec)), 0};
+}
+
+std::vector<Endpoint> FunctionBuilder::Arguments(const ElementSpec& element) {
+  for (size_t i = 0; i < element.types.size(); ++i) {
+    elements_.push_back(Argument("element", element.types[i], element.shapes[i]));
+  }
+  return elements_;
+}
+
+void FunctionBuilder::Capture(const std::vector<Tensor>& values, std::vector<Endpoint>* args) {
+  for (const Tensor& value : values) {
+    captures_.push_back(Argument("captured", value.dtype(), PartialShape(value.shape())));
+    captured_.push_back(value);
+    args->push_back(captures_.back());
+  }
+}
+
+std::vector<Endpoint> FunctionBuilder::Call(const DatasetFunction& function, std::vector<Endpoint> args) {
+  Capture(function.captured, &args);
+  return Outputs(function.function.name, std::move(args), function.function.attrs);
+}
+
+Endpoint FunctionBuilder::Conditional(Endpoint condition, const FuncRef& yes, const FuncRef& no,
+                                      std::vector<Endpoint> args, const std::vector<Tensor>& captured, DataType type) {
+  Capture(captured, &args);
+  args.insert(args.begin(), condition);
+  return Op("If", std::move(args), {{"then_branch", yes}, {"else_branch", no}, {"Tout", std::vector<DataType>{type}}});
+}
+
+std::vector<Endpoint> FunctionBuilder::Outputs(const std::string& op, std::vector<Endpoint> inputs, AttrMap attrs) {
+  Node* node = graph_.AddNode({op, graph_.UniqueName(op), std::move(inputs), {}, std::move(attrs), ""});
+  std::vector<Endpoint> outputs;
+  for (int i = 0; i < node->num_outputs(); ++i) outputs.push_back({node, i});
+  return outputs;
+}
+
+Endpoint FunctionBuilder::Constant(Tensor value) {
+  const DataType type = value.dtype();
+  return Op("Const", {}, {{"dtype", type}, {"value", std::move(value)}});
+}
+
+FuncRef FunctionBuilder::Finish(const std::string& name, std::vector<Endpoint> results) {
+  FunctionSpec spec;
+  spec.name = name;
+  spec.append_hash = true;
+  spec.inputs = elements_;
+  spec.inputs.insert(spec.inputs.end(), captures_.begin(), captures_.end());
+  spec.outputs = std::move(results);
+  for (size_t i = 0; i < spec.outputs.size(); ++i) spec.output_names.push_back(StrCat("result_", i));
+  const std::shared_ptr<FunctionDef> function = GraphToFunction(graph_, spec);
+  library_ = library_->With(function);
+  return {function->signature.name, {}};
+}
+
+bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library) {
+  const FunctionDef* found = library ? library->Find(function.name) : nullptr;
+  if (!found) return true;
+  if (found->signature.traits.stateful) return true;
+  for (const NodeDef& node : found->nodes) {
+    if (const OpDef* op = OpRegistry::Global().Find(node.op)) {
+      if (op->traits.stateful) return true;
+    } else if (IsStateful({node.op, {}}, library)) {
+      return true;
+    }
+    for (const auto& [name, value] : node.attrs) {
+      if (const FuncRef* called = value.If<FuncRef>(); called && IsStateful(*called, library)) return true;
+      if (const auto* called = value.If<std::vector<FuncRef>>()) {
+        for (const FuncRef& each : *called) {
+          if (IsStateful(each, library)) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace penstock::data

@@ -1,0 +1,119 @@
+"""Pipelines that are rewritten give the same elements: fused, without what does nothing, divided among workers."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+from penstock.data.experimental.ops import optimization
+from penstock.data.experimental.ops.distribute import _AutoShardDataset
+from penstock.data.ops.options import AutoShardPolicy
+from penstock.eager import context
+
+Dataset = tf.data.Dataset
+
+
+@pytest.fixture(autouse=True)
+def eagerly():
+    with context.eager_mode():
+        yield
+
+
+def elements(dataset):
+    return [np.asarray(part).tolist() for element in dataset.as_numpy_iterator()
+            for part in (element if isinstance(element, tuple) else (element,))]
+
+
+def captured():
+    return tf.constant(5, tf.int64)
+
+
+
+CASES = {
+    "map_and_batch_fusion": (["MapAndBatch"], lambda d: d.map(lambda x: x + captured()).batch(4)),
+    "map_fusion": (["Map"], lambda d: d.map(lambda x: (x + captured(), x)).map(lambda x, y: (y, x * captured()))),
+    "filter_fusion": (["Filter"], lambda d: d.filter(lambda x: x % 2 < 1).filter(lambda x: x < captured())),
+    "map_and_filter_fusion": (["Map", "FilterByLastComponent"],
+                              lambda d: d.map(lambda x: x + captured()).filter(lambda x: x % 3 < 1)),
+    "map_parallelization": (["ParallelMap"], lambda d: d.map(lambda x: x * x)),
+    "shuffle_and_repeat_fusion": (["ShuffleAndRepeat"], lambda d: d.shuffle(4, seed=7).repeat(3)),
+    "noop_elimination": (["Map"], lambda d: d.repeat(1).skip(0).take(-1).shard(1, 0).map(lambda x: -x).prefetch(0)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_rewritten_datasets_give_the_same_elements(name):
+    names, build = CASES[name]
+    checked = build(Dataset.range(11).apply(optimization.assert_next(names)))
+    assert elements(optimization.optimize([name])(checked)) == elements(build(Dataset.range(11)))
+
+
+def test_the_second_of_two_filters_is_not_asked_in_vain():
+    def fails(x):
+        with tf.control_dependencies([tf.debugging.assert_less(x, tf.constant(3, tf.int64))]):
+            return tf.constant(True)
+    dataset = Dataset.range(5).filter(lambda x: x < 3).filter(fails)
+    assert elements(optimization.optimize(["filter_fusion"])(dataset)) == [0, 1, 2]
+
+
+def test_functions_with_state_are_not_made_parallel():
+    dataset = Dataset.range(3).apply(optimization.assert_next(["Map"]))
+    dataset = dataset.map(lambda x: x + tf.random.uniform([], maxval=1, dtype=tf.int64))
+    assert elements(optimization.optimize(["map_parallelization"])(dataset)) == [0, 1, 2]
+
+
+def test_rewriting_follows_the_options():
+    dataset = Dataset.range(5).apply(optimization.assert_next(["MapAndBatch"])).map(lambda x: x + 1).batch(5)
+    assert elements(dataset) == [[1, 2, 3, 4, 5]]
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    with pytest.raises(tf.errors.InvalidArgumentError, match="MapAndBatch at offset 0 but encountered Map "):
+        elements(dataset.with_options(options))
+
+
+def test_fewer_transformations_than_asserted():
+    dataset = Dataset.range(5).apply(optimization.assert_next(["Map", "Batch"])).map(lambda x: x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="next 2 transformations but encountered only 1"):
+        elements(dataset)
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in "abcde":
+        (tmp_path / name).write_text("\n".join(name + str(i) for i in range(2)))
+    return str(tmp_path / "*")
+
+
+def reads(pattern):
+    return Dataset.list_files(pattern, shuffle=False).interleave(tf.data.TextLineDataset, cycle_length=2)
+
+
+@pytest.mark.parametrize("policy", [AutoShardPolicy.AUTO, AutoShardPolicy.FILE])
+def test_each_worker_has_files_of_its_own(files, policy):
+    mine = [elements(_with_policy(reads(files).map(lambda x: x).batch(1), policy, 2, i)) for i in range(2)]
+    assert mine == [[[b"a0"], [b"c0"], [b"a1"], [b"c1"], [b"e0"], [b"e1"]], [[b"b0"], [b"d0"], [b"b1"], [b"d1"]]]
+
+
+def test_a_reader_reads_its_share(files, tmp_path):
+    names = sorted(str(p) for p in tmp_path.iterdir())
+    dataset = _with_policy(tf.data.TextLineDataset(names).take(100), AutoShardPolicy.FILE, 4, 1)
+    assert elements(dataset) == [b"b0", b"b1"]
+
+
+def test_without_files_each_worker_has_its_share_of_elements():
+    assert elements(_with_policy(Dataset.range(10), AutoShardPolicy.AUTO, 3, 1)) == [1, 4, 7]
+    assert elements(_with_policy(Dataset.range(10), AutoShardPolicy.DATA, 3, 2)) == [2, 5, 8]
+    assert elements(_with_policy(Dataset.range(4), AutoShardPolicy.OFF, 3, 2)) == [0, 1, 2, 3]
+    with pytest.raises(tf.errors.NotFoundError, match="unshardable source dataset"):
+        elements(_with_policy(Dataset.range(10), AutoShardPolicy.FILE, 3, 1))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        elements(_with_policy(Dataset.range(10), AutoShardPolicy.AUTO, 3, 3))
+
+
+def test_shards_that_were_hinted_are_numbered():
+    dataset = Dataset.range(10).shard(tf.data.experimental.SHARD_HINT, tf.data.experimental.SHARD_HINT).map(lambda x: -x)
+    assert elements(_with_policy(dataset, AutoShardPolicy.HINT, 5, 3)) == [-3, -8]
+
+
+def _with_policy(dataset, policy, workers, index):
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = policy
+    return _AutoShardDataset(dataset.with_options(options), workers, index)

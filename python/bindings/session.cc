@@ -62,6 +62,12 @@ struct PySession {
   std::shared_ptr<Session> session;
 };
 
+// The exception of a status; on the main thread the user's interrupt, if that was the reason.
+[[noreturn]] void RaiseOrInterrupt(const Status& status, bool main) {
+  if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
+  Raise(status);
+}
+
 // What one run does around the runtime: feeds in, GIL away, fetches out.
 class Runner {
  public:
@@ -80,10 +86,7 @@ class Runner {
         status = CurrentStatus();
       }
     }
-    if (!status.ok()) {
-      if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
-      Raise(status);
-    }
+    if (!status.ok()) RaiseOrInterrupt(status, main);
     feeds.clear();  // a fetched tensor may be a fed one
     nb::list out = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(fetches.size())));
     for (size_t i = 0; i < fetches.size(); ++i) {
@@ -114,16 +117,17 @@ std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session
                                             const RunOptions& options = {}) {
   Status status;
   std::shared_ptr<const CompiledStep> step;
+  const bool main = OnMainThread();
   {
     NoGil no_gil;
     try {
-      step = options.debug_watches.empty() ? self.session->Compile(signature)
-                                           : self.session->CompileDebugged(signature, options);
+      step = options.debug_watches.empty() ? self.session->Compile(signature, main)
+                                           : self.session->CompileDebugged(signature, options, main);
     } catch (...) {
       status = CurrentStatus();
     }
   }
-  if (!status.ok()) Raise(status);
+  if (!status.ok()) RaiseOrInterrupt(status, main);
   return step;
 }
 

@@ -30,7 +30,7 @@ void AddControls(const Node& node, std::vector<Node*>* controls) {
 
 class Folder {
  public:
-  Folder(Graph& graph, Graph::Evaluator evaluate) : graph_(graph), evaluate_(evaluate) {}
+  Folder(Graph& graph, const NodeEvaluator& evaluate) : graph_(graph), evaluate_(evaluate) {}
 
   int Run() {
     for (const Node* node : graph_.Nodes()) work_.push_back(node->id());
@@ -55,7 +55,7 @@ class Folder {
       inputs.push_back(*value);
       AddControls(*input.node, &controls);
     }
-    if (!evaluate_ || !SmallOutputs(*node)) return false;
+    if (!SmallOutputs(*node)) return false;
     AddControls(*node, &controls);
     std::optional<std::vector<Tensor>> outputs = evaluate_(*node, inputs);
     if (!outputs) return false;  // whatever is wrong shows when the step runs
@@ -107,13 +107,13 @@ class Folder {
   }
 
   Graph& graph_;
-  const Graph::Evaluator evaluate_;
+  const NodeEvaluator& evaluate_;
   std::deque<int> work_;
   int folded_ = 0;
 };
 
 }  // namespace
 
-int FoldConstants(Graph& graph, Graph::Evaluator evaluate) { return Folder(graph, evaluate).Run(); }
+int FoldConstants(Graph& graph, NodeEvaluator evaluate) { return Folder(graph, evaluate).Run(); }
 
 }  // namespace penstock

@@ -22,7 +22,7 @@ bool Wanted(const GraphRewriteOptions& rewrite, Toggle toggle, std::string_view 
 
 }  // namespace
 
-void Optimize(Graph& graph, const SessionOptions& options, Graph::Evaluator evaluate) {
+void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluate) {
   const GraphOptions& o = options.graph;
   const GraphRewriteOptions& rewrite = o.rewrite;
   const int smallest = rewrite.min_graph_nodes == 0 ? kSmallestGraph : rewrite.min_graph_nodes;

@@ -1,12 +1,12 @@
 // The passes. Each rewrites the graph and says how many nodes it changed.
 #pragma once
 
-#include "penstock/graph/graph.h"
+#include "penstock/optimize/optimizer.h"
 
 namespace penstock {
 
 // Outputs that follow from constants, or from shapes, become constants.
-int FoldConstants(Graph& graph, Graph::Evaluator evaluate);
+int FoldConstants(Graph& graph, NodeEvaluator evaluate);
 // Nodes that do the same with the same inputs become one.
 int MergeCommonSubexpressions(Graph& graph);
 // x * 1, x + 0, -(-x), chains of transposes and reshapes, identities. Bit by bit the same results.

@@ -5,6 +5,7 @@
 
 #include "penstock/graph/export.h"
 #include "penstock/io/debug_dump.h"
+#include "penstock/kernel/interrupts.h"
 #include "penstock/runtime/debugger.h"
 #include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/trace.h"
@@ -144,8 +145,17 @@ std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node
   return kept;
 }
 
-std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature) {
-  if (closed_) throw Cancelled("Session has been closed.");
+std::unique_ptr<CompiledStep> Session::CompilePruned(std::shared_ptr<Graph> pruned, const StepEnvironment& environment,
+                                                     bool interruptible) const {
+  const int seen = g_interrupts.load(std::memory_order_relaxed);
+  return CompileStep(std::move(pruned), environment, [&] {
+    RequireOpen();
+    if (interruptible && g_interrupts.load(std::memory_order_relaxed) != seen) throw Cancelled("Interrupted.");
+  });
+}
+
+std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature, bool interruptible) {
+  RequireOpen();
   std::vector<int> key;
   const auto add = [&](const std::vector<Endpoint>& endpoints) {
     key.push_back(static_cast<int>(endpoints.size()));
@@ -167,13 +177,14 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature)
     std::lock_guard lock(graph_->mutex());
     pruned = Prune(*graph_, signature);
   }
-  std::shared_ptr<const CompiledStep> step = CompileStep(std::move(pruned), environment_);
+  std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), environment_, interruptible);
   std::lock_guard lock(mutex_);
   return compiled_.try_emplace(key, std::move(step)).first->second;
 }
 
-std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options) {
-  if (closed_) throw Cancelled("Session has been closed.");
+std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options,
+                                                             bool interruptible) {
+  RequireOpen();
   std::shared_ptr<Graph> pruned;
   DebugRun run;
   run.global_step = options.debug_global_step;
@@ -191,7 +202,7 @@ std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& si
   plain.graph.rewrite.disable_meta_optimizer = true;
   StepEnvironment environment = environment_;
   environment.options = &plain;
-  std::shared_ptr<const CompiledStep> step = CompileStep(std::move(pruned), environment);
+  std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), environment, interruptible);
   const std::vector<std::string> urls = DebugUrls(options.debug_watches);
   DumpRun(run, urls);
   for (const auto& part : step->partitions) {
@@ -212,7 +223,7 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   CancellationManager cancellation;
   {
     std::lock_guard lock(mutex_);
-    if (closed_) throw Cancelled("Session has been closed.");
+    RequireOpen();
     running_.insert(&cancellation);
   }
   struct Leave {

@@ -30,9 +30,11 @@ class Session {
     std::vector<Node*> targets;
   };
   // A step, compiled; the same signature again gives the same step. Stays valid while the session lives.
-  std::shared_ptr<const CompiledStep> Compile(const Signature& signature);
+  // `interruptible`: a SIGINT ends it with Cancelled.
+  std::shared_ptr<const CompiledStep> Compile(const Signature& signature, bool interruptible = false);
   // A step that sends what the options watch to the debugger: without graph passes, and compiled anew each time.
-  std::shared_ptr<const CompiledStep> CompileDebugged(const Signature& signature, const RunOptions& options);
+  std::shared_ptr<const CompiledStep> CompileDebugged(const Signature& signature, const RunOptions& options,
+                                                      bool interruptible = false);
   // Runs it. `feeds` in the signature's order and of its types; fetched values come back in `fetches`.
   void Run(const CompiledStep& step, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
            const RunOptions& options = {}, RunMetadata* metadata = nullptr, bool interruptible = false);
@@ -78,6 +80,12 @@ class Session {
   std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
   int open_partial_runs_ = 0;
   std::condition_variable idle_;
+  void RequireOpen() const {
+    if (closed_) throw Cancelled("Session has been closed.");
+  }
+  std::unique_ptr<CompiledStep> CompilePruned(std::shared_ptr<Graph> pruned, const StepEnvironment& environment,
+                                              bool interruptible) const;
+
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> debugged_runs_{0};
   static std::atomic<int64_t> next_step_;

@@ -9,7 +9,8 @@
 
 namespace penstock {
 
-std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment) {
+std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
+                                          FunctionRef<void()> poll) {
   auto compiled = std::make_unique<CompiledStep>();
   for (const Node* node : graph->Nodes()) {
     const Flow flow = node->traits().flow;
@@ -22,7 +23,10 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   LowerControlFlow(*graph);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // what came out of the calls
-  Optimize(*graph, *environment.options, &EvaluateNode);
+  Optimize(*graph, *environment.options, [&](const Node& node, std::span<const Tensor> inputs) {
+    poll();
+    return EvaluateNode(node, inputs);
+  });
   Place(*graph, environment.devices,
         {.allow_soft_placement = environment.options->allow_soft_placement,
          .log_device_placement = environment.options->log_device_placement,

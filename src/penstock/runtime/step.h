@@ -30,8 +30,10 @@ struct CompiledStep {
   bool straight_line() const { return programs.size() == 1 && programs[0]->straight_line(); }
 };
 
-// `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept.
-std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment);
+// `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept. Folding constants
+// may take as long as a step: `poll` is called before each of them, and may throw.
+std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
+                                          FunctionRef<void()> poll = [] {});
 
 // `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a
 // rendezvous.

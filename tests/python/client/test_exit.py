@@ -11,22 +11,32 @@ import pytest
 _PACKAGE = Path(__file__).resolve().parents[3] / "python"
 _PROGRAMS = {
     "steps": """
-        x = tf.constant(np.ones((400, 400), "f"))
+        x = tf.placeholder(tf.float32, [400, 400])
         y = x
         for _ in range(300):
-            y = tf.matmul(y, x) * 1e-3
+            y = tf.matmul(y, x) / 400
         s = tf.Session()
+        fed = np.ones((400, 400), "f")
         started = threading.Semaphore(0)
 
         def run():
             started.release()
             while True:
-                s.run(y)
+                s.run(y, {x: fed})
 
         for _ in range(3):
             threading.Thread(target=run, daemon=True).start()
             started.acquire()
         time.sleep(0.2)
+        """,
+    # What is computed while a step is compiled takes longer than anybody would wait.
+    "folding": """
+        y = x = tf.constant(np.ones((800, 800), "f"))
+        for _ in range(3000):
+            y = tf.matmul(y, x) / 800
+        s = tf.Session()
+        threading.Thread(target=s.run, args=(y,), daemon=True).start()
+        time.sleep(0.5)
         """,
     "waiting": """
         queue = tf.FIFOQueue(1, tf.float32)

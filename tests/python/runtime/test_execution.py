@@ -211,6 +211,12 @@ ENDLESS = {
         done, more = gen.switch(merged, gen.loop_cond(gen.greater_equal(merged, zero)))
         merged.op._update_input(1, gen.next_iteration(gen.identity(more)))
         run = gen.exit(done)""",
+    # Constants are folded while the step is compiled.
+    "folding": """
+        import numpy as np
+        run = x = tf.constant(np.ones((800, 800), "f"))
+        for _ in range(3000):
+            run = tf.matmul(run, x) / 800""",
     "python": """
         import time
         run = tf.py_func(lambda: time.sleep(1000) or 1.0, [], tf.float64)""",

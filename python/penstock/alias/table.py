@@ -31,6 +31,7 @@ PACKAGES = {
     "python.lib.io": "lib.io",
     "python.module": "module",
     "python.ops": "ops",
+    "python.ops.distributions": "ops.distributions",
     "python.ops.losses": "ops.losses",
     "python.ops.ragged": "ops.ragged",
     "python.platform": "platform",

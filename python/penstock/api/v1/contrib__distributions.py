@@ -1,0 +1,15 @@
+"""tf.contrib.distributions."""
+FROM = {
+    "ops.distributions.distributions": """
+        Bernoulli Beta Categorical Dirichlet DirichletMultinomial Distribution Exponential FULLY_REPARAMETERIZED Gamma
+        Laplace Multinomial NOT_REPARAMETERIZED Normal RegisterKL ReparameterizationType StudentT Uniform
+        kl_divergence""",
+    "ops.distributions.beta": "BetaWithSoftplusConcentration",
+    "ops.distributions.exponential": "ExponentialWithSoftplusRate",
+    "ops.distributions.gamma": "GammaWithSoftplusConcentrationRate",
+    "ops.distributions.laplace": "LaplaceWithSoftplusScale",
+    "ops.distributions.normal": "NormalWithSoftplusScale",
+    "ops.distributions.student_t": "StudentTWithAbsDfSoftplusScale",
+    "ops.distributions.util": """
+        fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp softplus_inverse""",
+}

@@ -1,0 +1,103 @@
+"""The gamma distribution."""
+from penstock.framework import ops
+from penstock.ops import array_ops
+from penstock.ops import check_ops
+from penstock.ops import control_flow_ops
+from penstock.ops import math_ops
+from penstock.ops import nn
+from penstock.ops import random_ops
+from penstock.ops.distributions import distribution
+from penstock.ops.distributions import kullback_leibler
+from penstock.ops.distributions import util
+
+__all__ = ["Gamma", "GammaWithSoftplusConcentrationRate"]
+
+
+class Gamma(distribution.ScalarDistribution):
+    """x^(concentration - 1) exp(-x rate) rate^concentration / Gamma(concentration), for x > 0."""
+
+    _PARAMETERS = ("concentration", "rate")
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[concentration, rate]) as name:
+            with ops.control_dependencies([check_ops.assert_positive(concentration),
+                                           check_ops.assert_positive(rate)] if validate_args else []):
+                self._concentration = array_ops.identity(concentration, name="concentration")
+                self._rate = array_ops.identity(rate, name="rate")
+                check_ops.assert_same_float_dtype([self._concentration, self._rate])
+        super().__init__(self._concentration.dtype, distribution.FULLY_REPARAMETERIZED, validate_args,
+                         allow_nan_stats, parameters, [self._concentration, self._rate], name)
+
+    @property
+    def concentration(self):
+        """The shape parameter."""
+        return self._concentration
+
+    @property
+    def rate(self):
+        """The inverse of the scale."""
+        return self._rate
+
+    def _sample_n(self, n, seed=None):
+        return random_ops.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype,
+                                       seed=seed)
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x):
+        x = self._maybe_assert_valid_sample(x)
+        return math_ops.xlogy(self.concentration - 1., x) - self.rate * x
+
+    def _log_normalization(self):
+        return math_ops.lgamma(self.concentration) - self.concentration * math_ops.log(self.rate)
+
+    def _cdf(self, x):
+        return math_ops.igamma(self.concentration, self.rate * self._maybe_assert_valid_sample(x))
+
+    def _entropy(self):
+        return (self.concentration - math_ops.log(self.rate) + math_ops.lgamma(self.concentration) +
+                (1. - self.concentration) * math_ops.digamma(self.concentration))
+
+    def _mean(self):
+        return self.concentration / self.rate
+
+    def _variance(self):
+        return self.concentration / math_ops.square(self.rate)
+
+    def _stddev(self):
+        return math_ops.sqrt(self.concentration) / self.rate
+
+    def _mode(self):
+        mode = (self.concentration - 1.) / self.rate
+        if self.allow_nan_stats:
+            return array_ops.where_v2(self.concentration > 1., mode, util.nan(self.batch_shape_tensor(), self.dtype))
+        return control_flow_ops.with_dependencies([check_ops.assert_less(
+            array_ops.ones([], self.dtype), self.concentration,
+            message="mode not defined when any concentration <= 1")], mode)
+
+    def _maybe_assert_valid_sample(self, x):
+        check_ops.assert_same_float_dtype(tensors=[x], dtype=self.dtype)
+        return control_flow_ops.with_dependencies([check_ops.assert_positive(x)], x) if self.validate_args else x
+
+
+class GammaWithSoftplusConcentrationRate(Gamma):
+    """Gamma of softplus(concentration) and softplus(rate)."""
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True,
+                 name="GammaWithSoftplusConcentrationRate"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[concentration, rate]) as name:
+            super().__init__(nn.softplus(concentration, name="softplus_concentration"),
+                             nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+@kullback_leibler.RegisterKL(Gamma, Gamma)
+def _kl_gamma_gamma(a, b, name=None):
+    with ops.name_scope(name, "kl_gamma_gamma", values=[a.concentration, a.rate, b.concentration, b.rate]):
+        return ((a.concentration - b.concentration) * math_ops.digamma(a.concentration) +
+                math_ops.lgamma(b.concentration) - math_ops.lgamma(a.concentration) +
+                b.concentration * math_ops.log(a.rate) - b.concentration * math_ops.log(b.rate) +
+                a.concentration * (b.rate / a.rate - 1.))

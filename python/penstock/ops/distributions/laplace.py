@@ -1,0 +1,93 @@
+"""Laplace's distribution."""
+import math
+
+import numpy as np
+
+from penstock.framework import ops
+from penstock.ops import array_ops
+from penstock.ops import check_ops
+from penstock.ops import math_ops
+from penstock.ops import nn
+from penstock.ops import random_ops
+from penstock.ops.distributions import distribution
+from penstock.ops.distributions import special_math
+
+__all__ = ["Laplace", "LaplaceWithSoftplusScale"]
+
+
+class Laplace(distribution.ScalarDistribution):
+    """exp(-|x - loc| / scale) / (2 scale)."""
+
+    _PARAMETERS = ("loc", "scale")
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[loc, scale]) as name:
+            with ops.control_dependencies([check_ops.assert_positive(scale)] if validate_args else []):
+                self._loc = array_ops.identity(loc, name="loc")
+                self._scale = array_ops.identity(scale, name="scale")
+                check_ops.assert_same_float_dtype([self._loc, self._scale])
+            super().__init__(self._loc.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
+                             parameters, [self._loc, self._scale], name)
+
+    @property
+    def loc(self):
+        """The mean."""
+        return self._loc
+
+    @property
+    def scale(self):
+        """The mean distance from it."""
+        return self._scale
+
+    def _sample_n(self, n, seed=None):
+        number = self.dtype.as_numpy_dtype
+        # From -1 without -1 itself, whose logarithm below would be infinite.
+        uniform = random_ops.random_uniform(
+            shape=array_ops.concat([[n], self.batch_shape_tensor()], 0), minval=np.nextafter(number(-1.), number(0.)),
+            maxval=1., dtype=self.dtype, seed=seed)
+        return self.loc - self.scale * math_ops.sign(uniform) * math_ops.log1p(-math_ops.abs(uniform))
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x):
+        return -math_ops.abs(self._z(x))
+
+    def _log_normalization(self):
+        return math.log(2.) + math_ops.log(self.scale)
+
+    def _log_cdf(self, x):
+        return special_math.log_cdf_laplace(self._z(x))
+
+    def _log_survival_function(self, x):
+        return special_math.log_cdf_laplace(-self._z(x))
+
+    def _cdf(self, x):
+        z = self._z(x)
+        return 0.5 + 0.5 * math_ops.sign(z) * (1. - math_ops.exp(-math_ops.abs(z)))
+
+    def _entropy(self):
+        return math.log(2.) + 1. + math_ops.log(self.scale + array_ops.zeros_like(self.loc))
+
+    def _mean(self):
+        return self.loc + array_ops.zeros_like(self.scale)
+
+    def _stddev(self):
+        return math.sqrt(2.) * self.scale + array_ops.zeros_like(self.loc)
+
+    def _mode(self):
+        return self._mean()
+
+    def _z(self, x):
+        return (x - self.loc) / self.scale
+
+
+class LaplaceWithSoftplusScale(Laplace):
+    """Laplace with softplus(scale)."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[loc, scale]) as name:
+            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters

@@ -1,0 +1,110 @@
+"""The normal distribution."""
+import math
+
+from penstock.framework import constant_op
+from penstock.framework import ops
+from penstock.ops import array_ops
+from penstock.ops import check_ops
+from penstock.ops import math_ops
+from penstock.ops import nn
+from penstock.ops import random_ops
+from penstock.ops.distributions import distribution
+from penstock.ops.distributions import kullback_leibler
+from penstock.ops.distributions import special_math
+
+__all__ = ["Normal", "NormalWithSoftplusScale"]
+
+
+class Normal(distribution.ScalarDistribution):
+    """exp(-((x - loc) / scale)^2 / 2) / (sqrt(2 pi) scale)."""
+
+    _PARAMETERS = ("loc", "scale")
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[loc, scale]) as name:
+            with ops.control_dependencies([check_ops.assert_positive(scale)] if validate_args else []):
+                self._loc = array_ops.identity(loc, name="loc")
+                self._scale = array_ops.identity(scale, name="scale")
+                check_ops.assert_same_float_dtype([self._loc, self._scale])
+        super().__init__(self._scale.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
+                         parameters, [self._loc, self._scale], name)
+
+    @property
+    def loc(self):
+        """The mean."""
+        return self._loc
+
+    @property
+    def scale(self):
+        """The standard deviation."""
+        return self._scale
+
+    def _sample_n(self, n, seed=None):
+        shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)
+        return random_ops.random_normal(shape=shape, mean=0., stddev=1., dtype=self.loc.dtype,
+                                        seed=seed) * self.scale + self.loc
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x):
+        return -0.5 * math_ops.square(self._z(x))
+
+    def _log_normalization(self):
+        return 0.5 * math.log(2. * math.pi) + math_ops.log(self.scale)
+
+    def _log_cdf(self, x):
+        return special_math.log_ndtr(self._z(x))
+
+    def _cdf(self, x):
+        return special_math.ndtr(self._z(x))
+
+    def _log_survival_function(self, x):
+        return special_math.log_ndtr(-self._z(x))
+
+    def _survival_function(self, x):
+        return special_math.ndtr(-self._z(x))
+
+    def _quantile(self, p):
+        return self._inv_z(special_math.ndtri(p))
+
+    def _entropy(self):
+        return 0.5 * math.log(2. * math.pi * math.e) + math_ops.log(self._stddev())
+
+    def _mean(self):
+        return self.loc * array_ops.ones_like(self.scale)
+
+    def _stddev(self):
+        return self.scale * array_ops.ones_like(self.loc)
+
+    def _mode(self):
+        return self._mean()
+
+    def _z(self, x):
+        with ops.name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+    def _inv_z(self, z):
+        with ops.name_scope("reconstruct", values=[z]):
+            return z * self.scale + self.loc
+
+
+class NormalWithSoftplusScale(Normal):
+    """Normal whose standard deviation is softplus(scale)."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[scale]) as name:
+            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+@kullback_leibler.RegisterKL(Normal, Normal)
+def _kl_normal_normal(a, b, name=None):
+    with ops.name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
+        one, two, half = (constant_op.constant(value, dtype=a.dtype) for value in (1, 2, 0.5))
+        variance = math_ops.square(b.scale)
+        ratio = math_ops.square(a.scale) / variance
+        return (math_ops.squared_difference(a.loc, b.loc) / (two * variance) +
+                half * (ratio - one - math_ops.log(ratio)))

@@ -171,10 +171,23 @@ class TiledGemm {
   const T *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 
+// C^T = B^T A^T: where B is large and lies by columns, packing A and turning C is less than packing B.
+template <class T>
+void TurnedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+                const MatrixView& b, T* c, int64_t ldc) {
+  const auto turned = [](const MatrixView& v) { return MatrixView{v.data, v.column_stride, v.row_stride}; };
+  Scratch<T> product(n * m);
+  TiledGemm<T>(loops, n, m, depth, turned(b), turned(a), product.data(), m, false).Run(parallel);
+  const auto turn = sizeof(T) == 4 ? CpuLoops().turn_4 : CpuLoops().turn_8;
+  turn(reinterpret_cast<char*>(c), ldc, reinterpret_cast<const char*>(product.data()), m, n, m);
+}
+
 template <class T>
 void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
                const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
   if (m <= 4 && b.column_stride == 1) return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate);
+  if (!accumulate && b.row_stride == 1 && b.column_stride > 1 && m >= loops.nr / 2 && m <= 2 * loops.nr && 4 * m <= n)
+    return TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);
   TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate).Run(parallel);
 }
 

@@ -15,6 +15,12 @@ void TileOf(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, v
             bool add) {
   constexpr int kWidth = kLanes<T>;
   T* c = static_cast<T*>(c_block);
+  // Where the result goes is fetched while it is computed.
+#pragma GCC unroll 16
+  for (int i = 0; i < kM; ++i) {
+    __builtin_prefetch(c + i * ldc, 1);
+    __builtin_prefetch(c + i * ldc + kWidth, 1);
+  }
   Vec<T> acc[kM][2];
   Accumulate<T, kM, kTurned>(k, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, acc);
   if (columns == 2 * kWidth) {

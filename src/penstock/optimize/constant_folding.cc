@@ -11,15 +11,21 @@ namespace penstock {
 namespace {
 
 constexpr int64_t kLargestBytes = 10 << 20;  // of a folded output
+// What is larger than that and than its inputs (a filled tensor, say) is made anew by each step rather than held for
+// ever.
+constexpr int64_t kLargestGrowth = 64 << 10;
 
 bool SmallOutputs(const Node& node) {
-  int64_t bytes = 0;
+  int64_t bytes = 0, input_bytes = 0;
+  for (const Endpoint& input : node.inputs()) {
+    if (const Tensor* value = ConstantOf(input)) input_bytes += static_cast<int64_t>(value->bytes());
+  }
   for (int i = 0; i < node.num_outputs(); ++i) {
     const int64_t elements = node.shape(i).num_elements();
     if (elements < 0 || elements > kLargestBytes) return false;
     bytes += elements * std::max<int64_t>(1, static_cast<int64_t>(DataTypeSize(node.output_type(i))));
   }
-  return bytes <= kLargestBytes;
+  return bytes <= std::min(kLargestBytes, 2 * input_bytes + kLargestGrowth);
 }
 
 void AddControls(const Node& node, std::vector<Node*>* controls) {

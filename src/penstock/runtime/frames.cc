@@ -1,13 +1,33 @@
 #include "penstock/runtime/frames.h"
 
+#include <algorithm>
 #include <map>
 #include <queue>
 
 namespace penstock {
+namespace {
+
+// The node changes a variable, nobody reads what it gives, and whoever uses the variable and has a smaller id is
+// `done`: it may run at once, so that what it changes the variable by is not kept any longer.
+bool OnlyUpdates(const Node& node, const std::vector<bool>& done) {
+  if (!std::ranges::all_of(node.consumers(), [](const Consumer& c) { return c.input < 0; })) return false;
+  bool updates = false;
+  for (const Endpoint& input : node.inputs()) {
+    if (!IsRef(input.type()) && input.type() != DT_RESOURCE) continue;
+    updates = true;
+    for (const Consumer& other : input.node->consumers()) {
+      if (other.node->id() < node.id() && !done[other.node->id()]) return false;
+    }
+  }
+  return updates;
+}
+
+}  // namespace
 
 std::vector<Node*> TopologicalOrder(const Graph& graph) {
   std::vector<int> waiting(graph.num_ids());
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  std::vector<bool> done(graph.num_ids());
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready, updates;
   const auto back_edge = [](const Node* from, const Node* to) {
     return from->traits().flow == Flow::kNextIteration && to->traits().flow == Flow::kMerge;
   };
@@ -18,13 +38,16 @@ std::vector<Node*> TopologicalOrder(const Graph& graph) {
     if (waiting[node->id()] == 0) ready.push(node->id());
   }
   std::vector<Node*> order;
-  while (!ready.empty()) {
-    Node* node = graph.node(ready.top());
-    ready.pop();
+  while (!ready.empty() || !updates.empty()) {
+    auto& next = updates.empty() ? ready : updates;
+    Node* node = graph.node(next.top());
+    next.pop();
+    done[node->id()] = true;
     order.push_back(node);
     for (const Consumer& consumer : node->consumers()) {
       if (consumer.input >= 0 && back_edge(node, consumer.node)) continue;
-      if (--waiting[consumer.node->id()] == 0) ready.push(consumer.node->id());
+      if (--waiting[consumer.node->id()] > 0) continue;
+      (OnlyUpdates(*consumer.node, done) ? updates : ready).push(consumer.node->id());
     }
   }
   if (order.size() != nodes.size()) {

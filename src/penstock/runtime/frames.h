@@ -8,8 +8,9 @@
 
 namespace penstock {
 
-// Nodes in an order in which each stands behind its inputs (NextIteration -> Merge edges aside), by id among equals.
-// InvalidArgument if there is a cycle.
+// Nodes in an order in which each stands behind its inputs (NextIteration -> Merge edges aside), by id among equals;
+// but updates of variables come as soon as they can, in the order of ids for each variable. InvalidArgument if there is
+// a cycle.
 std::vector<Node*> TopologicalOrder(const Graph& graph);
 
 struct FrameTree {

@@ -1,7 +1,5 @@
 #include "penstock/tensor/buffer.h"
 
-#include <sys/mman.h>
-
 #include <array>
 #include <atomic>
 #include <bit>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "penstock/base/status.h"
+#include "penstock/tensor/block_pool.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/tstring.h"
 #include "penstock/tensor/variant.h"
@@ -24,35 +23,19 @@ constexpr bool kReuse = false;  // each block is of its own and of the size aske
 constexpr bool kReuse = true;
 #endif
 
-// Blocks come in size classes, four to each power of two; freed ones wait in a list of their class. Small blocks are
-// left to malloc, which is fast at them. What is kept is bounded, so that one large step does not pin memory for ever.
+// Large blocks are a pool's. Those of middling size come in size classes, four to each power of two; freed ones wait in
+// a list of their class, up to a bound. Small blocks are left to malloc, which is fast at them.
 class CachingAllocator : public Allocator {
  public:
   const char* name() const override { return "cpu"; }
 
   void* Allocate(size_t bytes) override {
-    void* p = nullptr;
-    if (kReuse && bytes >= kSmallest) {
-      Class& c = classes_[ClassOf(bytes)];
-      std::lock_guard lock(c.mutex);
-      if (!c.free.empty()) {
-        p = c.free.back();
-        c.free.pop_back();
-        kept_.fetch_sub(SizeOf(ClassOf(bytes)), std::memory_order_relaxed);
-      }
-    }
+    void* p = Get(bytes);
     if (!p) {
-      const size_t size = !kReuse              ? bytes
-                          : bytes >= kSmallest ? SizeOf(ClassOf(bytes))
-                                               : (bytes + kAlignment - 1) / kAlignment * kAlignment;
-      if (size > (size_t{1} << 46) || posix_memalign(&p, size >= kHugePage ? kHugePage : kAlignment, size) != 0) {
-        Trim();
-        if (size > (size_t{1} << 46) || posix_memalign(&p, kAlignment, size) != 0) {
-          throw ResourceExhausted("OOM when allocating ", bytes, " bytes on the CPU");
-        }
-      }
-      if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
+      Trim();
+      p = Get(bytes);
     }
+    if (!p) throw ResourceExhausted("OOM when allocating ", bytes, " bytes on the CPU");
     const int64_t in_use =
         in_use_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed) + static_cast<int64_t>(bytes);
     allocations_.fetch_add(1, std::memory_order_relaxed);
@@ -63,12 +46,11 @@ class CachingAllocator : public Allocator {
 
   void Free(void* p, size_t bytes) override {
     in_use_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    if (kReuse && bytes >= BlockPool::kSmallest) return pool_.Free(p);
     if (kReuse && bytes >= kSmallest) {
       const int index = ClassOf(bytes);
       const int64_t size = static_cast<int64_t>(SizeOf(index));
-      // Keep at most as much as is in use, and a little: the peak of a step at the most doubles for a moment.
-      const int64_t limit = std::max<int64_t>(in_use_.load(std::memory_order_relaxed), kAlwaysKept);
-      if (kept_.load(std::memory_order_relaxed) + size <= limit) {
+      if (kept_.load(std::memory_order_relaxed) + size <= kMostKept) {
         kept_.fetch_add(size, std::memory_order_relaxed);
         Class& c = classes_[index];
         std::lock_guard lock(c.mutex);
@@ -85,10 +67,33 @@ class CachingAllocator : public Allocator {
 
  private:
   static constexpr size_t kSmallest = 4096;
-  static constexpr size_t kHugePage = size_t{2} << 20;
-  static constexpr int64_t kAlwaysKept = int64_t{64} << 20;
-  static constexpr int kClasses = 4 * 48;
+  static constexpr size_t kMost = size_t{1} << 46;  // no machine has more
+  static constexpr int64_t kMostKept = int64_t{32} << 20;
+  static constexpr int kClasses = 4 * 8;
 
+  // Null if there is no memory.
+  void* Get(size_t bytes) {
+    if (bytes > kMost) return nullptr;
+    if (!kReuse) return FromSystem(bytes);
+    if (bytes < kSmallest) return FromSystem((bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (bytes >= BlockPool::kSmallest) return pool_.Allocate(bytes);
+    const int index = ClassOf(bytes);
+    {
+      Class& c = classes_[index];
+      std::lock_guard lock(c.mutex);
+      if (!c.free.empty()) {
+        void* p = c.free.back();
+        c.free.pop_back();
+        kept_.fetch_sub(static_cast<int64_t>(SizeOf(index)), std::memory_order_relaxed);
+        return p;
+      }
+    }
+    return FromSystem(SizeOf(index));
+  }
+  static void* FromSystem(size_t bytes) {
+    void* p = nullptr;
+    return posix_memalign(&p, kAlignment, bytes) == 0 ? p : nullptr;
+  }
   static int ClassOf(size_t bytes) {  // the smallest class that holds `bytes` >= kSmallest
     const int log = std::bit_width(bytes - 1) - 1;  // 2^log < bytes <= 2^(log+1)
     const size_t quarter = size_t{1} << (log - 2);
@@ -100,6 +105,7 @@ class CachingAllocator : public Allocator {
     return (size_t{1} << log) + (size_t(index % 4) + 1) * (size_t{1} << (log - 2));
   }
   void Trim() {
+    pool_.Trim();
     for (int i = 0; i < kClasses; ++i) {
       std::lock_guard lock(classes_[i].mutex);
       for (void* p : classes_[i].free) std::free(p);
@@ -118,6 +124,7 @@ class CachingAllocator : public Allocator {
     std::vector<void*> free;
   };
   std::array<Class, kClasses> classes_;
+  BlockPool pool_;
   std::atomic<int64_t> kept_{0}, in_use_{0}, allocations_{0}, peak_{0}, largest_{0};
 };
 

@@ -79,7 +79,7 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   const ConvLoops& loops = *all.conv;
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.out_channels, channels = c.w.channels;
   const int64_t depth = c.w.Taps() * channels, width = loops.columns, panels = CeilDiv(n, width);
-  const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, [&](float* to) {
+  const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, rows, [&](float* to) {
     k.Parallel(panels, depth * width / 4, [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {
         for (int64_t t = 0; t < c.w.Taps(); ++t) {

@@ -215,7 +215,7 @@ bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, co
                       float* y, const Epilogue& epilogue, const HeldFilter* held) {
   Winograd winograd(k, c, side, x, y, epilogue);
   const Tensor packed = PackedOrKept(k, held, side == 2 ? "winograd 2" : "winograd 4", winograd.filter_floats(),
-                                     [&](float* to) { winograd.PackFilter(filter, to); });
+                                     Tiles(c, side), [&](float* to) { winograd.PackFilter(filter, to); });
   return winograd.Run(packed.data<float>());
 }
 

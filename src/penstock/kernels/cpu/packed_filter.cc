@@ -1,6 +1,27 @@
 #include "penstock/kernels/cpu/packed_filter.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace penstock {
+namespace {
+
+// Some of the filter's bits: training changes all numbers, so some will do. If they are the same by chance, no more is
+// lost than the room for what is kept until the filter changes.
+uint64_t Sample(const Tensor& filter) {
+  constexpr size_t kSamples = 256;
+  const auto* const bytes = static_cast<const char*>(filter.raw());
+  const size_t words = filter.bytes() / 8, step = std::max<size_t>(1, words / kSamples);
+  uint64_t sample = words;
+  for (size_t i = 0; i < words; i += step) {
+    uint64_t word;
+    std::memcpy(&word, bytes + i * 8, 8);
+    sample = (sample ^ word) * 0x9E3779B97F4A7C15u;
+  }
+  return sample;
+}
+
+}  // namespace
 
 std::shared_ptr<const PackedFilter::Kept> PackedFilter::Find(const Tensor& filter, bool* keep) {
   std::lock_guard lock(mutex_);
@@ -9,10 +30,13 @@ std::shared_ptr<const PackedFilter::Kept> PackedFilter::Find(const Tensor& filte
     kept_.reset();
     changes_ = true;
   }
-  // The same memory twice may still be an update in place; whoever holds it from now on will see.
+  if (changes_) return nullptr;
+  const uint64_t sample = Sample(filter);
+  changes_ = last_seen_ == filter.raw() && last_sample_ != sample;  // updated in place
   // Borrowed memory (a fed array) is its owner's to change.
   *keep = !changes_ && last_seen_ == filter.raw() && filter.buffer() && !filter.buffer()->borrowed();
   last_seen_ = filter.raw();
+  last_sample_ = sample;
   return nullptr;
 }
 
@@ -22,10 +46,11 @@ void PackedFilter::Keep(Kept kept) {
 }
 
 Tensor PackedOrKept(const KernelContext& k, const HeldFilter* held, const std::string& key, int64_t floats,
-                    FunctionRef<void(float*)> pack) {
+                    int64_t uses, FunctionRef<void(float*)> pack) {
+  constexpr int64_t kOften = 256;
   bool keep = false;
   std::shared_ptr<const PackedFilter::Kept> kept;
-  if (held) kept = held->packed.Find(held->tensor, &keep);
+  if (held && uses < kOften) kept = held->packed.Find(held->tensor, &keep);
   if (kept && kept->keys.size() == 1 && kept->keys[0] == key) return kept->packed[0];
   Tensor packed = k.Temp(DT_FLOAT, Shape({floats}));
   pack(packed.mutable_data<float>());

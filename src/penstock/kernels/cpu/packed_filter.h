@@ -28,6 +28,7 @@ class PackedFilter {
   std::mutex mutex_;
   std::shared_ptr<const Kept> kept_;
   const void* last_seen_ = nullptr;
+  uint64_t last_sample_ = 0;
   bool changes_ = false;
 };
 
@@ -37,8 +38,9 @@ struct HeldFilter {
   PackedFilter& packed;
 };
 
-// `floats` floats that `pack` fills, or what is kept of them under this key.
+// `floats` floats that `pack` fills, or what is kept of them under this key. `uses`: how often one run multiplies by
+// each; if often, packing is a small part of the work, and nothing is kept.
 Tensor PackedOrKept(const KernelContext& k, const HeldFilter* held, const std::string& key, int64_t floats,
-                    FunctionRef<void(float*)> pack);
+                    int64_t uses, FunctionRef<void(float*)> pack);
 
 }  // namespace penstock

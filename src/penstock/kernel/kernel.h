@@ -59,6 +59,16 @@ class NodeView {
   Device* device_;
 };
 
+// What a kernel computes of each element, if that is all it does: chains of such kernels are joined into one.
+struct ElementwiseLoop {
+  // y[i] = f(x[i]); y may be x.
+  void (*unary)(const void* x, void* y, int64_t n) = nullptr;
+  // Or, of two inputs, out[i] = f(a[i * sa], b[i * sb]); sa and sb are 0 or 1; out may be a or b.
+  void (*binary)(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) = nullptr;
+  int64_t picoseconds = 0;  // for one element
+  bool stretches = true;    // inputs of different shapes are stretched to one; else they are refused
+};
+
 // Run may be called from many threads at once (steps of one session); a kernel without state is const in effect.
 class Kernel {
  public:
@@ -70,6 +80,8 @@ class Kernel {
   virtual bool is_async() const { return false; }
   using Done = std::function<void(Status)>;
   virtual void RunAsync(KernelContext& k, Done done);
+  // Null unless inputs and output are of one type, and output elements follow from elements of the inputs.
+  virtual const ElementwiseLoop* elementwise() const { return nullptr; }
 };
 
 class AsyncKernel : public Kernel {

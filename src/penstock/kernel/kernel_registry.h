@@ -31,6 +31,13 @@ class FunctorKernel final : public Kernel {
  public:
   explicit FunctorKernel(const NodeView& node) : f_(Make(node)) {}
   void Run(KernelContext& k) override { f_(k); }
+  const ElementwiseLoop* elementwise() const override {
+    if constexpr (requires(const F& f) { f.elementwise(); }) {
+      return f_.elementwise();
+    } else {
+      return nullptr;
+    }
+  }
 
  private:
   static F Make(const NodeView& node) {

@@ -39,6 +39,8 @@ Algebra AlgebraOf(const OpDef& op) {
       {"Conv2D", kProduct},
       {"DepthwiseConv2dNative", kProduct},
       {"BiasAdd", kAddBias},
+      {"Split", kSplit},
+      {"ConcatV2", kConcat},
       {"FusedBatchNorm", kNormalize},
       {"FusedBatchNormV2", kNormalize},
       {"FusedBatchNormV3", kNormalize},

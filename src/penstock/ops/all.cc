@@ -35,6 +35,7 @@ void RegisterEinsumOps(OpRegistry& ops);
 void RegisterFakeQuantOps(OpRegistry& ops);
 void RegisterFractionalPoolOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
+void RegisterFusedElementwiseOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
 void RegisterGeneratorOps(OpRegistry& ops);
 void RegisterHostOps(OpRegistry& ops);
@@ -127,6 +128,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterFakeQuantOps(ops);
   RegisterFractionalPoolOps(ops);
   RegisterFunctionalOps(ops);
+  RegisterFusedElementwiseOps(ops);
   RegisterGatherOps(ops);
   RegisterGeneratorOps(ops);
   RegisterHostOps(ops);

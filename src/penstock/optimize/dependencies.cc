@@ -1,10 +1,11 @@
 // Control edges that order nothing: from what is always there, beside a data edge, through a no-op or an identity that
-// nobody reads. What they stood for, deadness included, stays.
+// nobody reads, between what has no effect but its value. What they stood for, deadness included, stays.
 #include <algorithm>
 
+#include "penstock/ops/algebra.h"
+#include "penstock/optimize/liveness.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
-#include "penstock/ops/algebra.h"
 
 namespace penstock {
 namespace {
@@ -33,7 +34,31 @@ bool OnlyOrders(const Graph& graph, const Node& node) {
   return flow == Flow::kNone || flow == Flow::kArg;  // one output of a Switch can be dead without the other
 }
 
+bool HasReader(const Node& node) {
+  return std::ranges::any_of(node.consumers(), [](const Consumer& c) { return c.input >= 0; });
+}
+
 }  // namespace
+
+int RelaxOrder(Graph& graph) {
+  const Liveness liveness(graph);
+  int changed = 0;
+  ForEachNode(graph, [&](Node* node) {
+    if (node->control_inputs().empty() || node->num_inputs() == 0 || !IsPure(graph, *node)) return;
+    const auto orders_nothing = [&](const Node* from) {
+      return IsPure(graph, *from) && HasReader(*from) && liveness.LivesWithInputs(*from, *node);
+    };
+    const std::vector<Node*> controls = node->control_inputs();
+    for (Node* from : controls) {
+      const bool group = IsNoOp(*from) && IsPure(graph, *from);
+      if (!(group ? std::ranges::all_of(from->control_inputs(), orders_nothing) : orders_nothing(from))) continue;
+      graph.RemoveControlEdge(from, node);
+      RemoveUnused(graph, from);
+      ++changed;
+    }
+  });
+  return changed;
+}
 
 int PruneDependencies(Graph& graph) {
   int changed = 0;

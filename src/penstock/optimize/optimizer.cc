@@ -48,6 +48,7 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
   };
   run(rewrite.constant_folding, "constfold", [&] { FoldConstants(graph, evaluate); });
   run(rewrite.common_subgraph_elimination, "cse", [&] { MergeCommonSubexpressions(graph); });
+  run(rewrite.dependency, "dependency", [&] { RelaxOrder(graph); });
   run(rewrite.arithmetic, "arithmetic", [&] { SimplifyArithmetic(graph); });
   run(rewrite.remapping, "remap", [&] {
     FoldBatchNormalization(graph);
@@ -55,6 +56,7 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
     AccumulateProducts(graph);
   });
   run(rewrite.dependency, "dependency", [&] { PruneDependencies(graph); });
+  run(rewrite.remapping, "remap", [&] { FuseElementwise(graph); });
 }
 
 void VerifyGraph(const Graph& graph) {

@@ -11,6 +11,8 @@ int FoldConstants(Graph& graph, NodeEvaluator evaluate);
 int MergeCommonSubexpressions(Graph& graph);
 // x * 1, x + 0, -(-x), chains of transposes and reshapes, identities. Bit by bit the same results.
 int SimplifyArithmetic(Graph& graph);
+// Pure nodes that wait for pure nodes which run anyway, as gradients do for those of the same op, wait no more.
+int RelaxOrder(Graph& graph);
 // Control edges and no-ops that order nothing.
 int PruneDependencies(Graph& graph);
 // Batch normalisation with constant statistics behind a convolution with constant filters goes into the filters.
@@ -19,5 +21,7 @@ int FoldBatchNormalization(Graph& graph);
 int FuseProducts(Graph& graph);
 // Sums of products of matrices become products that are added to what there is.
 int AccumulateProducts(Graph& graph);
+// Chains of elementwise functions become one node.
+int FuseElementwise(Graph& graph);
 
 }  // namespace penstock

@@ -45,6 +45,43 @@ TEST_F(Dependencies, EdgesThatOrderNothingGo) {
   EXPECT_TRUE(neg->control_inputs().empty());
 }
 
+TEST_F(Dependencies, ValuesDoNotWaitForEachOther) {
+  Node* x = Arg(DT_FLOAT, PartialShape({2}));
+  Node *first = Add("Exp", {{x, 0}}), *second = Add("Neg", {{x, 0}});
+  Node* group = Add("NoOp", {}, {}, {first, second});
+  Node *one = Add("Identity", {{first, 0}}, {}, {group}), *two = Add("Identity", {{second, 0}}, {}, {group});
+  Fetch({one, 0});
+  Fetch({two, 0});
+  RelaxOrder(graph);
+  EXPECT_EQ(Count("NoOp"), 0);
+  EXPECT_TRUE(one->control_inputs().empty());
+}
+
+TEST_F(Dependencies, WhatHasEffectsOrRunsForItsErrorsIsWaitedFor) {
+  Node* x = Arg(DT_FLOAT, PartialShape({2}));
+  Node* check = Add("CheckNumerics", {{x, 0}}, {{"message", "bad"}});  // nobody reads it
+  Node* shape = Constant(Tensor::Vector(std::vector<int32_t>{2}));
+  Node* random = Add("RandomUniform", {{shape, 0}}, {{"dtype", DT_FLOAT}});
+  Node* after = Add("Neg", {{x, 0}}, {}, {check, random});
+  Fetch({after, 0});
+  Fetch({random, 0});
+  RelaxOrder(graph);
+  EXPECT_EQ(after->control_inputs(), (std::vector<Node*>{check, random}));
+}
+
+TEST_F(Dependencies, WhatMayBeDeadIsWaitedFor) {
+  Node* pred = Arg(DT_BOOL, PartialShape(std::vector<int64_t>{}));
+  Node* x = Arg(DT_FLOAT, PartialShape({2}));
+  Node* split = Add("Switch", {{x, 0}, {pred, 0}});
+  Node* inside = Add("Exp", {{split, 1}});
+  Node* alike = Add("Neg", {{split, 1}}, {}, {inside});
+  Node* after = Add("Neg", {{x, 0}}, {}, {inside});
+  for (Node* node : {inside, alike, after}) Fetch({node, 0});
+  RelaxOrder(graph);
+  EXPECT_TRUE(alike->control_inputs().empty());
+  EXPECT_EQ(after->control_inputs(), std::vector<Node*>{inside});
+}
+
 TEST_F(Dependencies, APivotOfABranchStays) {
   Node* pred = Arg(DT_BOOL, PartialShape(std::vector<int64_t>{}));
   Node* split = Add("Switch", {{pred, 0}, {pred, 0}});

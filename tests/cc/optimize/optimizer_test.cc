@@ -46,6 +46,7 @@ TEST_F(Driver, CanBeDisabledAsAWholeOrBySize) {
 TEST_F(Driver, EachPassHasItsSwitch) {
   Build();
   options.graph.rewrite.constant_folding = Toggle::kOff;
+  options.graph.rewrite.remapping = Toggle::kOff;
   Optimize(graph, options, &EvaluateNode);
   EXPECT_EQ(Count("Exp"), 1);  // the common subexpression went, and nothing was folded
   EXPECT_EQ(Count("AddV2"), 1);

@@ -111,12 +111,8 @@ struct UnaryActivation : elementwise::UnaryKernel {
 
 // Gradients: no broadcasting.
 struct GradientKernel : elementwise::BinaryKernel {
-  using BinaryKernel::BinaryKernel;
-  void operator()(KernelContext& k) const {
-    k.Require(k.shape(0) == k.shape(1), "inputs must be the same shape: gradients are ", k.shape(0),
-              ", the other input ", k.shape(1));
-    BinaryKernel::operator()(k);
-  }
+  GradientKernel(const NodeView& node, BinaryLoop loop, int64_t picoseconds)
+      : BinaryKernel(node, loop, picoseconds, /*stretches=*/false) {}
 };
 template <class F, class T>
 struct LoopGradient : GradientKernel {

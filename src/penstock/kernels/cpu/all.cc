@@ -32,6 +32,7 @@ void RegisterEinsumKernels(KernelRegistry& kernels);
 void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFractionalPoolKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
+void RegisterFusedElementwiseKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
 void RegisterGeneratorKernels(KernelRegistry& kernels);
 void RegisterHostKernels(KernelRegistry& kernels);
@@ -130,6 +131,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterFakeQuantKernels(kernels);
   RegisterFractionalPoolKernels(kernels);
   RegisterFunctionalKernels(kernels);
+  RegisterFusedElementwiseKernels(kernels);
   RegisterGatherKernels(kernels);
   RegisterGeneratorKernels(kernels);
   RegisterHostKernels(kernels);

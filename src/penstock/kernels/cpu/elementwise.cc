@@ -201,11 +201,11 @@ void UnaryKernel::operator()(KernelContext& k) const {
   void* out = y.mutable_raw();
   const int64_t n = y.num_elements();
   const size_t in_size = DataTypeSize(in_), out_size = DataTypeSize(out_);
-  ParallelElements(k, n, picoseconds_, [&](int64_t begin, int64_t end) {
+  ParallelElements(k, n, loop_.picoseconds, [&](int64_t begin, int64_t end) {
     if (IsFloat16(in_)) {
-      UnaryInFloat(loop_, in_, out_, At(in, begin, 2), At(out, begin, out_size), end - begin);
+      UnaryInFloat(loop_.unary, in_, out_, At(in, begin, 2), At(out, begin, out_size), end - begin);
     } else {
-      loop_(At(in, begin, in_size), At(out, begin, out_size), end - begin);
+      loop_.unary(At(in, begin, in_size), At(out, begin, out_size), end - begin);
     }
   });
 }
@@ -216,24 +216,25 @@ void BinaryKernel::operator()(KernelContext& k) const {
   const void* b = k.input(1).raw();
   const auto run = [&](const void* x, int64_t sx, const void* y, int64_t sy, void* z, int64_t n) {
     if (IsFloat16(in_)) {
-      BinaryInFloat(loop_, in_, out_, x, sx, y, sy, z, n);
+      BinaryInFloat(loop_.binary, in_, out_, x, sx, y, sy, z, n);
     } else {
-      loop_(x, sx, y, sy, z, n);
+      loop_.binary(x, sx, y, sy, z, n);
     }
   };
   const auto output = [&](const Shape& shape) -> Tensor& {
     return in_ == out_ ? k.OutputLike(0, {0, 1}, shape) : k.Output(0, shape);
   };
 
-  // Equal shapes, or a scalar on one side: no plan is needed.
   const Shape &sa = k.shape(0), &sb = k.shape(1);
   const bool same = sa == sb;
+  k.Require(same || loop_.stretches, "inputs must be the same shape: gradients are ", sa, ", the other input ", sb);
+  // Equal shapes, or a scalar on one side: no plan is needed.
   if (same || sa.rank() == 0 || sb.rank() == 0) {
     const bool scalar_a = !same && sa.rank() == 0;
     const int64_t step_a = scalar_a ? 0 : 1, step_b = same || scalar_a ? 1 : 0;
     Tensor& out = output(scalar_a ? Shape(sb) : Shape(sa));
     void* z = out.mutable_raw();
-    ParallelElements(k, out.num_elements(), picoseconds_, [&](int64_t begin, int64_t end) {
+    ParallelElements(k, out.num_elements(), loop_.picoseconds, [&](int64_t begin, int64_t end) {
       run(At(a, begin * step_a, in_size), step_a, At(b, begin * step_b, in_size), step_b, At(z, begin, out_size),
           end - begin);
     });
@@ -245,7 +246,7 @@ void BinaryKernel::operator()(KernelContext& k) const {
   Tensor& out = output(plan.out);
   void* z = out.mutable_raw();
   const bool short_runs = plan.dims.size() > 1 && plan.dims.back() < 32 && IsPod(in_) && in_size <= 16;
-  ParallelElements(k, out.num_elements(), picoseconds_, [&](int64_t begin, int64_t end) {
+  ParallelElements(k, out.num_elements(), loop_.picoseconds, [&](int64_t begin, int64_t end) {
     if (!short_runs) {
       const int64_t step_a = plan.strides[0].back(), step_b = plan.strides[1].back();
       ForEachRun(plan, begin, end, [&](int64_t at, const int64_t* from, int64_t n) {

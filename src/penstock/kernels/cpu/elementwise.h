@@ -115,24 +115,27 @@ constexpr int64_t CostOf() {
 class UnaryKernel {
  public:
   UnaryKernel(const NodeView& node, UnaryLoop loop, int64_t picoseconds)
-      : loop_(loop), picoseconds_(picoseconds), in_(node.input_type(0)), out_(node.output_type(0)) {}
+      : loop_{.unary = loop, .picoseconds = picoseconds}, in_(node.input_type(0)), out_(node.output_type(0)) {}
   void operator()(KernelContext& k) const;
+  const ElementwiseLoop* elementwise() const { return in_ == out_ && !IsFloat16(in_) ? &loop_ : nullptr; }
 
  private:
-  UnaryLoop loop_;
-  int64_t picoseconds_;
+  ElementwiseLoop loop_;
   DataType in_, out_;
 };
 
 class BinaryKernel {
  public:
-  BinaryKernel(const NodeView& node, BinaryLoop loop, int64_t picoseconds)
-      : loop_(loop), picoseconds_(picoseconds), in_(node.input_type(0)), out_(node.output_type(0)) {}
+  // `stretches`: inputs may have different shapes.
+  BinaryKernel(const NodeView& node, BinaryLoop loop, int64_t picoseconds, bool stretches = true)
+      : loop_{.binary = loop, .picoseconds = picoseconds, .stretches = stretches},
+        in_(node.input_type(0)),
+        out_(node.output_type(0)) {}
   void operator()(KernelContext& k) const;
+  const ElementwiseLoop* elementwise() const { return in_ == out_ && !IsFloat16(in_) ? &loop_ : nullptr; }
 
  private:
-  BinaryLoop loop_;
-  int64_t picoseconds_;
+  ElementwiseLoop loop_;
   DataType in_, out_;
 };
 

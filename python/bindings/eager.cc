@@ -7,7 +7,7 @@
 #include <new>
 
 #include "eager.h"
-#include "penstock/runtime/trace.h"
+#include "penstock/runtime/monitor.h"
 
 namespace penstock::python {
 
@@ -244,6 +244,8 @@ void BindEager(nb::module_& m) {
   });
   m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
+  m.def("log_placement", &LogPlacement);
+  m.def("check_numerics", &CheckNumerics);
   m.def("process_trace_start", &StartProcessTrace);
   m.def("process_trace_stop", [] { return ToBytes(SerializeRunMetadata(StopProcessTrace())); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });

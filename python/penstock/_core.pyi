@@ -347,6 +347,12 @@ def eager_from_dlpack(capsule: Any) -> Any:
 
 def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
 
+def log_placement(on: bool) -> None:
+    """Says on standard error which op runs where, in the whole process."""
+
+def check_numerics(on: bool) -> None:
+    """Refuses results of ops that are not finite, in the whole process."""
+
 def process_trace_start() -> None:
     """From now on whatever the process runs is recorded: steps, functions, eager ops."""
 

@@ -80,6 +80,11 @@ void SliceTableWriter::Add(std::string_view name, const Shape& full, const Tenso
   }
   const std::string key = SliceKey(name, slice);
   if (records_.contains(key)) throw InvalidArgument("Adding duplicate slice ", slice.ToString(), " of ", name);
+  // An integer may take ten bytes in a message.
+  const int64_t bound = 1024 + (IsInteger(tensor.dtype()) ? 10 * tensor.num_elements() : tensor.bytes());
+  if (bound > int64_t{1} << 31) {
+    throw InvalidArgument("Tensor slice is too large to serialize (conservative estimate: ", bound, " bytes): ", name);
+  }
   it->second.slices.push_back(slice);
   tensorflow::SavedTensorSlices record;
   record.mutable_data()->set_name(std::string(name));

@@ -231,7 +231,7 @@ void SummaryBuilder::AddAudio(std::string_view tag, const Tensor& sounds, float 
     audio->set_content_type("audio/wav");
     const auto samples = sounds.flat<float>().subspan(i * frames * channels, frames * channels);
     audio->set_encoded_audio_string(
-        EncodeWav(samples, static_cast<int64_t>(std::lround(sample_rate)), channels, frames));
+        EncodeWav(samples, std::max<int64_t>(1, std::lround(sample_rate)), channels, frames));
   }
 }
 

@@ -67,8 +67,12 @@ void RegisterImageCodecsOps(OpRegistry& ops) {
       .Attr("dtype: {uint8, uint16} = DT_UINT8").Heavy().NotDifferentiable().Shape(DecodeShape)
       .Doc("The pixels of a PNG file.");
   ops.Add("EncodePng").Input("image: T").Output("contents: string").Attr("compression: int = -1")
-      .Attr("T: {uint8, uint16} = DT_UINT8").Heavy().NotDifferentiable().Shape(EncodeShape)
-      .Doc("An image as a PNG file.");
+      .Attr("T: {uint8, uint16} = DT_UINT8").Heavy().NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        const PartialShape images = c.WithRankAtLeast(0, 3);
+        if (images.known_rank()) c.out(0, PartialShape({images.dims().begin(), images.dims().end() - 3}));
+      })
+      .Doc("Images [..., height, width, channels] as PNG files.");
   ops.Add("DecodeGif").Input("contents: string").Output("image: uint8").Heavy().NotDifferentiable()
       .Shape([](ShapeContext& c) {
         c.WithRank(0, 0);

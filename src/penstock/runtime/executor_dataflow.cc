@@ -269,7 +269,13 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   void FinishAsync(AsyncState& state, std::vector<Task>* fresh) {
     const Instruction& instruction = *state.task.instruction;
     std::vector<Entry> outputs(instruction.num_outputs);
-    if (run_.recorder) run_.recorder->Ran(*instruction.node, *program_.device, state.start, NowNanos(), state.values);
+    if (run_.recorder && state.status.ok()) {
+      try {
+        run_.recorder->Ran(*instruction.node, *program_.device, state.start, NowNanos(), state.values);
+      } catch (...) {
+        state.status = CurrentStatus();
+      }
+    }
     if (!state.status.ok()) {
       Fail(AtNode(state.status, *instruction.node));
     } else {

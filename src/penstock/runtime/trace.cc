@@ -6,8 +6,6 @@
 
 namespace penstock {
 
-std::atomic<StepRecorder*> g_process_recorder{nullptr};
-
 void StepTrace::Ran(const Node& node, const Device& device, int64_t start_ns, int64_t end_ns,
                     std::span<const Value> outputs) {
   NodeStats stats;
@@ -46,29 +44,6 @@ void StepTrace::Fill(RunMetadata* metadata) const {
 void StepTrace::Clear() {
   std::lock_guard lock(mutex_);
   stats_.clear();
-}
-
-namespace {
-
-// One for ever: a step that began while it was on may still tell it something.
-StepTrace& ProcessTrace() {
-  static StepTrace* const trace = new StepTrace;
-  return *trace;
-}
-
-}  // namespace
-
-void StartProcessTrace() {
-  ProcessTrace().Clear();
-  g_process_recorder = &ProcessTrace();
-}
-
-RunMetadata StopProcessTrace() {
-  g_process_recorder = nullptr;
-  RunMetadata metadata;
-  ProcessTrace().Fill(&metadata);
-  ProcessTrace().Clear();
-  return metadata;
 }
 
 }  // namespace penstock

@@ -21,8 +21,4 @@ class StepTrace final : public StepRecorder {
   std::map<std::string, std::vector<NodeStats>> stats_;  // by device
 };
 
-// Records whatever the process runs, from Start on; Stop gives it and ends it. Starting again begins anew.
-void StartProcessTrace();
-RunMetadata StopProcessTrace();
-
 }  // namespace penstock

@@ -70,8 +70,9 @@ def test_killed_while_saving(tmp_path, names):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", ["numbered", "one"])
-def test_killed_100_times(tmp_path, names):
-    check_kills(tmp_path, names, 100, 2)
+@pytest.mark.timeout(1800)
+def test_killed_200_times(tmp_path, names):
+    check_kills(tmp_path, names, 200, 2)
 
 
 # What a disk may hold if the machine stops, by the system calls of a program that saves: a name that was changed and

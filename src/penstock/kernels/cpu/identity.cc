@@ -1,8 +1,7 @@
 // Kernels that hand their input over.
-#include <cmath>
-
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/tensor/special_values.h"
 
 namespace penstock {
 
@@ -40,35 +39,6 @@ struct EnsureShape {
   }
 };
 
-// Whether elements are NaN, +Inf or -Inf, as bits 1, 2 and 4. Only the exponent is looked at in the fast loop.
-template <class T, class I>
-int FindSpecial(std::span<const T> x, I exponent) {
-  const I* bits = reinterpret_cast<const I*>(x.data());
-  bool any = false;
-  for (size_t i = 0; i < x.size(); ++i) any |= (bits[i] & exponent) == exponent;
-  if (!any) return 0;
-  int found = 0;
-  for (const T v : x) {
-    const double d = static_cast<double>(v);
-    if (std::isnan(d)) found |= 1;
-    if (std::isinf(d)) found |= d > 0 ? 2 : 4;
-  }
-  return found;
-}
-
-int FindSpecial(const Tensor& x) {
-  switch (x.dtype()) {
-    case DT_HALF:
-      return FindSpecial<Half, uint16_t>(x.flat<Half>(), 0x7C00);
-    case DT_BFLOAT16:
-      return FindSpecial<BFloat16, uint16_t>(x.flat<BFloat16>(), 0x7F80);
-    case DT_FLOAT:
-      return FindSpecial<float, uint32_t>(x.flat<float>(), 0x7F800000u);
-    default:
-      return FindSpecial<double, uint64_t>(x.flat<double>(), 0x7FF0000000000000u);
-  }
-}
-
 struct CheckNumerics {
   std::string message;
   bool signs;  // version 2 tells +Inf from -Inf
@@ -76,16 +46,16 @@ struct CheckNumerics {
   explicit CheckNumerics(const NodeView& node)
       : message(node.attr<std::string>("message")), signs(node.op().name == "CheckNumericsV2") {}
   void operator()(KernelContext& k) const {
-    if (const int found = FindSpecial(k.input(0))) {
+    const SpecialValues found = CountSpecialValues(k.input(0));
+    if (found.any()) {
       std::vector<std::string> kinds;
       if (signs) {
-        if (found & 4) kinds.push_back("-Inf");
-        if (found & 2) kinds.push_back("+Inf");
-        if (found & 1) kinds.push_back("NaN");
-      } else {
-        if (found & 6) kinds.push_back("Inf");
-        if (found & 1) kinds.push_back("NaN");
+        if (found.negative_infinity) kinds.push_back("-Inf");
+        if (found.positive_infinity) kinds.push_back("+Inf");
+      } else if (found.negative_infinity || found.positive_infinity) {
+        kinds.push_back("Inf");
       }
+      if (found.nan) kinds.push_back("NaN");
       throw InvalidArgument(message, " : Tensor had ", StrJoin(kinds, " and "), " values");
     }
     k.Forward(0, 0);

@@ -138,11 +138,20 @@ struct EncodePng {
     compression = static_cast<int>(level);
   }
   void operator()(KernelContext& k) const {
-    const Image image = ImageOf(k);
-    k.Require(image.height > 0 && image.width > 0, "image is empty: ", k.shape(0));
+    const Shape& shape = k.shape(0);
+    const int before = shape.rank() - 3;  // dimensions of the batch
+    k.Require(before >= 0, "images must be at least rank 3", shape);
+    const Image image{shape[before], shape[before + 1], shape[before + 2]};
+    k.Require(image.height > 0 && image.width > 0, "image is empty: ", shape);
     k.Require(image.channels >= 1 && image.channels <= 4, "image must have 1, 2, 3, or 4 channels, got ",
               image.channels);
-    StoreContents(k, codecs::EncodePng<T>(k.in<T>(0).data(), image, compression));
+    const int64_t size = image.height * image.width * image.channels;
+    k.Require(size <= codecs::kMostElements, "image cannot have >= int32 max elements");
+    const T* pixels = k.in<T>(0).data();
+    for (TString& contents : k.out<TString>(0, Shape(shape.dims().first(static_cast<size_t>(before))))) {
+      contents = TString(codecs::EncodePng<T>(pixels, image, compression));
+      pixels += size;
+    }
   }
 };
 

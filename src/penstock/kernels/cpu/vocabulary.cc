@@ -34,8 +34,8 @@ namespace {
 constexpr int64_t kAbsent = -1;
 
 std::string Path(KernelContext& k, int input, std::string_view what) {
-  k.Require(k.shape(input).rank() == 0, what, " should be a single string, but got ", k.shape(input));
-  std::string path = k.Scalar<TString>(input).str();
+  k.Require(k.shape(input).num_elements() == 1, what, " should be a single string, but got ", k.shape(input));
+  std::string path = k.in<TString>(input)[0].str();
   k.Require(!path.empty(), what, " cannot be empty.");
   return path;
 }

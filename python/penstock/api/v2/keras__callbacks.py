@@ -1,0 +1,2 @@
+"""tf.keras.callbacks."""
+FROM = {"keras.callbacks": "Callback"}

@@ -1,0 +1,34 @@
+"""Switches of tf.debugging for the whole process."""
+from penstock import _core
+
+_log_device_placement = False
+_traceback_filtering = True
+
+
+def get_log_device_placement():
+    """Whether it is said where ops run."""
+    return _log_device_placement
+
+
+def set_log_device_placement(enabled):
+    """Says on standard error which op runs on which device, eagerly, in functions and in sessions, from now on."""
+    global _log_device_placement
+    _log_device_placement = bool(enabled)
+    _core.log_placement(_log_device_placement)
+
+
+def is_traceback_filtering_enabled():
+    """Whether tracebacks are said to leave out frames of the package itself."""
+    return _traceback_filtering
+
+
+def enable_traceback_filtering():
+    """The usual state. Converted code keeps the program's own lines, so tracebacks here have little to leave out."""
+    global _traceback_filtering
+    _traceback_filtering = True
+
+
+def disable_traceback_filtering():
+    """Its opposite."""
+    global _traceback_filtering
+    _traceback_filtering = False

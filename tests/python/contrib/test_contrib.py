@@ -75,3 +75,15 @@ def test_hparams_refuse_values():
         h.add_hparam("layers", 4)
     with pytest.raises(ValueError):
         h.add_hparam("empty", [])
+
+
+def test_embeddings_are_named_for_the_projector(tmp_path):
+    projector = tf.contrib.tensorboard.plugins.projector
+    config = projector.ProjectorConfig()
+    embedding = config.embeddings.add(tensor_name="w", metadata_path="words.tsv")
+    embedding.sprite.MergeFrom(projector.SpriteMetadata(image_path="all.png", single_image_dim=[8, 8]))
+    with tf.Graph().as_default(), tf.summary.FileWriter(str(tmp_path)) as writer:
+        projector.visualize_embeddings(writer, config)
+    assert (tmp_path / "projector_config.pbtxt").read_text() == (
+        'embeddings {\n  tensor_name: "w"\n  metadata_path: "words.tsv"\n  sprite {\n    image_path: "all.png"\n'
+        '    single_image_dim: 8\n    single_image_dim: 8\n  }\n}\n')

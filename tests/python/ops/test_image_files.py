@@ -139,3 +139,18 @@ def test_few_bytes_cannot_claim_much(run):
     # Most of such a frame is outside of the canvas, and its data end early.
     image = run(tf.image.decode_gif(contents), {contents: gif.replace(frame * 60, frame * 5)})
     assert image.shape == (5, 1, 1, 3)
+
+
+def test_png_files_of_a_batch():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        pixels = np.arange(2 * 3 * 4 * 5 * 3, dtype=np.uint8).reshape(2, 3, 4, 5, 3)
+        files = tf.image.encode_png(pixels)
+        assert files.shape == (2, 3)
+        found = sess.run(files)
+        for i in range(2):
+            for j in range(3):
+                np.testing.assert_array_equal(sess.run(tf.image.decode_png(found[i, j])), pixels[i, j])
+        empty = tf.image.encode_png(np.zeros([0, 4, 4, 3], np.uint8))
+        assert sess.run(empty).shape == (0,)
+        with pytest.raises(ValueError, match="rank"):
+            tf.image.encode_png(np.zeros([4, 4], np.uint8))

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import numpy as np
@@ -43,10 +44,10 @@ def train(directory):
 
 
 @contextlib.contextmanager
-def tensorboard(logdir):
-    """TensorBoard's address while it serves a directory."""
-    process = subprocess.Popen([sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", "0",
-                                "--load_fast=false"], stderr=subprocess.PIPE, text=True)
+def tensorboard(logdir, *launcher):
+    """TensorBoard's address while it serves a directory. launcher: arguments of Python that start it, if not `-m`."""
+    process = subprocess.Popen([sys.executable, *(launcher or ("-m", "tensorboard.main")), "--logdir", str(logdir),
+                                "--port", "0", "--load_fast=false"], stderr=subprocess.PIPE, text=True)
     try:
         for line in process.stderr:
             if " at http://" in line:
@@ -148,31 +149,38 @@ with graph.as_default(), tf.compat.v1.Session() as sess:
     writer.add_summary(sess.run(curve), 0)
     w = tf.compat.v1.get_variable("w", [5, 3])
     sess.run(w.initializer)
-    tf.compat.v1.train.Saver().save(sess, log + "/embedded/m.ckpt")
+    tf.compat.v1.train.Saver().save(sess, log + "/curves/m.ckpt")
 config = projector.ProjectorConfig()
 config.embeddings.add(tensor_name="w")
-projector.visualize_embeddings(log + "/embedded", config)
+projector.visualize_embeddings(log + "/curves", config)
 """
 
 
 def test_plugins(tmp_path):
     program, log = tmp_path / "program.py", tmp_path / "log"
     program.write_text(PLUGINS)
-    (log / "embedded").mkdir(parents=True)
     done = subprocess.run([sys.executable, "-m", "penstock", "--v2", str(program), str(log)], capture_output=True,
                           text=True, timeout=100, env=os.environ)
     assert done.returncode == 0, done.stderr
-    with tensorboard(log) as url:
+    main = importlib.util.find_spec("tensorboard.main").origin  # the projector reads checkpoints by TensorFlow's functions
+    with tensorboard(log, "-m", "penstock", "--v2", main) as url:
         curves = wait_for(lambda: json.loads(fetch(url + "data/plugin/pr_curves/tags")).get("curves"))
         assert list(curves) == ["curve/pr_curves"]
         curve, = json.loads(fetch(url + "data/plugin/pr_curves/pr_curves?run=curves&tag=curve/pr_curves"))["curves"]
         assert curve["precision"][-2:] == [1.0, 1.0]  # at the highest thresholds
         request = {"experimentName": "", "allowedStatuses": ["STATUS_UNKNOWN", "STATUS_SUCCESS", "STATUS_RUNNING"],
                    "colParams": [], "startIndex": 0, "sliceSize": 10}
-        found = json.loads(fetch(url + "data/plugin/hparams/session_groups", request))["sessionGroups"]
+
+        def groups():
+            try:
+                answer = json.loads(fetch(url + "data/plugin/hparams/session_groups", request))["sessionGroups"]
+            except urllib.error.HTTPError:  # the experiment is not loaded yet
+                return None
+            return answer if len(answer) == 2 and all(group.get("metricValues") for group in answer) else None
+        found = wait_for(groups)
         values = {g["hparams"]["units"]: g["metricValues"][0]["value"] for g in found}
         assert values == {16.0: 0.25, 32.0: 0.5}
-        embedded = json.loads(fetch(url + "data/plugin/projector/info?run=embedded"))
+        embedded = json.loads(fetch(url + "data/plugin/projector/info?run=curves"))
         assert embedded["embeddings"][0]["tensorName"] == "w" and embedded["embeddings"][0]["tensorShape"] == [5, 3]
-        assert len(fetch(url + "data/plugin/projector/tensor?run=embedded&name=w")) == 5 * 3 * 4
-        assert "shape_VERTEX" in fetch(url + "data/plugin/mesh/tags").decode()
+        assert len(fetch(url + "data/plugin/projector/tensor?run=curves&name=w")) == 5 * 3 * 4
+        assert json.loads(fetch(url + "data/plugin/mesh/tags"))["."] == {"shape": {"samples": 1}}

@@ -63,3 +63,14 @@ def test_words(tmp_path, axis, parts, use_resource):
         np.testing.assert_array_equal(found, np.float32([[0, 0], [0, 0], [1, 2], [0, 0]]))
     with pytest.raises(ValueError, match="axis argument are 0 and 1"):
         tf.train.VocabInfo("new", 3, 1, "old", axis=2)
+
+
+def test_the_path_may_be_a_list_of_one(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        w = tf.get_variable("w", initializer=[[1.0, 2.0], [3.0, 4.0]])
+        sess.run(w.initializer)
+        path = tf.train.Saver().save(sess, str(tmp_path / "m"))
+        swapped = tf.raw_ops.LoadAndRemapMatrix(
+            ckpt_path=[path], old_tensor_name="w", row_remapping=[1, 0], col_remapping=[], initializing_values=[],
+            num_rows=2, num_cols=2)
+        assert sess.run(swapped).tolist() == [[3.0, 4.0], [1.0, 2.0]]

@@ -4,6 +4,7 @@ State: the variables that a statement changes, as functions that read and set th
 """
 from penstock.autograph.operators import variables
 from penstock.framework import conversion
+from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
 from penstock.util import nest
@@ -29,6 +30,20 @@ def _is_value(x):
         return False
 
 
+def _condition(cond, what):
+    """A condition as a scalar. ValueError: it is no bool, or has several elements."""
+    more = ""
+    if cond.dtype.base_dtype != dtypes.bool:
+        more = "to use as boolean Tensor, use `tf.cast`; "
+    elif cond.shape.rank == 0:
+        return cond
+    elif cond.shape.rank is None or all(d in (None, 1) for d in cond.shape.as_list()):
+        from penstock.framework import gen
+        return gen.reshape(cond, [])
+    raise ValueError(f"condition of {what} expected to be `tf.bool` scalar, got {cond}; {more}to check for None, use "
+                     "`is not None`")
+
+
 # if
 
 
@@ -40,6 +55,7 @@ def if_stmt(cond, body, orelse, get_state, set_state, symbol_names=None, nouts=N
         from penstock.autograph.operators import functional
         return functional.if_stmt(cond, body, orelse, get_state, set_state)
     if _symbolic(cond):
+        cond = _condition(cond, "if statement")
         results = tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts)
         set_state(results + tuple(get_state())[nouts:])
     elif cond:
@@ -137,16 +153,21 @@ def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, i
                                       "changing to a TF loop should remove the error.")
 
 
-def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=None):
-    """`probe`: what shows of which kind the variables are that only the body gives a value; the body itself if None."""
+def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=None, began=None):
+    """`probe`: what shows of which kind the variables are that only the body gives a value; the body itself if None.
+    `began`: whether the last iteration did anything; all do if None."""
     from penstock.ops import while_loop
     invariants = dict((opts or {}).get("shape_invariants") or ())
-    start = _checked_start(_with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names,
-                                        invariants), symbol_names)
+    start, late = _with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names, invariants)
+    if late:
+        _while_that_must_run(late, start, test, body, get_state, set_state, symbol_names,
+                             {**(opts or {}), "shape_invariants": tuple(invariants.items())}, began)
+        return
+    start = _checked_start(start, symbol_names)
 
     def loop_test(*state):
         set_state(state)
-        return test()
+        return _condition(conversion.convert_to_tensor(test()), "while loop")
 
     def loop_body(*state):
         set_state(state)
@@ -162,19 +183,53 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
         return
     if invariants:
         options["shape_invariants"] = tuple(
-            tensor_shape.as_shape(invariants[name]) if name in invariants else
+            _invariant(invariants[name], value) if name in invariants else
             nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else tensor_shape.TensorShape(None), value)
             for name, value in zip(symbol_names, start))
     results = while_loop.while_loop(loop_test, loop_body, start, return_same_structure=True, **options)
     set_state(tuple(results))
 
 
+def _invariant(given, value):
+    """Shapes of the parts of a variable."""
+    if nest.is_sequence(value):
+        return nest.map_structure_up_to(value, tensor_shape.as_shape, given)
+    return tensor_shape.as_shape(given)
+
+
+def _while_that_must_run(late, start, test, body, get_state, set_state, names, opts, began):
+    """A loop that gives the variables `late` their first values: InvalidArgumentError if it ends before it began."""
+    from penstock.framework import gen
+    from penstock.framework import ops
+    from penstock.ops import control_flow_ops
+    ran = [conversion.convert_to_tensor(False)]
+
+    def step():
+        body()
+        ran[0] = conversion.convert_to_tensor(True) if began is None else gen.logical_or(ran[0], began())
+
+    def get_all():
+        return (*get_state(), ran[0])
+
+    def set_all(state):
+        set_state(tuple(state[:-1]))
+        ran[0] = state[-1]
+
+    set_state(start)
+    _tensor_while(test, step, get_all, set_all, (*names, "whether the loop ran"), opts)
+    check = control_flow_ops.Assert(ran[0], [f"loop must iterate at least once to initialize {', '.join(late)}"])
+    with ops.control_dependencies([check]):
+        set_state(tuple(nest.map_structure(gen.identity, value) if name in late else value
+                        for name, value in zip(names, get_state())))
+
+
 def _with_probed(start, body, get_state, set_state, names, invariants):
-    """The state before a loop, with zeros for variables that only the body gives a value: their kind is found by
-    building the body once for nothing."""
-    if not any(variables.is_undefined(value) for value in start) or any(
+    """(the state before a loop, with zeros for variables that only the body gives a value; these variables' names).
+
+    Their kind is found by building the body once for nothing."""
+    if not any(value is None or variables.is_undefined(value) for value in start) or any(
             isinstance(value, variables.UndefinedReturnValue) for value in start):
-        return start
+        return start, ()
     from penstock.framework import func_graph
     from penstock.ops import array_ops
     probe = func_graph.FuncGraph("loop_body")
@@ -184,20 +239,28 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             body()
             after = tuple(get_state())
         except UnboundLocalError:  # it needs a value that nothing has given
-            return start
+            return start, ()
         finally:
             set_state(start)
-    made = []
+    made, late = [], []
     for name, value, found in zip(names, start, after):
-        if variables.is_undefined(value) and _is_value(found) and not nest.is_sequence(found):
+        if (value is None or variables.is_undefined(value)) and all(map(_is_tensor_like, nest.flatten(found))):
             with probe.as_default():
-                found = conversion.convert_to_tensor(found)
-            dims = None if found.shape.rank is None else found.shape.as_list()
-            if dims is None or None in dims:
-                invariants.setdefault(name, found.shape)
-            value = array_ops.zeros([d or 0 for d in dims or ()], dtype=found.dtype)
+                found = nest.map_structure(conversion.convert_to_tensor, found)
+            shapes = [t.shape for t in nest.flatten(found)]
+            if not all(s.is_fully_defined() for s in shapes):
+                invariants.setdefault(name, nest.pack_sequence_as(found, shapes) if nest.is_sequence(found)
+                                      else shapes[0])
+            value = nest.map_structure(lambda t: array_ops.zeros(
+                [d or 0 for d in (t.shape.as_list() if t.shape.rank is not None else ())], dtype=t.dtype), found)
+            late.append(name)
         made.append(value)
-    return tuple(made)
+    return tuple(made), tuple(late)
+
+
+def _is_tensor_like(x):
+    """Whether zeros can stand for it: a tensor, or what becomes one."""
+    return _is_value(x) and (isinstance(x, Tensor) or not hasattr(x, "flow"))
 
 
 def _checked_start(state, names):
@@ -364,4 +427,4 @@ def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names,
         set_state(tuple(state[1:]))
 
     _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts,
-                  lambda: body(iterator.get_next()))
+                  lambda: body(iterator.get_next()), lambda: found[0])

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/elementwise.h"
 
 namespace penstock {
 namespace {
@@ -80,13 +79,14 @@ bool IsTrue(const Tensor& value) {
   if (!IsNumber(value.dtype()) && value.dtype() != DT_BOOL) {
     throw InvalidArgument(value.dtype(), " cannot be a condition");
   }
-  const char* bytes = static_cast<const char*>(value.raw());
-  if (IsFloating(value.dtype()) || IsComplex(value.dtype())) {
-    Tensor number(DT_COMPLEX128, Shape());
-    CpuLoops().cast[value.dtype()][DT_COMPLEX128](bytes, number.mutable_raw(), 1);
-    return *number.data<Complex128>() != Complex128(0);
+  const auto* bytes = static_cast<const uint8_t*>(value.raw());
+  const int64_t size = value.bytes(), part = IsComplex(value.dtype()) ? size / 2 : size;
+  const bool has_sign = IsFloating(value.dtype()) || IsComplex(value.dtype());
+  for (int64_t i = 0; i < size; ++i) {
+    const bool sign = has_sign && (i + 1) % part == 0;  // the last byte begins with it; -0 is zero
+    if (bytes[i] & (sign ? 0x7f : 0xff)) return true;
   }
-  return std::any_of(bytes, bytes + value.bytes(), [](char c) { return c != 0; });
+  return false;
 }
 
 struct ToBool {

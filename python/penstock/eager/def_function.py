@@ -73,9 +73,11 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         function_lib.validate_signature(input_signature)
 
     def decorated(inner):
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
         return Function(inner, getattr(inner, "__name__", None) or _name_of(inner), input_signature=input_signature,
                         autograph=autograph, experimental_autograph_options=experimental_autograph_options,
-                        experimental_relax_shapes=bool(reduce_retracing or experimental_relax_shapes),
+                        experimental_relax_shapes=bool(experimental_relax_shapes), reduce_retracing=reduce_retracing,
                         experimental_implements=experimental_implements)
 
     return decorated if func is None else decorated(func)
@@ -92,14 +94,15 @@ class Function:
 
     def __init__(self, python_function, name, input_signature=None, autograph=True,
                  experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
-                 experimental_compile=None):
+                 experimental_compile=None, reduce_retracing=False):
         self._lock = threading.RLock()
         self._python_function = python_function
         self._function_spec = function_lib.FunctionSpec.from_function_and_signature(python_function, input_signature)
         self._name = name
         self._autograph = autograph
         self._autograph_options = experimental_autograph_options
-        self._relax_shapes = experimental_relax_shapes
+        self._relax_shapes = experimental_relax_shapes or reduce_retracing
+        self._reduce_retracing = reduce_retracing
         self._implements = experimental_implements
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
@@ -144,6 +147,7 @@ class Function:
             traced, self._name or "function", None, self._attributes(), autograph=False,
             experimental_relax_shapes=self._relax_shapes)
         made._function_spec = self._function_spec
+        made._generalize_at_once = self._reduce_retracing
         return made
 
     def _attributes(self):
@@ -269,7 +273,7 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The traces' signatures."""
-        return "\n\n".join(c.pretty_printed_signature(verbose)
+        return ("\n\n" if verbose else "\n").join(c.pretty_printed_signature(verbose)
                            for c in self._list_all_concrete_functions_for_serialization())
 
     def function_traces(self):
@@ -289,11 +293,11 @@ class Function:
     def _clone(self, python_function):
         return Function(self._python_function if python_function is None else python_function, self._name,
                         self.input_signature, self._autograph, self._autograph_options, self._relax_shapes,
-                        self._implements)
+                        self._implements, reduce_retracing=self._reduce_retracing)
 
     def _bound_copy(self, call, bound):
         copy = Function(call, self._name, None, self._autograph, self._autograph_options, self._relax_shapes,
-                        self._implements)
+                        self._implements, reduce_retracing=self._reduce_retracing)
         original = self._function_spec
         copy._function_spec = function_lib.FunctionSpec(original.fullargspec, True, original.input_signature)
         return copy

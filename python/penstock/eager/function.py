@@ -9,6 +9,7 @@ from penstock import _core
 from penstock.eager import function_definition
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
+from penstock.eager import function_text
 from penstock.eager import graph_collection
 from penstock.framework import conversion
 from penstock.framework import defaults
@@ -239,6 +240,14 @@ class ConcreteFunction:
             return None
         if len(flat) != len(specs):
             return None
+        for i, (value, kind) in enumerate(zip(full, wanted)):
+            if not nest.is_sequence(kind) and not isinstance(kind, type_spec.TypeSpec) and not function_spec.is_input(
+                    kind) and value is not kind and not _same_literal(value, kind):
+                if i >= len(args) and spec.arg_names[i] not in kwargs:  # a default value, of another trace
+                    return None
+                raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {value!r} to "
+                                f"{function_text.kind_text(kind)}`. Received args: {args} and kwargs: {kwargs} for "
+                                f"signature: {function_text.one_line(self)}.")
         kept = [v for v, s in zip(flat, specs) if isinstance(s, TensorSpec) or function_spec.is_variable(s)]
         return kept if len(kept) == self._num_positional_args else None
 
@@ -316,26 +325,21 @@ class ConcreteFunction:
     def _build_call_outputs(self, flat):
         return self._build(flat)
 
-    def __repr__(self):
-        return f"<ConcreteFunction {self._name} at {id(self):#x}>"
-
     def pretty_printed_signature(self, verbose=True):
-        """The arguments and what is returned, as text."""
-        args, kwargs = self.structured_input_signature
-        names = self._function_spec.arg_names if self._function_spec else []
-        shown = [f"{names[i] if i < len(names) else f'arg{i}'}: {_spec_text(a)}" for i, a in enumerate(args)]
-        shown += [f"{k}: {_spec_text(v)}" for k, v in kwargs.items()]
-        result = nest.map_structure(lambda t: None if t is None else TensorSpec(t.shape, t.dtype),
-                                    _expanded(self.structured_outputs))
-        head = f"({', '.join(shown)}) -> {result}"
-        return head if not verbose else "Input Parameters:\n  " + "\n  ".join(shown) + f"\nOutput Type:\n  {result}"
+        """What it takes and gives as text: in several lines, or as a Python signature."""
+        return function_text.several_lines(self) if verbose else function_text.one_line(self)
+
+    def __repr__(self):
+        text = self._name if self._func_graph is None else function_text.one_line(self)
+        return f"<ConcreteFunction {text} at 0x{id(self):X}>"
 
     def __str__(self):
         return f"ConcreteFunction {self.pretty_printed_signature()}" if self._func_graph is not None else repr(self)
 
 
-def _spec_text(x):
-    return str(x)
+def _same_literal(value, kind):
+    return isinstance(value, (bool, int, float, complex, str, bytes)) and value == kind or not isinstance(
+        kind, (bool, int, float, complex, str, bytes, type(None)))
 
 
 def _plain_name(name):
@@ -400,6 +404,7 @@ class Function:
         self._autograph = autograph
         self._autograph_options = autograph_options
         self._experimental_relax_shapes = experimental_relax_shapes
+        self._generalize_at_once = False  # or only when a second trace does not serve a third call
         self._capture_by_value = capture_by_value
         self._function_cache = FunctionCache()
         self._function_attributes = dict(attributes or {})
@@ -469,14 +474,15 @@ class Function:
             if place not in cache.missed:
                 cache.missed.add(place)
                 found = cache.primary[key] = self._create_graph_function(args, kwargs)
+                if self._generalize_at_once:
+                    cache.arg_relaxed_shapes[self._key(args, kwargs, ranks_only=True)] = _shapes(args, kwargs)
                 return found, args, kwargs
             return self._relaxed(args, kwargs), args, kwargs
 
     def _relaxed(self, args, kwargs):
         """A trace with unknown sizes where calls differ."""
         cache, key = self._function_cache, self._key(args, kwargs, ranks_only=True)
-        flat = nest.flatten((args, kwargs), expand_composites=True)
-        shapes = [x.shape if isinstance(x, (Tensor, TensorSpec)) else None for x in flat]
+        shapes = _shapes(args, kwargs)
         known = cache.arg_relaxed_shapes.get(key)
         if known is None:  # the next call that differs shows what may be unknown
             merged = shapes
@@ -501,6 +507,12 @@ class Function:
             autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
             override_flat_arg_shapes=override_flat_arg_shapes)
         return ConcreteFunction(graph, self._function_attributes, self.flat_input_signature, self._function_spec)
+
+
+def _shapes(args, kwargs):
+    """The shapes of the tensors among arguments, None for others."""
+    return [x.shape if isinstance(x, (Tensor, TensorSpec)) else None
+            for x in nest.flatten((args, kwargs), expand_composites=True)]
 
 
 def _covers(known, shape):

@@ -147,7 +147,7 @@ class FunctionSpec:
             flat = nest.flatten_up_to(_plain(signature), args[:len(signature)])
             flat = [p for s, v in zip(nest.flatten(signature), flat) for p in _parts(s, v)]
         except (ValueError, TypeError):
-            raise ValueError("Structure of Python function inputs does not match input_signature:\n"
+            raise SignatureMismatch("Structure of Python function inputs does not match input_signature:\n"
                              + text()) from None
         for i, (value, spec) in enumerate(zip(flat, flat_specs)):
             if isinstance(value, (Tensor, type_spec.TypeSpec)):
@@ -155,10 +155,10 @@ class FunctionSpec:
             try:
                 flat[i] = conversion.convert_to_tensor(value, dtype_hint=spec.dtype)
             except (ValueError, TypeError):
-                raise ValueError("When input_signature is provided, all inputs to the Python function must be "
+                raise SignatureMismatch("When input_signature is provided, all inputs to the Python function must be "
                                  "convertible to tensors:\n" + text()) from None
         if any(not s.is_compatible_with(v) for s, v in zip(flat_specs, flat)):
-            raise ValueError("Python inputs incompatible with input_signature:\n" + text())
+            raise SignatureMismatch("Python inputs incompatible with input_signature:\n" + text())
         leaves, at = [], 0
         for s in nest.flatten(signature):
             if type_spec.is_composite_spec(s):
@@ -204,6 +204,10 @@ def convert_arrays(structure):
 def _like_array(x):
     return hasattr(x, "__array__") and not is_input(x) and not isinstance(x, type) and not nest.is_sequence(x) \
         and not getattr(x, "_is_composite_tensor", False) and not hasattr(x, "_should_act_as_resource_variable")
+
+
+class SignatureMismatch(TypeError, ValueError):
+    """Arguments that an input signature does not describe: 2.21 raises TypeError, 1.15 ValueError."""
 
 
 class UnhashableArgument(TypeError, AttributeError):

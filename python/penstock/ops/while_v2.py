@@ -1,6 +1,7 @@
 """tf.while_loop as one operation: While, whose condition and body are functions."""
 from penstock import _core
 from penstock.framework import constant_op
+from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import ops
 from penstock.framework import tensor_spec
@@ -92,6 +93,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
         parts = _Parts(cond, body, loop_vars, list(originals), maximum_iterations is not None)
         cond_graph = parts.cond_graph = trace(util.WhileCondFuncGraph, cond_name, parts.cond)
+        if cond_graph.outputs[0].dtype != dtypes.bool:
+            raise TypeError(f"Input 'input' of 'LoopCond' Op has type {cond_graph.outputs[0].dtype.name} that does not "
+                            "match expected type of bool.")
         body_graph = trace(util.WhileBodyFuncGraph, body_name, parts.body)
         flat = nest.flatten([counter, bound, *loop_vars], expand_composites=True)
         count = len(flat)

@@ -499,3 +499,53 @@ def test_functions_that_call_themselves():
     assert int(traced_factorial(5, tf.constant(1))) == 120
     with pytest.raises(RecursionError):
         without_end(tf.constant(1.0))
+
+
+@pytest.mark.parametrize("value, expected", [(2.0, 2.0), (0.0, -1.0), (-0.0, -1.0)])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.complex64, tf.int8])
+def test_numbers_as_conditions(value, expected, dtype):
+    f = tf.function(lambda x: tf.cond(x, lambda: x, lambda: x - 1))
+    assert f(tf.cast(value, dtype)).numpy() == expected
+
+
+def test_conditions_are_scalars_of_bool():
+    def choose(x):
+        if x:
+            return 1
+        return 2
+
+    def loop(x):
+        while x < 3:
+            x += 1
+        return x
+
+    assert int(tf.function(lambda x: choose(x > 0))(tf.constant([[5]]))) == 1
+    assert tf.function(loop)(tf.constant([0])).numpy().tolist() == [3]
+    for function, value in ((choose, 1.0), (choose, [True, False]), (loop, [1, 2])):
+        with pytest.raises(ValueError, match="expected to be `tf.bool` scalar"):
+            tf.function(function)(tf.constant(value))
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_loop_that_gives_first_values_must_run(first):
+    def f(n):
+        if first:
+            y = None
+        for i in tf.range(n):
+            y = (i, {"twice": i * 2})
+        return y
+
+    assert tf.nest.map_structure(int, tf.function(f)(tf.constant(3))) == (2, {"twice": 4})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="loop must iterate at least once to initialize y"):
+        tf.function(f)(tf.constant(0))
+
+
+def test_a_dataset_that_gives_first_values_must_have_elements():
+    def f(dataset):
+        for x in dataset:
+            last = x
+        return last
+
+    assert int(tf.function(f)(tf.data.Dataset.range(4))) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="to initialize last"):
+        tf.function(f)(tf.data.Dataset.range(0))

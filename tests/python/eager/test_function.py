@@ -97,7 +97,7 @@ def test_sizes_that_differ_become_unknown():
 
     for n in range(1, 6):
         assert f(tf.ones([n, 2])).shape.as_list() == [n, 2]
-    assert sizes == [[1, 2], [2, 2], [None, 2]]
+    assert sizes == [[1, 2], [None, 2]]
 
 
 def test_wrong_arguments():
@@ -626,3 +626,55 @@ def test_a_ragged_signature_tells_another_kind_from_another_shape():
                            ([[[1]], [[2]], [[3]]], "Structure .* does not match"), ([[1], [2], [3], [4]], "incompatible")):
         with pytest.raises(ValueError, match=message):
             f(tf.ragged.constant(value))
+
+
+def test_signatures_as_text():
+    pair = collections.namedtuple("Pair", "a b")
+
+    @tf.function
+    def f(x, n=1, *more, k, **options):
+        return {"x": x, "p": pair(x, n)}
+
+    made = f.get_concrete_function(tf.TensorSpec([4], tf.float32), 2.5, [tf.constant(1)], k="s", z=None)
+    assert made.pretty_printed_signature(verbose=False) == (
+        "(x: TensorSpec(shape=(4,), dtype=tf.float32, name=None), n: Literal[2.5], "
+        "more_0: List[TensorSpec(shape=(), dtype=tf.int32, name=None)], /, *, k: Literal['s'], z: Literal[None]) -> "
+        "Dict[['x', TensorSpec(shape=(4,), dtype=tf.float32, name=None)], ['p', "
+        "Pair[['a', TensorSpec(shape=(4,), dtype=tf.float32, name=None)], "
+        "['b', TensorSpec(shape=(), dtype=tf.float32, name=None)]]]]")
+    g = tf.function(lambda x: x)
+    g(1)
+    assert g.pretty_printed_concrete_signatures() == (
+        "Input Parameters:\n  x (POSITIONAL_OR_KEYWORD): Literal[1]\nOutput Type:\n"
+        "  TensorSpec(shape=(), dtype=tf.int32, name=None)\nCaptures:\n  None")
+    assert repr(g.get_concrete_function(2)).startswith("<ConcreteFunction (x: Literal[2]) -> TensorSpec(shape=()")
+
+
+def test_a_trace_for_a_python_value_refuses_another():
+    made = tf.function(lambda x, y=2: x * y).get_concrete_function(tf.TensorSpec([]), 3)
+    assert float(made(tf.constant(2.0))) == float(made(tf.constant(2.0), 3)) == float(made(tf.constant(2.0), y=3)) == 6.0
+    for args, kwargs in (((tf.constant(2.0), 4), {}), ((tf.constant(2.0),), {"y": 4})):
+        with pytest.raises(TypeError, match=r"Can not cast 4 to Literal\[3\]"):
+            made(*args, **kwargs)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError])
+def test_arguments_that_a_signature_does_not_describe(error):
+    f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([2], tf.float32)])
+    for wrong in (tf.constant([1.0]), tf.constant([1, 2]), "a"):
+        with pytest.raises(error):
+            f(wrong)
+
+
+def test_reduced_retracing_generalizes_the_second_shape():
+    f = tf.function(lambda x: x, reduce_retracing=True)
+    for n in range(1, 6):
+        f(tf.ones([n]))
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_what_is_no_function():
+    with pytest.raises(TypeError, match="3 is not a callable object"):
+        tf.function(3)
+    with pytest.raises(TypeError, match="does not match expected type of bool"):
+        tf.function(lambda x: tf.while_loop(lambda i: i, lambda i: i + 1, [x]))(tf.constant(1))

@@ -1,0 +1,91 @@
+"""What a trace takes and gives, as text."""
+import weakref
+
+from penstock.eager import function_spec
+from penstock.framework import type_spec
+from penstock.framework.indexed_slices import IndexedSlices
+from penstock.framework.tensor import Tensor
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import nest
+
+
+def kind_text(value, named=False):
+    """The kind of a value that a function takes or gives: tensors as specs, Python's as literals.
+
+    named: whether specs keep their names.
+    """
+    if isinstance(value, TensorSpec):
+        return repr(value if named or value.name is None else TensorSpec(value.shape, value.dtype))
+    if isinstance(value, Tensor):
+        return repr(TensorSpec(value.shape, value.dtype))
+    if function_spec.is_variable(value) or isinstance(value, IndexedSlices) or getattr(
+            value, "_is_composite_tensor", False):
+        return repr(type_spec.type_spec_from_value(value))
+    if isinstance(value, type_spec.TypeSpec):
+        return repr(value)
+    fields = getattr(type(value), "_fields", None)
+    if isinstance(value, tuple) and fields is not None:
+        return f"{type(value).__name__}[{_pairs(zip(fields, value), named)}]"
+    if isinstance(value, (list, tuple)):
+        return f"{'List' if isinstance(value, list) else 'Tuple'}[{', '.join(kind_text(x, named) for x in value)}]"
+    if nest.is_sequence(value) and hasattr(value, "items"):
+        return f"Dict[{_pairs(value.items(), named)}]"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return f"Literal[{value!r}]"
+    try:
+        return f"Weakref[{weakref.ref(value)!r}]"
+    except TypeError:
+        return f"Literal[{value!r}]"
+
+
+def _pairs(items, named):
+    return ", ".join(f"[{key!r}, {kind_text(value, named)}]" for key, value in items)
+
+
+def parameters(concrete):
+    """[(name, kind of parameter, text)] of a ConcreteFunction."""
+    args, kwargs = concrete.structured_input_signature
+    spec = concrete._function_spec
+    names = list(spec.arg_names) if spec is not None else []
+    named = spec is not None and spec.input_signature is not None
+    rest = spec.vararg_name if spec is not None and spec.vararg_name else "arg"
+    only = set(spec.fullargspec.kwonlyargs) if spec is not None else set()
+    by_place = "POSITIONAL_ONLY" if spec is not None and spec.vararg_name else "POSITIONAL_OR_KEYWORD"
+    found = []
+    for i, value in enumerate(args):
+        name = names[i] if i < len(names) else f"{rest}_{i - len(names)}"
+        found.append((name, by_place, kind_text(value, named)))
+    order = [k for k in (spec.fullargspec.kwonlyargs if only else ()) if k in kwargs]
+    for name in order + sorted(k for k in kwargs if k not in only):
+        found.append((name, "KEYWORD_ONLY", kind_text(kwargs[name], named)))
+    return found
+
+
+def result_text(concrete):
+    """The kind of what a ConcreteFunction gives."""
+    return kind_text(concrete.structured_outputs)
+
+
+def one_line(concrete):
+    """As a Python signature."""
+    shown, before = [], None
+    for name, kind, text in parameters(concrete):
+        if before == "POSITIONAL_ONLY" and kind != before:
+            shown.append("/")
+        if kind == "KEYWORD_ONLY" and before != kind:
+            shown.append("*")
+        shown.append(f"{name}: {text}")
+        before = kind
+    if before == "POSITIONAL_ONLY":
+        shown.append("/")
+    return f"({', '.join(shown)}) -> {result_text(concrete)}"
+
+
+def several_lines(concrete):
+    """A line for each parameter, result and captured value."""
+    lines = ["Input Parameters:"]
+    lines += [f"  {name} ({kind}): {text}" for name, kind, text in parameters(concrete)] or ["  None"]
+    lines += ["Output Type:", f"  {result_text(concrete)}", "Captures:"]
+    captures = [(outer, TensorSpec(inner.shape, inner.dtype)) for outer, inner in concrete.graph.captures]
+    lines += [f"  {id(outer)}: {spec}" for outer, spec in captures] or ["  None"]
+    return "\n".join(lines)

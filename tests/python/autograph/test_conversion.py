@@ -549,3 +549,63 @@ def test_a_dataset_that_gives_first_values_must_have_elements():
     assert int(tf.function(f)(tf.data.Dataset.range(4))) == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="to initialize last"):
         tf.function(f)(tf.data.Dataset.range(0))
+
+
+class Holder:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+def elements_of_a_list(n):
+    made = [tf.constant(1), n]
+    if n > 3:
+        made[1] = made[1] * 2
+    else:
+        made[0] -= 1
+    return made
+
+
+def elements_of_a_dict(n):
+    made, key = {"a": {"b": 1}, "c": 0}, "c"
+    for i in tf.range(n):
+        made["a"]["b"] *= 2
+        made[key] += i
+    return made
+
+
+def an_attributes_elements(n):
+    holder = Holder(made={"k": 1})
+    while holder.made["k"] < n:
+        holder.made["k"] *= 2
+    return holder.made
+
+
+def another_name_for_it(n):
+    made = [0]
+    other, made_in = made, {"x": made}
+    for i in tf.range(n):
+        made[0] += i
+    if n > 3:
+        made_in["y"] = n
+    else:
+        made_in["y"] = -n
+    return other, made_in["x"], made_in
+
+
+def objects_beside(n):
+    made = {"object": Holder(), "count": 0}
+    for _ in tf.range(n):
+        made["count"] += 1  # while it is traced
+    return made["count"]
+
+
+@pytest.mark.parametrize("function", [elements_of_a_list, elements_of_a_dict, an_attributes_elements,
+                                      another_name_for_it])
+@pytest.mark.parametrize("n", [2, 5])
+def test_elements_that_branches_and_bodies_set(function, n):
+    traced = tf.function(function)(tf.constant(n))
+    assert tf.nest.map_structure(int, traced) == tf.nest.map_structure(int, function(tf.constant(n)))
+
+
+def test_containers_of_objects_stay_pythons():
+    assert int(tf.function(objects_beside)(tf.constant(5))) == 1

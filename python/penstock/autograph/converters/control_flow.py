@@ -8,9 +8,10 @@ from penstock.autograph.pyct import activity
 class ControlFlow:
     """Converts the blocks of one function. `state` collects the names that must exist when it begins."""
 
-    def __init__(self, body, namer, declared_global):
+    def __init__(self, body, namer, declared_global, local):
         names = activity.Names(body)
         self._namer = namer
+        self._local = frozenset(local)
         self._global = frozenset(declared_global)
         self._declared = names.declared
         self._liveness = activity.Liveness(body, names.inner)
@@ -39,21 +40,23 @@ class ControlFlow:
     # What a statement changes
 
     def _changed(self, *blocks):
-        names, attributes = [], []
+        names, attributes, containers = [], [], set()
         for block in blocks:
             found = activity.Names(block)
-            names += [n for n in found.written if n not in names]
-            attributes += [a for a in found.attributes if a not in attributes]
+            elements = [e for e in found.elements if "." in e or e in self._local]
+            containers.update(elements)
+            names += [n for n in found.written + [e for e in elements if "." not in e] if n not in names]
+            attributes += [a for a in found.attributes + [e for e in elements if "." in e] if a not in attributes]
         attributes = [a for a in attributes if a.split(".")[0] not in names
                       and not any(a.startswith(other + ".") for other in attributes)]
-        return names, attributes
+        return names, attributes, containers
 
     def _split(self, changed, live_after, live_inside):
         """(what is needed behind the statement, what only its own code needs), names before attributes."""
-        names, attributes = changed
+        names, attributes, containers = changed
         own = [n for n in names if n not in self._global]
-        behind = [n for n in own if n in live_after]
-        inside = [n for n in own if n not in live_after and n in live_inside]
+        behind = [n for n in own if n in live_after or n in containers and n in live_inside]  # it may have other names
+        inside = [n for n in own if n not in behind and n in live_inside]
         for name in behind + inside:
             if name not in self.state and name not in self._declared:
                 self.state.append(name)

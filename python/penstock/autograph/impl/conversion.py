@@ -85,7 +85,7 @@ def _convert_body(node, namer):
     local = (set(names.written) | set(_parameters(node))) - names.declared
     body = expressions.Elements(local).visit(ast.Module(body, [])).body
     body = jumps.lower(body, namer)
-    flow = control_flow.ControlFlow(body, namer, _own_globals(body))
+    flow = control_flow.ControlFlow(body, namer, _own_globals(body), local)
     first = body[0]
     body = flow.block(body)
     parameters = set(_parameters(node))

@@ -2,6 +2,7 @@
 
 State: the variables that a statement changes, as functions that read and set them all; `symbol_names` names them.
 """
+from penstock.autograph.operators import containers
 from penstock.autograph.operators import variables
 from penstock.framework import conversion
 from penstock.framework import dtypes
@@ -68,11 +69,13 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
     """What the first symbols are after one branch or the other, which a tensor chooses."""
     from penstock.ops import cond as cond_ops
     start = get_state()
-    seen = []
+    contents = containers.Contents(start)
+    seen, objects = [], []
 
     def branch(function, which):
         def run():
             set_state(start)
+            contents.restore()
             function()
             values = tuple(get_state())
             values = values if nouts is None else values[:nouts]
@@ -84,7 +87,8 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
                                          f"returned from the {which} branch. If a value is returned from one branch "
                                          "of a conditional a value must be returned from all branches.")
                     raise ValueError(f"{name!r} must also be initialized in the {which} branch")
-                flat.append(value)
+                flat.append(containers.copied(value))
+            objects.append(values)
             leaves = nest.flatten(flat, expand_composites=True)
             seen.append((flat, [x if _is_value(x) else None for x in leaves], leaves))
             return [conversion.convert_to_tensor(_flow(x)) for x in leaves if _is_value(x)] or [
@@ -95,6 +99,7 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
         results = cond_ops.cond(cond, branch(body, "main"), branch(orelse, "else"), strict=True)
     finally:
         set_state(start)
+        contents.restore()
     (first, mine, raw), (second, other, raw_other) = seen
     for name, a, b in zip(symbol_names, first, second):
         try:
@@ -113,7 +118,14 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
         else:
             flat.append(_like(leaf, results[at]))
             at += 1
-    return tuple(nest.pack_sequence_as(first, flat, expand_composites=True))
+    return _in_place(start, nest.pack_sequence_as(first, flat, expand_composites=True), [
+        a is b is old for a, b, old in zip(*objects, start)])
+
+
+def _in_place(start, results, same):
+    """Results, in the lists and dicts that were there before where they are still the `same` objects."""
+    return tuple(containers.refilled(old, new) if kept and type(old) in (list, dict) and type(new) is type(old) else new
+                 for old, new, kept in zip(start, results, same))
 
 
 def _flow(x):
@@ -157,13 +169,25 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
     """`probe`: what shows of which kind the variables are that only the body gives a value; the body itself if None.
     `began`: whether the last iteration did anything; all do if None."""
     from penstock.ops import while_loop
+    carried = [i for i, value in enumerate(get_state()) if not _holds_objects(value)]
+    if len(carried) < len(symbol_names):  # lists and dicts of objects stay Python's
+        def put(values):
+            state = list(get_state())
+            for i, value in zip(carried, values):
+                state[i] = value
+            set_state(tuple(state))
+
+        _tensor_while(test, body, lambda: tuple(get_state()[i] for i in carried), put,
+                      tuple(symbol_names[i] for i in carried), opts, probe, began)
+        return
     invariants = dict((opts or {}).get("shape_invariants") or ())
     start, late = _with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names, invariants)
     if late:
         _while_that_must_run(late, start, test, body, get_state, set_state, symbol_names,
                              {**(opts or {}), "shape_invariants": tuple(invariants.items())}, began)
         return
-    start = _checked_start(start, symbol_names)
+    before, start = start, _checked_start(start, symbol_names)
+    same = [True] * len(start)
 
     def loop_test(*state):
         set_state(state)
@@ -172,7 +196,9 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
     def loop_body(*state):
         set_state(state)
         body()
-        return _checked_end(tuple(get_state()), state, symbol_names, invariants)
+        values = tuple(get_state())
+        same[:] = [a is b for a, b in zip(values, state)]
+        return _checked_end(values, state, symbol_names, invariants)
 
     options = {k: v for k, v in (opts or {}).items() if k in ("parallel_iterations", "maximum_iterations",
                                                              "swap_memory", "back_prop") and v is not None}
@@ -187,7 +213,7 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
             nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else tensor_shape.TensorShape(None), value)
             for name, value in zip(symbol_names, start))
     results = while_loop.while_loop(loop_test, loop_body, start, return_same_structure=True, **options)
-    set_state(tuple(results))
+    set_state(_in_place(before, results, same))
 
 
 def _invariant(given, value):
@@ -195,6 +221,16 @@ def _invariant(given, value):
     if nest.is_sequence(value):
         return nest.map_structure_up_to(value, tensor_shape.as_shape, given)
     return tensor_shape.as_shape(given)
+
+
+def _holds_objects(value):
+    """Whether it is a list or dict with values that no tensor can hold."""
+    if type(value) not in (list, dict):
+        return False
+    try:
+        return not all(map(_is_value, nest.flatten(value, expand_composites=True)))
+    except TypeError:  # keys that have no order
+        return True
 
 
 def _while_that_must_run(late, start, test, body, get_state, set_state, names, opts, began):
@@ -232,6 +268,7 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
         return start, ()
     from penstock.framework import func_graph
     from penstock.ops import array_ops
+    contents = containers.Contents(start)
     probe = func_graph.FuncGraph("loop_body")
     with probe.as_default():
         set_state(start)
@@ -242,6 +279,7 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             return start, ()
         finally:
             set_state(start)
+            contents.restore()
     made, late = [], []
     for name, value, found in zip(names, start, after):
         if (value is None or variables.is_undefined(value)) and all(map(_is_tensor_like, nest.flatten(found))):

@@ -18,11 +18,11 @@ def qualified(node):
 class Names(ast.NodeVisitor):
     """The names that a piece of code reads and writes outside of the functions within it.
 
-    inner: names that functions within it read from outside of themselves.
+    inner: names that functions within it read from outside of themselves. elements: what it sets elements of.
     """
 
     def __init__(self, node=None):
-        self.read, self.written, self.attributes, self.inner = set(), [], [], set()
+        self.read, self.written, self.attributes, self.elements, self.inner = set(), [], [], [], set()
         self.declared = set()
         for part in node if isinstance(node, list) else [node]:
             if part is not None:
@@ -44,6 +44,23 @@ class Names(ast.NodeVisitor):
             if name is not None and name not in self.attributes:
                 self.attributes.append(name)
         self.visit(node.value)
+
+    def visit_Subscript(self, node):
+        if not isinstance(node.ctx, ast.Load):
+            container = node.value
+            while isinstance(container, ast.Subscript):
+                container = container.value
+            self._element(qualified(container))
+        self.generic_visit(node)
+
+    def _element(self, name):
+        if name is not None and name not in self.elements:
+            self.elements.append(name)
+
+    def visit_Assign(self, node):
+        if isinstance(node.value, ast.Call) and qualified(node.value.func) == "ag__.set_item":
+            self._element(qualified(node.value.args[0]))
+        self.generic_visit(node)
 
     def visit_AugAssign(self, node):
         if isinstance(node.target, ast.Name):

@@ -234,7 +234,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
       for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
       EagerValue result;
       EagerContext::Global().Run(*op, {inputs.data(), count}, {&result.tensor, state.results});
-      if (state.results == 0) return Py_NewRef(Py_None);
+      if (state.results == 0) return nb::borrow(Py_None).release().ptr();
       result.id = EagerValue::NewId();
       return Make(std::move(result)).release().ptr();
     }
@@ -248,7 +248,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
     } else {
       outputs = RunEagerly(held, {inputs.data(), count});
     }
-    return state.results == 0 ? Py_NewRef(Py_None) : Make(std::move(outputs[0])).release().ptr();
+    return state.results == 0 ? nb::borrow(Py_None).release().ptr() : Make(std::move(outputs[0])).release().ptr();
   } catch (const Error& e) {
     if (once) Raise(e.status());
     return nullptr;  // Python says it with more words
@@ -267,12 +267,12 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
     }
     if (PyErr_Occurred()) return nullptr;
   }
-  if (!state.fallback) return Py_NewRef(Py_NotImplemented);
+  if (!state.fallback) return nb::borrow(Py_NotImplemented).release().ptr();
   return PyObject_Vectorcall(state.fallback, args, nargsf, names);
 }
 
 PyObject* BindMethod(PyObject* self, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None) return Py_NewRef(self);
+  if (!instance || instance == Py_None) return nb::borrow(self).release().ptr();
   return PyMethod_New(self, instance);
 }
 

@@ -115,7 +115,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   for (int i = 0; i < tensor.rank(); ++i) held->shape.push_back(tensor.dim(i));
   // Small values lie in the tensor itself: in this copy of it.
   view->buf = const_cast<void*>(held->tensor.raw());
-  view->obj = Py_NewRef(self);
+  view->obj = nb::borrow(self).release().ptr();
   view->len = static_cast<Py_ssize_t>(tensor.bytes());
   view->itemsize = size;
   view->readonly = 1;

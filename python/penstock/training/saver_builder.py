@@ -33,10 +33,8 @@ class BaseSaverBuilder(object):
         slices = [spec.slice_spec for spec in specs]
         tensors = [spec.tensor for spec in specs]
         if self._write_version == saver_pb2.SaverDef.V1:
-            if any(slices):
-                return gen.save_slices(filename=filename_tensor, tensor_names=names, shapes_and_slices=slices,
-                                       data=tensors, name="save")
-            return gen.save(filename=filename_tensor, tensor_names=names, data=tensors, name="save")
+            return gen.save_slices(filename=filename_tensor, tensor_names=names, shapes_and_slices=slices, data=tensors,
+                                   name="save")
         if self._write_version == saver_pb2.SaverDef.V2:
             return gen.save_v2(filename_tensor, names, slices, tensors)
         raise RuntimeError("Unexpected write_version: " + str(self._write_version))

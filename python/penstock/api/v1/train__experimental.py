@@ -1,2 +1,5 @@
 """tf.train.experimental."""
-FROM = {"training.tracking.python_state": "PythonState"}
+FROM = {
+    "training.saving.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
+    "training.tracking.python_state": "PythonState",
+}

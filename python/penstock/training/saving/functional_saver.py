@@ -1,18 +1,42 @@
 """Saves and restores saveable objects under a prefix that is a tensor."""
+import uuid
+
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.ops import string_ops
 from penstock.proto import saver_pb2
 from penstock.training.saving import saveable_object_util
+from penstock.training.saving import sharding
+
+
+def _write(file_prefix, rows):
+    """An operation that writes (name, slice, tensor) rows."""
+    names, slices, tensors = zip(*rows)
+    with ops.device("cpu:0"):
+        return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
+                           constant_op.constant(slices, dtypes.string), list(tensors))
+
+
+def _write_shards(file_prefix, shards):
+    """The same, each list of rows to a file of its own: parts in a directory that nobody else uses, which are then merged
+    by renaming."""
+    with ops.device("cpu:0"):
+        temporary = string_ops.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        prefixes = [gen.sharded_filename(temporary, i, len(shards)) for i in range(len(shards))]
+        saves = [_write(prefix, rows) for prefix, rows in zip(prefixes, shards)]
+        with ops.control_dependencies([save for save in saves if save is not None]):
+            return gen.merge_v2_checkpoints(array_ops.stack(prefixes), file_prefix, delete_old_dirs=True)
 
 
 class MultiDeviceSaver:
-    """Writes one file, whatever the devices of the tensors are."""
+    """Writes one file, whatever the devices of the tensors are, or those that a ShardingCallback asks for."""
 
-    def __init__(self, saveable_objects):
+    def __init__(self, saveable_objects, sharding_callback=None):
         self._saveables = list(saveable_objects)
+        self._sharding = sharding_callback
 
     def save(self, file_prefix):
         """An operation that writes the checkpoint."""
@@ -20,22 +44,14 @@ class MultiDeviceSaver:
 
     def snapshot(self):
         """A function from a prefix to what writes the values that there are now."""
-        names, slices, tensors = [], [], []
-        for saveable in self._saveables:
-            for spec in saveable.specs:
-                tensor = spec.tensor
-                if tensor is None:
-                    continue  # nothing to be saved at this moment
-                names.append(spec.name)
-                slices.append(spec.slice_spec)
-                tensors.append(tensor)
-
-        def save(file_prefix):
-            with ops.device("cpu:0"):
-                return gen.save_v2(file_prefix, constant_op.constant(names, dtypes.string),
-                                   constant_op.constant(slices, dtypes.string), tensors)
-
-        return save
+        specs = [(spec, spec.tensor) for saveable in self._saveables for spec in saveable.specs]
+        specs = [(spec, tensor) for spec, tensor in specs if tensor is not None]  # what is to be saved at this moment
+        if self._sharding is None:
+            rows = [(spec.name, spec.slice_spec, tensor) for spec, tensor in specs]
+            return lambda file_prefix: _write(file_prefix, rows)
+        shards = [[(name, spec, tensor) for name, slices in shard.items() for spec, tensor in slices.items()]
+                  for shard in sharding.shards_of(self._sharding, specs)]
+        return lambda file_prefix: _write_shards(file_prefix, shards)
 
     def to_proto(self):
         """Builds the operations of a tf.train.Saver; gives the SaverDef that names them."""

@@ -117,7 +117,7 @@ class Checkpoint(util.Checkpoint):
         options = options or checkpoint_options.CheckpointOptions()
         file_prefix = compat.path_to_str(file_prefix)
         if options.experimental_enable_async_checkpoint and context.executing_eagerly():
-            write = self._saver.snapshot(file_prefix)
+            write = self._saver.snapshot(file_prefix, options.experimental_sharding_callback)
 
             def finish():
                 write()
@@ -126,7 +126,7 @@ class Checkpoint(util.Checkpoint):
             self._writer.start(finish)
             return file_prefix
         self.sync()
-        path = super().write(file_prefix, session)
+        path = self._write_to(file_prefix, session, options.experimental_sharding_callback)
         _call(options.experimental_write_callbacks, path)
         return path
 

@@ -1,11 +1,14 @@
 """CheckpointOptions: how tf.train.Checkpoint writes and reads."""
 import copy
 
+from penstock.training.saving import sharding
+
 
 class CheckpointOptions:
     """How a checkpoint is written and read.
 
-    experimental_io_device, experimental_sharding_callback: accepted; this process writes one file.
+    experimental_io_device: accepted; this process writes all files. experimental_sharding_callback: a
+    tf.train.experimental.ShardingCallback, which spreads the tensors over files; by default they are in one.
     enable_async (or experimental_enable_async_checkpoint): values are taken at once and written beside the program,
     until `sync()`. experimental_write_callbacks: functions, of the path or of nothing, called when the checkpoint is
     written. experimental_skip_slot_variables: optimizers' slot variables are not read.
@@ -17,6 +20,10 @@ class CheckpointOptions:
     def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
                  experimental_write_callbacks=None, enable_async=False, experimental_skip_slot_variables=False,
                  experimental_sharding_callback=None):
+        if experimental_sharding_callback is not None and not isinstance(experimental_sharding_callback,
+                                                                         sharding.ShardingCallback):
+            raise ValueError(f"The experimental_sharding_callback checkpoint option must be of type ShardingCallback. The "
+                             f"option provided was of type {type(experimental_sharding_callback)}.")
         for callback in experimental_write_callbacks or ():
             if not callable(callback):
                 raise TypeError(f"A callback of a checkpoint has to be callable, got {callback!r}.")

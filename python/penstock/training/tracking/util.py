@@ -122,7 +122,7 @@ class TrackableSaver:
         self._graph_view = graph_view
         self._prefix_feed = None       # tensors that are fed with the path and the description of the objects
         self._object_graph_feed = None
-        self._last_object_graph = None
+        self._last_object_graph = self._last_sharding = None
         self._save_operation = None
         self._restore_prefix_feed = None
         self._restore_op_cache = {}
@@ -137,8 +137,8 @@ class TrackableSaver:
         saveables.append(base.NoRestoreSaveable(tensor=object_graph_tensor, name=base.OBJECT_GRAPH_PROTO_KEY))
         return saveables, graph_proto, feeds
 
-    def save(self, file_prefix, checkpoint_number=None, session=None):
-        """Writes a checkpoint; gives its path (a tensor in eager mode and functions)."""
+    def save(self, file_prefix, checkpoint_number=None, session=None, sharding=None):
+        """Writes a checkpoint; gives its path (a tensor in eager mode and functions). sharding: a ShardingCallback."""
         if checkpoint_number:
             file_prefix = "%s-%d" % (file_prefix, checkpoint_number)
         directory = os.path.dirname(file_prefix)
@@ -148,22 +148,22 @@ class TrackableSaver:
             with ops.device("/cpu:0"):
                 prefix = constant_op.constant(file_prefix, dtype=dtypes.string)
             saveables, _, _ = self._gather_saveables()
-            return self._write(saveables, prefix)
+            return self._write(saveables, prefix, sharding)
         if self._prefix_feed is None:
             with ops.device("/cpu:0"):
                 self._object_graph_feed = constant_op.constant("", dtype=dtypes.string)
                 self._prefix_feed = constant_op.constant("", dtype=dtypes.string)
         saveables, graph_proto, feeds = self._gather_saveables(self._object_graph_feed)
-        if self._last_object_graph != graph_proto:
-            self._save_operation = self._write(saveables, self._prefix_feed)
-            self._last_object_graph = graph_proto
+        if self._last_object_graph != graph_proto or self._last_sharding is not sharding:
+            self._save_operation = self._write(saveables, self._prefix_feed, sharding)
+            self._last_object_graph, self._last_sharding = graph_proto, sharding
         feeds[self._prefix_feed] = file_prefix
         return (session or get_session()).run(self._save_operation, feed_dict=feeds)
 
-    def snapshot(self, file_prefix):
+    def snapshot(self, file_prefix, sharding=None):
         """A function that writes the values that there are now, when it is called."""
         saveables, _, _ = self._gather_saveables()
-        save = functional_saver.MultiDeviceSaver(saveables).snapshot()
+        save = functional_saver.MultiDeviceSaver(saveables, sharding).snapshot()
 
         def write():
             directory = os.path.dirname(file_prefix)
@@ -174,8 +174,8 @@ class TrackableSaver:
         return write
 
     @staticmethod
-    def _write(saveables, prefix):
-        written = functional_saver.MultiDeviceSaver(saveables).save(prefix)
+    def _write(saveables, prefix, sharding):
+        written = functional_saver.MultiDeviceSaver(saveables, sharding).save(prefix)
         with ops.device("/cpu:0"), ops.control_dependencies([written] if written is not None else []):
             return array_ops.identity(prefix)
 
@@ -261,7 +261,10 @@ class Checkpoint(tracking.AutoTrackable):
 
     def write(self, file_prefix, session=None):
         """Writes a checkpoint of this very name; gives the path."""
-        output = self._saver.save(file_prefix=file_prefix, session=session)
+        return self._write_to(file_prefix, session)
+
+    def _write_to(self, file_prefix, session, sharding=None):
+        output = self._saver.save(file_prefix=file_prefix, session=session, sharding=sharding)
         if isinstance(output, ops.Tensor):
             return compat.as_str(output.numpy()) if context.executing_eagerly() else output
         return compat.as_str(output)

@@ -432,6 +432,23 @@ def test_a_lambda_of_several_in_a_line():
     assert int(f(tf.constant(-3))) == 3 and int(g(tf.constant(4))) == 8
 
 
+class Chain:
+    """Keeps the functions that it is given, as tf.functions."""
+
+    def __init__(self):
+        self.functions = []
+
+    def then(self, function, *_):
+        self.functions.append(tf.function(function))
+        return self
+
+
+def test_lambdas_of_a_line_that_is_the_end_of_a_statement():
+    chain, = tuple([Chain().then(lambda x: tf.abs(x)).then(
+        lambda x: tf.negative(x), [4], [2, 2]).then(lambda x: tf.add(x, 10))])
+    assert [int(f(tf.constant(-3))) for f in chain.functions] == [3, 3, 7]
+
+
 def test_gradients():
     v = tf.Variable(3.0)
 

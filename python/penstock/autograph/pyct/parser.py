@@ -34,13 +34,14 @@ def parse(function):
 def _lambda(function, lines, first):
     """The lambda that made a function: the only one of its parameters in its lines, or that compiles to the same."""
     code, found = function.__code__, []
-    for tree, offset in _readings(lines):
-        ast.increment_lineno(tree, first - 1 + offset)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == list(
-                    code.co_varnames[:code.co_argcount + code.co_kwonlyargcount
-                                     + bool(code.co_flags & 4) + bool(code.co_flags & 8)]):
-                found.append(node)
+    for reading in _readings(lines):
+        for tree, offset in reading:
+            ast.increment_lineno(tree, first - 1 + offset)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == list(
+                        code.co_varnames[:code.co_argcount + code.co_kwonlyargcount
+                                         + bool(code.co_flags & 4) + bool(code.co_flags & 8)]):
+                    found.append(node)
         if found:
             break
     same = found if len(found) == 1 else [n for n in found if _compiles_to(n, function)]
@@ -52,25 +53,26 @@ def _lambda(function, lines, first):
 
 
 def _readings(lines):
-    """Syntax trees of a statement, or of a part of one that parses: (tree, lines before it)."""
+    """Ways to read a statement or a part of one, as lists of syntax trees: (tree, lines before it)."""
     text = textwrap.dedent("".join(lines))
     stripped = text.strip()
     for candidate in (text, f"({stripped})", f"({stripped.rstrip(',')})", f"f({stripped.rstrip(')').rstrip(',')})",
                       f"({stripped}", f"{stripped})", f"({stripped}))", f"[{stripped}]", f"{{{stripped}}}",
                       "class _:\n " + stripped, f"{stripped}\n    pass", "if 1:\n  " + stripped):
         try:
-            yield ast.parse(candidate), -1 if candidate.startswith(("class _", "if 1")) else 0
+            yield [(ast.parse(candidate), -1 if candidate.startswith(("class _", "if 1")) else 0)]
         except SyntaxError:
             continue
-    at = stripped.find("lambda")
+    parts, at = [], stripped.find("lambda")
     while at >= 0:
         for end in range(len(stripped), at, -1):
             try:
-                yield ast.parse(stripped[at:end], mode="eval"), stripped[:at].count("\n")
+                parts.append((ast.parse(stripped[at:end], mode="eval"), stripped[:at].count("\n")))
                 break
             except SyntaxError:
                 continue
         at = stripped.find("lambda", at + 6)
+    yield parts
 
 
 def _arguments(node):

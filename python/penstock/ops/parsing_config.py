@@ -3,9 +3,10 @@ import collections
 import re
 
 from penstock.framework import constant_op, dtypes, ops, tensor_shape
-from penstock.ops import array_ops
+from penstock.ops import array_ops, parsing_ragged
+from penstock.ops.parsing_ragged import RaggedFeature
 
-__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature"]
+__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "VarLenFeature"]
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
@@ -51,6 +52,7 @@ class RawFeatures:
         self.dense_types = list(dense_types or [])
         self.dense_defaults = {} if dense_defaults is None else dense_defaults
         self.dense_shapes = [[]] * len(self.dense_keys) if dense_shapes is None else list(dense_shapes)
+        self.ragged_keys, self.ragged_types, self.ragged_split_types = [], [], []
 
     @staticmethod
     def of(features, kinds):
@@ -76,6 +78,10 @@ class RawFeatures:
         for name, values, key_name, keys in counts:
             if len(values) != len(keys):
                 raise ValueError(f"len({prefix}{name}) != len({prefix}{key_name}): {len(values)} vs. {len(keys)}")
+        for kind, keys in (("Dense", self.dense_keys), ("Sparse", self.sparse_keys)):
+            if set(keys) & set(self.ragged_keys):
+                raise ValueError(f"{kind} and ragged keys must not intersect; intersection: "
+                                 f"{set(keys) & set(self.ragged_keys)}")
         both = set(self.dense_keys) & set(self.sparse_keys)
         if both and prefix:
             raise ValueError(f"{prefix}dense and {prefix}sparse keys must not intersect; intersection: {both}")
@@ -83,7 +89,7 @@ class RawFeatures:
             raise ValueError(f"Dense and sparse keys must not intersect; intersection: {both}")
 
     def __len__(self):
-        return len(self.sparse_keys) + len(self.dense_keys)
+        return len(self.sparse_keys) + len(self.dense_keys) + len(self.ragged_keys)
 
     def defaults(self, reshape=True):
         """The dense defaults as tensors: empty for required features, one padding value for variable ones."""
@@ -162,8 +168,21 @@ def _add_sequence(raw, key, feature):
     _add_dense(raw, key, feature)
 
 
-_ADD = {VarLenFeature: _add_variable, SparseFeature: _add_sparse, FixedLenFeature: _add_fixed,
-        FixedLenSequenceFeature: _add_sequence}
+def _add_ragged(raw, key, feature):
+    for part, dtype, split_type in parsing_ragged.parts(key, feature):
+        if part not in raw.ragged_keys:
+            raw.ragged_keys.append(part)
+            raw.ragged_types.append(dtype)
+            raw.ragged_split_types.append(split_type)
+            continue
+        at = raw.ragged_keys.index(part)
+        for known, wanted in ((raw.ragged_types[at], dtype), (raw.ragged_split_types[at], split_type)):
+            if known != wanted:
+                raise ValueError(f"Conflicting type {known} vs {wanted} for feature {part}.")
+
+
+_ADD = {RaggedFeature: _add_ragged, VarLenFeature: _add_variable, SparseFeature: _add_sparse,
+        FixedLenFeature: _add_fixed, FixedLenSequenceFeature: _add_sequence}
 
 
 def with_unknown_length(features):

@@ -1,12 +1,14 @@
 """Example messages, CSV and raw bytes into tensors."""
 from penstock.framework import gen, ops, sparse_tensor
-from penstock.ops import array_ops, control_flow_ops, math_ops, sparse_ops
+from penstock.ops import array_ops, control_flow_ops, math_ops, parsing_ragged, sparse_ops
 from penstock.ops.arguments import made_function, pick
 from penstock.ops.parsing_config import (
-    FixedLenFeature, FixedLenSequenceFeature, RawFeatures, SparseFeature, VarLenFeature, name_of, with_unknown_length)
+    FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, RawFeatures, SparseFeature, VarLenFeature, name_of,
+    with_unknown_length)
+from penstock.ops.ragged import ragged_tensor
 
 __getattr__ = made_function(__name__)
-_EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+_EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 
 
 def _sparse(indices, values, shapes):
@@ -17,8 +19,8 @@ def _by_key(raw, sparse, dense):
     return dict(zip(raw.sparse_keys + raw.dense_keys, list(sparse) + list(dense)))
 
 
-def _with_sparse_features(features, tensors):
-    """The tensors of SparseFeatures made of those of their parts; what was not asked for is left out."""
+def _with_composite_features(features, tensors):
+    """The tensors of sparse and ragged features made of those of their parts; what was not asked for is left out."""
     made = dict(tensors)
     for key in sorted(features):
         feature = features[key]
@@ -27,6 +29,8 @@ def _with_sparse_features(features, tensors):
             ids = made[index_keys] if isinstance(index_keys, str) else [made[k] for k in index_keys]
             made[key] = sparse_ops.sparse_merge(ids, made[feature.value_key], vocab_size=feature.size,
                                                 already_sorted=feature.already_sorted)
+        elif isinstance(feature, RaggedFeature):
+            made[key] = parsing_ragged.assembled(key, feature, tensors)
     return {key: value for key, value in made.items() if key in features}
 
 
@@ -41,7 +45,7 @@ def parse_example_v2(serialized, features, example_names=None, name=None):
         raise ValueError(f"Missing: features was {features}.")
     features = with_unknown_length(features)
     raw = RawFeatures.of(features, _EXAMPLE_KINDS)
-    return _with_sparse_features(features, _parse_example(serialized, example_names, raw, name))
+    return _with_composite_features(features, _parse_example(serialized, example_names, raw, name))
 
 
 def _parse_example(serialized, names, raw, name):
@@ -50,11 +54,27 @@ def _parse_example(serialized, names, raw, name):
         if not len(raw):
             raise ValueError("Must provide at least one sparse key or dense key")
         defaults = raw.defaults()
+        if raw.ragged_keys:
+            return _parse_with_ragged(serialized, names, raw, defaults, name)
         indices, values, shapes, dense = gen.parse_example(
             serialized=serialized, names=[] if names is None else names, dense_defaults=defaults,
             sparse_keys=raw.sparse_keys, sparse_types=raw.sparse_types, dense_keys=raw.dense_keys,
             dense_shapes=raw.shapes(), name=name)
         return _by_key(raw, _sparse(indices, values, shapes), dense)
+
+
+def _parse_with_ragged(serialized, names, raw, defaults, name):
+    """The features of a batch of Examples or, without rows, of a single one."""
+    serialized = ops.convert_to_tensor(serialized, name="serialized")
+    indices, values, shapes, dense, ragged, splits = gen.parse_example_v2(
+        serialized=serialized, names=[] if names is None else names, sparse_keys=raw.sparse_keys,
+        dense_keys=raw.dense_keys, ragged_keys=raw.ragged_keys, dense_defaults=defaults,
+        num_sparse=len(raw.sparse_keys), sparse_types=raw.sparse_types, ragged_value_types=raw.ragged_types,
+        ragged_split_types=raw.ragged_split_types, dense_shapes=raw.shapes(), name=name)
+    made = _by_key(raw, _sparse(indices, values, shapes), dense)
+    if serialized.shape.rank != 0:
+        ragged = [ragged_tensor.RaggedTensor.from_row_splits(*both, validate=False) for both in zip(ragged, splits)]
+    return {**made, **dict(zip(raw.ragged_keys, ragged))}
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
@@ -69,7 +89,7 @@ def parse_single_example_v2(serialized, features, example_names=None, name=None)
     features = with_unknown_length(features)
     raw = RawFeatures.of(features, _EXAMPLE_KINDS)
     parse = _parse_single if example_names is None else _parse_batch_of_one
-    return _with_sparse_features(features, parse(serialized, example_names, raw, name))
+    return _with_composite_features(features, parse(serialized, example_names, raw, name))
 
 
 def _parse_single(serialized, names, raw, name):
@@ -79,6 +99,8 @@ def _parse_single(serialized, names, raw, name):
         if not len(raw):
             raise ValueError("Must provide at least one sparse key or dense key")
         defaults = raw.defaults()
+        if raw.ragged_keys:
+            return _parse_with_ragged(serialized, None, raw, defaults, name)
         indices, values, shapes, dense = gen.parse_single_example(
             serialized=serialized, dense_defaults=defaults, num_sparse=len(raw.sparse_keys),
             sparse_keys=raw.sparse_keys, sparse_types=raw.sparse_types, dense_keys=raw.dense_keys,

@@ -3,7 +3,7 @@ FROM = {
     "ops.image_files": "decode_image is_jpeg",
     "lib.io.tf_record": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
-    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
     "ops.parsing_ops": """
         decode_csv decode_raw=decode_raw_v1 parse_example parse_sequence_example parse_single_example
         parse_single_sequence_example""",

@@ -2,7 +2,7 @@
 FROM = {
     "ops.image_files": "decode_image is_jpeg",
     "lib.io.tf_record": "TFRecordOptions TFRecordWriter",
-    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
+    "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
     "ops.parsing_ops": """
         decode_csv=decode_csv_v2 decode_raw parse_example=parse_example_v2 parse_sequence_example
         parse_single_example=parse_single_example_v2 parse_single_sequence_example""",

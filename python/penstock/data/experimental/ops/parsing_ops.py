@@ -6,7 +6,8 @@ from penstock.framework import dtypes, gen
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import parsing_ops
-from penstock.ops.parsing_config import RawFeatures, SparseFeature, with_unknown_length
+from penstock.ops.parsing_config import RaggedFeature, RawFeatures, SparseFeature, with_unknown_length
+from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
 
 class _ParseExampleDataset(UnaryDataset):
@@ -22,10 +23,13 @@ class _ParseExampleDataset(UnaryDataset):
             **{key: TensorSpec(rows.concatenate(shape), dtype)
                for key, dtype, shape in zip(raw.dense_keys, raw.dense_types, raw.shapes())},
             **{key: SparseTensorSpec(rows.concatenate([None]), dtype)
-               for key, dtype in zip(raw.sparse_keys, raw.sparse_types)}}
+               for key, dtype in zip(raw.sparse_keys, raw.sparse_types)},
+            **{key: RaggedTensorSpec(rows.concatenate([None]), dtype, 1, split_type) for key, dtype, split_type in zip(
+                raw.ragged_keys, raw.ragged_types, raw.ragged_split_types)}}
         arguments = (input_dataset._variant_tensor, num_parallel_calls, raw.defaults(), raw.sparse_keys,
                      raw.dense_keys, raw.sparse_types, raw.shapes())
-        flat = flat_structure(self._structure)
+        flat = dict(flat_structure(self._structure), ragged_keys=raw.ragged_keys,
+                    ragged_value_types=raw.ragged_types, ragged_split_types=raw.ragged_split_types)
         super().__init__(input_dataset, gen.parse_example_dataset(*arguments, **flat) if deterministic is None else
                          gen.parse_example_dataset_v2(*arguments, deterministic=determinism(deterministic), **flat))
 
@@ -40,8 +44,8 @@ def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     def apply(dataset):
         known = with_unknown_length(features)
         parsed = _ParseExampleDataset(dataset, known, num_parallel_calls, deterministic)
-        if any(isinstance(feature, SparseFeature) for feature in features.values()):
-            parsed = parsed.map(lambda x: parsing_ops._with_sparse_features(known, x),
+        if any(isinstance(feature, (SparseFeature, RaggedFeature)) for feature in features.values()):
+            parsed = parsed.map(lambda x: parsing_ops._with_composite_features(known, x),
                                 num_parallel_calls=num_parallel_calls)
         return parsed
     return apply

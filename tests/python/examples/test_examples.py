@@ -99,6 +99,29 @@ def test_fashion_mnist_trains_and_is_loaded_again(model, steps, least, python, t
     assert least < accuracy < 95.0
 
 
+@pytest.mark.skipif(not IMAGES.exists(), reason="dataset-fashion-mnist is not installed")
+def test_a_killed_pipeline_goes_on_at_the_exact_element(tmp_path):
+    """Each step of the interrupted training, also beyond the first epoch, has the batch and the loss that it has in
+    one that was not."""
+    def steps(directory, *arguments):
+        log = tmp_path / (directory + ".log")
+        command = [sys.executable, "-m", "penstock", "--v1", str(EXAMPLES / "input_pipeline.py"), "--images", "2400",
+                   "--steps", "50", "--save-every", "16", "--directory", str(tmp_path / directory), "--log", str(log)]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "python"),
+                                                                  os.environ.get("PYTHONPATH", "")]))
+        done = subprocess.run(command + list(arguments), env=environment, capture_output=True, text=True, timeout=200)
+        return done, log.read_text().splitlines()
+
+    done, whole = steps("whole")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r"test accuracy: [5-9]\d\.\d\d %", done.stdout) and len(whole) == 50
+    done, first = steps("killed", "--kill-at", "43")
+    assert done.returncode == -9 and "killed at step 43" in done.stdout and first == whole[:43]
+    done, both = steps("killed")
+    assert done.returncode == 0 and "model-32" in done.stdout, done.stderr[-3000:]
+    assert both[43:] == whole[32:]
+
+
 def test_every_example_is_run_here():
-    named = {line.split()[0] for line in RUNS} | {"fashion_mnist.py"}
+    named = {line.split()[0] for line in RUNS} | {"fashion_mnist.py", "input_pipeline.py"}
     assert named == {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py")}

@@ -23,6 +23,7 @@ void RegisterPrefetchDatasets(KernelRegistry& kernels);
 void RegisterRangeDatasets(KernelRegistry& kernels);
 void RegisterSelectDatasets(KernelRegistry& kernels);
 void RegisterShuffleDatasets(KernelRegistry& kernels);
+void RegisterSnapshotDatasets(KernelRegistry& kernels);
 void RegisterStatsDatasets(KernelRegistry& kernels);
 void RegisterTensorsDatasets(KernelRegistry& kernels);
 void RegisterWindowDatasets(KernelRegistry& kernels);
@@ -50,6 +51,7 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   RegisterRangeDatasets(kernels);
   RegisterSelectDatasets(kernels);
   RegisterShuffleDatasets(kernels);
+  RegisterSnapshotDatasets(kernels);
   RegisterStatsDatasets(kernels);
   RegisterTensorsDatasets(kernels);
   RegisterWindowDatasets(kernels);

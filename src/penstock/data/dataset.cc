@@ -90,6 +90,10 @@ int64_t Iterator::Skip(int64_t n) {
   return n;
 }
 
+void Dataset::Visit(State& state) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) state.Inside(std::to_string(i), [&] { inputs_[i]->Visit(state); });
+}
+
 Options Dataset::options() const {
   Options all;
   for (const auto& input : inputs_) all.Override(input->options());

@@ -93,6 +93,8 @@ class IteratorContext {
 struct Place {
   std::shared_ptr<IteratorContext> context;
   std::string prefix;
+  // That of one of several inputs.
+  Place At(int64_t index) const { return {context, StrCat(prefix, "[", index, "]")}; }
 };
 
 class Dataset;
@@ -149,6 +151,8 @@ class Dataset : public VariantValue {
     return MakeIterator({outer.context, name_.empty() ? outer.prefix : StrCat(outer.prefix, "::", name_)});
   }
   virtual Options options() const;
+  // Saves or restores what belongs to this dataset and its inputs rather than to one iterator.
+  virtual void Visit(State& state) const;
   // Empty for datasets that no op made: windows, say.
   const Recipe& recipe() const { return recipe_; }
   void set_recipe(Recipe recipe) { recipe_ = std::move(recipe); }  // by who made it, before anybody else has it

@@ -105,7 +105,7 @@ class GroupByWindowDataset final : public Dataset {
       if (made.size() != 1) throw InvalidArgument("`reduce_func` must return a single scalar of dtype DT_VARIANT.");
       const Ref<const Dataset> reduced = DatasetFrom(made[0]);
       ElementSpec{dataset().types(), dataset().shapes()}.RequireCompatible(reduced->spec());
-      return reduced->Begin({place().context, StrCat(prefix(), "[", key, "]")});
+      return reduced->Begin(place().At(key));
     }
     const BoundCall key_, reduce_, window_size_;
     bool ended_ = false;

@@ -8,7 +8,7 @@ std::unique_ptr<Iterator> BeginMade(const BoundCall& call, const Element& args, 
   Element made;
   call(args, &made);
   if (made.size() != 1) throw InvalidArgument("`f` must return a single scalar of dtype DT_VARIANT.");
-  return DatasetFrom(made[0])->Begin({outer.context, StrCat(outer.prefix, "[", index, "]")});
+  return DatasetFrom(made[0])->Begin(outer.At(index));
 }
 
 namespace {

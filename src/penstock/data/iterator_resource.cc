@@ -5,6 +5,8 @@
 
 namespace penstock::data {
 
+constexpr std::string_view kDatasetKey = "dataset";
+
 Iteration::Iteration(Ref<const Dataset> dataset, std::shared_ptr<FunctionScope> functions, const KernelContext& k)
     : dataset_(std::move(dataset)),
       context_(std::make_shared<IteratorContext>(std::move(functions), &k.device(), k.step().intra_op)) {
@@ -52,6 +54,7 @@ Ref<SavedState> Iteration::Save(StepServices& step) {
     State state(saved.get());
     iterator_->Visit(state);
     context_->SaveShared(state);
+    state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
     return saved;
   });
 }
@@ -62,6 +65,7 @@ void Iteration::Restore(StepServices& step, Ref<const SavedState> saved) {
     State state(*saved);
     iterator_->Visit(state);
     context_->RestoreShared(saved);
+    state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
     return true;
   });
 }

@@ -34,7 +34,7 @@ class ConcatenateDataset final : public Dataset {
   class Both final : public IteratorOf<ConcatenateDataset> {
    public:
     Both(const ConcatenateDataset& dataset, const Place& place)
-        : IteratorOf(dataset, place), input_(dataset.inputs()[0]->Begin(place)) {}
+        : IteratorOf(dataset, place), input_(dataset.inputs()[0]->Begin(place.At(0))) {}
     bool Next(Element* element) override {
       for (; at_ < 2; Advance()) {
         if (input_->Next(element)) return true;
@@ -43,13 +43,13 @@ class ConcatenateDataset final : public Dataset {
     }
     void Visit(State& state) override {
       state.Value("at", &at_);
-      state.Nested("input", &input_, [&] { return dataset().inputs()[at_]->Begin(place()); });
+      state.Nested("input", &input_, [&] { return dataset().inputs()[at_]->Begin(place().At(at_)); });
     }
 
    private:
     void Advance() {
       ++at_;
-      input_ = at_ < 2 ? dataset().inputs()[at_]->Begin(place()) : nullptr;
+      input_ = at_ < 2 ? dataset().inputs()[at_]->Begin(place().At(at_)) : nullptr;
     }
     int64_t at_ = 0;
     std::unique_ptr<Iterator> input_;
@@ -85,7 +85,9 @@ class ZipDataset final : public Dataset {
   class Tuples final : public IteratorOf<ZipDataset> {
    public:
     Tuples(const ZipDataset& dataset, const Place& place) : IteratorOf(dataset, place) {
-      for (const auto& input : dataset.inputs()) inputs_.push_back(input->Begin(place));
+      for (const auto& input : dataset.inputs()) {
+        inputs_.push_back(input->Begin(place.At(static_cast<int64_t>(inputs_.size()))));
+      }
     }
     // All inputs advance, also if one fails.
     bool Next(Element* element) override {
@@ -138,7 +140,9 @@ class DirectedInterleaveDataset final : public Dataset {
   class Directed final : public IteratorOf<DirectedInterleaveDataset> {
    public:
     Directed(const DirectedInterleaveDataset& dataset, const Place& place) : IteratorOf(dataset, place) {
-      for (const auto& input : dataset.inputs()) inputs_.push_back(input->Begin(place));
+      for (const auto& input : dataset.inputs()) {
+        inputs_.push_back(input->Begin(place.At(static_cast<int64_t>(inputs_.size()))));
+      }
       left_ = static_cast<int64_t>(inputs_.size()) - 1;
     }
     bool Next(Element* element) override {
@@ -163,7 +167,8 @@ class DirectedInterleaveDataset final : public Dataset {
     void Visit(State& state) override {
       state.Value("left", &left_);
       for (size_t i = 0; i < inputs_.size(); ++i) {
-        state.Nested(StrCat("input_", i), &inputs_[i], [&] { return dataset().inputs()[i]->Begin(place()); });
+        state.Nested(StrCat("input_", i), &inputs_[i],
+                     [&] { return dataset().inputs()[i]->Begin(place().At(static_cast<int64_t>(i))); });
       }
     }
 

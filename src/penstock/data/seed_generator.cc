@@ -55,9 +55,9 @@ Seeds::Seeds(DatasetArgs& args, bool reshuffle)
 }
 
 Ref<SeedGenerator> Seeds::For(const Place& place) const {
-  const Ref<SharedState> made = place.context->Shared(place.prefix, [&]() -> Ref<SharedState> {
-    return shared_ ? shared_ : MakeRef<SeedGenerator>(seed_, seed2_, reshuffle_);
-  });
+  if (shared_) return shared_;
+  const Ref<SharedState> made = place.context->Shared(
+      place.prefix, [&]() -> Ref<SharedState> { return MakeRef<SeedGenerator>(seed_, seed2_, reshuffle_); });
   auto* generator = static_cast<SeedGenerator*>(made.get());
   generator->AddRef();
   return Ref<SeedGenerator>(generator);

@@ -46,6 +46,10 @@ class Seeds {
  public:
   Seeds(DatasetArgs& args, bool reshuffle);
   Ref<SeedGenerator> For(const Place& place) const;
+  // Saves or restores the generator that all iterators share.
+  void Visit(State& state) const {
+    if (shared_) state.Inside("seeds", [&] { shared_->Visit(state); });
+  }
 
  private:
   int64_t seed_ = 0, seed2_ = 0;

@@ -1,5 +1,6 @@
 // Some of the elements, or the elements again: take, skip, shard, repeat.
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/data/window.h"
 
 namespace penstock::data {
 namespace {
@@ -190,7 +191,7 @@ class RepeatDataset final : public Dataset {
 };
 
 Ref<Dataset> MakeTake(DatasetArgs& args) { return MakeRef<TakeDataset>(args.dataset(), args.Int("count")); }
-Ref<Dataset> MakeSkip(DatasetArgs& args) { return MakeRef<SkipDataset>(args.dataset(), args.Int("count")); }
+Ref<Dataset> MakeSkipOf(DatasetArgs& args) { return MakeSkip(args.dataset(), args.Int("count")); }
 Ref<Dataset> MakeRepeat(DatasetArgs& args) { return MakeRef<RepeatDataset>(args.dataset(), args.Int("count")); }
 
 Ref<Dataset> MakeShard(DatasetArgs& args) {
@@ -206,9 +207,11 @@ Ref<Dataset> MakeShard(DatasetArgs& args) {
 
 }  // namespace
 
+Ref<Dataset> MakeSkip(Ref<const Dataset> input, int64_t count) { return MakeRef<SkipDataset>(std::move(input), count); }
+
 void RegisterSelectDatasets(KernelRegistry& kernels) {
   AddDataset<MakeTake>(kernels, "TakeDataset");
-  AddDataset<MakeSkip>(kernels, "SkipDataset");
+  AddDataset<MakeSkipOf>(kernels, "SkipDataset");
   AddDataset<MakeShard>(kernels, "ShardDataset");
   AddDataset<MakeRepeat>(kernels, "RepeatDataset");
 }

@@ -23,6 +23,10 @@ class ShuffleDataset final : public Dataset {
     if (count_ < 0) return kInfinite;
     return n < 0 ? n : n * count_;
   }
+  void Visit(State& state) const override {
+    seeds_.Visit(state);
+    Dataset::Visit(state);
+  }
 
  private:
   class Shuffled final : public IteratorOf<ShuffleDataset> {
@@ -51,6 +55,7 @@ class ShuffleDataset final : public Dataset {
 
     void Visit(State& state) override {
       state.Inside("random", [&] { random_.Visit(state); });
+      state.Inside("seeds", [&] { seeds_->Visit(state); });
       state.Value("begun", &begun_);
       state.Value("round", &round_);
       state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
@@ -105,6 +110,7 @@ class RandomDataset final : public Dataset {
  public:
   RandomDataset(ElementSpec spec, Seeds seeds) : Dataset("Random", std::move(spec)), seeds_(std::move(seeds)) {}
   int64_t Cardinality() const override { return kInfinite; }
+  void Visit(State& state) const override { seeds_.Visit(state); }
 
  private:
   class Numbers final : public IteratorOf<RandomDataset> {

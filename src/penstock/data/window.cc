@@ -333,7 +333,7 @@ Ref<Dataset> MakeSplitBatches(DatasetArgs& args) {
 
 }  // namespace
 
-Ref<const Dataset> Kept(ElementSpec spec, std::vector<Element> elements) {
+Ref<Dataset> Kept(ElementSpec spec, std::vector<Element> elements) {
   return MakeRef<KeptDataset>(std::move(spec), std::move(elements));
 }
 

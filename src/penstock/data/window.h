@@ -5,6 +5,9 @@
 namespace penstock::data {
 
 // A dataset of elements that are there.
-Ref<const Dataset> Kept(ElementSpec spec, std::vector<Element> elements);
+Ref<Dataset> Kept(ElementSpec spec, std::vector<Element> elements);
+
+// All but the first `count` elements.
+Ref<Dataset> MakeSkip(Ref<const Dataset> input, int64_t count);
 
 }  // namespace penstock::data

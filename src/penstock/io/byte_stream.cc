@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "penstock/io/snappy.h"
+
 namespace penstock {
 namespace {
 
@@ -86,8 +88,43 @@ class InflatingStream : public ByteStream {
   bool ended_ = false;
 };
 
+// Blocks, each behind the length of what it is compressed to: four bytes, the highest first.
+class SnappyStream : public ByteStream {
+ public:
+  explicit SnappyStream(std::unique_ptr<ByteStream> source) : source_(std::move(source)) {}
+
+  void Read(size_t n, std::string* to) override {
+    while (n > 0 && (at_ < block_.size() || NextBlock())) {
+      const size_t more = std::min(n, block_.size() - at_);
+      to->append(block_, at_, more);
+      at_ += more;
+      n -= more;
+    }
+  }
+
+ private:
+  static constexpr size_t kLargest = size_t{1} << 30;
+  bool NextBlock() {
+    std::string header, compressed;
+    if (!source_.Read(sizeof(uint32_t), &header)) {
+      if (header.empty()) return false;
+      throw DataLoss("the compressed stream ends too early");
+    }
+    size_t length = 0;
+    for (const char byte : header) length = length << 8 | static_cast<uint8_t>(byte);
+    at_ = 0;
+    if (!source_.Read(length, &compressed)) throw DataLoss("the compressed stream ends too early");
+    if (!SnappyUncompress(compressed, kLargest, &block_)) throw DataLoss("Failed to decompress a snappy block");
+    return true;
+  }
+  BufferedStream source_;
+  std::string block_;
+  size_t at_ = 0;
+};
+
 std::unique_ptr<ByteStream> Inflated(std::unique_ptr<ByteStream> stream, Compression compression) {
   if (compression == Compression::kNone) return stream;
+  if (compression == Compression::kSnappy) return std::make_unique<SnappyStream>(std::move(stream));
   return std::make_unique<InflatingStream>(std::move(stream), compression);
 }
 
@@ -97,6 +134,7 @@ Compression CompressionFromName(std::string_view name) {
   if (name.empty()) return Compression::kNone;
   if (name == "ZLIB") return Compression::kZlib;
   if (name == "GZIP") return Compression::kGzip;
+  if (name == "SNAPPY") return Compression::kSnappy;
   throw InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, not ", name);
 }
 
@@ -154,8 +192,22 @@ bool BufferedStream::ReadLine(std::string* line) {
   return any;
 }
 
+std::string SnappyFrame(std::string_view bytes) {
+  const std::string compressed = SnappyCompress(bytes);
+  std::string frame;
+  for (int shift = 24; shift >= 0; shift -= 8) frame.push_back(static_cast<char>(compressed.size() >> shift));
+  return frame + compressed;
+}
+
 std::string Compress(std::string_view bytes, Compression compression, int level) {
   if (compression == Compression::kNone) return std::string(bytes);
+  if (compression == Compression::kSnappy) {
+    std::string all;
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kSnappyBlock))) {
+      all += SnappyFrame(bytes.substr(0, kSnappyBlock));
+    }
+    return all;
+  }
   z_stream zlib = {};
   if (deflateInit2(&zlib, level, Z_DEFLATED, WindowBits(compression), 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw InvalidArgument("compression level ", level, " is not known");

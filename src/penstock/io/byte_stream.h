@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-enum class Compression { kNone, kZlib, kGzip };
-// "", "ZLIB" or "GZIP". InvalidArgument for other names.
+enum class Compression { kNone, kZlib, kGzip, kSnappy };
+// "", "ZLIB", "GZIP" or "SNAPPY". InvalidArgument for other names.
 Compression CompressionFromName(std::string_view name);
 
 class ByteStream {
@@ -43,6 +43,9 @@ class BufferedStream {
   size_t at_ = 0;
   uint64_t offset_ = 0;
 };
+
+// A block of at most kSnappyBlock bytes as streams hold it: compressed, behind its length.
+std::string SnappyFrame(std::string_view bytes);
 
 // The whole stream, compressed or made from what is. DataLoss if that is damaged.
 std::string Compress(std::string_view bytes, Compression compression, int level = -1);

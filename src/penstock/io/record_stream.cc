@@ -2,9 +2,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "penstock/io/records.h"
+#include "penstock/io/snappy.h"
 
 namespace penstock {
 namespace {
@@ -40,7 +42,8 @@ struct RecordFile::Deflater {
 
 RecordFile::RecordFile(const std::string& path, Compression compression, int level)
     : compression_(compression) {
-  if (compression_ != Compression::kNone) deflater_ = std::make_unique<Deflater>(compression, level);
+  if (compression_ == Compression::kZlib || compression_ == Compression::kGzip)
+    deflater_ = std::make_unique<Deflater>(compression, level);
   file_ = std::make_unique<OutputFile>(path, WriteMode::kReplace);
 }
 
@@ -52,6 +55,15 @@ RecordFile::~RecordFile() {
 }
 
 void RecordFile::Put(std::string_view bytes, bool finish) {
+  if (compression_ == Compression::kSnappy) {
+    block_ += bytes;
+    size_t at = 0;
+    for (; block_.size() - at >= (finish ? 1 : kSnappyBlock); at = std::min(at + kSnappyBlock, block_.size())) {
+      file_->Append(SnappyFrame(std::string_view(block_).substr(at, kSnappyBlock)));
+    }
+    block_.erase(0, at);
+    return;
+  }
   if (!deflater_) {
     file_->Append(bytes);
     return;
@@ -81,7 +93,7 @@ void RecordFile::Flush() {
 
 void RecordFile::Close() {
   if (!file_) return;
-  if (deflater_) Put({}, true);
+  if (compression_ != Compression::kNone) Put({}, true);
   std::exchange(file_, nullptr)->Commit();
 }
 

@@ -37,6 +37,7 @@ class RecordFile {
   const Compression compression_;
   struct Deflater;
   std::unique_ptr<Deflater> deflater_;
+  std::string block_;  // what is not yet a whole block of Snappy's
   std::unique_ptr<OutputFile> file_;
 };
 

@@ -288,3 +288,231 @@ def shuffle_of_nothing(tf):
 
 def step_of_zero(tf):
     return _range(tf, 0, 5, 0)
+
+
+# Files: each pipeline writes what it reads.
+
+
+def _directory():
+    import tempfile
+    return tempfile.mkdtemp()
+
+
+def _written(texts):
+    import os
+    directory = _directory()
+    for name, text in texts.items():
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write(text)
+    return [os.path.join(directory, name) for name in sorted(texts)]
+
+
+def text_lines(tf):
+    names = _written({"a": b"one\ntwo\r\n\nlast", "b": b"", "c": b"end\n"})
+    return tf.data.TextLineDataset(names)
+
+
+def fixed_length_records(tf):
+    names = _written({"a": b"Hxxyyzz__", "b": b"H11__"})
+    return tf.data.FixedLengthRecordDataset(names, 2, header_bytes=1, footer_bytes=2)
+
+
+def records_of_shards(tf):
+    names = _written({"a": b"", "b": b"", "c": b""})
+    for i, name in enumerate(names):
+        with tf.python_io.TFRecordWriter(name) as writer:
+            for j in range(i + 2):
+                writer.write(b"%d-%d" % (i, j))
+    return tf.data.TFRecordDataset(names).concatenate(tf.data.TFRecordDataset(names, num_parallel_reads=2))
+
+
+def files_in_order(tf):
+    import os
+    names = _written({"b": b"", "a": b"", "c.txt": b""})
+    pattern = os.path.join(os.path.dirname(names[0]), "?")
+    dataset = tf.data.Dataset.list_files(pattern, shuffle=False)
+    return dataset.map(lambda name: tf.strings.regex_replace(name, ".*/", ""))
+
+
+def files_shuffled(tf):
+    import os
+    names = _written({"f%d" % i: b"" for i in range(8)})
+    dataset = tf.data.Dataset.list_files(os.path.join(os.path.dirname(names[0]), "f*"), seed=5)
+    return dataset.repeat(2).map(lambda name: tf.strings.regex_replace(name, ".*/", ""))
+
+
+def no_files(tf):
+    return tf.data.Dataset.list_files("/nowhere/there/are/files*")
+
+
+def vanished_file(tf):
+    return tf.data.TextLineDataset(_written({"a": b"here\n"}) + ["/nowhere/gone"])
+
+
+def damaged_records(tf):
+    names = _written({"a": b""})
+    with tf.python_io.TFRecordWriter(names[0]) as writer:
+        for i in range(3):
+            writer.write(b"record %d" % i)
+    with open(names[0], "r+b") as f:
+        f.seek(30)
+        f.write(b"?")
+    return tf.data.TFRecordDataset(names)
+
+
+def csv_columns(tf):
+    names = _written({"a": b"x,y,z\n1,2.5,a\n,3,\"b,c\"\n4,,d\n"})
+    return tf.data.experimental.CsvDataset(names, [tf.constant([7]), tf.float32, tf.string], header=True)
+
+
+def csv_selected(tf):
+    names = _written({"a": b"1,2.5,a\n3,4.5,b\n"})
+    return tf.data.experimental.CsvDataset(names, [tf.int32, tf.string], select_cols=[0, 2])
+
+
+def csv_batches(tf):
+    names = _written({"a": b"n,word\n1,a\n2,b\n3,c\n", "b": b"n,word\n4,d\n5,e\n"})
+    return tf.data.experimental.make_csv_dataset(names, 2, num_epochs=1, shuffle=False, label_name="n")
+
+
+def _examples(tf, n):
+    def feature(**kind):
+        return tf.train.Feature(**kind)
+    return [tf.train.Example(features=tf.train.Features(feature={
+        "fixed": feature(int64_list=tf.train.Int64List(value=[i, -i])),
+        "words": feature(bytes_list=tf.train.BytesList(value=[b"w%d" % j for j in range(i)])),
+        "floats": feature(float_list=tf.train.FloatList(value=[0.5] * (3 - i)))})).SerializeToString()
+        for i in range(n)]
+
+
+def examples_in_batches(tf):
+    dataset = tf.data.Dataset.from_tensor_slices(_examples(tf, 4)).batch(3)
+    return dataset.apply(tf.data.experimental.parse_example_dataset({
+        "fixed": tf.FixedLenFeature([2], tf.int64), "words": tf.VarLenFeature(tf.string),
+        "absent": tf.FixedLenFeature([], tf.float32, 2.5)}, num_parallel_calls=2))
+
+
+def examples_with_a_feature_that_is_absent(tf):
+    dataset = tf.data.Dataset.from_tensor_slices(_examples(tf, 2)).batch(2)
+    return dataset.apply(tf.data.experimental.parse_example_dataset({"gone": tf.FixedLenFeature([], tf.int64)}))
+
+
+def batched_features(tf):
+    names = _written({"a": b"", "b": b""})
+    for name, part in zip(names, (_examples(tf, 4)[:2], _examples(tf, 4)[2:])):
+        with tf.python_io.TFRecordWriter(name) as writer:
+            for example in part:
+                writer.write(example)
+    return tf.data.experimental.make_batched_features_dataset(
+        names, 3, {"fixed": tf.FixedLenFeature([2], tf.int64)}, num_epochs=2, shuffle=False, reader_num_threads=1)
+
+
+def saved_and_loaded(tf):
+    import os
+    path = os.path.join(_directory(), "snapshot")
+    dataset = _range(tf, 7).map(lambda x: {"x": x, "s": tf.as_string(x)})
+    return dataset.snapshot(path).concatenate(dataset.snapshot(path, compression="GZIP").take(2))
+
+
+# The rest.
+
+
+def rebatched(tf):
+    return _range(tf, 11).batch(4).rebatch(3).concatenate(_range(tf, 11).batch(4).rebatch([1, 2], drop_remainder=True))
+
+
+def ragged_batched(tf):
+    dataset = _range(tf, 5).map(lambda x: tf.fill([x], x)).ragged_batch(2)
+    return dataset.map(lambda ragged: (ragged.values, ragged.row_splits))
+
+
+def sparse_batched(tf):
+    return _range(tf, 5).map(lambda x: tf.fill([x], x)).sparse_batch(3, [6])
+
+
+def random_method(tf):
+    return tf.data.Dataset.random(seed=4).take(3).repeat(2)
+
+
+def random_anew_each_time(tf):
+    return tf.data.Dataset.random(seed=4, rerandomize_each_iteration=True).take(3).repeat(2)
+
+
+def counter_method(tf):
+    return tf.data.Dataset.counter(4, -2).take(3)
+
+
+def sampled_without_end(tf):
+    return tf.data.Dataset.sample_from_datasets(
+        [_range(tf, 3).repeat(), _range(tf, 10, 12)], [0.6, 0.4], seed=5, stop_on_empty_dataset=True)
+
+
+def chosen_until_one_is_empty(tf):
+    return tf.data.Dataset.choose_from_datasets(
+        [_range(tf, 2), _range(tf, 10, 20)], _range(tf, 9).map(lambda x: x % 2), stop_on_empty_dataset=False)
+
+
+def cardinality_asserted(tf):
+    return _range(tf, 4).filter(lambda x: x > 1).apply(tf.data.experimental.assert_cardinality(3))
+
+
+def scan_method(tf):
+    return _range(tf, 6).scan(np.int64(1), lambda state, x: (state + x, (state, x)))
+
+
+def methods_of_grouping(tf):
+    dataset = _range(tf, 12).group_by_window(lambda x: x % 2, lambda key, group: group.batch(3), window_size=3)
+    return dataset.concatenate(_range(tf, 1, 7).map(lambda x: tf.fill([x], x)).bucket_by_sequence_length(
+        lambda x: tf.shape(x)[0], [4], [2, 2]).map(lambda x: tf.reshape(x, [-1])))
+
+
+def taken_while_and_unique(tf):
+    return _range(tf, 10).map(lambda x: x % 4).take_while(lambda x: x < 3).concatenate(
+        _range(tf, 10).map(lambda x: x % 4).unique())
+
+
+def errors_ignored(tf):
+    return _range(tf, 6).map(lambda x: 12 // (x - 3)).ignore_errors()
+
+
+def resample_method(tf):
+    dataset = _range(tf, 60).map(lambda x: tf.cast(x % 3, tf.int32))
+    return dataset.rejection_resample(lambda x: x, [0.2, 0.3, 0.5], [0.4, 0.3, 0.3], seed=3).take(10)
+
+
+def prefetched(tf):
+    return _range(tf, 5).prefetch(0).prefetch(2).prefetch(tf.data.experimental.AUTOTUNE)
+
+
+def reduced(tf):
+    total = _range(tf, 6).reduce(np.int64(10), lambda state, x: state + x)
+    return tf.data.Dataset.from_tensors(total)
+
+
+def single_element(tf):
+    return tf.data.Dataset.from_tensors(tf.data.experimental.get_single_element(_range(tf, 5).batch(10)))
+
+
+def interleaved_as_it_comes(tf):
+    return _range(tf, 4).interleave(lambda x: _range(tf, x * 10, x * 10 + 3), cycle_length=2, deterministic=True,
+                                    num_parallel_calls=tf.data.experimental.AUTOTUNE)
+
+
+def shards_of_shuffles(tf):
+    return _range(tf, 20).shuffle(20, seed=8, reshuffle_each_iteration=True).shard(3, 1).repeat(2).batch(4)
+
+
+def shuffled_by_many_seeds(tf):
+    first = _range(tf, 6).shuffle(3, seed=2**40 + 1)
+    return tf.data.Dataset.zip((first, _range(tf, 6).shuffle(100, seed=-5), _range(tf, 6).shuffle(2, seed=0)))
+
+
+def copied_with_options(tf):
+    options = tf.data.Options()
+    options.deterministic = True
+    options.experimental_optimization.map_and_batch_fusion = True
+    return _range(tf, 9).map(lambda x: x + 1).batch(4).with_options(options)
+
+
+def rows_that_fail_in_a_batch(tf):
+    return _range(tf, 7).map(lambda x: 12 // (x - 4)).batch(2).apply(tf.data.experimental.ignore_errors())

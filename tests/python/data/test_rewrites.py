@@ -109,7 +109,8 @@ def test_without_files_each_worker_has_its_share_of_elements():
 
 
 def test_shards_that_were_hinted_are_numbered():
-    dataset = Dataset.range(10).shard(tf.data.experimental.SHARD_HINT, tf.data.experimental.SHARD_HINT).map(lambda x: -x)
+    hint = tf.data.experimental.SHARD_HINT
+    dataset = Dataset.range(10).shard(hint, hint).map(lambda x: -x)
     assert elements(_with_policy(dataset, AutoShardPolicy.HINT, 5, 3)) == [-3, -8]
 
 

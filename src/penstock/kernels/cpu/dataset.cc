@@ -1,8 +1,11 @@
 // What is asked of a dataset as a whole.
 #include "penstock/data/batching.h"
+#include "penstock/data/dataset_graph.h"
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
+#include "penstock/data/snapshot.h"
+#include "penstock/io/convert.h"
 #include "penstock/io/record_stream.h"
 #include "penstock/kernel/may_block.h"
 
@@ -33,7 +36,7 @@ class Reduce {
 
   void operator()(KernelContext& k) const {
     data::Iteration iteration(data::DatasetFrom(k.input(0)), data::NewScope(k), k);
-    data::CapturedFunction function{function_, {}, "ReduceDataset:"};
+    data::CapturedFunction function{function_, {}, "ReduceDataset:", nullptr};
     Element state, element;
     for (int i = 1; i <= num_state_; ++i) state.push_back(k.Take(i));
     for (int i = 1 + num_state_; i < k.num_inputs(); ++i) function.captured.push_back(k.input(i));
@@ -108,6 +111,66 @@ struct ToRecords {
   }
 };
 
+class ToGraph {
+ public:
+  explicit ToGraph(const NodeView& node) {
+    constexpr int64_t kFailOnState = 2;  // as TensorFlow numbers its policies
+    const bool fails = node.op().FindAttr("external_state_policy")
+                           ? node.attr<int64_t>("external_state_policy") == kFailOnState
+                           : !node.attr<bool>("allow_stateful");
+    policy_ = fails ? data::StatePolicy::kFail : data::StatePolicy::kAllow;
+  }
+  void operator()(KernelContext& k) const {
+    const GraphDef graph = data::GraphOf(*data::DatasetFrom(k.input(0)), data::FunctionsOf(k).library(), policy_);
+    k.SetOutput(0, Tensor(TString(SerializeGraphDef(graph))));
+  }
+
+ private:
+  data::StatePolicy policy_;
+};
+
+struct FromGraph {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, data::ToVariant(data::DatasetOf(k, ParseGraphDef(k.Scalar<TString>(0).view()))));
+  }
+};
+
+// All devices hold datasets in the same form.
+struct SameDataset {
+  void operator()(KernelContext& k) const {
+    (void)data::DatasetFrom(k.input(0));
+    k.SetOutput(0, k.input(0));
+  }
+};
+
+// Writes the elements to a directory.
+class Save {
+ public:
+  explicit Save(const NodeView& node)
+      : compression_(node.attr<std::string>("compression")),
+        shard_(std::make_shared<const FuncRef>(node.attr<FuncRef>("shard_func"))),
+        use_shard_(node.attr<bool>("use_shard_func")) {}
+
+  void operator()(KernelContext& k) const {
+    std::optional<data::CapturedFunction> shard;
+    if (use_shard_) {
+      shard = data::CapturedFunction{shard_, {}, "SaveDataset:", data::FunctionsOf(k).own_library()};
+      for (int i = 2; i < k.num_inputs(); ++i) shard->captured.push_back(k.input(i));
+    }
+    data::Iteration iteration(
+        data::MakeSave(data::DatasetFrom(k.input(0)), k.Scalar<TString>(1).str(), compression_, std::move(shard)),
+        data::NewScope(k), k);
+    Element element;
+    while (iteration.Next(k.step(), &element)) {
+    }
+  }
+
+ private:
+  const std::string compression_;
+  const std::shared_ptr<const FuncRef> shard_;
+  const bool use_shard_;
+};
+
 }  // namespace
 
 void RegisterDatasetKernels(KernelRegistry& kernels) {
@@ -118,6 +181,10 @@ void RegisterDatasetKernels(KernelRegistry& kernels) {
   kernels.Add<BlockingKernel<SingleElement>>("DatasetToSingleElement");
   kernels.Add<BlockingKernel<Reduce>>("ReduceDataset");
   kernels.Add<BlockingKernel<MapDefun>>("MapDefun");
+  kernels.Add<BlockingKernel<Save>>("SaveDataset");
+  for (const char* op : {"DatasetToGraph", "DatasetToGraphV2"}) kernels.Add<ToGraph>(op);
+  kernels.Add<BlockingKernel<FromGraph>>("DatasetFromGraph");
+  for (const char* op : {"WrapDatasetVariant", "UnwrapDatasetVariant"}) kernels.Add<SameDataset>(op);
 }
 
 }  // namespace penstock

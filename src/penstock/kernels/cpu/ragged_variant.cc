@@ -23,6 +23,22 @@ class RaggedTensorVariant : public VariantValue {
     *tensors = splits;
     tensors->push_back(values);
   }
+  static Ref<VariantValue> Decode(std::string_view, std::vector<Tensor> tensors) {
+    if (tensors.empty()) throw InvalidArgument("A RaggedTensorVariant has no values");
+    Tensor values = std::move(tensors.back());
+    tensors.pop_back();
+    if (values.rank() == 0) throw InvalidArgument("The values of a RaggedTensorVariant are a scalar");
+    int64_t rows = values.dim(0);
+    for (auto split = tensors.rbegin(); split != tensors.rend(); ++split) {
+      const bool is_vector = (split->dtype() == DT_INT32 || split->dtype() == DT_INT64) && split->rank() == 1 &&
+                             split->num_elements() > 0 && split->dtype() == tensors[0].dtype();
+      bool fits = is_vector && split->IntAt(0) == 0 && split->IntAt(split->num_elements() - 1) == rows;
+      for (int64_t i = 1; fits && i < split->num_elements(); ++i) fits = split->IntAt(i - 1) <= split->IntAt(i);
+      if (!fits) throw InvalidArgument("The row splits of a RaggedTensorVariant do not fit: ", split->ToString());
+      rows = split->num_elements() - 1;
+    }
+    return MakeRef<RaggedTensorVariant>(std::move(tensors), std::move(values));
+  }
   Ref<VariantValue> ZerosLike() const override {
     Tensor zeros(values.dtype(), values.shape());
     ZeroElements(values.dtype(), zeros.mutable_raw(), zeros.num_elements());
@@ -240,6 +256,7 @@ struct RaggedTensorToVariantGradient {
 }  // namespace
 
 void RegisterRaggedVariantKernels(KernelRegistry& kernels) {
+  SetVariantDecoder("RaggedTensorVariant", &RaggedTensorVariant::Decode);
   kernels.Add<RaggedTensorToVariant>("RaggedTensorToVariant");
   kernels.Add<RaggedTensorFromVariant>("RaggedTensorFromVariant");
   kernels.Add<RaggedTensorToVariantGradient>("RaggedTensorToVariantGradient");

@@ -208,6 +208,7 @@ struct TakeMany {
 }  // namespace
 
 void RegisterSparsePartsKernels(KernelRegistry& kernels) {
+  SetVariantDecoder(BoxedTensor::kTypeName, &BoxedTensor::Decode);
   kernels.Add<SerializeOne>("SerializeSparse");
   kernels.Add<SerializeMany>("SerializeManySparse");
   kernels.Add<Deserialize<false>>("DeserializeSparse");

@@ -1,0 +1,123 @@
+#include "penstock/data/dataset_graph.h"
+
+#include <map>
+#include <set>
+
+#include "penstock/data/fused_function.h"
+#include "penstock/graph/import.h"
+
+namespace penstock::data {
+namespace {
+
+constexpr std::string_view kResult = "_Retval";
+
+class GraphWriter {
+ public:
+  GraphWriter(FunctionLibraryPtr session_library, StatePolicy policy)
+      : session_library_(std::move(session_library)), policy_(policy) {
+    graph_.versions.producer = kGraphDefVersion;
+  }
+
+  GraphDef Write(const Dataset& dataset) {
+    const std::string name = AddDataset(dataset);
+    graph_.nodes.push_back({"dataset", std::string(kResult), "", {name}, {{"T", DT_VARIANT}, {"index", 0}}, {}, {}});
+    return std::move(graph_);
+  }
+
+ private:
+  std::string AddDataset(const Dataset& dataset) {
+    const auto it = names_.find(&dataset);
+    if (it != names_.end()) return it->second;
+    const Recipe& recipe = dataset.recipe();
+    if (!recipe.op) throw Unimplemented(dataset.name(), "Dataset cannot be written as a graph");
+    const FunctionLibraryPtr& library = recipe.library ? recipe.library : session_library_;
+    AddFunctions(*recipe.attrs, library, recipe.op->name);
+    std::vector<std::string> inputs;
+    for (const Tensor& input : recipe.inputs) inputs.push_back(AddInput(input, recipe));
+    return names_[&dataset] = AddNode(recipe.op->name, std::move(inputs), *recipe.attrs);
+  }
+
+  std::string AddInput(const Tensor& input, const Recipe& recipe) {
+    if (const Dataset* dataset = AsDataset(input)) return AddDataset(*dataset);
+    if (input.dtype() != DT_RESOURCE) {
+      return AddNode("Const", {}, {{"dtype", input.dtype()}, {"value", input}});
+    }
+    // What iterators share and nothing else uses.
+    if (IsInput(input, recipe, "seed_generator")) return AddNode("DummySeedGenerator", {}, {});
+    if (IsInput(input, recipe, "cache")) return AddNode("DummyMemoryCache", {}, {});
+    throw FailedPrecondition(recipe.op->name, " cannot be written as a graph: it uses the resource ",
+                             input.num_elements() == 1 ? input.data<ResourceHandle>()->name : "");
+  }
+
+  static bool IsInput(const Tensor& input, const Recipe& recipe, std::string_view name) {
+    return recipe.op->InputIndex(name) >= 0 &&
+           &recipe.inputs[InputRange(*recipe.op, *recipe.attrs, name).first] == &input;
+  }
+
+  std::string AddNode(const std::string& op, std::vector<std::string> inputs, AttrMap attrs) {
+    std::string name = StrCat(op, "/_", graph_.nodes.size());
+    graph_.nodes.push_back({name, op, "", std::move(inputs), std::move(attrs), {}, {}});
+    return name;
+  }
+
+  void AddFunctions(const AttrMap& attrs, const FunctionLibraryPtr& library, const std::string& user) {
+    for (const auto& [name, value] : attrs) {
+      if (const FuncRef* f = value.If<FuncRef>()) AddFunction(*f, library, user);
+      if (const auto* functions = value.If<std::vector<FuncRef>>()) {
+        for (const FuncRef& f : *functions) AddFunction(f, library, user);
+      }
+    }
+  }
+
+  void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library, const std::string& user) {
+    const auto found = library ? library->FindShared(function.name) : nullptr;
+    if (!found || !functions_.insert(function.name).second) return;
+    if (policy_ == StatePolicy::kFail && IsStateful(function, library)) {
+      throw FailedPrecondition(user, ": function ", function.name, " is stateful.");
+    }
+    graph_.functions.push_back(found);
+    for (const NodeDef& node : found->nodes) {
+      AddFunction({node.op, {}}, library, user);
+      AddFunctions(node.attrs, library, user);
+    }
+  }
+
+  const FunctionLibraryPtr session_library_;
+  const StatePolicy policy_;
+  GraphDef graph_;
+  std::map<const Dataset*, std::string> names_;
+  std::set<std::string> functions_;
+};
+
+}  // namespace
+
+GraphDef GraphOf(const Dataset& dataset, const FunctionLibraryPtr& session_library, StatePolicy policy) {
+  return GraphWriter(session_library, policy).Write(dataset);
+}
+
+Ref<const Dataset> DatasetOf(KernelContext& k, GraphDef graph_def) {
+  std::string result;
+  std::erase_if(graph_def.nodes, [&](const NodeDef& node) {
+    if (node.op != kResult) return false;
+    if (!node.inputs.empty()) result = node.inputs[0];
+    return true;
+  });
+  if (result.empty()) throw InvalidArgument("The graph of a dataset has no node ", kResult);
+  Graph graph;
+  ImportOptions options;
+  options.return_tensors = {result};
+  const ImportResults imported = ImportGraphDef(std::move(graph_def), options, &graph);
+  FunctionSpec spec;
+  spec.name = "dataset_graph";
+  spec.append_hash = true;
+  spec.outputs = imported.return_tensors;
+  spec.output_names = {"dataset"};
+  const std::shared_ptr<FunctionDef> function = GraphToFunction(graph, spec);
+  const auto scope = FunctionsOf(k).NewScope(graph.library()->With(function));
+  Element made;
+  scope->Bind({function->signature.name, {}})->Call({}, k.step().cancellation, k.step().interrupts_seen, &made);
+  RequireComponents(made, 1);
+  return DatasetFrom(made[0]);
+}
+
+}  // namespace penstock::data

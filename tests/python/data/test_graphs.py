@@ -1,0 +1,58 @@
+"""Datasets written down as graphs, and made of graphs."""
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+Dataset = tf.data.Dataset
+
+
+@pytest.fixture(autouse=True)
+def eagerly():
+    with context.eager_mode():
+        yield
+
+
+def graph_of(dataset, **policy):
+    return tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor, **policy)
+
+
+def made_again(dataset, **policy):
+    variant = tf.raw_ops.DatasetFromGraph(graph_def=graph_of(dataset, **policy))
+    return tf.data.experimental.from_variant(variant, dataset.element_spec)
+
+
+@pytest.mark.parametrize("build", [
+    lambda: Dataset.range(7).map(lambda x: x * 2).filter(lambda x: x > 3).batch(3),
+    lambda: Dataset.zip((Dataset.range(3), Dataset.from_tensor_slices(["a", "b", "c"]))).repeat(2).prefetch(1),
+    lambda: Dataset.range(3).flat_map(lambda x: Dataset.range(x).map(lambda y: y + x)).concatenate(Dataset.range(2)),
+    lambda: Dataset.range(9).shuffle(4, seed=3).cache(),
+    lambda: Dataset.range(5).map(lambda x: x + tf.constant(3, tf.int64), num_parallel_calls=2).take(4),
+])
+def test_a_dataset_made_of_its_graph_is_the_same(build):
+    dataset = build()
+    expected, made = list(dataset.as_numpy_iterator()), list(made_again(dataset).as_numpy_iterator())
+    assert repr(made) == repr(expected)
+
+
+def test_the_graph_is_one_that_tensorflow_knows():
+    graph = tf.compat.v1.GraphDef.FromString(graph_of(Dataset.range(7).map(lambda x: x + 1).batch(2)).numpy())
+    assert [node.op for node in graph.node if node.op != "Const"] == [
+        "RangeDataset", "MapDataset", "BatchDatasetV2", "_Retval"]
+    assert graph.node[-1].input[0] == graph.node[-2].name
+    assert [f.signature.name for f in graph.library.function] == [
+        next(n for n in graph.node if n.op == "MapDataset").attr["f"].func.name]
+
+
+def test_what_cannot_be_written():
+    stateful = Dataset.range(3).map(lambda x: tf.random.uniform([]))
+    assert graph_of(stateful).numpy()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="stateful"):
+        graph_of(stateful, external_state_policy=2)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 0)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="resource"):
+        graph_of(Dataset.range(3).map(lambda x: table.lookup(tf.cast(x, tf.int32))))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.raw_ops.DatasetFromGraph(graph_def=b"")
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.raw_ops.DatasetFromGraph(graph_def=b"\xff")

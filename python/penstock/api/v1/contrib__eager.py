@@ -7,6 +7,11 @@ FROM = {
         GradientTape gradients_function implicit_gradients=implicit_grad
         implicit_value_and_gradients=implicit_val_and_grad make_vjp
         value_and_gradients_function=val_and_grad_function""",
+    "data.ops.iterator_ops": "Iterator=IteratorV2",
+    "eager.def_function": "function",
+    "eager.function": "defun",
+    "framework.tensor_spec": "TensorSpec",
+    "ops.template": "make_template",
     "ops.custom_gradient": "custom_gradient",
     "ops.script_ops": "py_func",
     "ops.resource_variable_ops": "Variable=ResourceVariable",

@@ -2,11 +2,19 @@
 FROM = {
     "contrib.framework.arg_scope": """
         add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope""",
+    "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
         add_model_variable assert_global_step assign_from_values create_global_step filter_variables get_global_step
         get_local_variables get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
         get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
         local_variable model_variable variable""",
     "training.checkpoint_utils": "init_from_checkpoint list_variables load_checkpoint load_variable",
+    "framework.smart_cond": "smart_case smart_cond smart_constant_value",
+    "framework.tensor_spec": "BoundedTensorSpec TensorSpec",
+    "framework.tensor_util": "is_tensor",
+    "ops.check_ops": "assert_same_float_dtype assert_scalar",
+    "ops.script_ops": "py_func",
+    "ops.sort_ops": "argsort sort",
+    "util.deprecation": "deprecated deprecated_arg_values deprecated_args",
 }
 NAMES = {"nest": "util.nest:"}

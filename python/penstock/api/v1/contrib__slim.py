@@ -1,7 +1,9 @@
 """tf.contrib.slim: layers, losses' names, variables and arg_scope in one place."""
 FROM = {
     "contrib.framework.arg_scope": "add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope",
+    "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
+        add_model_variable assign_from_values
         assert_global_step create_global_step filter_variables get_global_step get_local_variables get_model_variables
         get_or_create_global_step get_trainable_variables get_unique_variable get_variables get_variables_by_name
         get_variables_by_suffix get_variables_to_restore global_variable local_variable model_variable variable""",

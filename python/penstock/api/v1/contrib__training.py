@@ -1,5 +1,6 @@
 """tf.contrib.training."""
 FROM = {
+    "contrib.training.evaluation": "SummaryAtEndHook evaluate_repeatedly",
     "contrib.training.hparam": "HParams parse_values",
     "contrib.training.training": """
         add_gradients_summaries clip_gradient_norms clip_gradient_norms_fn create_train_op multiply_gradients train""",

@@ -1,0 +1,2 @@
+"""tf.contrib.slim.evaluation."""
+FROM = {"contrib.slim.evaluation": "checkpoints_iterator evaluate_once evaluation_loop wait_for_new_checkpoint"}

@@ -1,0 +1,2 @@
+"""tf.contrib.slim.losses: those of tf.contrib.losses."""
+from penstock.api.v1.contrib__losses import FROM as FROM

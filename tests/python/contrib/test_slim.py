@@ -42,13 +42,13 @@ def test_a_model_is_trained_and_evaluated(tmp_path):
         tf.train.get_or_create_global_step()
         predictions, labels = model()
         value, update = slim.metrics.streaming_accuracy(predictions, labels)
-        tf.summary.scalar("accuracy", value)
+        tf.summary.scalar("share", value)
         accuracy = slim.evaluation.evaluate_once("", tf.train.latest_checkpoint(str(tmp_path)),
                                                  str(tmp_path / "eval"), num_evals=2, eval_op=update, final_op=value)
     assert accuracy > .95
     events = [e for path in (tmp_path / "eval").iterdir() for e in tf.train.summary_iterator(str(path))]
-    written = [(e.step, v.tag, v.simple_value) for e in events for v in e.summary.value if v.tag == "accuracy"]
-    assert written == [(60, "accuracy", pytest.approx(accuracy))]
+    written = [(e.step, v.tag, v.simple_value) for e in events for v in e.summary.value if v.tag == "share"]
+    assert written == [(60, "share", pytest.approx(accuracy))]
 
 
 def test_new_checkpoints_are_evaluated(tmp_path):

@@ -626,3 +626,46 @@ def test_elements_that_branches_and_bodies_set(function, n):
 
 def test_containers_of_objects_stay_pythons():
     assert int(tf.function(objects_beside)(tf.constant(5))) == 1
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_elements_of_a_surrounding_functions_containers(n):
+    def program():
+        kept, table = [0], {"a": {"b": 1}}
+
+        def f(n):
+            if n > 3:
+                kept[0] += n
+            for i in tf.range(n):
+                table["a"]["b"] += i
+            return kept[0], table["a"]["b"]
+        return f
+
+    traced, plain = tf.function(program())(tf.constant(n)), program()(n)
+    assert [int(x) for x in traced] == [int(x) for x in plain]
+
+
+def test_built_in_functions_over_datasets():
+    def f(first, second):
+        total = tf.constant(0, tf.int64)
+        for i, (a, b) in enumerate(zip(first, second)):
+            total += i * a * b
+        for x in map(lambda a, b: a + b, first, second):
+            total += x
+        for x in filter(lambda x: x > 2, first):
+            total += x
+        return total, len(first), any(first.map(lambda x: x > 3)), all(first.map(lambda x: x > 3))
+
+    total, size, some, every = tf.function(f)(tf.data.Dataset.range(5), tf.data.Dataset.range(1, 6))
+    assert int(total) == sum(i * i * (i + 1) for i in range(5)) + sum(2 * i + 1 for i in range(5)) + 7
+    assert int(size) == 5 and bool(some) and not bool(every)
+
+
+def test_a_branch_that_leaves_nothing():
+    def f(x):
+        if x > 0:
+            return None
+        return x
+
+    with pytest.raises(ValueError, match="is None at the end of the main branch"):
+        tf.function(f)(tf.constant(1))

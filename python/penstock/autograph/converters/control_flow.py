@@ -12,6 +12,7 @@ class ControlFlow:
         names = activity.Names(body)
         self._namer = namer
         self._local = frozenset(local)
+        self._foreign = set()  # lists and dicts of surrounding functions and the module whose elements are set
         self._global = frozenset(declared_global)
         self._declared = names.declared
         self._liveness = activity.Liveness(body, names.inner)
@@ -43,10 +44,11 @@ class ControlFlow:
         names, attributes, containers = [], [], set()
         for block in blocks:
             found = activity.Names(block)
-            elements = [e for e in found.elements if "." in e or e in self._local]
+            elements = found.elements
             containers.update(elements)
-            names += [n for n in found.written + [e for e in elements if "." not in e] if n not in names]
-            attributes += [a for a in found.attributes + [e for e in elements if "." in e] if a not in attributes]
+            self._foreign.update(e for e in elements if "." not in e and e not in self._local)
+            names += [n for n in found.written + list(filter(self._is_plain, elements)) if n not in names]
+            attributes += [a for a in found.attributes + elements if not self._is_plain(a) and a not in attributes]
         attributes = [a for a in attributes if a.split(".")[0] not in names
                       and not any(a.startswith(other + ".") for other in attributes)]
         return names, attributes, containers
@@ -62,10 +64,14 @@ class ControlFlow:
                 self.state.append(name)
         return behind + attributes, inside
 
+    def _is_plain(self, name):
+        """Whether state is set by assigning to this name."""
+        return "." not in name and name not in self._foreign
+
     # Functions
 
     def _sharing(self, names, old):
-        plain = [n for n in names if "." not in n]
+        plain = [n for n in names if self._is_plain(n)]
         lines = []
         if plain:
             lines.append("nonlocal " + ", ".join(plain))
@@ -77,18 +83,19 @@ class ControlFlow:
 
     def _state_functions(self, names, old):
         get, put = self._namer.new("get_state"), self._namer.new("set_state")
-        values = ", ".join(n if "." not in n else f"ag__.ldu(lambda: {n}, {n!r})" for n in names)
+        values = ", ".join(n if self._is_plain(n) else f"ag__.ldu(lambda: {n}, {n!r})" for n in names)
         made = [code.statement(f"def {get}():\n    return ({values}{',' if names else ''})", old)]
         setter = code.statement(f"def {put}(vars_):\n    pass", old)
         if names:
             setter.body = self._sharing(names, old)
-            plain = [n for n in names if "." not in n]
-            if len(plain) == len(names):
+            if all(map(self._is_plain, names)):
                 setter.body += code.statements(f"({', '.join(names)},) = vars_", old)
             else:
                 for i, n in enumerate(names):
                     line = f"{n} = vars_[{i}]"
-                    if "." in n:  # an attribute that was not there stays so
+                    if n in self._foreign:
+                        line = f"ag__.refill({n}, vars_[{i}])"
+                    elif "." in n:  # an attribute that was not there stays so
                         line = f"if not ag__.is_undefined(vars_[{i}]):\n    {line}"
                     setter.body += code.statements(line, old)
         return made + [setter], get, put

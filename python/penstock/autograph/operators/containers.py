@@ -45,5 +45,11 @@ def refilled(old, new):
     return old
 
 
+def refill(old, new):
+    """Puts into a list or dict what is in another."""
+    if old is not new and type(old) in (list, dict) and type(new) is type(old):
+        refilled(old, new)
+
+
 def _part(old, new):
     return refilled(old, new) if type(old) in (list, dict) and type(new) is type(old) else new

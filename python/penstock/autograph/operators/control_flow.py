@@ -102,6 +102,8 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
         contents.restore()
     (first, mine, raw), (second, other, raw_other) = seen
     for name, a, b in zip(symbol_names, first, second):
+        if (a is None) != (b is None):
+            raise ValueError(f"{name!r} is None at the end of the {'main' if a is None else 'else'} branch.")
         try:
             nest.assert_same_structure(a, b, expand_composites=True)
         except (TypeError, ValueError) as e:

@@ -1,4 +1,5 @@
 """Python's built-in functions over tensors."""
+from penstock.framework import defaults
 from penstock.framework.tensor import Tensor
 
 
@@ -10,8 +11,17 @@ def _any_symbolic(args):
     return any(_symbolic(x) for x in args)
 
 
+def _datasets(values):
+    """Whether there are values, all of them datasets."""
+    return bool(values) and all(hasattr(x, "__ag_for_stmt__") and hasattr(x, "cardinality") for x in values)
+
+
 def len_(s):
-    """len(); of a tensor of a graph, the size of its first dimension."""
+    """len(); of a tensor of a graph, the size of its first dimension; of a dataset, its cardinality."""
+    if hasattr(s, "flow") and hasattr(s, "size"):  # a TensorArray
+        return s.size()
+    if _datasets([s]) and not defaults.get_default_graph()._eager:
+        return _cardinality(s)
     if not _symbolic(s):
         return len(s)
     if s.shape.rank == 0:
@@ -20,6 +30,16 @@ def len_(s):
         return s.shape.as_list()[0]
     from penstock.ops import array_ops
     return array_ops.shape(s)[0]
+
+
+def _cardinality(dataset):
+    from penstock.framework import gen, ops
+    from penstock.ops import control_flow_ops
+    count = dataset.cardinality()
+    known = control_flow_ops.Assert(gen.greater_equal(count, 0), [
+        "len requires dataset with definitive and finite cardinality"])
+    with ops.control_dependencies([known]):
+        return gen.identity(count)
 
 
 def range_(start_or_stop, stop=None, step=None):
@@ -67,11 +87,24 @@ def _parsed(x, dtype):
 
 def enumerate_(s, start=0):
     """enumerate()"""
-    if hasattr(s, "enumerate"):
-        return s.enumerate(start)
-    if _symbolic(s):
-        raise NotImplementedError("enumerate of a tensor is not supported")
-    return enumerate(s, start)
+    return s.enumerate(start) if _datasets([s]) else enumerate(s, start)
+
+
+def zip_(*iterables):
+    """zip(); of datasets, a dataset."""
+    return type(iterables[0]).zip(iterables) if _datasets(iterables) else zip(*iterables)
+
+
+def map_(function, *iterables):
+    """map(); of datasets, a dataset."""
+    if not _datasets(iterables):
+        return map(function, *iterables)
+    return (iterables[0] if len(iterables) == 1 else zip_(*iterables)).map(function)
+
+
+def filter_(function, iterable):
+    """filter(); of a dataset, a dataset."""
+    return iterable.filter(function) if _datasets([iterable]) else filter(function, iterable)
 
 
 def sorted_(iterable, key=None, reverse=False):
@@ -88,6 +121,10 @@ def sorted_(iterable, key=None, reverse=False):
 
 def _reduced(name, function):
     def reduced(*args, **kwargs):
+        if function in (any, all) and _datasets(args):
+            from penstock.framework import gen
+            combine = gen.logical_or if function is any else gen.logical_and
+            return args[0].reduce(function is all, lambda found, x: combine(found, x))
         if len(args) == 1 and _symbolic(args[0]) and not kwargs:
             from penstock.ops import math_ops
             if args[0].shape.rank != 1:
@@ -121,7 +158,7 @@ def sum_(values, start=0):
 
 
 _OVERLOADS = {len: len_, range: range_, abs: abs_, float: float_, int: int_, enumerate: enumerate_, sorted: sorted_,
-              max: max_, min: min_, any: any_, all: all_, sum: sum_}
+              max: max_, min: min_, any: any_, all: all_, sum: sum_, zip: zip_, map: map_, filter: filter_}
 
 
 def overload_of(function):

@@ -1,12 +1,15 @@
 """python -m penstock: runs a TensorFlow program on Penstock."""
 import ast
+import importlib.machinery
 import os
 import re
+import runpy
 import sys
 import types
 
 _USAGE = """\
 usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
+       python -m penstock [--v1 | --v2] -m MODULE [ARGUMENT...]
        python -m penstock doctor
        python -m penstock inspect FILE
        python -m penstock records {count,show,convert,shard} FILE...
@@ -14,7 +17,7 @@ usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock draw GRAPH -o GRAPH.svg [--depth N] [--expand SCOPE]...
        python -m penstock --version
 
-SCRIPT runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
+SCRIPT, or MODULE, runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
 either the script's source decides: tf.contrib, tf.Session, tf.placeholder and other names that only version 1 has at
 the top level mean version 1.
 """
@@ -72,16 +75,20 @@ def _module_names(source):
     return names
 
 
-def run_script(path, arguments, version=None):
-    """Runs a program as `python PATH ARGUMENTS` would, on Penstock."""
-    with open(path, "rb") as f:
-        source = f.read()
+def _install(version, what, source):
     from penstock import alias
     if version is None:
         version, why = decide(source)
         print("penstock: %s runs as TensorFlow %s (%s; --v1 and --v2 choose)" %
-              (path, alias.VERSIONS[version], why), file=sys.stderr)
+              (what, alias.VERSIONS[version], why), file=sys.stderr)
     alias.install(version)
+
+
+def run_script(path, arguments, version=None):
+    """Runs a program as `python PATH ARGUMENTS` would, on Penstock."""
+    with open(path, "rb") as f:
+        source = f.read()
+    _install(version, path, source)
     sys.argv = [path] + list(arguments)
     sys.path[0] = os.path.dirname(os.path.abspath(path))
     module = types.ModuleType("__main__")
@@ -90,6 +97,26 @@ def run_script(path, arguments, version=None):
     # The program is the main module: flags, pickle and multiprocessing look there.
     sys.modules["__main__"] = module
     exec(compile(source, path, "exec"), module.__dict__)
+
+
+def run_module(name, arguments, version=None):
+    """Runs a program as `python -m NAME ARGUMENTS` would, on Penstock. ImportError if there is no such module."""
+    sys.path[0] = os.getcwd()
+    # Found without importing its packages: they may import TensorFlow, and the alias must come first.
+    spec, path, parts = None, None, name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = importlib.machinery.PathFinder.find_spec(".".join(parts[:end]), path)
+        path = None if spec is None else spec.submodule_search_locations
+        if spec is None or (path is None and end < len(parts)):
+            raise ModuleNotFoundError("No module named %r" % name, name=name)
+    if path is not None:
+        spec = importlib.machinery.PathFinder.find_spec(name + ".__main__", path)
+    source = spec.loader.get_source(spec.name) if spec is not None and spec.loader is not None else None
+    if source is None:
+        raise ModuleNotFoundError("No code of module %r can be run" % name, name=name)
+    _install(version, name, source)
+    sys.argv = [spec.origin] + list(arguments)
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
 def doctor(out=None):
@@ -167,6 +194,8 @@ def main(arguments=None):
     version = None
     while arguments and arguments[0].startswith("-"):
         option = arguments.pop(0)
+        if option == "-m" and arguments:
+            return _run(run_module, arguments, version)
         if option in ("--v1", "--v2"):
             version = option[2:]
         elif option == "--version":
@@ -200,8 +229,12 @@ def main(arguments=None):
     if not os.path.exists(arguments[0]):
         print("penstock: can't open file %r: No such file" % arguments[0], file=sys.stderr)
         return 2
+    return _run(run_script, arguments, version)
+
+
+def _run(run, arguments, version):
     try:
-        run_script(arguments[0], arguments[1:], version)
+        run(arguments[0], arguments[1:], version)
     except ImportError as e:
         if str(e).startswith("Penstock does not have"):
             print("penstock: %s" % e, file=sys.stderr)

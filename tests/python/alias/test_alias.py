@@ -124,6 +124,32 @@ if __name__ == "__main__":
     assert "1.15.5" in done.stderr and "tf.app" in done.stderr
 
 
+def test_a_module_runs_whose_packages_import_tensorflow(tmp_path, monkeypatch):
+    package = tmp_path / "program"
+    package.mkdir()
+    (package / "__init__.py").write_text("import tensorflow as tf\nVERSION = tf.__version__\n")
+    (package / "helper.py").write_text("WHAT = 'helped'\n")
+    (package / "main.py").write_text("""
+import sys
+import tensorflow as tf
+from . import VERSION, helper
+
+def main(argv):
+    print(argv[1:], helper.WHAT, VERSION, __name__, sys.modules["__main__"].main is main)
+
+if __name__ == "__main__":
+    tf.app.run()
+""")
+    monkeypatch.chdir(tmp_path)
+    done = run("-m", "penstock", "-m", "program.main", "a", "--b")
+    assert done.returncode == 0, done.stderr
+    assert "program.main runs as TensorFlow 1.15.5 (it uses tf.app" in done.stderr
+    assert done.stdout.strip() == "['a', '--b'] helped 1.15.5 __main__ True"
+    done = run("-m", "penstock", "--v1", "-m", "program.absent")
+    assert done.returncode == 1 and "No module named 'program.absent'" in done.stderr
+    assert "No code of module 'program'" in run("-m", "penstock", "-m", "program").stderr
+
+
 def test_a_script_that_fails(tmp_path):
     script = tmp_path / "program.py"
     script.write_text("import tensorflow as tf\n\n\nraise SystemExit(7)\n")

@@ -87,3 +87,11 @@ def test_embeddings_are_named_for_the_projector(tmp_path):
     assert (tmp_path / "projector_config.pbtxt").read_text() == (
         'embeddings {\n  tensor_name: "w"\n  metadata_path: "words.tsv"\n  sprite {\n    image_path: "all.png"\n'
         '    single_image_dim: 8\n    single_image_dim: 8\n  }\n}\n')
+
+
+def test_modes_of_contrib_learn():
+    modes = tf.contrib.learn.ModeKeys
+    assert (modes.TRAIN, modes.EVAL, modes.INFER) == ("train", "eval", "infer")
+    modes.validate("infer")
+    with pytest.raises(ValueError, match="predict"):
+        modes.validate("predict")

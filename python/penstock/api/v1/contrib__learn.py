@@ -1,0 +1,2 @@
+"""tf.contrib.learn."""
+FROM = {"contrib.learn.mode_keys": "ModeKeys"}

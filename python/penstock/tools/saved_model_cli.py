@@ -31,7 +31,7 @@ _OP_DENYLIST = frozenset(("ReadFile", "WriteFile", "PrintV2"))
 
 def _show_tag_sets(directory):
     print("The given SavedModel contains the following tag-sets:")
-    for tags in saved_model_utils.get_saved_model_tag_sets(directory):
+    for tags in sorted(map(sorted, saved_model_utils.get_saved_model_tag_sets(directory))):
         print(repr(", ".join(tags)))
 
 

@@ -158,3 +158,17 @@ def test_hooks(tmp_path, monkeypatch, capsys):
             while not sess.should_stop():
                 sess.run(train)
     assert 'Tensor "train:0"' in capsys.readouterr().out
+
+
+def test_watches_as_tuples(program, tmp_path):
+    sess, x, z = program
+    tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path), watch_fn=lambda fetches, feeds: (
+        "DebugNanCount", "y|z$")).run(z, {x: [1, 2]})
+    dumped = dump_of(str(tmp_path)).dumped_tensor_data
+    assert {(d.node_name, d.debug_op) for d in dumped} == {("y", "DebugNanCount"), ("z", "DebugNanCount")}
+
+
+def test_values_of_records_hold_no_infinity():
+    values = np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")])
+    assert not tf_debug.has_inf_or_nan(None, values) and not tf_debug.has_inf_or_nan(None, np.array([{}, None]))
+    assert tf_debug.has_inf_or_nan(None, np.float32([1, np.inf]))

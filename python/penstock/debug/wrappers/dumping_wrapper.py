@@ -17,10 +17,12 @@ def new_run_directory(root, lock=threading.Lock(), _last=[0]):
 class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
     """Each run is dumped into a directory run_TIME of its own below `session_root`, for DebugDumpDir.
 
-    watch_fn(fetches, feeds): WatchOptions, or the older (debug ops, {keyword of watch_graph: value}).
+    watch_fn(fetches, feeds): WatchOptions, or a tuple of their first fields: debug ops, expression for node names, for types.
     """
 
-    def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None):
+    def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None,
+                 log_usage=True):
+        del log_usage
         super().__init__(sess, thread_name_filter, bool(pass_through_operrors))
         session_root = os.path.expanduser(session_root)
         if gfile.Exists(session_root):
@@ -35,11 +37,7 @@ class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
         self._session_root, self._watch_fn = session_root, watch_fn
 
     def _debugged_run(self, fetches, feed_dict, options, run_metadata):
-        watch = None
-        if self._watch_fn is not None:
-            watch = self._watch_fn(fetches, feed_dict)
-            if isinstance(watch, tuple):
-                watch = framework.WatchOptions(debug_ops=watch[0], **dict(*watch[1:2]))
+        watch = framework.watch_of(self._watch_fn, fetches, feed_dict)
         url = "file://" + new_run_directory(self._session_root)
         return self._sess.run(fetches, feed_dict=feed_dict, run_metadata=run_metadata,
                               options=framework.watched_options(options, self.graph, url, watch))

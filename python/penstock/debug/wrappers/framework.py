@@ -11,7 +11,7 @@ class WatchOptions:
 
     def __init__(self, debug_ops=None, node_name_regex_whitelist=None, op_type_regex_whitelist=None,
                  tensor_dtype_regex_whitelist=None, tolerate_debug_op_creation_failures=False):
-        self.debug_ops = debug_ops or ["DebugIdentity"]
+        self.debug_ops = [debug_ops] if isinstance(debug_ops, str) else debug_ops or ["DebugIdentity"]
         self.node_name_regex_whitelist = node_name_regex_whitelist
         self.op_type_regex_whitelist = op_type_regex_whitelist
         self.tensor_dtype_regex_whitelist = tensor_dtype_regex_whitelist
@@ -22,6 +22,12 @@ class WatchOptions:
                 "tensor_dtype_regex_whitelist=%r, tolerate_debug_op_creation_failures=%r)" % (
                     self.debug_ops, self.node_name_regex_whitelist, self.op_type_regex_whitelist,
                     self.tensor_dtype_regex_whitelist, self.tolerate_debug_op_creation_failures))
+
+
+def watch_of(watch_fn, fetches, feed_dict):
+    """The WatchOptions that a program's function gives for a run, or their first fields as a tuple; None without one."""
+    watch = watch_fn(fetches, feed_dict) if watch_fn is not None else None
+    return WatchOptions(*watch) if isinstance(watch, tuple) else watch
 
 
 def watched_options(options, graph, url, watch=None):

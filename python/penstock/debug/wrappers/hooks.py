@@ -20,9 +20,7 @@ class DumpingDebugHook(session_run_hook.SessionRunHook):
             self._wrapper = dumping_wrapper.DumpingDebugWrapperSession(run_context.session, root, watch_fn,
                                                                        thread_name_filter)
         arguments = run_context.original_args
-        watch = None
-        if self._wrapper._watch_fn is not None:
-            watch = self._wrapper._watch_fn(arguments.fetches, arguments.feed_dict)
+        watch = framework.watch_of(self._wrapper._watch_fn, arguments.fetches, arguments.feed_dict)
         url = "file://" + dumping_wrapper.new_run_directory(self._wrapper._session_root)
         return session_run_hook.SessionRunArgs(
             None, feed_dict=None, options=framework.watched_options(None, run_context.session.graph, url, watch))

@@ -1,4 +1,5 @@
 """py_func: Python functions as ops of a graph."""
+import functools
 import threading
 import traceback
 import weakref
@@ -89,6 +90,10 @@ def _call_as_op(func, inp, Tout, build, name):
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     several = isinstance(Tout, (list, tuple))
+    try:
+        weakref.ref(func)
+    except TypeError:  # NumPy's own functions, for instance
+        func = functools.partial(func)
     token = _py_funcs.insert(func)
     graph = ops.get_default_graph()
     outer = getattr(graph, "_outer_graph", None)

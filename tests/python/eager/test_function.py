@@ -678,3 +678,10 @@ def test_what_is_no_function():
         tf.function(3)
     with pytest.raises(TypeError, match="does not match expected type of bool"):
         tf.function(lambda x: tf.while_loop(lambda i: i, lambda i: i + 1, [x]))(tf.constant(1))
+
+
+def test_wrap_function_and_numpys_own_functions():
+    wrapped = v1.wrap_function(lambda x: x * v1.get_variable("v", initializer=3.0), [tf.TensorSpec([])])
+    assert float(wrapped(tf.constant(2.0))) == 6.0 and [v.name for v in wrapped.variables] == ["v:0"]
+    sine = tf.function(lambda x: tf.numpy_function(np.sin, [x], tf.float32))
+    assert float(sine(tf.constant(1.0))) == pytest.approx(np.sin(1.0))

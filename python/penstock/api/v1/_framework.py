@@ -35,6 +35,7 @@ FROM = {
     "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
     "eager.backprop": "GradientTape",
     "eager.def_function": "function",
+    "eager.wrap_function": "wrap_function",
     "module.module": "Module",
 }
 NAMES = {

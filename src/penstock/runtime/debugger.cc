@@ -65,12 +65,18 @@ void Watch(Graph& graph, Endpoint output, const Wanted& wanted) {
     for (const std::string& url : wanted.urls) spec.push_back(StrCat(op.substr(0, op.find('(')), ";", url, ";0"));
   }
   const DataType type = BaseType(output.type());
+  const std::vector<Consumer> consumers = output.node->consumers();
   Node* copy = graph.AddNode({.op = "Copy",
                               .name = StrCat("__copy_", output.node->name(), "_", output.index),
                               .inputs = {output},
                               .control_inputs = {},
                               .attrs = {{"T", type}, {"tensor_name", tensor}, {"debug_ops_spec", spec}},
                               .device = output.node->device()});
+  if (IsRef(output.type())) {  // the value is taken before anybody may change it
+    for (const Consumer& c : consumers) {
+      if (c.input >= 0 && c.node->input(c.input).index == output.index) graph.AddControlEdge(copy, c.node);
+    }
+  }
   for (size_t i = 0; i < wanted.ops.size(); ++i) {
     auto [op, attrs] = ParseDebugOp(graph, wanted.ops[i]);
     attrs.Set("T", type);

@@ -43,6 +43,7 @@ PACKAGES = {
     "python.summary.writer": "summaries.writer",
     "python.tools": "tools",
     "python.training": "training",
+    "python.training.experimental": "training.experimental",
     "python.training.saving": "training.saving",
     "python.training.tracking": "training.tracking",
     "python.util": "util",

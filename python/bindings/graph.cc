@@ -219,6 +219,10 @@ void BindGraph(nb::module_& m) {
              if (!value) return nb::none();
              return TensorToHandle(*value);
            })
+      .def("set_constant_value",
+           [](PyGraph& g, int id, int output, nb::handle value) {
+             g.graph->SetConstantValue(g.At(nb::make_tuple(id, output)), TensorFromHandle(value));
+           })
       .def("constant_value_as_shape",
            [](PyGraph& g, int id, int output) {
              return ShapeToPython(

@@ -12,6 +12,7 @@ class CompositeTensor:
         raise NotImplementedError(f"{type(self).__name__}._type_spec()")
 
     def _shape_invariant_to_type_spec(self, shape):
+        """What a TensorShape, given as a loop's shape invariant, says of such a value, as a TypeSpec."""
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
     @property

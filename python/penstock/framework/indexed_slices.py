@@ -87,6 +87,13 @@ class IndexedSlices(CompositeTensor):
         from penstock.framework import type_spec
         return type_spec.type_spec_from_value(self)
 
+    def _shape_invariant_to_type_spec(self, shape):
+        """What a loop's shape invariant says: `shape` is that of the values."""
+        from penstock.framework import composite_spec, tensor_shape
+        dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
+        dense_type = None if self._dense_shape is None else self._dense_shape.dtype
+        return composite_spec.IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, dense_type, shape[:1])
+
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 

@@ -91,6 +91,14 @@ class SparseTensor(CompositeTensor):
         from penstock.framework import type_spec
         return type_spec.type_spec_from_value(self)
 
+    def _shape_invariant_to_type_spec(self, shape):
+        """What a loop's shape invariant says: `shape` is that of `dense_shape`. ValueError: it is no vector's."""
+        from penstock.framework import composite_spec, tensor_shape
+        if shape.ndims is not None and shape.ndims != 1:
+            raise ValueError("Expected a shape with 1 dimension")
+        rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None
+        return composite_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), self.dtype)
+
     def __str__(self):
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
 

@@ -132,8 +132,8 @@ def _is_followed(op):
         op = stack.pop()
         if op.type in _SEEN_THROUGH:
             stack += [x.op for x in (op.inputs[1:] if op.type == "Fill" else op.inputs)]  # a shape is known by itself
-        elif op.type not in _ENDS:
-            return False
+        elif op.type not in _ENDS and not (op.type == "Placeholder" and op.graph.building_function):
+            return False  # a captured constant is known inside of a body, too
     return True
 
 

@@ -17,8 +17,7 @@ from penstock.util import nest
 
 
 def _unpacked(result):
-    return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields") \
-        else result
+    return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
 
 
 def _one_of(first, second, names):

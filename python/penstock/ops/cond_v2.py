@@ -138,6 +138,9 @@ def _match_index_types(op_type, graphs):
     flat = [nest.flatten(graph.structured_outputs) for graph in graphs]
     if len({len(each) for each in flat}) != 1:
         return  # told later
+    places = [0]  # of the values' parts among the outputs
+    for value in flat[0]:
+        places.append(places[-1] + len([x for x in nest.flatten(value, expand_composites=True) if x is not None]))
     for i, values in enumerate(zip(*flat)):
         kinds = {isinstance(value, indexed_slices.IndexedSlices) for value in values}
         if len(kinds) > 1:
@@ -148,10 +151,9 @@ def _match_index_types(op_type, graphs):
         for graph, value in zip(graphs, values):
             if value.indices.dtype == dtypes.int64:
                 continue
-            place = next(k for k, t in enumerate(graph.outputs) if t is value.indices)
             with graph.as_default():
                 value._indices = math_ops.cast(value.indices, dtypes.int64)
-            graph.outputs[place] = value._indices
+            graph.outputs[places[i] + 1] = value._indices  # behind the values
 
 
 def _output_shapes(branches):

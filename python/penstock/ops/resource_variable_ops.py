@@ -605,7 +605,8 @@ def _from_proto_fn(v, import_scope=None):
 
 
 def _register():
-    ops.register_tensor_conversion_function(BaseResourceVariable, _dense_var_to_tensor)
+    # Before that of all variables, which asks for a reference.
+    ops.register_tensor_conversion_function(BaseResourceVariable, _dense_var_to_tensor, priority=99)
     ops.register_dense_tensor_like_type(BaseResourceVariable)
     keys = ops.GraphKeys
     from penstock.proto import variable_pb2

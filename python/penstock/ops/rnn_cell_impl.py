@@ -17,6 +17,7 @@ from penstock.ops import partitioned_variables
 from penstock.ops import variable_scope as vs
 from penstock.ops import variables as tf_variables
 from penstock.platform import tf_logging as logging
+from penstock.training.tracking import base as trackable
 from penstock.util import nest
 
 _BIAS_VARIABLE_NAME = "bias"
@@ -390,6 +391,9 @@ class MultiRNNCell(RNNCell):
             logging.log_first_n(logging.WARN, "At least two cells provided to MultiRNNCell are the same object and "
                                 "will share weights.", 1)
         self._cells = cells
+        for i, cell in enumerate(cells):
+            if isinstance(cell, trackable.Trackable):
+                self._track_trackable(cell, name=f"cell-{i}")
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(nest.is_sequence(c.state_size) for c in cells):
             raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes "

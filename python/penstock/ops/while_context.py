@@ -1,7 +1,5 @@
 """The context of a loop: values from outside enter its frame, loop variables go around."""
-from penstock.framework import composite_spec
 from penstock.framework import gen
-from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
@@ -54,7 +52,11 @@ def shape_invariant_spec(var, shape=None):
                 raise TypeError(f"TypeSpec {shape!r} is not compatible with {var!r}")
             return shape
         if isinstance(shape, tensor_shape.TensorShape):
-            return _composite_invariant(var, shape)
+            try:
+                return var._shape_invariant_to_type_spec(shape)
+            except NotImplementedError:
+                raise TypeError(f"To describe or constrain a {type(var).__name__}, use a "
+                                f"{type(var._type_spec).__name__} instead of a TensorShape.") from None
         raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
     if shape is None:
         return tensor_spec.TensorSpec(var.shape, var.dtype)
@@ -74,18 +76,6 @@ def shape_invariant(var, shape=None):
         return [part.shape for part in nest.flatten(spec._component_specs, expand_composites=True)
                 if part is not None]
     return shape if isinstance(shape, tensor_shape.TensorShape) else shape_invariant_spec(var, shape).shape
-
-
-def _composite_invariant(var, shape):
-    """What a shape says of IndexedSlices (of their values) or of a SparseTensor (of its dense_shape)."""
-    if isinstance(var, indexed_slices.IndexedSlices):
-        dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
-        return composite_spec.IndexedSlicesSpec(
-            dense, var.dtype, var.indices.dtype, None if var.dense_shape is None else var.dense_shape.dtype, shape[:1])
-    if shape.ndims is not None and shape.ndims != 1:
-        raise ValueError("Expected a shape with 1 dimension")
-    rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None
-    return composite_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), var.dtype)
 
 
 def _set_shape_invariants(inputs, enters, shapes):

@@ -9,6 +9,7 @@ from penstock.framework import errors
 from penstock.util import compat
 
 _servers = weakref.WeakValueDictionary()  # target -> Server
+_reached_by_others = []  # servers of clusters of several tasks: as in TensorFlow, they live as long as the process
 
 
 def find(target):
@@ -181,6 +182,8 @@ class Server:
     def start(self):
         """Sessions may connect from now on."""
         _servers[self._target] = self
+        if sum(len(job.tasks) for job in self.server_def.cluster.job) > 1 and self not in _reached_by_others:
+            _reached_by_others.append(self)
 
     def _peers(self):
         """The started servers of the cluster's other tasks."""

@@ -209,11 +209,13 @@ class Writer {
     }
     for (const Node* control : node.control_inputs()) {
       const auto it = names_of_nodes_.find(control);
-      if (it == names_of_nodes_.end()) {
+      const auto argument = references_.lower_bound({control, 0});
+      const bool of_argument = argument != references_.end() && argument->first.first == control;
+      if (it == names_of_nodes_.end() && !of_argument) {
         throw InvalidArgument("The source of control edge ", control->name(), " -> ", node.name(),
                               " is not in the body.", Where());
       }
-      def.inputs.push_back("^" + it->second);
+      def.inputs.push_back("^" + (of_argument ? argument->second : it->second));
     }
     function_->signature.traits.stateful |= node.traits().stateful;
     MoveColocation(node, &def);

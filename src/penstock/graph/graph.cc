@@ -528,22 +528,29 @@ std::vector<Node*> Graph::Nodes() const {
 
 const Tensor* Graph::ConstantValue(Endpoint output) {
   const OpDef& op = output.node->op();
-  if (op.traits.stateful || op.traits.flow != Flow::kNone || IsRef(output.type())) return nullptr;
+  if (op.traits.stateful || IsRef(output.type())) return nullptr;
   if (const AttrValue* value = op.inputs.empty() ? output.node->attrs().Find("value") : nullptr)
     return value->If<Tensor>();
-  const int64_t key = int64_t{output.node->id()} << 16 | output.index;
-  auto it = constants_.find(key);
-  if (it == constants_.end()) it = constants_.emplace(key, Evaluate(output, 0)).first;
-  return it->second ? &*it->second : nullptr;
+  const std::optional<Tensor>& value = EvaluateInput(output, -1);
+  return value ? &*value : nullptr;
+}
+
+void Graph::SetConstantValue(Endpoint output, const Tensor& value) {
+  if (value.num_elements() <= kLargestConstant) constants_.insert_or_assign(KeyOf(output), value);
+}
+
+const std::optional<Tensor>& Graph::EvaluateInput(Endpoint input, int depth) {
+  auto it = constants_.find(KeyOf(input));
+  if (it == constants_.end()) it = constants_.emplace(KeyOf(input), Evaluate(input, depth + 1)).first;
+  return it->second;
 }
 
 std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
   const Node& node = *output.node;
   const OpTraits& traits = node.traits();
-  if (traits.stateful || traits.flow != Flow::kNone || node.own_op_ || depth > kDeepestConstant ||
-      IsRef(output.type())) {
-    return std::nullopt;
-  }
+  if (traits.stateful || node.own_op_ || depth > kDeepestConstant || IsRef(output.type())) return std::nullopt;
+  if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) return EvaluateInput(node.input(0), depth);
+  if (traits.flow != Flow::kNone) return std::nullopt;
   if (const AttrValue* value = node.op().inputs.empty() ? node.attrs().Find("value") : nullptr) {
     const Tensor* t = value->If<Tensor>();
     return t && t->num_elements() <= kLargestConstant ? std::optional(*t) : std::nullopt;
@@ -571,11 +578,9 @@ std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
   if (node.shape(output.index).num_elements() > kLargestConstant) return std::nullopt;
   std::vector<Tensor> inputs;
   for (const Endpoint& input : node.inputs()) {
-    const int64_t key = int64_t{input.node->id()} << 16 | input.index;
-    auto it = constants_.find(key);
-    if (it == constants_.end()) it = constants_.emplace(key, Evaluate(input, depth + 1)).first;
-    if (!it->second) return std::nullopt;
-    inputs.push_back(*it->second);
+    const std::optional<Tensor>& value = EvaluateInput(input, depth);
+    if (!value) return std::nullopt;
+    inputs.push_back(*value);
   }
   const auto outputs = g_evaluator(node, inputs);
   if (!outputs || (*outputs)[output.index].num_elements() > kLargestConstant) return std::nullopt;

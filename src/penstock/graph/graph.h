@@ -153,6 +153,8 @@ class Graph {
   // The value of an output if it follows from constants alone: constants themselves, and shape arithmetic seen through.
   // Null if not; small tensors only. Valid until the graph changes.
   const Tensor* ConstantValue(Endpoint output);
+  // Says the value of an output that nothing in this graph tells: of a body's input that stands for a constant outside.
+  void SetConstantValue(Endpoint output, const Tensor& value);
   // An output that holds a shape, as far as known (-1 for unknown elements).
   PartialShape ConstantValueAsShape(Endpoint output);
 
@@ -176,6 +178,8 @@ class Graph {
   static void Unlink(Node* node);
   Node* Insert(std::unique_ptr<Node> node);
   std::optional<Tensor> Evaluate(Endpoint output, int depth);
+  const std::optional<Tensor>& EvaluateInput(Endpoint input, int depth);
+  static int64_t KeyOf(Endpoint output) { return int64_t{output.node->id()} << 16 | output.index; }
 
   const OpRegistry* ops_;
   std::vector<std::unique_ptr<Node>> nodes_;

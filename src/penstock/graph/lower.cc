@@ -13,8 +13,14 @@ namespace {
 class Lowering {
  public:
   // `around`: the functions whose bodies the node came out of. `in_place`: the node stays and hands the results on.
-  Lowering(Graph& graph, Node* node, std::set<std::string> around, bool in_place = false)
-      : graph_(graph), node_(node), around_(std::move(around)), in_place_(in_place), prefix_(node->name() + "/") {}
+  // `only_needed`: what a branch does is dropped if nothing waits for it.
+  Lowering(Graph& graph, Node* node, std::set<std::string> around, bool in_place = false, bool only_needed = false)
+      : graph_(graph),
+        node_(node),
+        around_(std::move(around)),
+        in_place_(in_place),
+        only_needed_(only_needed),
+        prefix_(node->name() + "/") {}
 
   struct Added {
     Node* node;
@@ -71,7 +77,7 @@ class Lowering {
     return own;
   }
 
-  // What a copied body gives: its results, available when its effects have happened.
+  // What a copied body gives.
   using Results = std::vector<Endpoint>;
 
   bool IsRecursive() const {
@@ -92,7 +98,9 @@ class Lowering {
     spec.control_inputs = std::move(controls);
     spec.attrs = std::move(attrs);
     spec.device = node_->device();
-    return graph_.AddNode(std::move(spec));
+    Node* node = graph_.AddNode(std::move(spec));
+    own_.insert(node);
+    return node;
   }
   Endpoint Bool(Endpoint value) { return value.type() == DT_BOOL ? value : Endpoint{Add("ToBool", {value}), 0}; }
 
@@ -113,11 +121,14 @@ class Lowering {
     const ControlFlow flow(*body.graph);
     std::map<const Node*, Node*> copies;
     std::map<const Node*, Endpoint> given;
+    std::set<const Node*> invariant;  // arguments that a loop around does not carry along
     for (size_t k = 0; k < args.size(); ++k) {
       if (BaseType(args[k].type()) != body.arg_types[k]) {
         throw InvalidArgument("argument ", k, " of function ", functions_[i].name, " is ", ToString(args[k].type()),
                               ", but must be ", ToString(body.arg_types[k]));
       }
+      const bool entered = args[k].node->traits().flow == Flow::kEnter;
+      if (entered && args[k].node->attr<bool>("is_constant")) invariant.insert(body.args[k]);
       given[body.args[k]] = in_place_ ? Named(args[k], prefix + body.args[k]->name()) : args[k];
     }
     const auto copied = [&](Endpoint e) -> Endpoint {
@@ -139,16 +150,21 @@ class Lowering {
         spec.inputs.push_back(back ? spec.inputs.at(0) : copied(input));
         closes |= back;
       }
+      // Without inputs, or with none but a loop's invariants, a node would run even if the body does not.
+      bool free = std::ranges::all_of(node->inputs(), [&](const Endpoint& e) { return invariant.contains(e.node); });
       for (Node* control : node->control_inputs()) {
-        if (!given.contains(control)) spec.control_inputs.push_back(copies.at(control));
+        const auto arg = given.find(control);
+        if (arg == given.end()) {
+          spec.control_inputs.push_back(copies.at(control));
+          free = false;
+        } else if (!invariant.contains(control)) {
+          spec.control_inputs.push_back(arg->second.node);
+        }
       }
-      // What a loop's invariants alone lead to would run once more than there are iterations.
-      const bool free = std::ranges::all_of(spec.inputs, [](const Endpoint& e) {
-        return e.node->traits().flow == Flow::kEnter && e.node->attr<bool>("is_constant");
-      });
-      if (free && spec.control_inputs.empty()) spec.control_inputs.push_back(pivot);
+      if (free) spec.control_inputs.push_back(pivot);
       Node* copy = copies[node] = graph_.AddNode(std::move(spec));
       added_.push_back({copy, around});
+      own_.insert(copy);
       if (closes) merges.emplace_back(node, copy);
       const bool effect =
           node->traits().stateful || std::ranges::find(body.control_rets, node) != body.control_rets.end();
@@ -158,12 +174,33 @@ class Lowering {
       for (int k = 0; k < node->num_inputs(); ++k) graph_.UpdateInput(copy, k, copied(node->input(k)));
     }
     Results results;
-    for (Node* ret : body.rets) {
-      const Endpoint value = copied(ret->input(0));
-      results.push_back(effects.empty() ? value : Endpoint{Add("Identity", {value}, {}, effects), 0});
-    }
+    for (Node* ret : body.rets) results.push_back(copied(ret->input(0)));
     effects_ = effects;
     return results;
+  }
+  // The results, available when the effects of the body that gave them have happened.
+  Results AfterEffects(Results results) {
+    for (Endpoint& value : results) {
+      if (!effects_.empty()) value = {Add("Identity", {value}, {}, effects_), 0};
+    }
+    return results;
+  }
+  // A branch's results, and what says that it has run. Of a conditional that says itself that it is to be lowered, only
+  // control edges wait for all that it does.
+  Results OfBranch(int i, const std::vector<Endpoint>& args, Node* pivot) {
+    Results results = Inline(i, args, pivot);
+    if (!node_->attr_or<bool>("_lower_using_switch_merge", false)) results = AfterEffects(std::move(results));
+    results.push_back(Ran(pivot));
+    return results;
+  }
+  // Removes a node of this lowering that nobody reads, and what it alone has read.
+  void RemoveUnused(Node* node) {
+    if (!own_.contains(node) || !node->consumers().empty()) return;
+    std::set<Node*> sources(node->control_inputs().begin(), node->control_inputs().end());
+    for (const Endpoint& input : node->inputs()) sources.insert(input.node);
+    own_.erase(node);
+    graph_.RemoveNode(node);
+    for (Node* source : sources) RemoveUnused(source);
   }
 
   // The value under a name of its own: gradient functions of the front end look for it.
@@ -245,9 +282,7 @@ class Lowering {
       std::vector<Endpoint> args;
       for (Node* each : switches) args.push_back({each, side});
       Node* pivot = Pivot(pred, side);
-      Results results = Inline(side, args, pivot);
-      results.push_back(Ran(pivot));
-      sides.push_back(std::move(results));
+      sides.push_back(OfBranch(side, args, pivot));
     }
     Merge(sides);
   }
@@ -266,7 +301,11 @@ class Lowering {
     }
     Node* done = merged.back().node;
     merged.pop_back();
+    const bool wanted_itself = node_->consumers().empty();
     Replace(merged, {done});
+    if (!only_needed_ || wanted_itself || !done->consumers().empty()) return;
+    for (Node* node : std::vector<Node*>(own_.begin(), own_.end())) RemoveUnused(node);
+    std::erase_if(added_, [&](const Added& added) { return !own_.contains(added.node); });
   }
 
   // Each branch has a predicate of its own; an index out of range means the last.
@@ -292,9 +331,7 @@ class Lowering {
         args.push_back({Add("Switch", {node_->input(k), pred}, {}, node_->control_inputs()), 1});
       }
       Node* pivot = Pivot(pred, 1);
-      Results results = Inline(i, args, pivot);
-      results.push_back(Ran(pivot));
-      sides.push_back(std::move(results));
+      sides.push_back(OfBranch(i, args, pivot));
     }
     Merge(sides);
   }
@@ -309,7 +346,7 @@ class Lowering {
       begin.push_back(args.back().node);
     }
     Node* pivot = Add("NoOp", {}, {}, begin);
-    const Results results = Inline(0, args, pivot);
+    const Results results = AfterEffects(Inline(0, args, pivot));
     std::vector<Node*> done = effects_;
     done.push_back(pivot);
     Replace(results, done);
@@ -331,7 +368,7 @@ class Lowering {
         [&](const std::vector<Endpoint>& values) {
           std::vector<Endpoint> args(values.begin() + 3, values.end());
           args[0] = op("AddV2", values[2], op("Mul", values[0], values[3]));
-          Results next = Inline(0, args, values[0].node);
+          Results next = AfterEffects(Inline(0, args, values[0].node));
           if (next.size() + 1 != args.size()) {
             throw InvalidArgument("For loop body returned ", next.size(), " arguments. Expected: ", args.size() - 1,
                                   " ('", node_->name(), "')");
@@ -357,7 +394,7 @@ class Lowering {
         initial, constant,
         [&](const std::vector<Endpoint>& values) {
           const auto variable = std::ranges::find(constant, false) - constant.begin();
-          const Results goes_on = Inline(0, given(values), values[variable].node);
+          const Results goes_on = AfterEffects(Inline(0, given(values), values[variable].node));
           if (goes_on.size() != 1)
             throw InvalidArgument("Expected a single scalar for the condition of '", node_->name(), "', but got ",
                                   goes_on.size(), " tensors.");
@@ -365,7 +402,7 @@ class Lowering {
         },
         [&](const std::vector<Endpoint>& values) {
           const auto variable = std::ranges::find(constant, false) - constant.begin();
-          Results next = Inline(1, body, given(values), values[variable].node);
+          Results next = AfterEffects(Inline(1, body, given(values), values[variable].node));
           if (next.size() != given(values).size()) {
             throw InvalidArgument("While loop body returned ", next.size(), " arguments. Expected: ",
                                   given(values).size(), " ('", node_->name(), "')");
@@ -443,10 +480,11 @@ class Lowering {
   Graph& graph_;
   Node* node_;
   const std::set<std::string> around_;
-  const bool in_place_;
+  const bool in_place_, only_needed_;
   const std::string prefix_;
   std::vector<FuncRef> functions_;
   std::vector<Added> added_;
+  std::set<Node*> own_;  // all that this has added
   std::vector<Node*> effects_;
 };
 
@@ -505,21 +543,21 @@ FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibrar
 }
 
 // Lowers these nodes and what comes out of them.
-void LowerAll(Graph& graph, std::vector<Lowering::Added> todo) {
+void LowerAll(Graph& graph, std::vector<Lowering::Added> todo, bool only_needed) {
   while (!todo.empty()) {
     const Lowering::Added next = std::move(todo.back());
     todo.pop_back();
-    Lowering lowering(graph, next.node, next.around);
+    Lowering lowering(graph, next.node, next.around, false, only_needed);
     if (lowering.Run()) todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
   }
 }
 
 }  // namespace
 
-void LowerControlFlow(Graph& graph) {
+void LowerControlFlow(Graph& graph, bool only_needed) {
   std::vector<Lowering::Added> todo;
   for (Node* node : graph.Nodes()) todo.push_back({node, {}});
-  LowerAll(graph, std::move(todo));
+  LowerAll(graph, std::move(todo), only_needed);
 }
 
 void InlineCalls(Graph& graph) {

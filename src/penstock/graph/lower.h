@@ -11,7 +11,9 @@
 namespace penstock {
 
 // Replaces such nodes, also those inside their bodies. A branch or body that contains itself is left to be called.
-void LowerControlFlow(Graph& graph);
+// With `only_needed`, what a branch does is dropped if nothing waits for it: TensorFlow lowers a session's conditionals
+// before it prunes, and in functions keeps all that has state.
+void LowerControlFlow(Graph& graph, bool only_needed = false);
 
 // The same, and calls of functions too, for nodes that others go on naming: each hands on the results of what takes its
 // place. `next` says which nodes to take, until none of them can be. Returns the nodes taken.

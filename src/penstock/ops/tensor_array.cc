@@ -176,7 +176,10 @@ void RegisterTensorArrayOps(OpRegistry& ops) {
         c.out(1, PartialShape({}));
         if (c.in_handle(0).empty()) return;
         const DtypeAndShape& behind = c.in_handle(0)[0];
-        c.out_handle(0, {{behind.dtype, shapes::Concatenate(c.in_as_shape(2), behind.shape)}});
+        const PartialShape front = c.WithRank(2, 1);
+        const PartialShape more =
+            front[0] < 0 ? PartialShape() : PartialShape(std::vector<int64_t>(static_cast<size_t>(front[0]), -1));
+        c.out_handle(0, {{behind.dtype, shapes::Concatenate(more, behind.shape)}});
       })
       .Doc("As TensorArrayGradV3, with elements that have more dimensions in front.");
   ops.Add("TensorArraySizeV3")

@@ -63,7 +63,11 @@ void PopBackGradient(GradContext& g) {
 }
 
 void SetItemGradient(GradContext& g) {
-  g.Set(0, g.Call("TensorListSetItem", {g.dy(), g.x(1), ZerosLike(g.x(2))}, Typed(g)));
+  Out list = g.Call("TensorListSetItem", {g.dy(), g.x(1), ZerosLike(g.x(2))}, Typed(g));
+  if (g.attr<bool>("resize_if_index_out_of_bounds")) {
+    list = g.Call("TensorListResize", {list, g.Call("TensorListLength", {g.x(0)})});
+  }
+  g.Set(0, list);
   g.Set(2, g.Call("TensorListGetItem", {g.dy(), g.x(1), ShapeOf(g.x(2))}, Typed(g)));
 }
 

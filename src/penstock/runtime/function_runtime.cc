@@ -243,7 +243,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& func
   FunctionBody body = InstantiateCallee(function, library);
   StepEnvironment environment = *environment_;
   environment.make_kernel = std::move(make_kernel);
-  return CompileStep(body.graph, environment);
+  return CompileStep(body.graph, environment, [] {}, true);
 }
 
 std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {

@@ -10,7 +10,7 @@
 namespace penstock {
 
 std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
-                                          FunctionRef<void()> poll) {
+                                          FunctionRef<void()> poll, bool is_function) {
   auto compiled = std::make_unique<CompiledStep>();
   for (const Node* node : graph->Nodes()) {
     const Flow flow = node->traits().flow;
@@ -20,7 +20,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     if (types.size() <= index) types.resize(index + 1);
     types[index] = node->attr<DataType>("T");
   }
-  LowerControlFlow(*graph);
+  LowerControlFlow(*graph, !is_function);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // what came out of the calls
   Optimize(*graph, *environment.options, [&](const Node& node, std::span<const Tensor> inputs) {

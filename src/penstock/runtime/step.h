@@ -31,9 +31,10 @@ struct CompiledStep {
 };
 
 // `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept. Folding constants
-// may take as long as a step: `poll` is called before each of them, and may throw.
+// may take as long as a step: `poll` is called before each of them, and may throw. `is_function`: all with state in it
+// runs, also what stands in a branch and gives nothing that is read.
 std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
-                                          FunctionRef<void()> poll = [] {});
+                                          FunctionRef<void()> poll = [] {}, bool is_function = false);
 
 // `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a
 // rendezvous.

@@ -72,3 +72,18 @@ def test_bad_arguments():
             tf.nn.static_rnn(cell(), x, dtype=tf.float32, sequence_length=[[1, 1]])
         with pytest.raises(ValueError, match="shape inference, but saw value None"):
             tf.nn.static_rnn(cell(), [tf.placeholder(tf.float32, [2, None])], dtype=tf.float32)
+
+
+def test_a_checkpoint_holds_the_cells_of_a_stack(tmp_path):
+    cells = [tf.nn.rnn_cell.BasicRNNCell(1), tf.nn.rnn_cell.GRUCell(1)]
+    stack = tf.nn.rnn_cell.MultiRNNCell(cells)
+    stack(tf.ones([1, 1]), stack.zero_state(1, tf.float32))
+    assert list(stack._checkpoint_dependencies) == [("cell-0", cells[0]), ("cell-1", cells[1])]
+    checkpoint = tf.train.Checkpoint(stack=stack)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(cells[0].variables[1].assign([40.0]))
+        path = checkpoint.save(str(tmp_path / "ckpt"), sess)
+        sess.run(cells[0].variables[1].assign([0.0]))
+        checkpoint.restore(path).assert_consumed().run_restore_ops(sess)
+        assert sess.run(cells[0].variables[1]) == [40.0]

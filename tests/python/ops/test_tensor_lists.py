@@ -107,3 +107,21 @@ def test_sums_and_zeros():
     short = list_ops.tensor_list_from_tensor(tf.constant([1.0]), [])
     with pytest.raises(tf.errors.InvalidArgumentError, match="different lengths"):
         run(tf.raw_ops.AddN(inputs=[a, short]).op)
+
+
+def test_elements_of_different_shapes_are_gathered_by_themselves():
+    handle = list_ops.empty_tensor_list(None, tf.float32)
+    for value in (1.0, 2.0, [3.0, 4.0]):
+        handle = list_ops.tensor_list_push_back(handle, tf.constant(value))
+    assert run(list_ops.tensor_list_gather(handle, [1, 0], tf.float32)).tolist() == [2.0, 1.0]
+    assert run(list_ops.tensor_list_gather(handle, [2], tf.float32)).tolist() == [[3.0, 4.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible ranks during merge: 0 vs. 1"):
+        run(list_ops.tensor_list_gather(handle, [0, 2], tf.float32))
+
+
+def test_the_gradient_of_a_list_that_grows():
+    x = tf.constant([1.0, 2.0, 3.0])
+    handle = list_ops.tensor_list_set_item(list_ops.tensor_list_from_tensor(x, []), 3, 4.0,
+                                           resize_if_index_out_of_bounds=True)
+    gradient, = tf.gradients(list_ops.tensor_list_stack(handle, tf.float32) * [1.0, 2.0, 3.0, 4.0], x)
+    assert run(gradient).tolist() == [1.0, 2.0, 3.0]

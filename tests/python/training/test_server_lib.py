@@ -93,6 +93,15 @@ def test_a_cluster_in_one_process():
             sess.run(y)
 
 
+def test_a_cluster_stays_together():
+    worker = make_cluster(ps=1, worker=1)["worker"][0]
+    gc.collect()
+    with tf.device("/job:ps/task:0"):
+        x = tf.constant(1) + 2
+    with tf.Session(worker.target) as sess:
+        assert sess.run(x) == 3
+
+
 def test_a_function_runs_on_another_task():
     servers = make_cluster(ps=1, worker=1)
 

@@ -272,8 +272,17 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
     from penstock.ops import array_ops
     contents = containers.Contents(start)
     probe = func_graph.FuncGraph("loop_body")
+
+    def changing(value):
+        """What stands for a variable, of which more is known before the loop than in it."""
+        if not isinstance(value, Tensor):
+            return value
+        inner = array_ops.placeholder(value.dtype, value.shape)
+        func_graph.copy_handle_data(value, inner)
+        return inner
+
     with probe.as_default():
-        set_state(start)
+        set_state(nest.map_structure(changing, start))
         try:
             body()
             after = tuple(get_state())

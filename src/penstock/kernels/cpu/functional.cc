@@ -212,10 +212,13 @@ class For : public AsyncKernel {
  public:
   explicit For(const NodeView& node) : body_(node.attr<FuncRef>("body")) {}
   void RunAsync(KernelContext& k, Done done) override {
-    const int64_t start = k.Int(0), limit = k.Int(1), delta = k.Int(2);
-    k.Require(start == limit || (delta > 0) == (limit > start), "For: start ", start, ", limit ", limit, " and delta ",
-              delta, " do not go together");
-    k.Require(start == limit || delta != 0, "For needs a delta other than 0");
+    const auto scalar = [&k](int i) {
+      k.Require(k.shape(i).rank() == 0, k.node().op().inputs[i].name, " must be a scalar but got shape ", k.shape(i));
+      return k.Int(i);
+    };
+    const int64_t start = scalar(0), limit = scalar(1), delta = scalar(2);
+    k.Require(start == limit || (delta > 0 && start < limit) || (delta < 0 && start > limit),
+              "Invalid start/limit/delta: ", start, " ", limit, " ", delta);
     auto loop = std::make_shared<Repetition>(k, std::move(done), Inputs(k, 3));
     loop->next = [this, i = start, limit, delta, first = true](Repetition& r) mutable {
       if (!first) {

@@ -14,9 +14,11 @@
 namespace penstock {
 namespace {
 
-// Shapes of an array's elements, which the zeros of its gradients have. Outlives the array.
+// What an array's gradients need to know of it: the shapes of its elements, which their zeros have, and how many
+// elements it had when a whole tensor was cut into them. Outlives the array.
 class ElementShapes : public RefCounted {
  public:
+  std::atomic<int64_t> pieces{-1};
   void Set(int64_t index, const Shape& shape) {
     std::lock_guard lock(mutex_);
     if (index >= static_cast<int64_t>(shapes_.size())) shapes_.resize(index + 1);
@@ -64,9 +66,6 @@ class TensorArray : public Resource {
       return InvalidArgument("TensorArray ", options_.name, ": Could not write to TensorArray index ", index,
                              " because ", why...);
     };
-    if (value.dtype() != options_.dtype) {
-      throw refuse("the value dtype is ", value.dtype(), " but TensorArray dtype is ", options_.dtype, ".");
-    }
     if (!options_.element_shape.IsCompatibleWith(value.shape())) {
       throw refuse("the value shape is ", value.shape(),
                    " which is incompatible with the TensorArray's inferred element shape: ", options_.element_shape,
@@ -77,7 +76,9 @@ class TensorArray : public Resource {
     Element& element = elements_[index];
     if (forward_ && element.written) {
       if (element.value.shape() != value.shape()) {
-        throw refuse("the gradient has shape ", value.shape(), " and an earlier one ", element.value.shape(), ".");
+        throw InvalidArgument("TensorArray ", options_.name, ": Could not aggregate to TensorArray index ", index,
+                              " because the existing shape is ", element.value.shape(), " but the new input shape is ",
+                              value.shape(), ".");
       }
       element.value = AddElements(element.value, value);
       return;
@@ -136,6 +137,12 @@ class TensorArray : public Resource {
     const auto size = static_cast<int64_t>(elements_.size());
     return forward_ ? std::max(size, forward_->size()) : size;
   }
+  // How many elements a whole is put together of: of gradients, those that the forward whole was cut into.
+  int64_t pieces() const {
+    const int64_t cut = forward_ ? forward_->pieces.load() : -1;
+    return cut >= 0 ? cut : size();
+  }
+  void set_pieces(int64_t pieces) { shapes_->pieces = pieces; }
   void Close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -217,9 +224,16 @@ struct Make {
   }
 };
 
+void CheckWrite(const KernelContext& k, const TensorArray& array, const Tensor& value) {
+  k.Require(array.options().dtype == value.dtype(), "TensorArray dtype is ", array.options().dtype,
+            " but Op is trying to write dtype ", value.dtype(), ".");
+}
+
 struct Write {
   void operator()(KernelContext& k) const {
-    ArrayOf(k)->Write(k.Int(1), k.input(2));
+    Ref<TensorArray> array = ArrayOf(k);
+    CheckWrite(k, *array, k.input(2));
+    array->Write(k.Int(1), k.input(2));
     SetFlow(k, 0);
   }
 };
@@ -238,9 +252,12 @@ struct Read {
 };
 
 // Without elements, the shape must be known from elsewhere.
-Shape EmptyShape(const KernelContext& k, const PartialShape& element) {
-  k.Require(element.fully_known(), "TensorArray has size zero, but element shape ", element,
-            " is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays.");
+Shape EmptyShape(const PartialShape& element, const char* what, const char* doing) {
+  if (!element.fully_known()) {
+    throw Unimplemented("TensorArray has size zero, but ", what, " ", element,
+                        " is not fully defined. Currently only static shapes are supported when ", doing,
+                        " zero-size TensorArrays.");
+  }
   return element.AsShape();
 }
 
@@ -265,9 +282,9 @@ struct Gather {
   void operator()(KernelContext& k) const {
     Ref<TensorArray> array = ArrayOf(k);
     CheckType(k, *array);
-    const std::vector<int64_t> indices = all ? AllIndices(array->size()) : GivenIndices(k);
+    const std::vector<int64_t> indices = all ? AllIndices(array->pieces()) : GivenIndices(k);
     if (indices.empty()) {
-      Shape shape = EmptyShape(k, element_shape.MergeWith(array->options().element_shape));
+      Shape shape = EmptyShape(element_shape.MergeWith(array->options().element_shape), "element shape", "packing");
       shape.InsertDim(0, 0);
       k.Output(0, shape);
       return;
@@ -299,6 +316,7 @@ Tensor Rows(const Tensor& value, int64_t row, const Shape& shape) {
 
 void WriteRows(KernelContext& k, const std::vector<int64_t>& indices, const Tensor& value) {
   Ref<TensorArray> array = ArrayOf(k);
+  CheckWrite(k, *array, value);
   Shape element = value.shape();
   element.RemoveDim(0);
   for (size_t i = 0; i < indices.size(); ++i) array->Write(indices[i], Rows(value, static_cast<int64_t>(i), element));
@@ -328,6 +346,7 @@ struct Unpack {
     const int64_t rows = value.dim(0), size = array->size();
     k.Require(rows == size || (rows > size && array->options().dynamic_size),
               "Input value must have first dimension equal to the array size (", rows, " vs. ", size, ")");
+    array->set_pieces(std::max(rows, size));
     WriteRows(k, AllIndices(rows), value);
   }
 };
@@ -339,12 +358,13 @@ struct Join {
     Ref<TensorArray> array = ArrayOf(k);
     CheckType(k, *array);
     std::vector<Tensor> elements;
-    for (int64_t i = 0; i < array->size(); ++i) elements.push_back(array->Read(i));
+    for (int64_t i = 0; i < array->pieces(); ++i) elements.push_back(array->Read(i));
     const auto lengths = k.out<int64_t>(1, Shape({static_cast<int64_t>(elements.size())}));
     Shape rest;
     int64_t rows = 0;
     for (size_t i = 0; i < elements.size(); ++i) {
-      k.Require(elements[i].rank() >= 1, "Concat saw a scalar shape at index ", i, " but requires at least vectors.");
+      k.Require(elements[i].rank() >= 1, "Concat saw a scalar shape at index ", i,
+                " but requires at least vectors.  Did you mean to call pack?");
       Shape this_rest = elements[i].shape();
       this_rest.RemoveDim(0);
       if (i == 0) rest = this_rest;
@@ -354,7 +374,7 @@ struct Join {
       lengths[i] = elements[i].dim(0);
       rows += elements[i].dim(0);
     }
-    if (elements.empty()) rest = EmptyShape(k, rest_shape);
+    if (elements.empty()) rest = EmptyShape(rest_shape, "element_shape_except0", "concatenating");
     rest.InsertDim(0, rows);
     Tensor& out = k.Output(0, rest);
     int64_t at = 0;
@@ -372,17 +392,18 @@ struct Split {
     k.Require(k.shape(2).rank() == 1, "Expected lengths to be a vector, received shape: ", k.shape(2));
     k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
     const std::vector<int64_t> lengths = FlatInts(k.input(2));
-    int64_t left = value.dim(0);
+    int64_t sum = 0;
     for (const int64_t length : lengths) {
-      k.Require(length >= 0 && length <= left,
-                "Expected sum of lengths to be equal to values.shape[0], but value\'s shape is: ", value.shape());
-      left -= length;
+      k.Require(length >= 0, "Expected lengths that are not negative, but got ", length);
+      k.Require(!__builtin_add_overflow(sum, length, &sum), "the sum of lengths is too large");
     }
-    k.Require(left == 0,
-              "Expected sum of lengths to be equal to values.shape[0], but value's shape is: ", value.shape());
+    k.Require(sum == value.dim(0), "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ",
+              sum, " and value's shape is: ", value.shape());
     k.Require(array->options().dynamic_size || array->size() == static_cast<int64_t>(lengths.size()),
               "TensorArray's size is not equal to the size of lengths (", array->size(), " vs. ", lengths.size(),
               "), and the TensorArray is not marked as dynamically resizeable");
+    CheckWrite(k, *array, value);
+    array->set_pieces(std::max<int64_t>(static_cast<int64_t>(lengths.size()), array->size()));
     Shape element = value.shape();
     int64_t row = 0;
     for (size_t i = 0; i < lengths.size(); ++i) {

@@ -159,12 +159,20 @@ Tensor Unset(const TensorList& list, const PartialShape& shape) {
   return Zeros(list.dtype, shape.AsShape());
 }
 
-// The shape of the elements: what is asked for, what the list says, and what those that are set have.
-PartialShape CommonShape(const TensorList& list, PartialShape shape) {
+using Items = std::vector<const Tensor*>;
+
+Items AllItems(const TensorList& list) {
+  Items items;
+  for (const Tensor& item : list.items) items.push_back(&item);
+  return items;
+}
+
+// The shape of these elements: what is asked for, what the list says, and what those that are set have.
+PartialShape CommonShape(const TensorList& list, const Items& items, PartialShape shape) {
   shape = Merged(shape, list.shape);
   if (shape.fully_known()) return shape;
-  for (const Tensor& item : list.items) {
-    if (item.initialized()) shape = Merged(shape, PartialShape(item.shape()));
+  for (const Tensor* item : items) {
+    if (item->initialized()) shape = Merged(shape, PartialShape(item->shape()));
   }
   return shape;
 }
@@ -262,7 +270,7 @@ struct GetItem {
     k.Require(index >= 0 && index < size, "Trying to access element ", index, " in a list with ", size, " elements.");
     const Tensor& item = list.items[index];
     if (item.initialized()) return k.SetOutput(0, item);
-    k.SetOutput(0, Unset(list, CommonShape(list, ShapeInput(k, 2))));
+    k.SetOutput(0, Unset(list, CommonShape(list, AllItems(list), ShapeInput(k, 2))));
   }
 };
 
@@ -284,9 +292,9 @@ struct SetItem {
 };
 
 // Elements as rows of output 0.
-void Stack(KernelContext& k, const TensorList& list, const std::vector<const Tensor*>& items, const PartialShape& asked,
+void Stack(KernelContext& k, const TensorList& list, const Items& items, const PartialShape& asked,
            std::string_view of_none, std::string_view of_unset) {
-  const PartialShape shape = CommonShape(list, asked);
+  const PartialShape shape = CommonShape(list, items, asked);
   k.Require(shape.fully_known(), items.empty() ? of_none : of_unset, " non-fully-defined element_shape: ", shape);
   const Shape element = shape.AsShape();
   Shape rows = element;
@@ -309,9 +317,7 @@ struct StackList {
     CheckType(k, list);
     k.Require(expected < 0 || expected == static_cast<int64_t>(list.items.size()), "Operation expected a list with ",
               expected, " elements but got a list with ", list.items.size(), " elements.");
-    std::vector<const Tensor*> items;
-    for (const Tensor& item : list.items) items.push_back(&item);
-    Stack(k, list, items, ShapeInput(k, 1), "Tried to stack elements of an empty list with",
+    Stack(k, list, AllItems(list), ShapeInput(k, 1), "Tried to stack elements of an empty list with",
           "Tried to stack list which only contains uninitialized tensors and has a");
   }
 };
@@ -320,7 +326,7 @@ struct GatherItems {
   void operator()(KernelContext& k) const {
     const TensorList& list = List(k);
     CheckType(k, list);
-    std::vector<const Tensor*> items;
+    Items items;
     for (const int64_t i : FlatInts(k.input(1))) {
       k.Require(i >= 0 && i < static_cast<int64_t>(list.items.size()), "Trying to gather element ", i,
                 " in a list with ", list.items.size(), " elements.");

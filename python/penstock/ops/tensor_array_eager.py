@@ -89,7 +89,8 @@ class EagerTensorArray(TensorArray):
 
     def stack(self, name=None):
         if not self._elements:
-            return array_ops.zeros(tensor_shape.TensorShape([0]).concatenate(self.element_shape), self._dtype)
+            rest = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
+            return array_ops.zeros([0, *rest], self._dtype)
         return array_ops.stack([self._element(i) for i in range(len(self._elements))], name=name or "stack")
 
     def gather(self, indices, name=None):

@@ -19,7 +19,7 @@ class Lowering {
         node_(node),
         around_(std::move(around)),
         in_place_(in_place),
-        only_needed_(only_needed),
+        only_needed_(only_needed && ToBeLowered()),
         prefix_(node->name() + "/") {}
 
   struct Added {
@@ -166,8 +166,8 @@ class Lowering {
       added_.push_back({copy, around});
       own_.insert(copy);
       if (closes) merges.emplace_back(node, copy);
-      const bool effect =
-          node->traits().stateful || std::ranges::find(body.control_rets, node) != body.control_rets.end();
+      const bool effect = (node->traits().stateful && !only_needed_) ||
+                          std::ranges::find(body.control_rets, node) != body.control_rets.end();
       if (effect && !flow.Of(Endpoint{node, 0})) effects.push_back(copy);
     }
     for (const auto& [node, copy] : merges) {
@@ -185,22 +185,30 @@ class Lowering {
     }
     return results;
   }
+  bool ToBeLowered() const { return node_->attr_or<bool>("_lower_using_switch_merge", false); }
   // A branch's results, and what says that it has run. Of a conditional that says itself that it is to be lowered, only
   // control edges wait for all that it does.
   Results OfBranch(int i, const std::vector<Endpoint>& args, Node* pivot) {
     Results results = Inline(i, args, pivot);
-    if (!node_->attr_or<bool>("_lower_using_switch_merge", false)) results = AfterEffects(std::move(results));
+    if (!ToBeLowered()) results = AfterEffects(std::move(results));
     results.push_back(Ran(pivot));
     return results;
   }
-  // Removes a node of this lowering that nobody reads, and what it alone has read.
-  void RemoveUnused(Node* node) {
-    if (!own_.contains(node) || !node->consumers().empty()) return;
+  // Replaces the node, and removes what nobody needs of what has come in its place; `done` stays if nothing follows it.
+  void ReplaceAndPrune(const Results& results, Node* done) {
+    const Node* const last = node_->consumers().empty() ? done : nullptr;
+    Replace(results, {done});
+    if (!only_needed_) return;
+    for (Node* node : std::vector<Node*>(own_.begin(), own_.end())) RemoveUnused(node, last);
+    std::erase_if(added_, [&](const Added& added) { return !own_.contains(added.node); });
+  }
+  void RemoveUnused(Node* node, const Node* last) {
+    if (!own_.contains(node) || !node->consumers().empty() || node == last) return;
     std::set<Node*> sources(node->control_inputs().begin(), node->control_inputs().end());
     for (const Endpoint& input : node->inputs()) sources.insert(input.node);
     own_.erase(node);
     graph_.RemoveNode(node);
-    for (Node* source : sources) RemoveUnused(source);
+    for (Node* source : sources) RemoveUnused(source, last);
   }
 
   // The value under a name of its own: gradient functions of the front end look for it.
@@ -301,11 +309,7 @@ class Lowering {
     }
     Node* done = merged.back().node;
     merged.pop_back();
-    const bool wanted_itself = node_->consumers().empty();
-    Replace(merged, {done});
-    if (!only_needed_ || wanted_itself || !done->consumers().empty()) return;
-    for (Node* node : std::vector<Node*>(own_.begin(), own_.end())) RemoveUnused(node);
-    std::erase_if(added_, [&](const Added& added) { return !own_.contains(added.node); });
+    ReplaceAndPrune(merged, done);
   }
 
   // Each branch has a predicate of its own; an index out of range means the last.
@@ -404,8 +408,8 @@ class Lowering {
           const auto variable = std::ranges::find(constant, false) - constant.begin();
           Results next = AfterEffects(Inline(1, body, given(values), values[variable].node));
           if (next.size() != given(values).size()) {
-            throw InvalidArgument("While loop body returned ", next.size(), " arguments. Expected: ",
-                                  given(values).size(), " ('", node_->name(), "')");
+            throw InvalidArgument("While loop body returned ", next.size(),
+                                  " arguments. Expected: ", given(values).size(), " ('", node_->name(), "')");
           }
           if (bare) next.push_back(Ran(values[0].node));
           return next;
@@ -474,7 +478,7 @@ class Lowering {
       graph_.SetShape(ends[i], node_->shape(static_cast<int>(i - before)));
       results.push_back(ends[i]);
     }
-    Replace(results, {done[0]});
+    ReplaceAndPrune(results, done[0]);
   }
 
   Graph& graph_;
@@ -573,8 +577,8 @@ void InlineCalls(Graph& graph) {
 }
 
 bool HasBodies(const Node& node) {
-  static const std::set<std::string_view> ops{"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase",
-                                              "For"};
+  static const std::set<std::string_view> ops{"If",   "StatelessIf",   "While", "StatelessWhile",
+                                              "Case", "StatelessCase", "For"};
   return ops.contains(node.op_name()) || Lowering::IsCall(node.op_name());
 }
 

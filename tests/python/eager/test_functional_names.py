@@ -56,3 +56,8 @@ def test_where_broadcasts():
     a = tf.constant([1, 2, 3])
     assert tf.where(a > 1, a, 0).numpy().tolist() == [0, 2, 3]
     assert tf.where(a > 1).numpy().tolist() == [[1], [2]]
+
+
+def test_nothing_is_mapped():
+    result = tf.map_fn(lambda x: tf.constant(""), tf.constant([]), fn_output_signature=tf.string)
+    assert result.dtype == tf.string and result.shape == (0,)

@@ -35,6 +35,28 @@ def test_a_branch_does_what_is_asked_for(session):
     assert session.run(variables) == [1, 2, 7]
 
 
+def test_what_nothing_waits_for_is_left_out_of_branches_and_bodies(session):
+    v = tf.Variable(1, use_resource=True)
+
+    def branch():
+        v.assign_add(1)
+        return tf.constant(0)
+
+    def conditional():
+        return tf.cond(tf.constant(True), branch, lambda: tf.constant(1))
+
+    session.run(v.initializer)
+    result = conditional()
+    with tf.control_dependencies([result.op.inputs[0].op if session.functional else result]):
+        assert session.run(tf.identity(v.read_value())) == 1
+    outer = tf.cond(tf.constant(True), lambda: (conditional(), tf.constant(2.0))[1], lambda: tf.constant(3.0))
+    first = tf.while_loop(lambda i: i < 3, lambda i: (conditional(), i + 1)[1], [0])
+    second = tf.while_loop(lambda i: i < 3, lambda i: (v.assign_add(1), i + 1)[1], [0])
+    assert session.run([result, outer, first, second, v]) == [0, 2.0, 3, 3, 1]
+    session.run(tf.function(lambda: (conditional(), tf.constant(0))[1])())
+    assert session.run(v) == 2
+
+
 def test_slices_with_indices_of_different_types(session):
     values = tf.constant([10])
     result = tf.cond(tf.constant(1) < 2, lambda: tf.IndexedSlices(values + 1, tf.constant([0])),

@@ -103,6 +103,10 @@ DataLossError = _error_class("DataLossError", DATA_LOSS, "Data are lost or corru
 UnauthenticatedError = _error_class("UnauthenticatedError", UNAUTHENTICATED, "The request has no valid credentials.")
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """A Python operator that needs a value was applied to a tensor of a graph."""
+
+
 class InaccessibleTensorError(ValueError):
     """A tensor was used or fetched where it may not be."""
 

@@ -1,11 +1,8 @@
 """The output of a node, with Python's operators."""
 from penstock.framework import defaults
 from penstock.framework import tensor_shape
+from penstock.framework.errors import OperatorNotAllowedInGraphError
 from penstock.framework.mode import mode
-
-
-class OperatorNotAllowedInGraphError(TypeError):
-    """A Python operator that needs a value was applied to a tensor of a graph."""
 
 
 class _UseEquality:

@@ -117,6 +117,16 @@ def is_tensor(x):
     return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
+def is_symbolic_tensor(x):
+    """Whether it is a tensor, or what is made of tensors, that has no value yet."""
+    if isinstance(x, Tensor):
+        return not x._is_eager
+    if getattr(x, "_is_composite_tensor", False):
+        from penstock.util import nest
+        return any(map(is_symbolic_tensor, nest.flatten(x, expand_composites=True)))
+    return False
+
+
 # The ops through which constant_value sees: those of version 1, so that programs that ask it build version 1's graphs.
 # The runtime's own inference sees further.
 _ENDS = frozenset(["Const", "Shape", "Size", "Rank"])

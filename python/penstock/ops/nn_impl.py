@@ -17,6 +17,17 @@ def relu_layer(x, weights, biases, name=None):
         return gen.relu(nn_ops.bias_add(math_ops.matmul(x, weights), biases), name=name)
 
 
+def gelu(features, approximate=False, name=None):
+    """x times the probability that a standard normal number is below x, or its approximation by tanh."""
+    with ops.name_scope(name, "Gelu", [features]):
+        x = ops.convert_to_tensor(features, name="features")
+        if not x.dtype.is_floating:
+            raise ValueError(f"`features.dtype` must be a floating point tensor. Received: {x.dtype}")
+        if approximate:
+            return 0.5 * x * (1.0 + math_ops.tanh(0.7978845608028654 * (x + 0.044715 * math_ops.pow(x, 3))))
+        return 0.5 * x * (1.0 + math_ops.erf(x / 1.4142135623730951))
+
+
 @custom_gradient.custom_gradient
 def swish(features):
     """x * sigmoid(x). The gradient computes the sigmoid anew rather than keep it."""

@@ -14,7 +14,8 @@ FROM = {
         dynamic_stitch exp extract_volume_patches floor greater greater_equal guarantee_const identity_n less less_equal
         linspace=lin_space logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
         reverse=reverse_v2 scatter_nd sin sinh space_to_batch_nd stop_gradient tan
-        tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_sub=tensor_scatter_sub
+        tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
+        tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub
         tensor_scatter_nd_update=tensor_scatter_update tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
         unravel_index""",
     "framework.defaults": "inside_function",
@@ -31,7 +32,8 @@ FROM = {
     "framework.tensor": "Tensor",
     "framework.tensor_shape": "TensorShape",
     "framework.tensor_spec": "TensorSpec",
-    "framework.tensor_util": "get_static_value is_tensor make_ndarray=MakeNdarray make_tensor_proto",
+    "data.ops.optional_ops": "OptionalSpec",
+    "framework.tensor_util": "get_static_value is_symbolic_tensor is_tensor make_ndarray=MakeNdarray make_tensor_proto",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
     "ops.tensor_array_spec": "TensorArraySpec",
     "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
@@ -88,4 +90,5 @@ NAMES = {
     "newaxis": "ops.array_ops:newaxis",
     "__version__": "framework.versions:VERSION_2",
     "raw_ops": "framework.raw_ops:",
+    "test": "platform.test:",
 }

@@ -1,4 +1,5 @@
 """tf.experimental."""
 FROM = {
+    "data.ops.optional_ops": "Optional",
     "eager.context": "async_clear_error async_scope function_executor_type",
 }

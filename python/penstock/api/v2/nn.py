@@ -12,11 +12,13 @@ FROM = {
     "ops.ctc_ops": """
         collapse_repeated ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss=ctc_loss_v2
         ctc_unique_labels""",
-    "ops.embedding_ops": "embedding_lookup=embedding_lookup_v2",
+    "ops.embedding_ops": """
+        embedding_lookup=embedding_lookup_v2 embedding_lookup_sparse=embedding_lookup_sparse_v2
+        safe_embedding_lookup_sparse=safe_embedding_lookup_sparse_v2""",
     "ops.math_ops": "sigmoid tanh",
     "ops.nn_impl": """
         batch_norm_with_global_normalization=batch_norm_with_global_normalization_v2 batch_normalization
-        depthwise_conv2d=depthwise_conv2d_v2 l2_normalize log_poisson_loss moments=moments_v2 nce_loss=nce_loss_v2
+        depthwise_conv2d=depthwise_conv2d_v2 gelu l2_normalize log_poisson_loss moments=moments_v2 nce_loss=nce_loss_v2
         normalize_moments sampled_softmax_loss=sampled_softmax_loss_v2 separable_conv2d=separable_conv2d_v2
         sigmoid_cross_entropy_with_logits=sigmoid_cross_entropy_with_logits_v2 silu=swish
         sufficient_statistics=sufficient_statistics_v2 swish

@@ -1,4 +1,5 @@
-"""Python structures as StructuredValue messages: what functions take and give, in SavedModels."""
+"""Python structures as StructuredValue messages: what functions take and give in SavedModels, and the elements of
+saved datasets."""
 import collections
 import functools
 
@@ -27,6 +28,7 @@ _Spec = struct_pb2.TypeSpecProto
 @functools.lru_cache(maxsize=None)
 def _spec_classes():
     """{number in the message: class of specs}."""
+    from penstock.data.ops import dataset_ops, iterator_ops, optional_ops
     from penstock.ops import tensor_array_spec, variable_spec
     from penstock.ops.ragged import ragged_tensor_spec
     return {
@@ -35,6 +37,9 @@ def _spec_classes():
         _Spec.RAGGED_TENSOR_SPEC: ragged_tensor_spec.RaggedTensorSpec,
         _Spec.VARIABLE_SPEC: variable_spec.VariableSpec,
         _Spec.TENSOR_ARRAY_SPEC: tensor_array_spec.TensorArraySpec,
+        _Spec.DATA_DATASET_SPEC: dataset_ops.DatasetSpec,
+        _Spec.DATA_ITERATOR_SPEC: iterator_ops.IteratorSpec,
+        _Spec.OPTIONAL_SPEC: optional_ops.OptionalSpec,
     }
 
 

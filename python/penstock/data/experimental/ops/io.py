@@ -4,9 +4,10 @@ import os
 
 from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSource, DatasetSpec, UnaryUnchangedStructureDataset
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.data.util import spec_coder
 from penstock.framework import dtypes, errors, gen, ops
 from penstock.platform import gfile
+from penstock.proto import struct_pb2
+from penstock.saved_models import nested_structure_coder
 
 SPEC_FILE = "dataset_spec.pb"
 
@@ -15,7 +16,7 @@ def _described(dataset, path, shard_func):
     """Writes what is known of the elements; (the shard function wrapped, whether it counts)."""
     gfile.makedirs(path)
     with gfile.GFile(os.path.join(path, SPEC_FILE), "wb") as f:
-        f.write(spec_coder.encode(dataset.element_spec).SerializeToString())
+        f.write(nested_structure_coder.encode_structure(dataset.element_spec).SerializeToString())
     wrapped = StructuredFunctionWrapper(shard_func or (lambda *x: None), "save()",
                                         input_structure=dataset.element_spec)
     return wrapped, shard_func is not None
@@ -66,7 +67,7 @@ def load(path, element_spec=None, compression=None, reader_func=None):
         if not gfile.exists(file):
             raise errors.NotFoundError(None, None, f"tf.data snapshot element_spec file not found: {file}.")
         with gfile.GFile(file, "rb") as f:
-            element_spec = spec_coder.decode(spec_coder.message().FromString(f.read()))
+            element_spec = nested_structure_coder.decode_proto(struct_pb2.StructuredValue.FromString(f.read()))
     return _LoadDataset(path, element_spec, compression, reader_func)
 
 

@@ -70,7 +70,8 @@ class _Finder(importlib.abc.MetaPathFinder):
             if _exists(where):
                 return self._spec(name, lambda: importlib.import_module(where))
         elif table.is_package(inner):
-            return self._spec(name, lambda: _Package(name))
+            namespace = table.NAMESPACES.get(inner)
+            return self._spec(name, lambda: _Package(name, self._public(namespace) if namespace else None))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
 
     def _public(self, inner):
@@ -125,11 +126,12 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Package(types.ModuleType):
-    """A package of the table; what is below it is found by the finder."""
+    """A package of the table; what is below it is found by the finder, other names in a namespace if it has one."""
 
-    def __init__(self, name):
+    def __init__(self, name, namespace=None):
         super().__init__(name)
         self.__path__ = []
+        self._namespace = namespace
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -137,6 +139,8 @@ class _Package(types.ModuleType):
         try:
             return importlib.import_module("%s.%s" % (self.__name__, name))
         except ModuleNotFoundError as e:
+            if self._namespace is not None:
+                return getattr(self._namespace, name)
             raise AttributeError("module %r has no attribute %r" % (self.__name__, name)) from e
 
 

@@ -85,6 +85,7 @@ MODULES = {
     "python.saved_model.main_op": "saved_models.main_op_impl",
     "python.saved_model.signature_def_utils": "saved_models.signature_def_utils_impl",
     "python.saved_model.utils": "saved_models.utils_impl",
+    "python.tf2": "framework.tf2",
     "python.training.queue_runner_impl": "training.queue_runner",
     "contrib.crf.python.ops.crf": "contrib.crf.crf",
     "contrib.distributions.python.ops.distribution_util": "ops.distributions.util",
@@ -95,16 +96,47 @@ MODULES = {
     "contrib.tpu.python.tpu.tpu_config": "estimator.tpu.tpu_config",
     "contrib.tpu.python.tpu.tpu_estimator": "estimator.tpu.tpu_estimator",
     "contrib.tpu.python.tpu.tpu_optimizer": "tpu.tpu_optimizer",
+    "contrib.layers.python.layers.encoders": "contrib.layers.encoders",
     "contrib.layers.python.layers.initializers": "contrib.layers.initializers",
     "contrib.layers.python.layers.layers": "contrib.layers.layers",
+    "contrib.layers.python.layers.normalization": "contrib.layers.normalization",
+    "contrib.layers.python.layers.optimizers": "contrib.layers.optimizers",
     "contrib.layers.python.layers.regularizers": "contrib.layers.regularizers",
+    "contrib.layers.python.layers.summaries": "contrib.layers.summaries",
+    "contrib.layers.python.layers.utils": "contrib.layers.utils",
     "contrib.legacy_seq2seq.python.ops.seq2seq": "contrib.legacy_seq2seq.seq2seq",
+    "contrib.losses.python.losses.loss_ops": "contrib.losses.loss_ops",
     "contrib.lookup.lookup_ops": "ops.lookup_ops",
     "contrib.learn.python.learn.datasets.mnist": "contrib.learn.mnist",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
         "contrib.learn.preprocessing.categorical_vocabulary",
     "contrib.learn.python.learn.preprocessing.text": "contrib.learn.preprocessing.text",
+    "contrib.seq2seq.python.ops.attention_wrapper": "contrib.seq2seq.attention_wrapper",
+    "contrib.seq2seq.python.ops.basic_decoder": "contrib.seq2seq.basic_decoder",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "contrib.seq2seq.beam_search_decoder",
+    "contrib.seq2seq.python.ops.decoder": "contrib.seq2seq.decoder",
+    "contrib.seq2seq.python.ops.helper": "contrib.seq2seq.helper",
+    "contrib.seq2seq.python.ops.loss": "contrib.seq2seq.loss",
+    "contrib.slim.python.slim.evaluation": "contrib.slim.evaluation",
+    "contrib.slim.python.slim.learning": "contrib.slim.learning",
+    "contrib.slim.python.slim.model_analyzer": "contrib.slim.model_analyzer",
+    "contrib.training.python.training.evaluation": "contrib.training.evaluation",
+    "contrib.training.python.training.hparam": "contrib.training.hparam",
+    "contrib.training.python.training.training": "contrib.training.training",
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
+}
+
+# Internal packages and modules that have the names of a public namespace, besides what is below them.
+NAMESPACES = {
+    "contrib.distributions.python.ops": "contrib.distributions",
+    "contrib.eager.python.tfe": "contrib.eager",
+    "contrib.framework.python.ops": "contrib.framework",
+    "contrib.layers.python.layers": "contrib.layers",
+    "contrib.metrics.python.ops.metric_ops": "contrib.metrics",
+    "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn",
+    "contrib.rnn.python.ops.rnn_cell": "contrib.rnn",
+    "contrib.slim.python.slim": "contrib.slim",
+    "contrib.training.python.training": "contrib.training",
 }
 
 # tensorflow.python.ops.gen_math_ops and its kin all lead to the functions made from definitions.
@@ -128,4 +160,4 @@ def target(name):
 def is_package(name):
     """Whether `tensorflow.NAME` is a package on the way to some module of the table."""
     inside = name + "."
-    return any(known == name or known.startswith(inside) for known in list(PACKAGES) + list(MODULES))
+    return any(known == name or known.startswith(inside) for known in [*PACKAGES, *MODULES, *NAMESPACES])

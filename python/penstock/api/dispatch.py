@@ -3,6 +3,7 @@
 The function itself is tried first; only where it refuses its arguments is it looked whether one of them is of these.
 """
 import functools
+import inspect
 import sys
 
 _RAGGED = "penstock.ops.ragged.ragged_tensor"
@@ -107,4 +108,6 @@ def dispatched(target, function):
                 raise
             return result
 
+    # Read by inspect.getfullargspec, which does not look below wrappers.
+    call.__signature__ = inspect.signature(function)
     return call

@@ -104,6 +104,25 @@ def test_the_alias_wins_over_what_is_installed(tmp_path):
            str(tmp_path))
 
 
+def test_internal_packages_have_public_names():
+    python("""
+import tensorflow as tf
+from tensorflow.contrib.framework.python.ops import add_arg_scope, arg_scope, variables
+from tensorflow.contrib.layers.python.layers import batch_norm, utils
+from tensorflow.contrib.slim.python.slim import learning
+from tensorflow.contrib.eager.python import tfe
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell
+assert add_arg_scope is tf.contrib.framework.add_arg_scope and variables.model_variable is tf.contrib.slim.model_variable
+assert batch_norm is tf.contrib.layers.batch_norm and utils.collect_named_outputs
+assert learning.train is tf.contrib.slim.learning.train and tfe.GradientTape is tf.GradientTape
+assert core_rnn_cell.EmbeddingWrapper is tf.contrib.rnn.EmbeddingWrapper
+try:
+    from tensorflow.contrib.layers.python.layers import absent
+except ImportError:
+    pass
+""")
+
+
 def test_a_script_runs(tmp_path):
     script = tmp_path / "program.py"
     script.write_text("""

@@ -86,17 +86,11 @@ class Placer {
       }
       // A reference lives where its variable lives, and a resource where it was made.
       for (int i = 0; i < node->num_inputs(); ++i) {
-        const bool handle = node->input(i).type() == DT_RESOURCE && StaysOnDevice(node->traits().flow);
+        const bool handle = node->input(i).type() == DT_RESOURCE && node->traits().flow == Flow::kNone;
         if (IsRef(node->input_type(i)) || handle)
           groups_.Join(*node->input(i).node, *node, options_.allow_soft_placement);
       }
     }
-  }
-
-  // Whether what it hands on is where its input is: frame ops, but no arguments, results and transfers.
-  static bool StaysOnDevice(Flow flow) {
-    return flow == Flow::kNone || flow == Flow::kSwitch || flow == Flow::kMerge || flow == Flow::kEnter ||
-           flow == Flow::kExit || flow == Flow::kNextIteration;
   }
 
   bool Supports(const Device& device, const Node& node) const {

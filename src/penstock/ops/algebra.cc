@@ -39,6 +39,7 @@ Algebra AlgebraOf(const OpDef& op) {
       {"Conv2D", kProduct},
       {"DepthwiseConv2dNative", kProduct},
       {"BiasAdd", kAddBias},
+      {"Sum", kTotal},
       {"Split", kSplit},
       {"ConcatV2", kConcat},
       {"FusedBatchNorm", kNormalize},

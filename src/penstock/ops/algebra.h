@@ -23,6 +23,7 @@ enum class Algebra : uint8_t {
   kProduct,    // may be fused with what follows: "_Fused" + name is the fused op
   kAddBias,    // a vector added along the channels
   kRectifier,  // idempotent, too; may end a fused op
+  kTotal,      // sums along axes
   kSplit,      // into equal parts along an axis: the axis in input 0
   kConcat,     // along an axis: in the last input
   kNormalize,  // batch normalisation: x, scale, offset, mean, variance

@@ -38,25 +38,39 @@ bool HasReader(const Node& node) {
   return std::ranges::any_of(node.consumers(), [](const Consumer& c) { return c.input >= 0; });
 }
 
+// If nobody reads it, nobody misses it: it does not run for the errors that it might find.
+bool MayBeLeftOut(const Node& node) {
+  return node.traits().elementwise || AlgebraOf(node.op()) == Algebra::kTotal ||
+         AlgebraOf(node.op()) == Algebra::kReshape;
+}
+
 }  // namespace
 
 int RelaxOrder(Graph& graph) {
   const Liveness liveness(graph);
   int changed = 0;
+  std::vector<int> unread;
   ForEachNode(graph, [&](Node* node) {
     if (node->control_inputs().empty() || node->num_inputs() == 0 || !IsPure(graph, *node)) return;
     const auto orders_nothing = [&](const Node* from) {
-      return IsPure(graph, *from) && HasReader(*from) && liveness.LivesWithInputs(*from, *node);
+      return IsPure(graph, *from) && (HasReader(*from) || MayBeLeftOut(*from)) &&
+             liveness.LivesWithInputs(*from, *node);
     };
     const std::vector<Node*> controls = node->control_inputs();
     for (Node* from : controls) {
       const bool group = IsNoOp(*from) && IsPure(graph, *from);
       if (!(group ? std::ranges::all_of(from->control_inputs(), orders_nothing) : orders_nothing(from))) continue;
+      for (const Node* before : group ? from->control_inputs() : std::vector<Node*>{from}) {
+        if (!HasReader(*before)) unread.push_back(before->id());
+      }
       graph.RemoveControlEdge(from, node);
-      RemoveUnused(graph, from);
+      if (group) RemoveUnused(graph, from);
       ++changed;
     }
   });
+  for (const int id : unread) {
+    if (Node* node = graph.node(id)) RemoveUnused(graph, node);
+  }
   return changed;
 }
 

@@ -11,7 +11,8 @@ int FoldConstants(Graph& graph, NodeEvaluator evaluate);
 int MergeCommonSubexpressions(Graph& graph);
 // x * 1, x + 0, -(-x), chains of transposes and reshapes, identities. Bit by bit the same results.
 int SimplifyArithmetic(Graph& graph);
-// Pure nodes that wait for pure nodes which run anyway, as gradients do for those of the same op, wait no more.
+// Pure nodes that wait for pure nodes which run anyway, as gradients do for those of the same op, wait no more; nor do
+// they for what nobody reads, which goes.
 int RelaxOrder(Graph& graph);
 // Control edges and no-ops that order nothing.
 int PruneDependencies(Graph& graph);

@@ -21,7 +21,10 @@ int64_t ParallelIterations(const ControlContext* loop) {
   return loop->enters.empty() ? 10 : loop->enters[0]->attr_or<int64_t>("parallel_iterations", 10);
 }
 
-bool HandsOnItsInput(const Node* node) { return node->traits().may_alias_input0 && node->num_inputs() == 1; }
+// Whether its output is its only input, in the same shape too: Squeeze shares the memory, but not the shape.
+bool HandsOnItsInput(const Node* node) {
+  return node->traits().may_alias_input0 && node->num_inputs() == 1 && node->op_name() != "Squeeze";
+}
 
 bool IsConstant(const Node* node, int32_t value) {
   const AttrValue* held = node->op_name() == "Const" ? node->attrs().Find("value") : nullptr;

@@ -245,3 +245,17 @@ def test_gradients_in_a_function_of_a_loop_over_a_conditional():
     dv, dw = gradients()  # of 2 * 5 * 2 * 5
     run(tf.global_variables_initializer())
     assert run(dv).tolist() == [0.0, 100.0, 0.0] and run(dw).tolist() == [0.0, 40.0]
+
+
+def test_the_gradient_reads_a_squeezed_value_as_it_was():
+    """What Luong's attention does in a decoder: a scale times scores whose axis of 1 was squeezed."""
+    x, w = tf.constant([[1., 2., 3.], [4., 5., 6.]]), tf.constant(2.)
+
+    def body(i, x):
+        scores = tf.squeeze(tf.matmul(tf.expand_dims(x, 1), tf.eye(3, batch_shape=[2])), [1])
+        return i + 1, w * scores
+
+    _, y = tf.while_loop(lambda i, x: i < 3, body, [0, x])
+    dw, dx = run(tf.gradients(tf.reduce_sum(y), [w, x]))
+    assert dw == 3 * 2. ** 2 * 21
+    np.testing.assert_array_equal(dx, np.full((2, 3), 8.))

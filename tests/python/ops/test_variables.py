@@ -179,3 +179,19 @@ def test_constant_value_sees_as_far_as_version_1():
         shape = tf.stack([tf.reduce_prod(two), 4])
         assert tensor_util.constant_value_as_shape(shape).as_list() == [None, 4]
         assert tensor_util.constant_value_as_shape(tf.concat([shape, two], 0)[1:3]).as_list() == [4, 2]
+
+
+@pytest.mark.parametrize("width", [1, 3, 100])
+def test_many_updates_of_the_same_rows_are_made_in_order(width):
+    numbers = np.random.RandomState(0)
+    start, rows = numbers.randn(50, width).astype("f"), numbers.randint(0, 50, 1000)
+    updates = numbers.randn(1000, width).astype("f")
+    added, divided = start.copy(), start.copy()
+    for row, update in zip(rows, updates):
+        added[row] += update
+        divided[row] /= np.float32(1.5)
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, w = tf.Variable(start), tf.Variable(start)
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(tf.scatter_add(v, rows, updates)), added)
+        np.testing.assert_array_equal(session.run(tf.scatter_div(w, rows, np.float32(1.5))), divided)

@@ -1,8 +1,10 @@
 // Updates of parts of variables. One loop for all: `count` places, `width` elements each, one after the other, since a
 // place may be named several times.
+#include <algorithm>
+
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/tensor/elements.h"
 #include "penstock/kernels/cpu/variables.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 namespace {
@@ -163,7 +165,6 @@ class Scatter final : public ScatterKernel {
 
  protected:
   void Apply(KernelContext& k, const Places& places, Tensor* var, const Tensor& updates) const override {
-    T* to = var->mutable_data<T>();
     const T* from = updates.data<T>();
     if constexpr (std::is_integral_v<T>) {
       for (int64_t i = 0; change_ == Change::kDiv && i < updates.num_elements(); ++i) {
@@ -172,18 +173,18 @@ class Scatter final : public ScatterKernel {
     }
     switch (change_) {
       case Change::kAdd:
-        return Loop(k, places, to, from, [](T a, T b) { return WrapAdd(a, b); });
+        return Loop(k, places, var, from, [](T a, T b) { return WrapAdd(a, b); });
       case Change::kSub:
-        return Loop(k, places, to, from, [](T a, T b) { return WrapSub(a, b); });
+        return Loop(k, places, var, from, [](T a, T b) { return WrapSub(a, b); });
       case Change::kMul:
-        return Loop(k, places, to, from, [](T a, T b) { return WrapMul(a, b); });
+        return Loop(k, places, var, from, [](T a, T b) { return WrapMul(a, b); });
       case Change::kDiv:
-        return Loop(k, places, to, from, [](T a, T b) { return Divide(a, b); });
+        return Loop(k, places, var, from, [](T a, T b) { return Divide(a, b); });
       case Change::kMin:
-        if constexpr (!kIsComplex<T>) return Loop(k, places, to, from, [](T a, T b) { return b < a ? b : a; });
+        if constexpr (!kIsComplex<T>) return Loop(k, places, var, from, [](T a, T b) { return b < a ? b : a; });
         break;
       case Change::kMax:
-        if constexpr (!kIsComplex<T>) return Loop(k, places, to, from, [](T a, T b) { return a < b ? b : a; });
+        if constexpr (!kIsComplex<T>) return Loop(k, places, var, from, [](T a, T b) { return a < b ? b : a; });
         break;
       case Change::kUpdate:
         break;
@@ -192,18 +193,33 @@ class Scatter final : public ScatterKernel {
   }
 
  private:
-  // Columns are split among threads, places are not.
+  // Threads share out the variable, so that each place is changed by one of them, in the order of the updates: by
+  // columns if there are few places, else by rows.
   template <class F>
-  static void Loop(KernelContext& k, const Places& places, T* to, const T* from, F change) {
-    k.Parallel(places.width, static_cast<int64_t>(places.at.size()), [&](int64_t begin, int64_t end) {
-      for (size_t i = 0; i < places.at.size(); ++i) {
-        T* row = to + places.at[i];
-        const T* update = from + i * places.width;
-        if (places.scalar) {
-          for (int64_t j = begin; j < end; ++j) row[j] = change(row[j], *from);
-        } else {
-          for (int64_t j = begin; j < end; ++j) row[j] = change(row[j], update[j]);
+  static void Loop(KernelContext& k, const Places& places, Tensor* var, const T* from, F change) {
+    T* to = var->mutable_data<T>();
+    const int64_t count = static_cast<int64_t>(places.at.size()), width = places.width;
+    const auto update = [&](int64_t i, int64_t begin, int64_t end) {
+      T* row = to + places.at[i];
+      const T* by = places.scalar ? from : from + i * width;
+      for (int64_t j = begin; j < end; ++j) row[j] = change(row[j], by[places.scalar ? 0 : j]);
+    };
+    constexpr int64_t kFew = 64, kParts = 8, kAhead = 16;
+    if (count <= kFew) {
+      return k.Parallel(width, count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = 0; i < count; ++i) update(i, begin, end);
+      });
+    }
+    const int64_t part = (var->num_elements() + kParts - 1) / kParts;
+    k.Parallel(kParts, count * width / kParts, [&](int64_t first, int64_t last) {
+      const auto ours = [&](int64_t at) { return at >= first * part && at < last * part; };
+      for (int64_t i = 0; i < count; ++i) {
+        if (i + kAhead < count && ours(places.at[i + kAhead])) {
+          const char* next = reinterpret_cast<const char*>(to + places.at[i + kAhead]);
+          for (int64_t b = 0; b < std::min<int64_t>(width * static_cast<int64_t>(sizeof(T)), 256); b += 64)
+            __builtin_prefetch(next + b, 1);
         }
+        if (ours(places.at[i])) update(i, 0, width);
       }
     });
   }

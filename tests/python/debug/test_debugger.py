@@ -172,3 +172,14 @@ def test_values_of_records_hold_no_infinity():
     values = np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")])
     assert not tf_debug.has_inf_or_nan(None, values) and not tf_debug.has_inf_or_nan(None, np.array([{}, None]))
     assert tf_debug.has_inf_or_nan(None, np.float32([1, np.inf]))
+
+
+def test_variables_are_dumped_before_they_change(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", initializer=10.0)
+        increment = tf.assign_add(v, 1.0, name="increment")
+        sess.run(v.initializer)
+        tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path), log_usage=False).run(increment)
+        dump = dump_of(str(tmp_path))
+        assert dump.get_tensors("v", 0, "DebugIdentity") == [10.0]
+        assert dump.get_tensors("increment", 0, "DebugIdentity") == [11.0]

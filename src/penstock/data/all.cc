@@ -6,6 +6,7 @@ namespace penstock::data {
 void RegisterAssertNextDatasets(KernelRegistry& kernels);
 void RegisterBatchDatasets(KernelRegistry& kernels);
 void RegisterCacheDatasets(KernelRegistry& kernels);
+void RegisterChooseFastestDatasets(KernelRegistry& kernels);
 void RegisterCsvDatasets(KernelRegistry& kernels);
 void RegisterFilesDatasets(KernelRegistry& kernels);
 void RegisterFilterDatasets(KernelRegistry& kernels);
@@ -24,6 +25,7 @@ void RegisterRangeDatasets(KernelRegistry& kernels);
 void RegisterSelectDatasets(KernelRegistry& kernels);
 void RegisterShuffleDatasets(KernelRegistry& kernels);
 void RegisterSnapshotDatasets(KernelRegistry& kernels);
+void RegisterSqlDatasets(KernelRegistry& kernels);
 void RegisterStatsDatasets(KernelRegistry& kernels);
 void RegisterTensorsDatasets(KernelRegistry& kernels);
 void RegisterWindowDatasets(KernelRegistry& kernels);
@@ -34,6 +36,7 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   RegisterAssertNextDatasets(kernels);
   RegisterBatchDatasets(kernels);
   RegisterCacheDatasets(kernels);
+  RegisterChooseFastestDatasets(kernels);
   RegisterCsvDatasets(kernels);
   RegisterFilesDatasets(kernels);
   RegisterFilterDatasets(kernels);
@@ -52,6 +55,7 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   RegisterSelectDatasets(kernels);
   RegisterShuffleDatasets(kernels);
   RegisterSnapshotDatasets(kernels);
+  RegisterSqlDatasets(kernels);
   RegisterStatsDatasets(kernels);
   RegisterTensorsDatasets(kernels);
   RegisterWindowDatasets(kernels);

@@ -10,6 +10,9 @@
 
 namespace penstock {
 
+// An attribute of a call: the device where what asks for none runs.
+inline constexpr std::string_view kTargetDeviceAttr = "_target_device";
+
 // A function that is found once and called often.
 class BoundFunction {
  public:

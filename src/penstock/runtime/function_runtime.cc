@@ -240,7 +240,14 @@ std::shared_ptr<FunctionScope> FunctionRuntime::NewScope(FunctionLibraryPtr libr
 
 std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& function, const FunctionLibraryPtr& library,
                                                              MakeFunctionKernel make_kernel) const {
-  FunctionBody body = InstantiateCallee(function, library);
+  FuncRef plain = function;
+  plain.attrs.Erase(kTargetDeviceAttr);
+  FunctionBody body = InstantiateCallee(plain, library);
+  if (const AttrValue* target = function.attrs.Find(kTargetDeviceAttr)) {
+    for (Node* node : body.graph->Nodes()) {
+      if (node->device().empty()) node->set_device(*target->If<std::string>());
+    }
+  }
   StepEnvironment environment = *environment_;
   environment.make_kernel = std::move(make_kernel);
   return CompileStep(body.graph, environment, [] {}, true);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "penstock/kernel/function_scope.h"
 #include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
@@ -60,13 +61,15 @@ class Call : public AsyncKernel {
   const FuncRef function_;
 };
 
-// All devices of a process have the same functions, and what they compute is the same.
+// The function on a device that a value names.
 class RemoteCall : public AsyncKernel {
  public:
   explicit RemoteCall(const NodeView& node) : function_(node.attr<FuncRef>("f")) {}
   void RunAsync(KernelContext& k, Done done) override {
     k.Require(k.shape(0).rank() == 0, "RemoteCall needs the name of one device, not a tensor of shape ", k.shape(0));
-    CallFor(k, function_, Inputs(k, 1), std::move(done));
+    FuncRef there = function_;
+    there.attrs.Set(kTargetDeviceAttr, k.Scalar<TString>(0).view());
+    CallFor(k, there, Inputs(k, 1), std::move(done));
   }
 
  private:

@@ -95,11 +95,13 @@ class FusedElementwise {
     }
     size_t given_out = 0;
     for (int r = 0; r < node.num_outputs(); ++r) {
+      if (joins_[r] < 1) throw InvalidArgument("a result joins no values");
       for (int64_t place = 0; place < joins_[r]; ++place, ++given_out) {
         if (given_out == results.size() || results[given_out] < 0 ||
             results[given_out] >= static_cast<int64_t>(steps_.size()))
           throw InvalidArgument("no such result");
         Step& step = steps_[results[given_out]];
+        if (step.result >= 0) throw InvalidArgument("a value is given out twice");
         step.result = r;
         step.place = place;
       }

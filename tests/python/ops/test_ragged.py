@@ -221,3 +221,18 @@ def test_tile_knows_its_number_of_rows(multiples):
     tiled = tf.tile(x, multiples)
     assert tiled.shape.as_list() == [3 * multiples[0], None]
     assert run(tiled).to_list() == [row * multiples[1] for row in run(x).to_list()] * multiples[0]
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_rows_by_a_step_that_is_not_known(step):
+    rows = [[[1], [2]], [], [[3]], [[4], [5]]]
+    given = tf.placeholder_with_default(step, [])
+    assert run(tf.ragged.constant(rows)[slice(None, None, given)]).to_list() == rows[::step]
+
+
+def test_to_tensor_of_a_shape_that_is_a_tensor():
+    x = tf.ragged.constant([[0, 1, 2, 3], [], [4], []])
+    dense = x.to_tensor(shape=tf.constant([2, 3]))
+    assert dense.shape == [2, 3] and run(dense).tolist() == [[0, 1, 2], [0, 0, 0]]
+    assert run(x.to_tensor(-1, shape=tf.placeholder_with_default([-1, 2], [2]))).tolist() == [
+        [0, 1], [-1, -1], [4, -1], [-1, -1]]

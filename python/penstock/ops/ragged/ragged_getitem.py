@@ -81,8 +81,9 @@ def _rows(ragged, key):
     if _is_whole(key):
         return ragged
     starts, limits = ragged.row_splits[:-1][key], ragged.row_splits[1:][key]
-    step = key.step if isinstance(key.step, int) or key.step is None else tensor_util.constant_value(key.step)
-    if step in (None, 1):
+    step = 1 if key.step is None else key.step
+    known = tensor_util.constant_value(step) if isinstance(step, ops.Tensor) else step
+    if known == 1:
         # These rows lie together; without rows the splits are a single 0.
         zero = array_ops.zeros([1], starts.dtype)
         splits = array_ops.concat([zero[array_ops.size(starts):], starts[:1], limits], axis=0)

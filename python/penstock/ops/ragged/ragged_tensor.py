@@ -438,7 +438,9 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             else:
                 default_value = array_ops.zeros((), self.dtype)
             wanted = constant_op.constant(-1, self._row_splits.dtype)
-            if shape is not None:
+            if isinstance(shape, ops.Tensor):
+                wanted = math_ops.cast(shape, self._row_splits.dtype)
+            elif shape is not None:
                 wanted = tensor_shape.as_shape(shape).as_list()
                 wanted = constant_op.constant([-1 if d is None else d for d in wanted], self._row_splits.dtype)
             partitions = self.nested_row_splits

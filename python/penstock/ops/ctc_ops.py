@@ -99,9 +99,13 @@ def ctc_unique_labels(labels, name=None):
         return map_fn.map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])
 
 
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
-    """([the best class at each time as SparseTensor], negative sum of its logits)."""
-    indices, values, shape, scores = gen.ctc_greedy_decoder(inputs, sequence_length, merge_repeated=merge_repeated)
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    """([the best class at each time as SparseTensor], negative sum of its logits).
+
+    blank_index: the class that is the blank; by default the last one, negative ones count from the end.
+    """
+    indices, values, shape, scores = gen.ctc_greedy_decoder(
+        inputs, sequence_length, merge_repeated=merge_repeated, blank_index=-1 if blank_index is None else blank_index)
     return [sparse_tensor.SparseTensor(indices, values, shape)], scores
 
 

@@ -104,8 +104,8 @@ WavSound DecodeWav(std::string_view file) {
 
 std::string EncodeWav(std::span<const float> samples, int64_t sample_rate, int64_t channels, int64_t frames) {
   constexpr int64_t kBytes = 2, kHeader = 44;
-  if (sample_rate <= 0 || sample_rate > UINT32_MAX) {
-    throw InvalidArgument("sample_rate must be in (0, 2^32), got: ", sample_rate);
+  if (sample_rate < 0 || sample_rate > UINT32_MAX) {
+    throw InvalidArgument("sample_rate must be in [0, 2^32), got: ", sample_rate);
   }
   if (channels <= 0 || channels > UINT16_MAX) {
     throw InvalidArgument("num_channels must be in (0, 2^16), got: ", channels);

@@ -1,4 +1,6 @@
 // Image files: decoding and encoding.
+#include <algorithm>
+
 #include "penstock/op/op_registry.h"
 #include "penstock/ops/shape_helpers.h"
 
@@ -19,8 +21,8 @@ void CropShape(ShapeContext& c) {
   if (window.known_rank()) shapes::RequireDim(window[0], 4);
   if (const Tensor* value = c.in_value(1)) {
     PartialShape out = c.out_shape(0);
-    out.set_dim(0, value->IntAt(2)), out.set_dim(1, value->IntAt(3));
-    if (out[0] < 0 || out[1] < 0) throw InvalidArgument("crop_window must have sizes that are not negative");
+    // What is negative is left to the kernel to refuse.
+    out.set_dim(0, std::max<int64_t>(-1, value->IntAt(2))), out.set_dim(1, std::max<int64_t>(-1, value->IntAt(3)));
     c.out(0, out);
   }
 }

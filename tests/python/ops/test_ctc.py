@@ -94,3 +94,13 @@ def test_labels_without_repetitions():
         assert labels.tolist() == [[1, 3, 0, 0], [1, 4, 0, 0], [4, 2, 9, 4]] and lengths.tolist() == [2, 3, 4]
         unique, places = sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3, 0]]))
         assert unique.tolist() == [[3, 4, 0, 0, 0]] and places.tolist() == [[0, 1, 1, 0, 2]]
+
+
+def test_greedy_decoder_of_another_blank():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        turned = LOGITS[..., [3, 0, 1, 2]]  # the last class comes first
+        (plain,), _ = tf.nn.ctc_greedy_decoder(LOGITS, [4, 3])
+        for blank in (0, -4):
+            (moved,), _ = tf.nn.ctc_greedy_decoder(turned, [4, 3], blank_index=blank)
+            a, b = sess.run([plain, moved])
+            assert b.indices.tolist() == a.indices.tolist() and b.values.tolist() == (a.values + 1).tolist()

@@ -108,8 +108,9 @@ def test_damaged_files_are_refused(run):
         run(tf.image.decode_jpeg(contents), {contents: jpeg[:-100]})
     whole = run(tf.image.decode_jpeg(contents, try_recover_truncated=True), {contents: jpeg[:-100]})
     assert whole.shape == SMOOTH.shape
-    with pytest.raises(tf.errors.InvalidArgumentError, match="crop window"):
-        run(tf.image.decode_and_crop_jpeg(contents, [0, 0, 50, 10]), {contents: jpeg})
+    for window in ([0, 0, 50, 10], [0, 0, -3, 10]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="crop window"):
+            run(tf.image.decode_and_crop_jpeg(contents, window), {contents: jpeg})
     with pytest.raises(tf.errors.InvalidArgumentError, match="quality"):
         run(tf.raw_ops.EncodeJpegVariableQuality(images=SMOOTH, quality=101))
 
@@ -154,3 +155,39 @@ def test_png_files_of_a_batch():
         assert sess.run(empty).shape == (0,)
         with pytest.raises(ValueError, match="rank"):
             tf.image.encode_png(np.zeros([4, 4], np.uint8))
+
+
+def test_each_decoder_reads_the_others_formats(run):
+    """As far as its result can hold them; messages as TensorFlow's."""
+    png, jpeg = run([tf.image.encode_png(RGB), tf.image.encode_jpeg(SMOOTH)])
+    still = bytes.fromhex("47494638396101000100800000102030ffffff2c00000000010001000002024401003b")
+    frame = still[still.index(b"\x2c"):-1]
+    moving = still[:-1] + frame + b"\x3b"
+    bmp = b"BM" + bytes(8) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little") + (1).to_bytes(4, "little") * 2 \
+        + b"\1\0\x18\0" + bytes(24) + b"\3\2\1\0"
+    image = tf.image
+    pixels = run(image.decode_jpeg(jpeg))
+    np.testing.assert_array_equal(run(image.decode_jpeg(png)), RGB)
+    np.testing.assert_array_equal(run(image.decode_png(jpeg)), pixels)
+    np.testing.assert_array_equal(run(image.decode_png(jpeg, dtype=tf.uint16)), pixels.astype(np.uint16) * 256)
+    np.testing.assert_array_equal(run(image.decode_gif(png)), RGB[None])
+    assert run(image.decode_jpeg(still)).tolist() == [[[16, 32, 48]]] and run(image.decode_gif(moving)).shape == (2, 1, 1, 3)
+    assert run(tf.raw_ops.DecodeImage(contents=moving, expand_animations=False)).tolist() == [[[16, 32, 48]]]
+    wrong = {
+        "Got 2 frames": image.decode_png(moving), "BMP format using a wrong op.*DecodeJpeg": image.decode_jpeg(bmp),
+        "PNG format using DecodeBmp": image.decode_bmp(png), "JPEG only, but detected PNG":
+        image.decode_and_crop_jpeg(png, [0, 0, 1, 1]), "JPEG does not support 4": image.decode_png(jpeg, channels=4),
+        "0 or 3 for GIF, got 1": image.decode_jpeg(still, channels=1),
+        "0, 3 or 4 for BMP, but got 1": image.decode_bmp(bmp, channels=1), "Input is empty": image.decode_png(b""),
+        "Unknown image file format": image.decode_gif(b"nothing"),
+    }
+    for message, decoded in wrong.items():
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            run(decoded)
+
+
+def test_float_pixels_are_products(run):
+    x = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    contents = tf.image.encode_png(x)
+    np.testing.assert_array_equal(run(tf.image.decode_image(contents, dtype=tf.float32)),
+                                  (x.astype(np.float32) * 257) * np.float32(1 / 65535))

@@ -67,6 +67,10 @@ def test_rows_and_columns(checkpoint, most):
     assert got.tolist() == [[8, 100, 6], [101, 102, 103], [2, 104, 0]]
 
 
+def test_the_path_may_be_a_vector_of_one(checkpoint):
+    assert load([checkpoint], [1], [], [], (1, 3)).tolist() == OLD[[1]].tolist()
+
+
 def test_rows_only(checkpoint):
     assert load(checkpoint, [3, 1], [], [], (2, 3)).tolist() == OLD[[3, 1]].tolist()
 

@@ -94,6 +94,11 @@ def test_images_of_floats_are_scaled():
         assert decode_png(value.image.encoded_image_string).ravel().tolist() == expected
 
 
+def test_audio_of_a_rate_below_one():
+    summary = run(tf.summary.audio("a", np.zeros((1, 4), np.float32), 0.25))
+    assert summary.value[0].audio.sample_rate == 0.25
+
+
 def test_audio():
     summary = run(tf.summary.audio("a", np.float32([[0, .5, -1, 1.5]]), 8000))
     audio = summary.value[0].audio

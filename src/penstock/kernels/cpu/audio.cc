@@ -39,7 +39,9 @@ struct WavEncoder {
     const Shape& audio = k.shape(0);
     k.Require(audio.rank() == 2, "audio must be 2-dimensional, but has shape ", audio);
     k.Require(k.shape(1).rank() == 0, "Input sample_rate should be a scalar tensor, got ", k.shape(1), " instead.");
-    k.SetOutput(0, Tensor(TString(EncodeWav(k.in<float>(0), k.Scalar<int32_t>(1), audio[1], audio[0]))));
+    const int32_t rate = k.Scalar<int32_t>(1);
+    k.Require(rate > 0, "sample_rate must be in (0, 2^32), got: ", rate);
+    k.SetOutput(0, Tensor(TString(EncodeWav(k.in<float>(0), rate, audio[1], audio[0]))));
   }
 };
 

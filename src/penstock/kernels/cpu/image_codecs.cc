@@ -29,32 +29,51 @@ int Channels(const NodeView& node, std::initializer_list<int64_t> allowed) {
   throw InvalidArgument("channels must be 0, 1, 3, or 4, as the format allows, got ", channels);
 }
 
-struct DecodeJpeg {
+codecs::JpegOptions JpegOptionsOf(const NodeView& node) {
   codecs::JpegOptions options;
-  explicit DecodeJpeg(const NodeView& node) {
+  const int64_t ratio = node.attr<int64_t>("ratio");
+  KernelContext::Require(ratio == 1 || ratio == 2 || ratio == 4 || ratio == 8, "ratio must be 1, 2, 4, or 8, got ",
+                         ratio);
+  options.ratio = static_cast<int>(ratio);
+  options.fancy_upscaling = node.attr<bool>("fancy_upscaling");
+  options.recover_truncated = node.attr<bool>("try_recover_truncated");
+  options.acceptable_fraction = node.attr<float>("acceptable_fraction");
+  const std::string method = node.attr<std::string>("dct_method");
+  KernelContext::Require(method.empty() || method == "INTEGER_FAST" || method == "INTEGER_ACCURATE",
+                         "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}");
+  options.accurate = method == "INTEGER_ACCURATE";
+  return options;
+}
+
+enum class Format { kJpeg, kPng, kGif, kBmp };
+constexpr const char* kNames[] = {"JPEG", "PNG", "GIF", "BMP"};
+
+// The format of a file, by its first bytes.
+Format FormatOf(std::string_view bytes) {
+  KernelContext::Require(!bytes.empty(), "Input is empty.");
+  if (bytes.starts_with("\xff\xd8\xff")) return Format::kJpeg;
+  if (bytes.starts_with("\x89PN")) return Format::kPng;
+  if (bytes.starts_with("GIF8")) return Format::kGif;
+  if (bytes.starts_with("BM")) return Format::kBmp;
+  throw InvalidArgument("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
+}
+
+struct DecodeAndCropJpeg {
+  codecs::JpegOptions options;
+  explicit DecodeAndCropJpeg(const NodeView& node) : options(JpegOptionsOf(node)) {
     options.channels = Channels(node, {0, 1, 3});
-    const int64_t ratio = node.attr<int64_t>("ratio");
-    KernelContext::Require(ratio == 1 || ratio == 2 || ratio == 4 || ratio == 8, "ratio must be 1, 2, 4, or 8, got ",
-                           ratio);
-    options.ratio = static_cast<int>(ratio);
-    options.fancy_upscaling = node.attr<bool>("fancy_upscaling");
-    options.recover_truncated = node.attr<bool>("try_recover_truncated");
-    options.acceptable_fraction = node.attr<float>("acceptable_fraction");
-    const std::string method = node.attr<std::string>("dct_method");
-    KernelContext::Require(method.empty() || method == "INTEGER_FAST" || method == "INTEGER_ACCURATE",
-                           "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}");
-    options.accurate = method == "INTEGER_ACCURATE";
   }
   void operator()(KernelContext& k) const {
+    k.Require(k.shape(1).rank() == 1, "crop_window must be 1-D, got shape ", k.shape(1));
+    k.Require(k.shape(1)[0] == 4, "crop_size must have four elements ", k.shape(1));
+    const Format format = FormatOf(Contents(k));
+    k.Require(format == Format::kJpeg, "DecodeAndCropJpeg operation can run on JPEG only, but detected ",
+              kNames[static_cast<int>(format)], ".");
+    const std::vector<int64_t> window = k.Ints(1);
     codecs::JpegOptions with_crop = options;
-    if (k.num_inputs() == 2) {
-      k.Require(k.shape(1).rank() == 1, "crop_window must be 1-D, got shape ", k.shape(1));
-      k.Require(k.shape(1)[0] == 4, "crop_size must have four elements ", k.shape(1));
-      const std::vector<int64_t> window = k.Ints(1);
-      with_crop.crop = true;
-      with_crop.crop_y = window[0], with_crop.crop_x = window[1];
-      with_crop.crop_height = window[2], with_crop.crop_width = window[3];
-    }
+    with_crop.crop = true;
+    with_crop.crop_y = window[0], with_crop.crop_x = window[1];
+    with_crop.crop_height = window[2], with_crop.crop_width = window[3];
     codecs::DecodeJpeg(Contents(k), with_crop, Into<uint8_t>(k));
   }
 };
@@ -123,13 +142,6 @@ struct EncodeJpegVariableQuality {
 };
 
 template <class T>
-struct DecodePng {
-  int channels;
-  explicit DecodePng(const NodeView& node) : channels(Channels(node, {0, 1, 3, 4})) {}
-  void operator()(KernelContext& k) const { codecs::DecodePng<T>(Contents(k), channels, Into<T>(k)); }
-};
-
-template <class T>
 struct EncodePng {
   int compression;
   explicit EncodePng(const NodeView& node) {
@@ -155,109 +167,122 @@ struct EncodePng {
   }
 };
 
-struct DecodeGif {
-  void operator()(KernelContext& k) const {
-    codecs::DecodeGif(Contents(k), [&](int64_t frames, const Image& image) {
-      return k.out<uint8_t>(0, Shape({frames, image.height, image.width, 3})).data();
-    });
-  }
-};
-
-struct DecodeBmp {
-  int channels;
-  explicit DecodeBmp(const NodeView& node) : channels(Channels(node, {0, 1, 3, 4})) {}
-  void operator()(KernelContext& k) const { codecs::DecodeBmp(Contents(k), channels, Into<uint8_t>(k)); }
-};
-
-// Any of the formats, told by its first bytes, as any of the types.
+// DecodeJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeImage: each reads the others' formats too, as far as its result
+// can hold them.
 template <class T>
-struct DecodeImage {
-  int channels;
-  bool expand;
-  explicit DecodeImage(const NodeView& node)
-      : channels(Channels(node, {0, 1, 3, 4})), expand(node.attr<bool>("expand_animations")) {}
+class Decode {
+ public:
+  explicit Decode(const NodeView& node)
+      : op_(node.op().name),
+        channels_(op_ == "DecodeGif" ? 3 : Channels(node, {0, 1, 3, 4})),
+        expand_(op_ == "DecodeGif" || node.attr_or<bool>("expand_animations", false)) {
+    if (op_ == "DecodeJpeg") jpeg_ = JpegOptionsOf(node);
+    jpeg_.channels = channels_;
+  }
+
   void operator()(KernelContext& k) const {
     const std::string_view bytes = Contents(k);
-    const auto refuse = [&](bool is, const char* kind) {
-      if (is) throw InvalidArgument("channels = ", channels, " is not possible when decoding ", kind, " images");
-    };
-    if (bytes.starts_with("\x89PNG") || bytes.starts_with("\211PN")) {
-      // More than 8 bits are kept if they are wanted.
-      std::vector<uint16_t> pixels;
-      Image image;
-      if (std::is_same_v<T, uint8_t>) {
-        return Decode8(k, [&](const auto& to) { codecs::DecodePng<uint8_t>(bytes, channels, to); });
-      }
-      codecs::DecodePng<uint16_t>(bytes, channels, [&](const Image& i) {
-        image = i;
-        pixels.resize(i.height * i.width * i.channels);
-        return pixels.data();
-      });
-      const auto out = k.out<T>(0, ShapeOf(image));
-      for (size_t i = 0; i < pixels.size(); ++i) {
-        out[i] = std::is_same_v<T, float> ? static_cast<T>(pixels[i] / 65535.0f) : static_cast<T>(pixels[i]);
-      }
-    } else if (bytes.starts_with("\xff\xd8\xff")) {
-      refuse(channels == 4, "JPEG");
-      codecs::JpegOptions options;
-      options.channels = channels;
-      Decode8(k, [&](const auto& to) { codecs::DecodeJpeg(bytes, options, to); });
-    } else if (bytes.starts_with("GIF")) {
-      refuse(channels == 1 || channels == 4, "GIF");
-      std::vector<uint8_t> pixels;
-      int64_t frames = 0;
-      Image image;
-      codecs::DecodeGif(bytes, [&](int64_t count, const Image& i) {
-        frames = count, image = i;
-        pixels.resize(count * i.height * i.width * 3);
-        return pixels.data();
-      });
-      Store(k, pixels, expand ? Shape({frames, image.height, image.width, 3}) : ShapeOf(image));
-    } else if (bytes.starts_with("BM")) {
-      refuse(channels == 1, "BMP");
-      Decode8(k, [&](const auto& to) { codecs::DecodeBmp(bytes, channels, to); });
-    } else {
-      throw InvalidArgument("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
-    }
+    const Format format = FormatOf(bytes);
+    if (format == Format::kBmp) return Bmp(k, bytes);
+    const char* name = kNames[static_cast<int>(format)];
+    k.Require(op_ != "DecodeBmp", "Trying to decode ", name, " format using DecodeBmp op. Use `decode_",
+              format == Format::kJpeg  ? "jpeg"
+              : format == Format::kPng ? "png"
+                                       : "gif",
+              "` or `decode_image` instead.");
+    if (format == Format::kGif) return Gif(k, bytes);
+    if (format == Format::kPng) return Png(k, bytes);
+    k.Require(channels_ != 4, "JPEG does not support 4 channels");
+    Decode8(k, [&](const auto& to) { codecs::DecodeJpeg(bytes, jpeg_, to); });
   }
 
  private:
-  template <class F>
-  static void Decode8(KernelContext& k, const F& decode) {
+  void Bmp(KernelContext& k, std::string_view bytes) const {
+    k.Require(channels_ != 1, "`channels` must be 0, 3 or 4 for BMP, but got 1");
+    k.Require(
+        op_ == "DecodeBmp" || op_ == "DecodeImage",
+        "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: ", op_);
+    Decode8(k, [&](const auto& to) { codecs::DecodeBmp(bytes, channels_, to); });
+  }
+  void Gif(KernelContext& k, std::string_view bytes) const {
+    k.Require(channels_ == 0 || channels_ == 3, "channels must be 0 or 3 for GIF, got ", channels_);
     std::vector<uint8_t> pixels;
+    int64_t frames = 0;
     Image image;
-    decode(codecs::Allocate<uint8_t>([&](const Image& i) {
+    codecs::DecodeGif(bytes, [&](int64_t count, const Image& i) {
+      frames = count, image = i;
+      pixels.resize(count * i.height * i.width * 3);
+      return pixels.data();
+    });
+    k.Require(frames == 1 || expand_ || op_ == "DecodeImage", "Got ", frames,
+              " frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image");
+    Store(k, pixels, expand_ ? Shape({frames, image.height, image.width, 3}) : ShapeOf(image));
+  }
+  void Png(KernelContext& k, std::string_view bytes) const {
+    if (std::is_same_v<T, uint8_t>) {
+      return Decode8(k, [&](const auto& to) { codecs::DecodePng<uint8_t>(bytes, channels_, to); });
+    }
+    // More than 8 bits are kept if they are wanted.
+    std::vector<uint16_t> pixels;
+    Image image;
+    codecs::DecodePng<uint16_t>(bytes, channels_, [&](const Image& i) {
       image = i;
       pixels.resize(i.height * i.width * i.channels);
       return pixels.data();
-    }));
-    Store(k, pixels, ShapeOf(image));
+    });
+    const auto out = k.out<T>(0, ShapeOf(image));
+    for (size_t i = 0; i < pixels.size(); ++i) {
+      out[i] = std::is_same_v<T, float> ? static_cast<T>(pixels[i] * (1.0f / 65535.0f)) : static_cast<T>(pixels[i]);
+    }
+  }
+
+  // The shape of the result for one image: DecodeGif's has a dimension for frames.
+  Shape ResultShape(const Image& image) const {
+    return op_ == "DecodeGif" ? Shape({1, image.height, image.width, image.channels}) : ShapeOf(image);
+  }
+  template <class F>
+  void Decode8(KernelContext& k, const F& decode) const {
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      decode(codecs::Allocate<uint8_t>([&](const Image& i) { return k.out<T>(0, ResultShape(i)).data(); }));
+    } else {
+      std::vector<uint8_t> pixels;
+      Image image;
+      decode(codecs::Allocate<uint8_t>([&](const Image& i) {
+        image = i;
+        pixels.resize(i.height * i.width * i.channels);
+        return pixels.data();
+      }));
+      Store(k, pixels, ResultShape(image));
+    }
   }
   static void Store(KernelContext& k, const std::vector<uint8_t>& pixels, const Shape& shape) {
     const auto out = k.out<T>(0, shape);
     for (size_t i = 0; i < out.size(); ++i) {
       if constexpr (std::is_same_v<T, float>) {
-        out[i] = static_cast<float>(pixels[i]) / 255.0f;
+        out[i] = static_cast<float>(pixels[i]) * (1.0f / 255.0f);
       } else {
         out[i] = static_cast<T>(std::is_same_v<T, uint16_t> ? pixels[i] * 256 : pixels[i]);
       }
     }
   }
+
+  const std::string op_;
+  const int channels_;
+  const bool expand_;  // the result has a dimension for frames
+  codecs::JpegOptions jpeg_;
 };
 
 }  // namespace
 
 void RegisterImageCodecsKernels(KernelRegistry& kernels) {
-  kernels.Add<DecodeJpeg>("DecodeJpeg");
-  kernels.Add<DecodeJpeg>("DecodeAndCropJpeg").HostInput(1);
+  for (const char* name : {"DecodeJpeg", "DecodeGif", "DecodeBmp"}) kernels.Add<Decode<uint8_t>>(name);
+  kernels.Add<Decode>("DecodePng", Types<uint8_t, uint16_t>{}, "dtype");
+  kernels.Add<Decode>("DecodeImage", Types<uint8_t, uint16_t, float>{}, "dtype");
+  kernels.Add<DecodeAndCropJpeg>("DecodeAndCropJpeg").HostInput(1);
   kernels.Add<EncodeJpeg>("EncodeJpeg");
   kernels.Add<EncodeJpegVariableQuality>("EncodeJpegVariableQuality").HostInput(1);
   kernels.Add<ExtractJpegShape>("ExtractJpegShape");
-  kernels.Add<DecodePng>("DecodePng", Types<uint8_t, uint16_t>{}, "dtype");
   kernels.Add<EncodePng>("EncodePng", Types<uint8_t, uint16_t>{});
-  kernels.Add<DecodeGif>("DecodeGif");
-  kernels.Add<DecodeBmp>("DecodeBmp");
-  kernels.Add<DecodeImage>("DecodeImage", Types<uint8_t, uint16_t, float>{}, "dtype");
 }
 
 }  // namespace penstock

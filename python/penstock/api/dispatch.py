@@ -53,6 +53,7 @@ _FUNCTIONS = {
         reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
         reduce_any_v1=v1.reduce_any""",
+    "ops.nn_ops": "softmax_v2=ragged_math_ops.softmax",
     "ops.string_ops": "reduce_join=v1.reduce_join reduce_join_v2=v1.reduce_join_v2",
 }
 # Function -> the method of linear operators that is the same.

@@ -18,10 +18,11 @@ SparseTensor = sparse_tensor.SparseTensor
 
 
 def from_dense(tensor, name=None):
-    """The elements that are not zero."""
+    """The elements that are not zero, or the strings that are not empty."""
     with ops.name_scope(name, "dense_to_sparse"):
         tensor = ops.convert_to_tensor(tensor)
-        indices = array_ops.where_v2(gen.not_equal(tensor, constant_op.constant(0, tensor.dtype)))
+        zero = constant_op.constant("" if tensor.dtype == dtypes.string else 0, tensor.dtype)
+        indices = array_ops.where_v2(gen.not_equal(tensor, zero))
         values = array_ops.gather_nd(tensor, indices)
         return SparseTensor(indices, values, array_ops.shape(tensor, out_type=dtypes.int64))
 

@@ -236,3 +236,45 @@ def test_to_tensor_of_a_shape_that_is_a_tensor():
     assert dense.shape == [2, 3] and run(dense).tolist() == [[0, 1, 2], [0, 0, 0]]
     assert run(x.to_tensor(-1, shape=tf.placeholder_with_default([-1, 2], [2]))).tolist() == [
         [0, 1], [-1, -1], [4, -1], [-1, -1]]
+
+
+def test_crosses():
+    """Expected values are TensorFlow 2.21's."""
+    a, s = tf.ragged.constant([["a"], ["b", "c"]]), tf.sparse.from_dense([["x", ""], ["y", "z"]])
+    d, n = tf.constant([["p", "q"], ["r", "t"]]), tf.constant([[1], [2]])
+    rows = run(tf.ragged.cross([a, s, d])).to_list()
+    assert rows[0] == [b"a_X_x_X_p", b"a_X_x_X_q"] and len(rows[1]) == 8 and rows[1][1] == b"b_X_y_X_t"
+    assert run(tf.ragged.cross([n, d])).to_list() == [[b"1_X_p", b"1_X_q"], [b"2_X_r", b"2_X_t"]]
+    hashed = tf.ragged.cross_hashed([a, d])
+    assert run(hashed).to_list() == [
+        [4089123451898400360, 5772008083553757323],
+        [4528061004646853358, 3421677562213018365, 4302532056514807790, 8458901317202367574]]
+    assert run(tf.ragged.cross_hashed([n, d], num_buckets=100, hash_key=1)).to_list() == [[89, 70], [4, 69]]
+    narrow = tf.ragged.cross([tf.ragged.constant([[1, 2], [3]], row_splits_dtype=tf.int32)])
+    assert narrow.row_splits.dtype == tf.int32 and run(narrow).to_list() == [[b"1", b"2"], [b"3"]]
+    with pytest.raises(TypeError, match="must be a list"):
+        tf.ragged.cross(a)
+    with pytest.raises(ValueError, match=r"Unexpected dtype for inputs\[0\]"):
+        tf.ragged.cross([tf.constant([[1.0]])])
+    with pytest.raises(ValueError, match="rank=2"):
+        tf.ragged.cross([tf.ragged.constant([[["a"]]])])
+    assert run(tf.ragged.cross([])).to_list() == []
+    for wrong in ([a, tf.constant([["p"]])], [tf.constant(["p"])]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(tf.ragged.cross(wrong))
+    broken = tf.RaggedTensor.from_row_splits(["a", "b"], tf.placeholder_with_default(tf.constant([0, 3], tf.int64), [2]),
+                                             validate=False)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]plits must"):
+        run(tf.ragged.cross([broken]))
+
+
+def test_softmax():
+    import penstock
+    rows = [[1.0, 2.0], [], [1003.0, 1004.0, 1005.0]]
+    exps = [np.exp(np.array(row) - max(row, default=0)) for row in rows]
+    got = run(penstock.nn.softmax(tf.ragged.constant(rows, tf.float64))).to_list()
+    for row, e in zip(got, exps):
+        np.testing.assert_allclose(row, e / e.sum())
+    inner = run(penstock.nn.softmax(tf.ragged.constant([[[1.0, 2.0], [3.0]], [[4.0]]]))).to_list()
+    np.testing.assert_allclose(inner[0][0], exps[0] / exps[0].sum(), rtol=1e-6)
+    assert inner[0][1] == [1] and inner[1] == [[1]]

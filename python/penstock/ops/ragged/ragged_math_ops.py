@@ -3,7 +3,7 @@ import numpy as np
 
 from penstock.framework import dtypes, ops, tensor_util
 from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged import ragged_checks, ragged_functional_ops
 from penstock.ops.ragged.ragged_checks import range  # noqa: A004 (tf.ragged's name)
 from penstock.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
@@ -169,6 +169,17 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
         variance = reduce_variance(input_tensor, axis, keepdims)
         return variance.with_flat_values(math_ops.sqrt(variance.flat_values)) if is_ragged(variance) \
             else math_ops.sqrt(variance)
+
+
+def softmax(logits, axis=None, name=None):
+    """exp(x) over its sum along an axis, by default the last one."""
+    with ops.name_scope(name, "RaggedSoftmax", [logits]):
+        logits = convert_to_tensor_or_ragged_tensor(logits)
+        axis = -1 if axis is None else axis
+        greatest = reduce_max(logits, axis, keepdims=True)
+        exponentials = ragged_functional_ops.stretched(lambda x, m: math_ops.exp(x - m), logits, greatest)
+        return ragged_functional_ops.stretched(math_ops.truediv, exponentials,
+                                               reduce_sum(exponentials, axis, keepdims=True))
 
 
 def _over_bools(reduce):

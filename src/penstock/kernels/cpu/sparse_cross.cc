@@ -41,35 +41,66 @@ struct Inputs {
   std::vector<Column> columns;
   int64_t rows = 0;
 
-  Inputs(KernelContext& k, int sparse, int dense) {
-    k.Require(sparse + dense > 0, "At least one input is needed.");
-    const int shapes = 2 * sparse, first_dense = 3 * sparse;
-    for (int i = 0; i < sparse; ++i) {
-      const Tensor& shape = k.input(shapes + i);
-      k.Require(shape.rank() == 1, "Input shapes should be a std::vector but received shape ", shape.shape(),
-                " at position ", i);
-      k.Require(shape.dim(0) == 2, "shape should imply a 2D tensor, but got ", shape.shape(), " at position ", i);
-      const int64_t size = shape.data<int64_t>()[0];
-      if (i == 0) rows = size;
-      RequireRows(k, size, i);
-      AddSparse(k, i, k.input(i), k.input(sparse + i));
+  Inputs(KernelContext& k, int sparse, int dense)
+      : Inputs(k, 0, sparse, dense, std::string(sparse, 'S') + std::string(dense, 'D')) {
+    k.Require(!columns.empty(), "At least one input is needed.");
+  }
+
+  // order: which of the ragged (R), sparse (S) and dense (D) ones comes next. Of the kernel's inputs come first the
+  // ragged ones' values and splits, then the sparse ones' indices, values and shapes, then the dense ones.
+  Inputs(KernelContext& k, int ragged, int sparse, int dense, std::string_view order) {
+    const int indices = 2 * ragged, shapes = indices + 2 * sparse, first_dense = indices + 3 * sparse;
+    int next[] = {0, 0, 0};
+    for (const char kind : order) {
+      int& i = next[kind == 'R' ? 0 : kind == 'S' ? 1 : 2];
+      k.Require((kind == 'R' && i < ragged) || (kind == 'S' && i < sparse) || (kind == 'D' && i < dense),
+                "input_order ", order, " does not fit the number of inputs");
+      if (kind == 'R') {
+        AddRagged(k, i, k.input(i), k.input(ragged + i));
+      } else if (kind == 'S') {
+        const Tensor& shape = k.input(shapes + i);
+        k.Require(shape.rank() == 1, "Input shapes should be a std::vector but received shape ", shape.shape(),
+                  " at position ", i);
+        k.Require(shape.dim(0) == 2, "shape should imply a 2D tensor, but got ", shape.shape(), " at position ", i);
+        TakeRows(k, shape.data<int64_t>()[0], i);
+        AddSparse(k, i, k.input(indices + i), k.input(indices + sparse + i));
+      } else {
+        const Tensor& values = k.input(first_dense + i);
+        k.Require(values.rank() == 2, "Dense inputs should be a matrix but received shape ", values.shape(),
+                  " at position ", i);
+        TakeRows(k, values.dim(0), i);
+        Column column{&values, std::vector<int64_t>(rows + 1)};
+        for (int64_t r = 0; r <= rows; ++r) column.starts[r] = r * values.dim(1);
+        columns.push_back(std::move(column));
+      }
+      ++i;
     }
-    for (int i = 0; i < dense; ++i) {
-      const Tensor& values = k.input(first_dense + i);
-      k.Require(values.rank() == 2, "Dense inputs should be a matrix but received shape ", values.shape(),
-                " at position ", i);
-      if (sparse == 0 && i == 0) rows = values.dim(0);
-      RequireRows(k, values.dim(0), i);
-      Column column{&values, std::vector<int64_t>(rows + 1)};
-      for (int64_t r = 0; r <= rows; ++r) column.starts[r] = r * values.dim(1);
-      columns.push_back(std::move(column));
-    }
+    k.Require(static_cast<int>(order.size()) == ragged + sparse + dense, "input_order ", order,
+              " does not name all inputs");
   }
 
  private:
-  void RequireRows(KernelContext& k, int64_t size, int i) const {
+  // The first input says how many rows there are.
+  void TakeRows(KernelContext& k, int64_t size, int i) {
+    if (columns.empty()) rows = size;
     k.Require(size == rows, "Expected batch size ", rows, " got ", size, " at position ", i);
     k.Require(size >= 0 && size < int64_t{1} << 40, "Batch size ", size, " is out of range at position ", i);
+  }
+
+  void AddRagged(KernelContext& k, int i, const Tensor& values, const Tensor& splits) {
+    k.Require(values.rank() == 1, "Ragged inputs should have a vector of values but received shape ", values.shape(),
+              " at position ", i);
+    k.Require(splits.rank() == 1 && splits.dim(0) > 0,
+              "Splits should be a vector of one or more elements, but have shape ", splits.shape(), " at position ", i);
+    TakeRows(k, splits.dim(0) - 1, i);
+    Column column{&values, std::vector<int64_t>(rows + 1)};
+    for (int64_t r = 0; r <= rows; ++r) {
+      column.starts[r] = splits.IntAt(r);
+      k.Require(column.starts[r] >= (r > 0 ? column.starts[r - 1] : 0), "Splits must not fall, at position ", i);
+    }
+    k.Require(column.starts[0] == 0 && column.starts[rows] == values.dim(0),
+              "Splits must begin with 0 and end with the number of values, at position ", i);
+    columns.push_back(std::move(column));
   }
 
   void AddSparse(KernelContext& k, int i, const Tensor& indices, const Tensor& values) {
@@ -110,26 +141,16 @@ std::vector<int64_t> Starts(KernelContext& k, const Inputs& in, int64_t* widest)
   return starts;
 }
 
-// Calls put(value, places) for each combination, the last column changing fastest.
-template <class T, class Put>
-void Combine(KernelContext& k, const Inputs& in, const Put& put) {
-  int64_t widest;
-  const std::vector<int64_t> starts = Starts(k, in, &widest);
-  const int64_t total = starts[in.rows];
-  int64_t* indices = k.Output(0, Shape({total, 2})).mutable_data<int64_t>();
-  T* values = k.Output(1, Shape({total})).template mutable_data<T>();
-  int64_t* shape = k.Output(2, Shape({2})).mutable_data<int64_t>();
-  shape[0] = in.rows;
-  shape[1] = widest;
+// Calls put(number, row, places) for each combination, the last column changing fastest.
+template <class Put>
+void Combine(KernelContext& k, const Inputs& in, const std::vector<int64_t>& starts, int64_t widest, const Put& put) {
   const size_t n = in.columns.size();
   k.Parallel(in.rows, 100 * static_cast<int64_t>(n) * std::max<int64_t>(widest, 1), [&](int64_t begin, int64_t end) {
     std::vector<int64_t> at(n);
     for (int64_t r = begin; r < end; ++r) {
       for (size_t c = 0; c < n; ++c) at[c] = in.columns[c].starts[r];
       for (int64_t i = starts[r]; i < starts[r + 1]; ++i) {
-        indices[2 * i] = r;
-        indices[2 * i + 1] = i - starts[r];
-        put(values[i], at);
+        put(i, r, at);
         for (size_t c = n; c-- > 0;) {
           if (++at[c] < in.columns[c].starts[r + 1]) break;
           at[c] = in.columns[c].starts[r];
@@ -139,15 +160,61 @@ void Combine(KernelContext& k, const Inputs& in, const Put& put) {
   });
 }
 
-void PutTexts(KernelContext& k, const Inputs& in, std::string_view separator) {
-  Combine<TString>(k, in, [&](TString& value, const std::vector<int64_t>& at) {
+// What the values of the combinations are: texts with something between them, or hashes below a number of buckets.
+auto TextsOf(const Inputs& in, std::string_view separator) {
+  return [&in, separator](const std::vector<int64_t>& at) {
     std::string text;
     for (size_t c = 0; c < at.size(); ++c) {
       if (c > 0) text += separator;
       text += TextOf(in.columns[c], at[c]);
     }
-    value = TString(text);
+    return TString(text);
+  };
+}
+auto HashesOf(const Inputs& in, uint64_t key, uint64_t buckets) {
+  // Never negative without buckets.
+  const uint64_t most = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
+  return [&in, key, most](const std::vector<int64_t>& at) {
+    uint64_t hash = key;
+    for (size_t c = 0; c < at.size(); ++c) hash = Join(hash, HashOf(in.columns[c], at[c]));
+    return static_cast<int64_t>(hash % most);
+  };
+}
+
+template <class T, class ValueOf>
+void PutSparse(KernelContext& k, const Inputs& in, const ValueOf& value_of) {
+  int64_t widest;
+  const std::vector<int64_t> starts = Starts(k, in, &widest);
+  const int64_t total = starts[in.rows];
+  int64_t* indices = k.Output(0, Shape({total, 2})).mutable_data<int64_t>();
+  T* values = k.Output(1, Shape({total})).template mutable_data<T>();
+  int64_t* shape = k.Output(2, Shape({2})).mutable_data<int64_t>();
+  shape[0] = in.rows;
+  shape[1] = widest;
+  Combine(k, in, starts, widest, [&](int64_t i, int64_t row, const std::vector<int64_t>& at) {
+    indices[2 * i] = row;
+    indices[2 * i + 1] = i - starts[row];
+    values[i] = value_of(at);
   });
+}
+
+template <class T, class ValueOf>
+void PutRagged(KernelContext& k, const Inputs& in, const ValueOf& value_of) {
+  int64_t widest;
+  const std::vector<int64_t> starts = Starts(k, in, &widest);
+  T* values = k.Output(0, Shape({starts[in.rows]})).template mutable_data<T>();
+  Tensor& splits = k.Output(1, Shape({in.rows + 1}));
+  const bool narrow = splits.dtype() == DT_INT32;
+  k.Require(!narrow || starts[in.rows] <= std::numeric_limits<int32_t>::max(), "Row splits of ", starts[in.rows],
+            " combinations do not fit int32");
+  for (int64_t r = 0; r <= in.rows; ++r) {
+    if (narrow) {
+      splits.mutable_data<int32_t>()[r] = static_cast<int32_t>(starts[r]);
+    } else {
+      splits.mutable_data<int64_t>()[r] = starts[r];
+    }
+  }
+  Combine(k, in, starts, widest, [&](int64_t i, int64_t, const std::vector<int64_t>& at) { values[i] = value_of(at); });
 }
 
 struct SparseCross {
@@ -170,14 +237,8 @@ struct SparseCross {
 
   void operator()(KernelContext& k) const {
     const Inputs in(k, sparse, dense);
-    if (!hashed) return PutTexts(k, in, "_X_");
-    // Never negative without buckets.
-    const uint64_t most = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
-    Combine<int64_t>(k, in, [&](int64_t& value, const std::vector<int64_t>& at) {
-      uint64_t hash = key;
-      for (size_t c = 0; c < at.size(); ++c) hash = Join(hash, HashOf(in.columns[c], at[c]));
-      value = static_cast<int64_t>(hash % most);
-    });
+    if (!hashed) return PutSparse<TString>(k, in, TextsOf(in, "_X_"));
+    PutSparse<int64_t>(k, in, HashesOf(in, key, buckets));
   }
 };
 
@@ -187,7 +248,38 @@ struct SparseCrossV2 {
       : sparse(static_cast<int>(node.attr<int64_t>("N"))),
         dense(static_cast<int>(node.attr<TypeList>("dense_types").size())) {}
   void operator()(KernelContext& k) const {
-    PutTexts(k, Inputs(k, sparse, dense), k.Scalar<TString>(3 * sparse + dense).view());
+    const Inputs in(k, sparse, dense);
+    const TString separator = k.Scalar<TString>(3 * sparse + dense);
+    PutSparse<TString>(k, in, TextsOf(in, separator.view()));
+  }
+};
+
+struct RaggedCross {
+  int ragged, sparse, dense;
+  std::string order;
+  bool hashed;
+  uint64_t buckets, key;
+  explicit RaggedCross(const NodeView& node)
+      : ragged(static_cast<int>(node.attr<TypeList>("ragged_values_types").size())),
+        sparse(static_cast<int>(node.attr<int64_t>("Nsparse"))),
+        dense(static_cast<int>(node.attr<TypeList>("dense_types").size())),
+        order(node.attr<std::string>("input_order")),
+        hashed(node.attr<bool>("hashed_output")),
+        buckets(static_cast<uint64_t>(node.attr<int64_t>("num_buckets"))),
+        key(static_cast<uint64_t>(node.attr<int64_t>("hash_key"))) {
+    if (node.attr<TypeList>("ragged_splits_types").size() != static_cast<size_t>(ragged) ||
+        node.attr<TypeList>("sparse_values_types").size() != static_cast<size_t>(sparse)) {
+      throw InvalidArgument("There must be as many splits as ragged values, and as many indices as sparse values");
+    }
+    if ((node.attr<DataType>("out_values_type") == DT_INT64) != hashed) {
+      throw InvalidArgument("out_values_type must be int64 for hashes and string otherwise");
+    }
+  }
+
+  void operator()(KernelContext& k) const {
+    const Inputs in(k, ragged, sparse, dense, order);
+    if (!hashed) return PutRagged<TString>(k, in, TextsOf(in, "_X_"));
+    PutRagged<int64_t>(k, in, HashesOf(in, key, buckets));
   }
 };
 
@@ -196,6 +288,7 @@ struct SparseCrossV2 {
 void RegisterSparseCrossKernels(KernelRegistry& kernels) {
   kernels.Add<SparseCross>("SparseCross");
   kernels.Add<SparseCrossV2>("SparseCrossV2");
+  kernels.Add<RaggedCross>("RaggedCross");
 }
 
 }  // namespace penstock

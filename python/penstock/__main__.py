@@ -17,9 +17,9 @@ usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
        python -m penstock draw GRAPH -o GRAPH.svg [--depth N] [--expand SCOPE]...
        python -m penstock --version
 
-SCRIPT, or MODULE, runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with --v2. Without
-either the script's source decides: tf.contrib, tf.Session, tf.placeholder and other names that only version 1 has at
-the top level mean version 1.
+SCRIPT, or MODULE, runs with `import tensorflow` giving Penstock: as TensorFlow 1.15 with --v1, as TensorFlow 2 with
+--v2. Without either the script's source decides: tf.contrib, tf.Session, tf.placeholder and other names that only
+version 1 has at the top level mean version 1.
 """
 
 # Attributes of the module that version 2 does not have at its top level.

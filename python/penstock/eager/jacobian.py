@@ -1,4 +1,4 @@
-"""Jacobians: of eager values one gradient for each row; in graphs one gradient, of which all rows are computed at once."""
+"""Jacobians: of eager values one gradient for each row; in graphs one gradient, whose rows are computed at once."""
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import ops

@@ -3,8 +3,8 @@ import collections
 
 from penstock.feature_column import utils
 from penstock.feature_column.base import (CategoricalColumn, DenseColumn, OfColumn, OfFeature, ScopedCategorical,
-                                          ScopedDense, ScopedSequenceDense, SequenceDenseColumn, _DenseColumn, _LazyBuilder,
-                                          _SequenceDenseColumn, buckets_of)
+                                          ScopedDense, ScopedSequenceDense, SequenceDenseColumn, _DenseColumn,
+                                          _LazyBuilder, _SequenceDenseColumn, buckets_of)
 from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
 from penstock.feature_column.configs import Configured, an_object, columns, dtype
 from penstock.framework import dtypes

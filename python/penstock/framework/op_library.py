@@ -1,7 +1,8 @@
 """Op functions made from op definitions: real Python functions with signature and docstring, compiled when first used.
 
 A made function has a fast way for arguments that are tensors already; everything else, errors included, goes through
-`apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors or linear operators (api/dispatch.py).
+`apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors or linear operators
+(api/dispatch.py).
 """
 import collections
 import keyword

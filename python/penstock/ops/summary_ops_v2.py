@@ -528,8 +528,8 @@ def _may_trace(doing):
 def trace_on(graph=True, profiler=False, profiler_outdir=None):
     """Collects the graphs of functions that are called for the first time from now on, until `trace_export`.
 
-    profiler: records what runs, too, and writes that for TensorBoard's profile plugin in `profiler_outdir`, without which it
-    does not.
+    profiler: records what runs, too, and writes that for TensorBoard's profile plugin in `profiler_outdir`, without
+    which it does not.
     """
     global _trace
     if not _may_trace("enable"):
@@ -562,7 +562,8 @@ def trace_export(name, step=None, profiler_outdir=None):
     metadata = graph_collection.stop()
     if profiler:
         if profiler_outdir:
-            logging.warning("Ignoring `profiler_outdir` passed to trace_export(). Please pass it to trace_on() instead.")
+            logging.warning("Ignoring `profiler_outdir` passed to trace_export(). "
+                            "Please pass it to trace_on() instead.")
         metadata.step_stats.CopyFrom(profiler_v2.finish(save=True).step_stats)
     (run_metadata_graphs if graph and not profiler else run_metadata)(name, metadata, step)
     trace_off()

@@ -20,8 +20,8 @@ _METHODS = {"graph": "profile_graph", "scope": "profile_name_scope", "op": "prof
 class ProfileContext:
     """Traces some of the steps (runs of sessions) inside of it, and writes or shows their profiles:
 
-        with tf.contrib.tfprof.ProfileContext("/tmp/profiles", trace_steps=range(100, 200, 3), dump_steps=[200]) as pctx:
-            pctx.add_auto_profiling("op", tf.profiler.ProfileOptionBuilder.time_and_memory(), [150, 200])
+        with tf.contrib.tfprof.ProfileContext("/tmp/profiles", trace_steps=range(100, 200, 3), dump_steps=[200]) as ctx:
+            ctx.add_auto_profiling("op", tf.profiler.ProfileOptionBuilder.time_and_memory(), [150, 200])
             train()
     """
 

@@ -523,9 +523,9 @@ class FinalOpsHook(session_run_hook.SessionRunHook):
             try:
                 self._final_ops_values = session.run(self._final_ops, feed_dict=self._final_ops_feed_dict)
             except (errors.OutOfRangeError, StopIteration):
-                logging.warning("The final ops ran into the end of their input: what they compute has a dependency back "
-                                "to some input source, and reads one more batch. They should read variables only, as "
-                                "the value op of a metric does, whose update op reads the batches.")
+                logging.warning("The final ops ran into the end of their input: what they compute has a dependency "
+                                "back to some input source, and reads one more batch. They should read variables only, "
+                                "as the value op of a metric does, whose update op reads the batches.")
                 raise
 
 

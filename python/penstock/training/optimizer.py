@@ -231,7 +231,8 @@ class Optimizer(trackable.Trackable):
             update_ops = []
             for grad, var, processor in updates:
                 if grad is not None:
-                    scope_name = "" if ops.executing_eagerly() or not getattr(var, "_in_graph_mode", True) else var.op.name
+                    nameless = ops.executing_eagerly() or not getattr(var, "_in_graph_mode", True)
+                    scope_name = "" if nameless else var.op.name
                     with ops.name_scope("update_" + scope_name), ops.colocate_with(var):
                         update_ops.append(processor.update_op(self, grad))
             if global_step is None:

@@ -112,7 +112,8 @@ from tensorflow.contrib.layers.python.layers import batch_norm, utils
 from tensorflow.contrib.slim.python.slim import learning
 from tensorflow.contrib.eager.python import tfe
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell
-assert add_arg_scope is tf.contrib.framework.add_arg_scope and variables.model_variable is tf.contrib.slim.model_variable
+assert add_arg_scope is tf.contrib.framework.add_arg_scope
+assert variables.model_variable is tf.contrib.slim.model_variable
 assert batch_norm is tf.contrib.layers.batch_norm and utils.collect_named_outputs
 assert learning.train is tf.contrib.slim.learning.train and tfe.GradientTape is tf.GradientTape
 assert core_rnn_cell.EmbeddingWrapper is tf.contrib.rnn.EmbeddingWrapper

@@ -623,7 +623,8 @@ def test_a_ragged_signature_tells_another_kind_from_another_shape():
     f = tf.function(lambda x: x, input_signature=[tf.RaggedTensorSpec([3, None], tf.int32)])
     assert f(tf.ragged.constant([[1], [], [2, 3]])).to_list() == [[1], [], [2, 3]]
     for value, message in (([[1.0], [2.0], [3.0]], "Structure .* does not match"),
-                           ([[[1]], [[2]], [[3]]], "Structure .* does not match"), ([[1], [2], [3], [4]], "incompatible")):
+                           ([[[1]], [[2]], [[3]]], "Structure .* does not match"),
+                           ([[1], [2], [3], [4]], "incompatible")):
         with pytest.raises(ValueError, match=message):
             f(tf.ragged.constant(value))
 
@@ -652,7 +653,8 @@ def test_signatures_as_text():
 
 def test_a_trace_for_a_python_value_refuses_another():
     made = tf.function(lambda x, y=2: x * y).get_concrete_function(tf.TensorSpec([]), 3)
-    assert float(made(tf.constant(2.0))) == float(made(tf.constant(2.0), 3)) == float(made(tf.constant(2.0), y=3)) == 6.0
+    two = tf.constant(2.0)
+    assert float(made(two)) == float(made(two, 3)) == float(made(two, y=3)) == 6.0
     for args, kwargs in (((tf.constant(2.0), 4), {}), ((tf.constant(2.0),), {"y": 4})):
         with pytest.raises(TypeError, match=r"Can not cast 4 to Literal\[3\]"):
             made(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What an EagerTensor is to Python and NumPy: operators, conversions, text, errors. The answers are TensorFlow 2.21's."""
+"""What an EagerTensor is to Python and NumPy: operators, conversions, text, errors. Answers are TensorFlow 2.21's."""
 import copy
 import math
 import pickle
@@ -83,7 +83,8 @@ def test_text():
 
 def test_identity():
     x = a()
-    assert copy.copy(x) is x and copy.deepcopy([x])[0] is x and pickle.loads(pickle.dumps(x)).numpy().tolist() == [1, 2, 3]
+    assert copy.copy(x) is x and copy.deepcopy([x])[0] is x
+    assert pickle.loads(pickle.dumps(x)).numpy().tolist() == [1, 2, 3]
     assert x.ref() == x.ref() and x.ref().deref() is x and len({x.ref(), x.ref(), a().ref()}) == 2
     with pytest.raises(TypeError, match=r"Tensor is unhashable. Instead, use tensor.ref\(\)"):
         {x: 1}
@@ -109,7 +110,8 @@ class Odd:
 
 
 @pytest.mark.parametrize("value, expected", [
-    (Odd(), [1, 3]), ([tf.compat.v1.Dimension(2), 1], [2, 1]), (range(3), [0, 1, 2]), ([range(2), range(2)], [[0, 1], [0, 1]]), (bytearray(b"ab"), [97, 98]),
+    (Odd(), [1, 3]), ([tf.compat.v1.Dimension(2), 1], [2, 1]), (range(3), [0, 1, 2]),
+    ([range(2), range(2)], [[0, 1], [0, 1]]), (bytearray(b"ab"), [97, 98]),
     (np.array(["a", "b"]), [b"a", b"b"])])
 def test_sequences(value, expected):
     assert tf.constant(value).numpy().tolist() == expected

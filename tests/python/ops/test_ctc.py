@@ -82,7 +82,8 @@ def test_ctc_loss_of_dense_labels():
         np.testing.assert_allclose(got, want, rtol=1e-6)
         np.testing.assert_allclose(dx, dy, rtol=1e-6)
         with_sparse = tf.nn.ctc_loss_v2(tf.SparseTensor(sparse.indices, tf.constant([1, 2, 2, 3]), [2, 3]),
-                                        tf.transpose(x, [1, 0, 2]), None, [6, 5], logits_time_major=False, blank_index=-4)
+                                        tf.transpose(x, [1, 0, 2]), None, [6, 5], logits_time_major=False,
+                                        blank_index=-4)
         np.testing.assert_allclose(sess.run(with_sparse), want, rtol=1e-6)
         with pytest.raises(ValueError, match="blank_index must be given"):
             tf.nn.ctc_loss_v2(sparse, x, None, [6, 5])
@@ -90,7 +91,8 @@ def test_ctc_loss_of_dense_labels():
 
 def test_labels_without_repetitions():
     with tf.Graph().as_default(), tf.Session() as sess:
-        labels, lengths = sess.run(tf.nn.collapse_repeated([[1, 3, 3, 3, 0], [1, 4, 4, 4, 0], [4, 2, 2, 9, 4]], [4, 5, 5]))
+        repeated = [[1, 3, 3, 3, 0], [1, 4, 4, 4, 0], [4, 2, 2, 9, 4]]
+        labels, lengths = sess.run(tf.nn.collapse_repeated(repeated, [4, 5, 5]))
         assert labels.tolist() == [[1, 3, 0, 0], [1, 4, 0, 0], [4, 2, 9, 4]] and lengths.tolist() == [2, 3, 4]
         unique, places = sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3, 0]]))
         assert unique.tolist() == [[3, 4, 0, 0, 0]] and places.tolist() == [[0, 1, 1, 0, 2]]

@@ -171,7 +171,8 @@ def test_each_decoder_reads_the_others_formats(run):
     np.testing.assert_array_equal(run(image.decode_png(jpeg)), pixels)
     np.testing.assert_array_equal(run(image.decode_png(jpeg, dtype=tf.uint16)), pixels.astype(np.uint16) * 256)
     np.testing.assert_array_equal(run(image.decode_gif(png)), RGB[None])
-    assert run(image.decode_jpeg(still)).tolist() == [[[16, 32, 48]]] and run(image.decode_gif(moving)).shape == (2, 1, 1, 3)
+    assert run(image.decode_jpeg(still)).tolist() == [[[16, 32, 48]]]
+    assert run(image.decode_gif(moving)).shape == (2, 1, 1, 3)
     assert run(tf.raw_ops.DecodeImage(contents=moving, expand_animations=False)).tolist() == [[[16, 32, 48]]]
     wrong = {
         "Got 2 frames": image.decode_png(moving), "BMP format using a wrong op.*DecodeJpeg": image.decode_jpeg(bmp),

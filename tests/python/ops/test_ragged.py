@@ -262,8 +262,8 @@ def test_crosses():
     for wrong in ([a, tf.constant([["p"]])], [tf.constant(["p"])]):
         with pytest.raises(tf.errors.InvalidArgumentError):
             run(tf.ragged.cross(wrong))
-    broken = tf.RaggedTensor.from_row_splits(["a", "b"], tf.placeholder_with_default(tf.constant([0, 3], tf.int64), [2]),
-                                             validate=False)
+    splits = tf.placeholder_with_default(tf.constant([0, 3], tf.int64), [2])
+    broken = tf.RaggedTensor.from_row_splits(["a", "b"], splits, validate=False)
     with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]plits must"):
         run(tf.ragged.cross([broken]))
 

@@ -16,8 +16,8 @@ OTHERWISE = {
         DestroyResourceOp DisableCopyOnRead TemporaryVariable DestroyTemporaryVariable
         """,
     "means something among other nodes only: tests/cc/runtime, tests/python/runtime": """
-        RefIdentity DebugGradientRefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit NextIteration
-        RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
+        RefIdentity DebugGradientRefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit
+        NextIteration RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
         SymbolicGradient RemoteCall FakeParam _Send _HostSend _Recv _HostRecv _Fused* *While *If *Case For* ToBool*
         """,
     "holds state over several calls: tests/python/ops": """
@@ -28,8 +28,8 @@ OTHERWISE = {
         """,
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
-        *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun *MemoryCache
-        *SeedGenerator
+        *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun
+        *MemoryCache *SeedGenerator
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc

@@ -211,7 +211,8 @@ def test_timelines_and_advice(tmp_path, capsys):
         metadata = traced(sess, y)
     for cmd in ("scope", "graph", "code"):
         path = str(tmp_path / cmd)
-        tf.profiler.profile(run_meta=metadata, cmd=cmd, options=everything().with_step(0).with_timeline_output(path).build())
+        options = everything().with_step(0).with_timeline_output(path).build()
+        tf.profiler.profile(run_meta=metadata, cmd=cmd, options=options)
         with open(path + "_0") as file:
             events = json.load(file)["traceEvents"]
         bars = {e["name"]: e for e in events if e["ph"] == "X"}

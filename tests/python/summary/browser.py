@@ -54,8 +54,8 @@ def opened(profile):
 
 
 def ask(address, url, expression, until, seconds=60):
-    """Opens a page and evaluates a JavaScript expression until `until(value)` is true; returns the value. AssertionError
-    with the last value if that does not come."""
+    """Opens a page and evaluates a JavaScript expression until `until(value)` is true; returns the value.
+    AssertionError with the last value if that does not come."""
     request = urllib.request.Request(f"http://{address}/json/new?{urllib.parse.quote(url, safe=':/')}", method="PUT")
     with urllib.request.urlopen(request, timeout=30) as answer:
         page = json.load(answer)["webSocketDebuggerUrl"]

@@ -18,7 +18,8 @@ sys.path.insert(0, os.path.dirname(__file__))
 import browser  # noqa: E402
 
 pytestmark = [pytest.mark.slow,
-              pytest.mark.skipif(importlib.util.find_spec("tensorboard") is None, reason="tensorboard is not installed")]
+              pytest.mark.skipif(importlib.util.find_spec("tensorboard") is None,
+                                 reason="tensorboard is not installed")]
 
 
 def train(directory):
@@ -162,7 +163,8 @@ def test_plugins(tmp_path):
     done = subprocess.run([sys.executable, "-m", "penstock", "--v2", str(program), str(log)], capture_output=True,
                           text=True, timeout=100, env=os.environ)
     assert done.returncode == 0, done.stderr
-    main = importlib.util.find_spec("tensorboard.main").origin  # the projector reads checkpoints by TensorFlow's functions
+    # The projector reads checkpoints by TensorFlow's functions.
+    main = importlib.util.find_spec("tensorboard.main").origin
     with tensorboard(log, "-m", "penstock", "--v2", main) as url:
         curves = wait_for(lambda: json.loads(fetch(url + "data/plugin/pr_curves/tags")).get("curves"))
         assert list(curves) == ["curve/pr_curves"]

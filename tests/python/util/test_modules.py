@@ -25,7 +25,8 @@ def test_undocumented_names_are_hidden_and_revealed():
     try:
         assert all_util.make_all("listed") == ["shown"]
         all_util.remove_undocumented("listed", ["allowed"])
-        assert [hasattr(module, name) for name in ("shown", "hidden", "allowed", "_private")] == [True, False, True, True]
+        names = ("shown", "hidden", "allowed", "_private")
+        assert [hasattr(module, name) for name in names] == [True, False, True, True]
         all_util.reveal_undocumented("listed.hidden")
         assert module.hidden == 2
         with pytest.raises(LookupError):

@@ -1,6 +1,8 @@
 """tf.contrib.slim: layers, losses' names, variables and arg_scope in one place."""
 FROM = {
-    "contrib.framework.arg_scope": "add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope",
+    "contrib.framework.arg_scope": """
+        add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
+        """,
     "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
         add_model_variable assign_from_values

@@ -202,7 +202,7 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
                     logging.info("Caught OutOfRangeError. Stopping Training. %s", e)
                 if logdir and sv.is_chief:
                     logging.info("Finished training! Saving model to disk.")
-                    try:  # a checkpoint that is being written in the background is older and must not end up as the last
+                    try:  # a checkpoint still being written in the background is older and must not end up as the last
                         sv.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
                     finally:
                         sv.saver.save(sess, sv.save_path, global_step=sv.global_step)

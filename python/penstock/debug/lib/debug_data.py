@@ -58,7 +58,8 @@ def has_inf_or_nan(datum, tensor):
     if isinstance(tensor, InconvertibleTensorProto) or not isinstance(tensor, (np.ndarray, np.generic)):
         return False
     if not (np.issubdtype(tensor.dtype, np.floating) or np.issubdtype(tensor.dtype, np.complexfloating)
-            or tensor.dtype.kind == "V" and tensor.dtype.names is None or tensor.dtype.name.startswith(("bfloat", "float8"))):
+            or tensor.dtype.kind == "V" and tensor.dtype.names is None
+            or tensor.dtype.name.startswith(("bfloat", "float8"))):
         return False
     return bool(np.any(np.isnan(tensor)) or np.any(np.isinf(tensor)))
 

@@ -17,7 +17,8 @@ def new_run_directory(root, lock=threading.Lock(), _last=[0]):
 class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
     """Each run is dumped into a directory run_TIME of its own below `session_root`, for DebugDumpDir.
 
-    watch_fn(fetches, feeds): WatchOptions, or a tuple of their first fields: debug ops, expression for node names, for types.
+    watch_fn(fetches, feeds): WatchOptions, or a tuple of their first fields: debug ops, expression for node names,
+    for types.
     """
 
     def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None,

@@ -25,7 +25,7 @@ class WatchOptions:
 
 
 def watch_of(watch_fn, fetches, feed_dict):
-    """The WatchOptions that a program's function gives for a run, or their first fields as a tuple; None without one."""
+    """The WatchOptions that a program's function gives for a run, or a tuple of their first fields; None without."""
     watch = watch_fn(fetches, feed_dict) if watch_fn is not None else None
     return WatchOptions(*watch) if isinstance(watch, tuple) else watch
 

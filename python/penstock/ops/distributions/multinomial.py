@@ -89,7 +89,8 @@ class Multinomial(distribution.Distribution):
         return array_ops.identity(self._mean_val)
 
     def _covariance(self):
-        outer = math_ops.matmul(self._mean_val[..., array_ops.newaxis], self._repeated_probs()[..., array_ops.newaxis, :])
+        outer = math_ops.matmul(self._mean_val[..., array_ops.newaxis],
+                                self._repeated_probs()[..., array_ops.newaxis, :])
         return array_ops.matrix_set_diag(-outer, self._variance())
 
     def _variance(self):

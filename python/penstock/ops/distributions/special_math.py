@@ -14,7 +14,7 @@ LOGNDTR_FLOAT32_LOWER = np.array(-10, np.float32)
 LOGNDTR_FLOAT64_UPPER = np.array(8, np.float64)
 LOGNDTR_FLOAT32_UPPER = np.array(5, np.float32)
 
-# Cephes' rational approximations of the quantile: numerator and denominator, highest power first. In w = p - 1/2 squared
+# Cephes' rational approximations of the quantile: numerator and denominator, highest power first. In w = (p - 1/2)^2
 # for p > exp(-2); in 1 / sqrt(-2 log p) below, up to and from where the root is 8.
 _CENTRE = ([-5.99633501014107895267E1, 9.80010754185999661536E1, -5.66762857469070293439E1,
             1.39312609387279679503E1, -1.23916583867381258016E0],

@@ -1,4 +1,4 @@
-"""Operators that a Fourier transform makes diagonal: circulant ones, nested or not, and Toeplitz matrices within them."""
+"""Operators that a Fourier transform makes diagonal: circulant ones, nested or not, and Toeplitz matrices in them."""
 import numpy as np
 
 from penstock.framework import dtypes, gen, ops, tensor_shape
@@ -148,8 +148,8 @@ class LinearOperatorCirculant(_Circulant):
 
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant"):
-        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
-                         name)
+        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
 
 
 class LinearOperatorCirculant2D(_Circulant):
@@ -159,8 +159,8 @@ class LinearOperatorCirculant2D(_Circulant):
 
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant2D"):
-        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
-                         name)
+        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
 
 
 class LinearOperatorCirculant3D(_Circulant):
@@ -170,8 +170,8 @@ class LinearOperatorCirculant3D(_Circulant):
 
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant3D"):
-        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
-                         name)
+        super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
+                         is_square, name)
 
 
 class LinearOperatorToeplitz(LinearOperator):

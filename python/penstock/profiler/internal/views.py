@@ -1,4 +1,4 @@
-"""The views of a graph's statistics: trees of rows by name scope, by inputs or by lines of code, and a list of op types."""
+"""The views of a graph's statistics: trees of rows by name scope, inputs or lines of code, and a list of op types."""
 import os
 import re
 
@@ -11,8 +11,8 @@ _GRADIENT_NAME = re.compile(r".*?gradients/(.+?)_grad/")
 
 
 def _fold(roots, below, combine):
-    """Walks a graph from `roots`, each node once: `combine(node, results, depth)` gives a list, made of the results of the
-    nodes that `below(node, depth)` names. Returns the lists of the roots, joined. Roots have depth 1."""
+    """Walks a graph from `roots`, each node once: `combine(node, results, depth)` gives a list, made of the results of
+    the nodes that `below(node, depth)` names. Returns the lists of the roots, joined. Roots have depth 1."""
     seen, results = set(), []
     stack = [(None, iter(roots), results)]
     while stack:

@@ -70,8 +70,8 @@ class FixedLossScale(LossScale):
 
 
 class DynamicLossScale(LossScale):
-    """A scale that grows by `multiplier` after `increment_period` steps with finite gradients on end, and shrinks by it (to 1
-    at least) when they are not finite, which are then not applied."""
+    """A scale that grows by `multiplier` after `increment_period` steps with finite gradients on end, and shrinks by it
+    (to 1 at least) when they are not finite, which are then not applied."""
 
     def __init__(self, initial_loss_scale=2**15, increment_period=2000, multiplier=2.0):
         super().__init__()

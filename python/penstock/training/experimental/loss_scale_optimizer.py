@@ -7,8 +7,8 @@ from penstock.training.experimental import loss_scale as loss_scale_module
 
 
 class MixedPrecisionLossScaleOptimizer(optimizer.Optimizer):
-    """Multiplies the loss by a scale and its gradients by the inverse. With a dynamic scale, a step whose gradients are not
-    finite changes no variable, nor the global step."""
+    """Multiplies the loss by a scale and its gradients by the inverse. With a dynamic scale, a step whose gradients are
+    not finite changes no variable, nor the global step."""
 
     def __init__(self, opt, loss_scale):
         """opt: a tf.train.Optimizer (ValueError for anything else). loss_scale: a LossScale, a number, or "dynamic"."""
@@ -20,8 +20,8 @@ class MixedPrecisionLossScaleOptimizer(optimizer.Optimizer):
         self._track_trackable(self._optimizer, "base_optimizer")
         self._track_trackable(self._loss_scale, "loss_scale")
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=optimizer.Optimizer.GATE_OP, aggregation_method=None,
-                          colocate_gradients_with_ops=False, grad_loss=None):
+    def compute_gradients(self, loss, var_list=None, gate_gradients=optimizer.Optimizer.GATE_OP,
+                          aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None):
         """As Optimizer.compute_gradients."""
         scale = self._loss_scale()
         scaled = (lambda: loss() * scale) if callable(loss) else loss * scale

@@ -4,7 +4,7 @@ from penstock.training.experimental import loss_scale_optimizer
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """An optimizer that scales the loss of `opt`. Graphs themselves stay as they are: on the CPU, half precision is no faster.
+    """An optimizer that scales the loss of `opt`. Graphs stay as they are: on the CPU, half precision is no faster.
 
     ValueError if `opt` is no tf.train.Optimizer, or scales the loss already.
     """

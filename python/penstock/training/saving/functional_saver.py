@@ -21,8 +21,8 @@ def _write(file_prefix, rows):
 
 
 def _write_shards(file_prefix, shards):
-    """The same, each list of rows to a file of its own: parts in a directory that nobody else uses, which are then merged
-    by renaming."""
+    """The same, each list of rows to a file of its own: parts in a directory that nobody else uses, which are then
+    merged by renaming."""
     with ops.device("cpu:0"):
         temporary = string_ops.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])
         prefixes = [gen.sharded_filename(temporary, i, len(shards)) for i in range(len(shards))]

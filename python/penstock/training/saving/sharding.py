@@ -13,8 +13,8 @@ from penstock.training.tracking import base
 
 @dataclasses.dataclass(frozen=True)
 class ShardableTensor:
-    """A tensor that is to be written. checkpoint_key: its name in the checkpoint; slice_spec: which part of that it is, ""
-    for all; trackable: the object that it is of, if known."""
+    """A tensor that is to be written. checkpoint_key: its name in the checkpoint; slice_spec: which part of that it is,
+    "" for all; trackable: the object that it is of, if known."""
 
     _tensor_save_spec: object
     tensor: object
@@ -31,8 +31,8 @@ class ShardableTensor:
 
 
 class ShardingCallback(abc.ABC):
-    """To be subclassed: called with the ShardableTensors of a task, it gives a list of shards, each written to a file of its
-    own: {checkpoint_key: {slice_spec: tensor}}. No tensor may be missing, or have another shape or type."""
+    """To be subclassed: called with the ShardableTensors of a task, it gives a list of shards, each written to a file
+    of its own: {checkpoint_key: {slice_spec: tensor}}. No tensor may be missing, or have another shape or type."""
 
     @property
     @abc.abstractmethod
@@ -60,8 +60,8 @@ class ShardByTaskPolicy(ShardingCallback):
 
 
 class MaxShardSizePolicy(ShardingCallback):
-    """Files of at most `max_shard_size` bytes of values; a larger tensor is cut into slices. A scalar, or the least slice of
-    a tensor, that is larger has a file of its own."""
+    """Files of at most `max_shard_size` bytes of values; a larger tensor is cut into slices. A scalar, or the least
+    slice of a tensor, that is larger has a file of its own."""
 
     class MaxShardSizePartitioner:
         """Fills one shard after the other."""
@@ -81,8 +81,8 @@ class MaxShardSizePolicy(ShardingCallback):
         def _put(self, key, spec, tensor, size):
             """Into the current shard, a new one, or one that is too large."""
             if size > self.max_shard_size:
-                logging.warning("Tensor %s %s of %s bytes cannot be cut into shards of %s bytes: it gets one of its own.",
-                                key, spec, size, self.max_shard_size)
+                logging.warning("Tensor %s %s of %s bytes cannot be cut into shards of %s bytes: it gets one of its "
+                                "own.", key, spec, size, self.max_shard_size)
                 self._oversized.append({key: {spec: tensor}})
                 return
             if size > self._left:
@@ -116,7 +116,7 @@ class MaxShardSizePolicy(ShardingCallback):
                     return
 
         def _largest_part(self, shape, item):
-            """(axis, length) of the cut into the fewest parts that fit into what is left of the shard; 0 if none does."""
+            """(axis, length) of the cut into the fewest parts that fit what is left of the shard; 0 if none does."""
             best = (math.inf, 0, 0)
             for axis, length in enumerate(shape):
                 fitting = self._left // (math.prod(shape) // length * item)
@@ -163,8 +163,8 @@ def _slice_info(tensor):
 
 
 def shards_of(callback, specs):
-    """The shards that a callback makes of a list of (SaveSpec, tensor), one task's tensors at a time. RuntimeError if it loses,
-    invents or changes a tensor."""
+    """The shards that a callback makes of a list of (SaveSpec, tensor), one task's tensors at a time. RuntimeError if
+    it loses, invents or changes a tensor."""
     tasks = {}
     for spec, tensor in specs:
         device = device_lib.DeviceSpec.from_string(spec.device or "") if isinstance(spec.device, str) else spec.device

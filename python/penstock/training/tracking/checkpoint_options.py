@@ -22,8 +22,8 @@ class CheckpointOptions:
                  experimental_sharding_callback=None):
         if experimental_sharding_callback is not None and not isinstance(experimental_sharding_callback,
                                                                          sharding.ShardingCallback):
-            raise ValueError(f"The experimental_sharding_callback checkpoint option must be of type ShardingCallback. The "
-                             f"option provided was of type {type(experimental_sharding_callback)}.")
+            raise ValueError(f"The experimental_sharding_callback checkpoint option must be of type ShardingCallback. "
+                             f"The option provided was of type {type(experimental_sharding_callback)}.")
         for callback in experimental_write_callbacks or ():
             if not callable(callback):
                 raise TypeError(f"A callback of a checkpoint has to be callable, got {callback!r}.")

@@ -211,7 +211,8 @@ struct MatrixSolveLs {
       auto y = ViewAt(out.data(), i, n, columns);
       if (!fast) {
         using W = Wide<T>;
-        y = LeastSquares<W>(sides.a.At(a, i).template cast<W>(), sides.b.At(b, i).template cast<W>()).template cast<T>();
+        y = LeastSquares<W>(sides.a.At(a, i).template cast<W>(), sides.b.At(b, i).template cast<W>())
+                .template cast<T>();
         return;
       }
       // The smaller of A^H A and A A^H.

@@ -12,7 +12,7 @@ from penstock.ops.distributions import util
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(distribution.ScalarDistribution):
+class Bernoulli(distribution.LogitsOrProbs, distribution.ScalarDistribution):
     """1 with probability `probs`, else 0; or with the probability sigmoid(logits)."""
 
     _PARAMETERS = ("logits",)
@@ -25,16 +25,6 @@ class Bernoulli(distribution.ScalarDistribution):
                                                                   name=name)
         super().__init__(dtypes.as_dtype(dtype), distribution.NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
                          parameters, [self._logits, self._probs], name)
-
-    @property
-    def logits(self):
-        """Log-odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probability of 1."""
-        return self._probs
 
     def _sample_n(self, n, seed=None):
         uniform = random_ops.random_uniform(array_ops.concat([[n], self.batch_shape_tensor()], 0), seed=seed,

@@ -29,7 +29,7 @@ def _broadcast_event_and_params(event, params, base_dtype):
     return event, params
 
 
-class Categorical(distribution.Distribution):
+class Categorical(distribution.LogitsOrProbs, distribution.Distribution):
     """Class k with probability probs[..., k], or softmax(logits)[..., k]."""
 
     def __init__(self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True,
@@ -66,16 +66,6 @@ class Categorical(distribution.Distribution):
     def event_size(self):
         """The number of classes, an int32 scalar."""
         return self._event_size
-
-    @property
-    def logits(self):
-        """Logarithms of what is proportional to the probabilities."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probabilities of classes."""
-        return self._probs
 
     def _batch_shape_tensor(self):
         return array_ops.identity(self._batch_shape_val)

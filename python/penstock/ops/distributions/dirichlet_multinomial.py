@@ -9,21 +9,22 @@ from penstock.ops import random_ops
 from penstock.ops import special_math_ops
 from penstock.ops.distributions import dirichlet
 from penstock.ops.distributions import distribution
+from penstock.ops.distributions import multinomial
 from penstock.ops.distributions import util
 
 __all__ = ["DirichletMultinomial"]
 
 
-class DirichletMultinomial(dirichlet.VectorOfConcentrations):
+class DirichletMultinomial(multinomial.CountsOfDraws, dirichlet.VectorOfConcentrations):
     """The counts of `total_count` draws of Multinomial with probabilities of Dirichlet(concentration)."""
+
+    _SUM_MESSAGE = "counts last-dimension must sum to `self.total_count`"
 
     def __init__(self, total_count, concentration, validate_args=False, allow_nan_stats=True,
                  name="DirichletMultinomial"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[total_count, concentration]) as name:
-            self._total_count = ops.convert_to_tensor(total_count, name="total_count")
-            if validate_args:
-                self._total_count = util.embed_check_nonnegative_integer_form(self._total_count)
+            self._set_total_count(total_count, validate_args)
             concentration = ops.convert_to_tensor(concentration, name="concentration")
             if validate_args:
                 concentration = util.embed_check_categorical_event_shape(concentration)
@@ -33,11 +34,6 @@ class DirichletMultinomial(dirichlet.VectorOfConcentrations):
             self._total_concentration = math_ops.reduce_sum(concentration, -1)
         super().__init__(self._concentration.dtype, distribution.NOT_REPARAMETERIZED, validate_args,
                          allow_nan_stats, parameters, [self._total_count, self._concentration], name)
-
-    @property
-    def total_count(self):
-        """The number of draws that are counted."""
-        return self._total_count
 
     def _sample_n(self, n, seed=None):
         k = self.event_shape_tensor()[0]
@@ -66,11 +62,3 @@ class DirichletMultinomial(dirichlet.VectorOfConcentrations):
     def _variance_scale_term(self):
         total = self.total_concentration[..., array_ops.newaxis]
         return math_ops.sqrt((1. + total / self.total_count) / (1. + total))
-
-    def _maybe_assert_valid_sample(self, counts):
-        if not self.validate_args:
-            return counts
-        counts = util.embed_check_nonnegative_integer_form(counts)
-        return control_flow_ops.with_dependencies([check_ops.assert_equal(
-            self.total_count, math_ops.reduce_sum(counts, -1),
-            message="counts last-dimension must sum to `self.total_count`")], counts)

@@ -8,6 +8,7 @@ from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
 from penstock.ops import array_ops
+from penstock.ops import check_ops
 from penstock.ops import math_ops
 from penstock.ops.distributions import kullback_leibler
 from penstock.ops.distributions import util
@@ -437,3 +438,32 @@ class ScalarDistribution(Distribution):
 
     def _event_shape(self):
         return tensor_shape.TensorShape([])
+
+
+class FloatParameters(ScalarDistribution):
+    """One that can be differentiated by its parameters, which are floats of one type: parameter p is kept as `_p`."""
+
+    def __init__(self, values, checks, validate_args, allow_nan_stats, parameters, name):
+        """values: parameter -> what is given for it; checks(): the assertions that `validate_args` asks for."""
+        with ops.name_scope(name, values=list(values.values())) as name:
+            with ops.control_dependencies(checks() if validate_args else []):
+                tensors = {key: array_ops.identity(value, name=key) for key, value in values.items()}
+                dtype = check_ops.assert_same_float_dtype(list(tensors.values()))
+        for key, tensor in tensors.items():
+            setattr(self, "_" + key, tensor)
+        super().__init__(dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
+                         list(tensors.values()), name)
+
+
+class LogitsOrProbs:
+    """What distributions share that are given by logits or by probabilities: they keep both."""
+
+    @property
+    def logits(self):
+        """Log-odds of the event; of classes, logarithms of what is proportional to their probabilities."""
+        return self._logits
+
+    @property
+    def probs(self):
+        """The probability of the event, or those of classes."""
+        return self._probs

@@ -13,21 +13,15 @@ from penstock.ops.distributions import util
 __all__ = ["Gamma", "GammaWithSoftplusConcentrationRate"]
 
 
-class Gamma(distribution.ScalarDistribution):
+class Gamma(distribution.FloatParameters):
     """x^(concentration - 1) exp(-x rate) rate^concentration / Gamma(concentration), for x > 0."""
 
     _PARAMETERS = ("concentration", "rate")
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
-        parameters = dict(locals())
-        with ops.name_scope(name, values=[concentration, rate]) as name:
-            with ops.control_dependencies([check_ops.assert_positive(concentration),
-                                           check_ops.assert_positive(rate)] if validate_args else []):
-                self._concentration = array_ops.identity(concentration, name="concentration")
-                self._rate = array_ops.identity(rate, name="rate")
-                check_ops.assert_same_float_dtype([self._concentration, self._rate])
-        super().__init__(self._concentration.dtype, distribution.FULLY_REPARAMETERIZED, validate_args,
-                         allow_nan_stats, parameters, [self._concentration, self._rate], name)
+        super().__init__({"concentration": concentration, "rate": rate},
+                         lambda: [check_ops.assert_positive(concentration), check_ops.assert_positive(rate)],
+                         validate_args, allow_nan_stats, dict(locals()), name)
 
     @property
     def concentration(self):

@@ -15,20 +15,14 @@ from penstock.ops.distributions import special_math
 __all__ = ["Laplace", "LaplaceWithSoftplusScale"]
 
 
-class Laplace(distribution.ScalarDistribution):
+class Laplace(distribution.FloatParameters):
     """exp(-|x - loc| / scale) / (2 scale)."""
 
     _PARAMETERS = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
-        parameters = dict(locals())
-        with ops.name_scope(name, values=[loc, scale]) as name:
-            with ops.control_dependencies([check_ops.assert_positive(scale)] if validate_args else []):
-                self._loc = array_ops.identity(loc, name="loc")
-                self._scale = array_ops.identity(scale, name="scale")
-                check_ops.assert_same_float_dtype([self._loc, self._scale])
-            super().__init__(self._loc.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
-                             parameters, [self._loc, self._scale], name)
+        super().__init__({"loc": loc, "scale": scale}, lambda: [check_ops.assert_positive(scale)], validate_args,
+                         allow_nan_stats, dict(locals()), name)
 
     @property
     def loc(self):

@@ -14,36 +14,42 @@ from penstock.ops.distributions import util
 __all__ = ["Multinomial"]
 
 
-class Multinomial(distribution.Distribution):
+class CountsOfDraws:
+    """What distributions share that count the classes of `total_count` draws."""
+
+    _SUM_MESSAGE = "counts must sum to `self.total_count`"
+
+    def _set_total_count(self, total_count, validate_args):
+        self._total_count = ops.convert_to_tensor(total_count, name="total_count")
+        if validate_args:
+            self._total_count = util.embed_check_nonnegative_integer_form(self._total_count)
+
+    @property
+    def total_count(self):
+        """The number of draws that are counted."""
+        return self._total_count
+
+    def _maybe_assert_valid_sample(self, counts):
+        if not self.validate_args:
+            return counts
+        counts = util.embed_check_nonnegative_integer_form(counts)
+        return control_flow_ops.with_dependencies([check_ops.assert_equal(
+            self.total_count, math_ops.reduce_sum(counts, -1), message=self._SUM_MESSAGE)], counts)
+
+
+class Multinomial(CountsOfDraws, distribution.LogitsOrProbs, distribution.Distribution):
     """The counts of classes in `total_count` draws, class k having probability probs[..., k]."""
 
     def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
                  name="Multinomial"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[total_count, logits, probs]) as name:
-            self._total_count = ops.convert_to_tensor(total_count, name="total_count")
-            if validate_args:
-                self._total_count = util.embed_check_nonnegative_integer_form(self._total_count)
+            self._set_total_count(total_count, validate_args)
             self._logits, self._probs = util.get_logits_and_probs(
                 logits, probs, multidimensional=True, validate_args=validate_args, name=name)
             self._mean_val = self._total_count[..., array_ops.newaxis] * self._probs
         super().__init__(self._probs.dtype, distribution.NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
                          parameters, [self._total_count, self._logits, self._probs], name)
-
-    @property
-    def total_count(self):
-        """The number of draws."""
-        return self._total_count
-
-    @property
-    def logits(self):
-        """Logarithms of what is proportional to the probabilities."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probabilities of classes."""
-        return self._probs
 
     def _batch_shape_tensor(self):
         return array_ops.shape(self._mean_val)[:-1]
@@ -98,11 +104,3 @@ class Multinomial(distribution.Distribution):
 
     def _repeated_probs(self):
         return self.probs * array_ops.ones_like(self.total_count)[..., array_ops.newaxis]
-
-    def _maybe_assert_valid_sample(self, counts):
-        if not self.validate_args:
-            return counts
-        counts = util.embed_check_nonnegative_integer_form(counts)
-        return control_flow_ops.with_dependencies([check_ops.assert_equal(
-            self.total_count, math_ops.reduce_sum(counts, -1),
-            message="counts must sum to `self.total_count`")], counts)

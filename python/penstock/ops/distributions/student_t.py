@@ -15,21 +15,14 @@ from penstock.ops.distributions import util
 __all__ = ["StudentT", "StudentTWithAbsDfSoftplusScale"]
 
 
-class StudentT(distribution.ScalarDistribution):
+class StudentT(distribution.FloatParameters):
     """Proportional to (1 + y^2 / df)^(-(df + 1) / 2) with y = (x - loc) / scale."""
 
     _PARAMETERS = ("df", "loc", "scale")
 
     def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):
-        parameters = dict(locals())
-        with ops.name_scope(name, values=[df, loc, scale]) as name:
-            with ops.control_dependencies([check_ops.assert_positive(df)] if validate_args else []):
-                self._df = array_ops.identity(df, name="df")
-                self._loc = array_ops.identity(loc, name="loc")
-                self._scale = array_ops.identity(scale, name="scale")
-                check_ops.assert_same_float_dtype((self._df, self._loc, self._scale))
-        super().__init__(self._scale.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
-                         parameters, [self._df, self._loc, self._scale], name)
+        super().__init__({"df": df, "loc": loc, "scale": scale}, lambda: [check_ops.assert_positive(df)],
+                         validate_args, allow_nan_stats, dict(locals()), name)
 
     @property
     def df(self):

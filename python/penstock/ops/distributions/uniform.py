@@ -1,7 +1,6 @@
 """The uniform distribution."""
 import math
 
-from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import math_ops
@@ -11,21 +10,15 @@ from penstock.ops.distributions import distribution
 __all__ = ["Uniform"]
 
 
-class Uniform(distribution.ScalarDistribution):
+class Uniform(distribution.FloatParameters):
     """1 / (high - low) from `low` up to, and without, `high`."""
 
     _PARAMETERS = ("low", "high")
 
     def __init__(self, low=0., high=1., validate_args=False, allow_nan_stats=True, name="Uniform"):
-        parameters = dict(locals())
-        with ops.name_scope(name, values=[low, high]) as name:
-            with ops.control_dependencies([check_ops.assert_less(
-                    low, high, message="uniform not defined when low >= high.")] if validate_args else []):
-                self._low = array_ops.identity(low, name="low")
-                self._high = array_ops.identity(high, name="high")
-                check_ops.assert_same_float_dtype([self._low, self._high])
-        super().__init__(self._low.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
-                         parameters, [self._low, self._high], name)
+        super().__init__({"low": low, "high": high},
+                         lambda: [check_ops.assert_less(low, high, message="uniform not defined when low >= high.")],
+                         validate_args, allow_nan_stats, dict(locals()), name)
 
     @property
     def low(self):

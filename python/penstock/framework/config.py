@@ -228,13 +228,16 @@ def set_device_policy(device_policy):
 
 
 def get_log_device_placement():
-    """Whether it is told where ops are put."""
+    """Whether it is said where ops run."""
     return _config is not None and _config.log_device_placement
 
 
 def set_log_device_placement(enabled):
-    """Says whether it is told where ops are put."""
+    """Says on standard error which op runs on which device, eagerly, in functions and in sessions, from now on;
+    sessions that are made from now on say first where they put their ops."""
+    from penstock import _core
     _written().log_device_placement = bool(enabled)
+    _core.log_placement(bool(enabled))
 
 
 def enable_op_determinism():

@@ -70,17 +70,20 @@ def test_moved_values_and_integers_pass(checking):
 def test_placement_is_logged():
     program = """
 import penstock as tf
+from penstock.eager import context
 assert not tf.debugging.get_log_device_placement()
 tf.debugging.set_log_device_placement(True)
 tf.exp(tf.constant([1.0]))
-assert tf.debugging.get_log_device_placement()
+assert tf.debugging.get_log_device_placement() and context.context().log_device_placement
+with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+    sess.run(tf.cos(tf.constant([1.0]), name="c"))
 tf.debugging.set_log_device_placement(False)
 tf.sin(tf.constant([1.0]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=os.environ)
     assert done.returncode == 0, done.stderr
     assert "Executing op Exp in device /job:localhost/replica:0/task:0/device:CPU:0\n" in done.stderr
-    assert "Sin" not in done.stderr
+    assert "c: (Cos): /job:localhost/replica:0/task:0/device:CPU:0\n" in done.stderr and "Sin" not in done.stderr
 
 
 def test_traceback_filtering_is_a_switch():

@@ -7,9 +7,8 @@ FROM = {
         assert_scalar assert_shapes assert_type is_non_decreasing is_numeric_tensor is_strictly_increasing""",
     "ops.control_flow_ops": "Assert",
     "ops.numerics": "assert_all_finite=verify_tensor_all_finite",
+    "framework.config": "get_log_device_placement set_log_device_placement",
     "framework.gen": "check_numerics is_finite is_inf is_nan",
     "debug.lib.check_numerics_callback": "disable_check_numerics enable_check_numerics",
-    "debug.lib.switches": """
-        disable_traceback_filtering enable_traceback_filtering get_log_device_placement
-        is_traceback_filtering_enabled set_log_device_placement""",
+    "debug.lib.switches": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
 }

@@ -13,7 +13,5 @@ FROM = {
     "ops.control_flow_ops": "Assert",
     "ops.numerics": "assert_all_finite=verify_tensor_all_finite_v2",
     "debug.lib.check_numerics_callback": "disable_check_numerics enable_check_numerics",
-    "debug.lib.switches": """
-        disable_traceback_filtering enable_traceback_filtering get_log_device_placement
-        is_traceback_filtering_enabled set_log_device_placement""",
+    "debug.lib.switches": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
 }

@@ -1,21 +1,7 @@
 """Switches of tf.debugging for the whole process."""
-from penstock import _core
 from penstock.framework import errors
 
-_log_device_placement = False
 _traceback_filtering = True
-
-
-def get_log_device_placement():
-    """Whether it is said where ops run."""
-    return _log_device_placement
-
-
-def set_log_device_placement(enabled):
-    """Says on standard error which op runs on which device, eagerly, in functions and in sessions, from now on."""
-    global _log_device_placement
-    _log_device_placement = bool(enabled)
-    _core.log_placement(_log_device_placement)
 
 
 def is_traceback_filtering_enabled():

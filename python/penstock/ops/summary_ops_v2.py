@@ -137,8 +137,8 @@ class ResourceSummaryWriter(SummaryWriter):
         self._init_op = init_op_fn(self._resource)
         self._v2 = v2
         self._closed = False
-        if context.executing_eagerly():  # the runtime's writer lives as long as this object
-            weakref.finalize(self, _destroy, self._resource).atexit = False
+        if context.executing_eagerly():  # the runtime's writer lives as long as this object, and to the program's end
+            weakref.finalize(self, _destroy, self._resource)
         else:
             ops.add_to_collection(_INIT_COLLECTION, self._init_op)
 

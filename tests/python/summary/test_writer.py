@@ -188,3 +188,37 @@ def test_a_forgotten_writer_of_eager_mode_is_closed(tmp_path):
         assert not is_open()
     event, = [e for e in tf.train.summary_iterator(glob.glob(str(tmp_path / "*"))[0]) if e.summary.value]
     assert event.summary.value[0].tag == "x"
+
+
+def test_a_writer_flushes_when_its_queue_is_full(tmp_path):
+    import penstock as tf2
+    from penstock.eager import context
+    with context.eager_mode():
+        with tf2.summary.create_file_writer(str(tmp_path), max_queue=1, flush_millis=999999).as_default():
+            assert len(events(tmp_path)) == 1  # the file's version
+            tf2.summary.scalar("x", 1.0, step=0)
+            assert len(events(tmp_path)) == 1
+            tf2.summary.scalar("x", 2.0, step=1)
+            assert len(events(tmp_path)) == 3
+
+
+def test_a_function_cannot_keep_a_writer_that_is_gone(tmp_path):
+    import penstock as tf2
+    from penstock.eager import context
+
+    @tf2.function
+    def write():
+        with tf2.summary.create_file_writer(str(tmp_path)).as_default():
+            tf2.summary.scalar("x", 1.0, step=0)
+    with context.eager_mode(), pytest.raises(tf2.errors.NotFoundError, match="Resource.*does not exist"):
+        write()
+
+
+def test_a_writer_that_nobody_closes_writes_everything_at_exit(tmp_path):
+    program = """
+import penstock as tf
+tf.summary.create_file_writer(%r).set_as_default()
+tf.summary.scalar("x", 1.0, step=0)
+""" % str(tmp_path)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    assert len(events(tmp_path)) == 2

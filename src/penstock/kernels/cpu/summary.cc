@@ -1,6 +1,7 @@
 // Summaries as tensors, and summaries that go straight to an event file.
 #include "penstock/io/summary.h"
 
+#include <atomic>
 #include <mutex>
 
 #include "penstock/data/stats.h"
@@ -106,8 +107,8 @@ struct MergeSummary {
 
 // --- writers
 
-// An event file behind a handle: named in the device's resources, or held by the handle alone. Events wait until there
-// are more than `max_queue`, or one is `flush_millis` old when the next one comes, or they are flushed.
+// An event file, named in the device's resources. Events wait until there are more than `max_queue`, or the last flush
+// was `flush_millis` ago when the next one comes, or they are flushed.
 class SummaryFile : public Resource {
  public:
   ~SummaryFile() override {
@@ -132,13 +133,12 @@ class SummaryFile : public Resource {
     std::lock_guard lock(mutex_);
     Require(handle);
     waiting_.push_back(std::move(event));
-    if (static_cast<int64_t>(waiting_.size()) > max_queue_ || WallTime() - last_ > flush_seconds_) HandOver();
+    if (static_cast<int64_t>(waiting_.size()) > max_queue_ || WallTime() - last_ > flush_seconds_) FlushLocked();
   }
   void Flush(const ResourceHandle& handle) {
     std::lock_guard lock(mutex_);
     Require(handle);
-    HandOver();
-    writer_->Flush();
+    FlushLocked();
   }
   void Close(const ResourceHandle& handle) {
     std::lock_guard lock(mutex_);
@@ -151,6 +151,10 @@ class SummaryFile : public Resource {
  private:
   void Require(const ResourceHandle& h) const {
     if (!writer_) throw NotFound("Resource ", h.container, "/", h.name, "/", h.type_name, " does not exist.");
+  }
+  void FlushLocked() {
+    HandOver();
+    writer_->Flush();
   }
   void HandOver() {
     for (const std::string& event : waiting_) writer_->Write(event);
@@ -169,18 +173,17 @@ void WriteEvent(KernelContext& k, std::string event) {
 }
 
 struct SummaryWriter {
-  // The name that eager execution gives to what nothing else can name.
+  // The name that eager execution gives to what nothing else can name: each run makes another writer.
   bool anonymous;
   explicit SummaryWriter(const NodeView& node)
       : anonymous(node.attr<std::string>("shared_name") == "cd2c89b7-88b7-44c8-ad83-06c2a9158347") {}
   void operator()(KernelContext& k) const {
+    static std::atomic<int64_t> next{0};
     auto [container, name] = k.ResourceName();
     if (container.empty()) container = k.resources().default_container();
-    Ref<Resource> held;
-    if (anonymous) held = MakeRef<SummaryFile>();
+    if (anonymous) name = StrCat("AnonymousSummaryWriter", next.fetch_add(1));
     Tensor handle(DT_RESOURCE, Shape());
-    *handle.mutable_data<ResourceHandle>() = {k.device().name(), container, name, "tensorflow::SummaryWriterInterface",
-                                              {}, held};
+    *handle.mutable_data<ResourceHandle>() = {k.device().name(), container, name, "tensorflow::SummaryWriterInterface"};
     k.SetOutput(0, handle);
   }
 };
@@ -190,7 +193,6 @@ struct CreateFileWriter {
     const std::string directory = Tag(k, 1, "logdir").str(), suffix = Tag(k, 4, "filename_suffix").str();
     const int64_t max_queue = k.Int(2), flush_millis = k.Int(3);
     const ResourceHandle& handle = k.Scalar<ResourceHandle>(0);
-    if (handle.resource) return k.Lookup<SummaryFile>(0)->Open(directory, suffix, max_queue, flush_millis);
     k.resources()
         .FindOrMake<SummaryFile>(handle.container, handle.name, [] { return MakeRef<SummaryFile>(); })
         ->Open(directory, suffix, max_queue, flush_millis);
@@ -205,7 +207,7 @@ struct CloseWriter {
   void operator()(KernelContext& k) const {
     const ResourceHandle& handle = k.handle(0);
     k.Lookup<SummaryFile>(0)->Close(handle);
-    if (!handle.resource) k.resources().Remove(handle.container, handle.name);
+    k.resources().Remove(handle.container, handle.name);
   }
 };
 

@@ -17,10 +17,8 @@ std::pair<int, int> ShapeContext::InputRange(std::string_view name) const {
 }
 
 PartialShape ShapeContext::in_as_shape(int i) {
-  const Tensor* value = in_value(i);
-  if (value) {
-    if (value->rank() == 0 && value->dtype() != DT_STRING && value->IntAt(0) == -1) return PartialShape();
-    if (value->rank() != 1) throw InvalidArgument("Shape must be rank 1 but is rank ", value->rank());
+  const PartialShape shape = WithRank(i, 1);
+  if (const Tensor* value = in_value(i)) {
     std::vector<int64_t> dims;
     for (int64_t d = 0; d < value->num_elements(); ++d) {
       const int64_t size = value->IntAt(d);
@@ -29,12 +27,7 @@ PartialShape ShapeContext::in_as_shape(int i) {
     }
     return PartialShape(std::move(dims));
   }
-  const PartialShape& shape = in(i);
-  if (shape.known_rank() && shape.rank() != 1) {
-    if (shape.rank() == 0) return PartialShape();
-    throw InvalidArgument("Shape must be rank 1 but is rank ", shape.rank());
-  }
-  if (!shape.known_rank() || shape[0] < 0) return PartialShape();
+  if (shape[0] < 0) return PartialShape();
   if (shape[0] > kMaxRank) throw InvalidArgument("Shape of rank ", shape[0], " is not supported");
   return PartialShape::OfRank(static_cast<int>(shape[0]));
 }

@@ -121,7 +121,7 @@ PartialShape PerhapsShape(ShapeContext& c, int i) {
     }
     return PartialShape(std::move(dims));
   }
-  return in.rank() == 1 && in[0] > kMaxRank ? PartialShape() : c.in_as_shape(i);
+  return in.rank() == 1 && in[0] <= kMaxRank ? c.in_as_shape(i) : PartialShape();
 }
 
 void FromShapeInput(ShapeContext& c) {

@@ -44,7 +44,7 @@ int64_t Algorithm(const KernelContext& k) {
 template <class D, bool kInState = false>
 struct Draw {
   void operator()(KernelContext& k) const {
-    const auto out = k.out<typename D::Type>(0, k.ShapeInput(kInState ? 1 : 2));
+    const auto out = k.out<typename D::Type>(0, random::WantedShape(k, kInState ? 1 : 2));
     const int64_t algorithm = kInState ? 0 : Algorithm(k);
     const Philox start = Advance(k, kInState ? nullptr : &algorithm, out.size());
     if (!out.empty()) random::Fill(k, start, D(), out);
@@ -68,7 +68,7 @@ struct UniformInt {
     k.Require(k.shape(4).rank() == 0, "maxval must be 0-D, got shape ", k.shape(4));
     const T low = k.Scalar<T>(3), high = k.Scalar<T>(4);
     k.Require(low < high, "Need minval < maxval, got ", low, " >= ", high);
-    const auto out = k.out<T>(0, k.ShapeInput(2));
+    const auto out = k.out<T>(0, random::WantedShape(k, 2));
     const int64_t algorithm = Algorithm(k);
     const Philox start = Advance(k, &algorithm, out.size());
     random::Fill(k, start, random::UniformInt<T>(low, high), out);
@@ -77,7 +77,7 @@ struct UniformInt {
 
 struct Binomial {
   void operator()(KernelContext& k) const {
-    const random::BinomialParameters parameters(k, k.ShapeInput(2), 3);
+    const random::BinomialParameters parameters(k, 2, 3);
     Tensor& out = k.Output(0, parameters.shape);
     const int64_t algorithm = Algorithm(k);
     const auto samples = static_cast<uint64_t>(parameters.samples);
@@ -109,7 +109,7 @@ struct ReadAndSkip {
 template <class T>
 struct NonDeterministic {
   void operator()(KernelContext& k) const {
-    for (T& v : k.out<T>(0, k.ShapeInput(0))) v = static_cast<T>(NondeterministicSeed());
+    for (T& v : k.out<T>(0, random::WantedShape(k, 0))) v = static_cast<T>(NondeterministicSeed());
   }
 };
 

@@ -20,7 +20,7 @@ class RandomKernel : public GeneratorKernel {
  public:
   using GeneratorKernel::GeneratorKernel;
   void Run(KernelContext& k) override {
-    const auto out = k.out<typename D::Type>(0, k.ShapeInput(0));
+    const auto out = k.out<typename D::Type>(0, random::WantedShape(k, 0));
     random::Fill(k, philox_.Reserve(out.size() * kReservedPerOutput), D(), out);
   }
 };
@@ -39,7 +39,7 @@ class UniformIntKernel : public GeneratorKernel {
   void Run(KernelContext& k) override {
     k.Require(k.shape(1).rank() == 0, "minval must be 0-D, got shape ", k.shape(1));
     k.Require(k.shape(2).rank() == 0, "maxval must be 0-D, got shape ", k.shape(2));
-    const auto out = k.out<T>(0, k.ShapeInput(0));
+    const auto out = k.out<T>(0, random::WantedShape(k, 0));
     if (out.empty()) return;
     const T low = k.Scalar<T>(1), high = k.Scalar<T>(2);
     k.Require(low < high, "Need minval < maxval, got ", low, " >= ", high);
@@ -73,7 +73,7 @@ class SamplesKernel : public GeneratorKernel {
  public:
   using GeneratorKernel::GeneratorKernel;
   void Run(KernelContext& k) override {
-    Shape shape = k.ShapeInput(0);
+    Shape shape = random::WantedShape(k, 0);
     const int64_t num_samples = shape.num_elements();
     const Tensor& parameters = k.input(1);
     for (const int64_t d : parameters.shape()) shape.AddDim(d);

@@ -331,7 +331,9 @@ void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, co
   });
 }
 
-BinomialParameters::BinomialParameters(const KernelContext& k, const Shape& wanted, int first) : shape(wanted) {
+BinomialParameters::BinomialParameters(const KernelContext& k, int wanted, int first) {
+  k.Require(k.shape(wanted).rank() == 1, "Input shape should be a vector, got shape: ", k.shape(wanted));
+  shape = k.ShapeInput(wanted);
   const Tensor &counts = k.input(first), &probabilities = k.input(first + 1);
   const Shape* const shapes[] = {&counts.shape(), &probabilities.shape()};
   const Broadcast plan = MakeBroadcast(shapes);

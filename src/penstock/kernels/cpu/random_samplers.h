@@ -7,6 +7,12 @@
 
 namespace penstock::random {
 
+// The shape in input i: a vector, unlike KernelContext::ShapeInput's, which may be one number.
+inline Shape WantedShape(const KernelContext& k, int i) {
+  k.Require(k.shape(i).rank() == 1, "shape must be a vector of {int32,int64}, got shape ", k.shape(i));
+  return k.ShapeInput(i);
+}
+
 // Uniform integers in [low, low + range).
 template <class T>
 struct UniformInt {
@@ -59,8 +65,8 @@ void SamplePoisson(KernelContext& k, const Tensor& rate, int64_t num_samples, co
 
 // Binomial samples of parameters that two inputs hold, from `first` on: counts and probabilities (half, float, double).
 struct BinomialParameters {
-  // InvalidArgument: the wanted shape does not end with the shape that the two have together.
-  BinomialParameters(const KernelContext& k, const Shape& wanted, int first);
+  // InvalidArgument: the shape in input `wanted` does not end with the shape that the two have together.
+  BinomialParameters(const KernelContext& k, int wanted, int first);
   struct Batch {
     double count, probability;  // at most one half: of failures if `failures`
     bool failures, many;        // many: sampled by rejection

@@ -49,7 +49,7 @@ struct ByKey {
 template <class D, class By>
 struct Random {
   void operator()(KernelContext& k) const {
-    const auto out = k.out<typename D::Type>(0, k.ShapeInput(0));
+    const auto out = k.out<typename D::Type>(0, random::WantedShape(k, 0));
     if (out.empty()) return;
     random::Fill(k, By::Get(k), D(), out);
   }
@@ -58,7 +58,7 @@ struct Random {
 template <class T, class By>
 struct RandomInt {
   void operator()(KernelContext& k) const {
-    const auto out = k.out<T>(0, k.ShapeInput(0));
+    const auto out = k.out<T>(0, random::WantedShape(k, 0));
     const Philox start = By::Get(k);
     k.Require(k.shape(By::kNext).rank() == 0, "minval must be 0-D, got shape ", k.shape(By::kNext));
     k.Require(k.shape(By::kNext + 1).rank() == 0, "maxval must be 0-D, got shape ", k.shape(By::kNext + 1));
@@ -99,7 +99,7 @@ template <void (*kSample)(KernelContext&, const Tensor&, int64_t, const Philox&,
 struct Samples {
   void operator()(KernelContext& k) const {
     const Tensor& parameters = k.input(By::kNext);
-    const Shape shape = k.ShapeInput(0);
+    const Shape shape = random::WantedShape(k, 0);
     bool fits = shape.rank() >= parameters.rank();
     for (int i = 1; fits && i <= parameters.rank(); ++i) {
       fits = shape[shape.rank() - i] == parameters.dim(parameters.rank() - i);
@@ -113,7 +113,7 @@ struct Samples {
 
 struct Binomial {
   void operator()(KernelContext& k) const {
-    const random::BinomialParameters parameters(k, k.ShapeInput(0), 2);
+    const random::BinomialParameters parameters(k, 0, 2);
     const Philox start = FromSeed(k, 1);
     random::SampleBinomial(k, parameters, start, &k.Output(0, parameters.shape));
   }

@@ -115,6 +115,7 @@ class ParameterizedTruncatedNormal : public Kernel {
   explicit ParameterizedTruncatedNormal(const NodeView& node)
       : philox_(node.attr<int64_t>("seed"), node.attr<int64_t>("seed2")) {}
   void Run(KernelContext& k) override {
+    k.Require(k.shape(0).rank() == 1, "Input shape should be a vector, got shape: ", k.shape(0));
     const Shape shape = k.ShapeInput(0);
     k.Require(shape.rank() >= 1, "Shape tensor must not be empty, got ", k.shape(0));
     static constexpr const char* kNames[] = {"means", "stddevs", "minvals", "maxvals"};

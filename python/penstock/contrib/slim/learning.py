@@ -9,10 +9,8 @@ from penstock.contrib.training.training import clip_gradient_norms
 from penstock.contrib.training.training import multiply_gradients
 from penstock.framework import constant_op
 from penstock.framework import errors
-from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.lib.io import file_io
-from penstock.ops import clip_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import lookup_ops
 from penstock.ops import math_ops
@@ -35,15 +33,7 @@ _USE_DEFAULT = 0
 
 def add_gradients_summaries(grads_and_vars):
     """Summaries VARIABLE/gradient (a histogram) and VARIABLE/gradient_norm of each gradient. Returns them."""
-    summaries = []
-    for grad, var in grads_and_vars:
-        if grad is None:
-            logging.info("Var %s has no gradient", var.op.name)
-            continue
-        values = grad.values if isinstance(grad, indexed_slices.IndexedSlices) else grad
-        summaries.append(summary.histogram(var.op.name + "/gradient", values))
-        summaries.append(summary.scalar(var.op.name + "/gradient_norm", clip_ops.global_norm([values])))
-    return summaries
+    return training.summaries_of_gradients(grads_and_vars, "/gradient")
 
 
 def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,

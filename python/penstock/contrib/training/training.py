@@ -29,14 +29,19 @@ def of_values(function, grad):
 
 def add_gradients_summaries(grads_and_vars):
     """Summaries of each gradient: a histogram of its values, a scalar of its norm. Returns them."""
+    return summaries_of_gradients(grads_and_vars, "_gradient")
+
+
+def summaries_of_gradients(grads_and_vars, suffix):
+    """The same, named VARIABLE + `suffix` and VARIABLE + `suffix` + "_norm"."""
     summaries = []
     for grad, var in grads_and_vars:
         if grad is None:
             logging.info("Var %s has no gradient", var.op.name)
             continue
         values = grad.values if isinstance(grad, indexed_slices.IndexedSlices) else grad
-        summaries.append(summary.histogram(var.op.name + "_gradient", values))
-        summaries.append(summary.scalar(var.op.name + "_gradient_norm", clip_ops.global_norm([values])))
+        summaries.append(summary.histogram(var.op.name + suffix, values))
+        summaries.append(summary.scalar(var.op.name + suffix + "_norm", clip_ops.global_norm([values])))
     return summaries
 
 

@@ -455,6 +455,22 @@ class FloatParameters(ScalarDistribution):
                          list(tensors.values()), name)
 
 
+class LocationScale(FloatParameters):
+    """One of (x - loc) / scale."""
+
+    _PARAMETERS = ("loc", "scale")
+
+    @property
+    def loc(self):
+        """Where the middle of draws lies."""
+        return self._loc
+
+    @property
+    def scale(self):
+        """By how much draws from around 0 are stretched."""
+        return self._scale
+
+
 class LogitsOrProbs:
     """What distributions share that are given by logits or by probabilities: they keep both."""
 

@@ -15,24 +15,12 @@ from penstock.ops.distributions import special_math
 __all__ = ["Laplace", "LaplaceWithSoftplusScale"]
 
 
-class Laplace(distribution.FloatParameters):
-    """exp(-|x - loc| / scale) / (2 scale)."""
-
-    _PARAMETERS = ("loc", "scale")
+class Laplace(distribution.LocationScale):
+    """exp(-|x - loc| / scale) / (2 scale): `loc` is the mean, `scale` the mean distance from it."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
         super().__init__({"loc": loc, "scale": scale}, lambda: [check_ops.assert_positive(scale)], validate_args,
                          allow_nan_stats, dict(locals()), name)
-
-    @property
-    def loc(self):
-        """The mean."""
-        return self._loc
-
-    @property
-    def scale(self):
-        """The mean distance from it."""
-        return self._scale
 
     def _sample_n(self, n, seed=None):
         number = self.dtype.as_numpy_dtype

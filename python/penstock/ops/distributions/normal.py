@@ -15,24 +15,12 @@ from penstock.ops.distributions import special_math
 __all__ = ["Normal", "NormalWithSoftplusScale"]
 
 
-class Normal(distribution.FloatParameters):
-    """exp(-((x - loc) / scale)^2 / 2) / (sqrt(2 pi) scale)."""
-
-    _PARAMETERS = ("loc", "scale")
+class Normal(distribution.LocationScale):
+    """exp(-((x - loc) / scale)^2 / 2) / (sqrt(2 pi) scale): `loc` is the mean, `scale` the standard deviation."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
         super().__init__({"loc": loc, "scale": scale}, lambda: [check_ops.assert_positive(scale)], validate_args,
                          allow_nan_stats, dict(locals()), name)
-
-    @property
-    def loc(self):
-        """The mean."""
-        return self._loc
-
-    @property
-    def scale(self):
-        """The standard deviation."""
-        return self._scale
 
     def _sample_n(self, n, seed=None):
         shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)

@@ -15,8 +15,8 @@ from penstock.ops.distributions import util
 __all__ = ["StudentT", "StudentTWithAbsDfSoftplusScale"]
 
 
-class StudentT(distribution.FloatParameters):
-    """Proportional to (1 + y^2 / df)^(-(df + 1) / 2) with y = (x - loc) / scale."""
+class StudentT(distribution.LocationScale):
+    """Proportional to (1 + y^2 / df)^(-(df + 1) / 2) with y = (x - loc) / scale: the sign of `scale` is ignored."""
 
     _PARAMETERS = ("df", "loc", "scale")
 
@@ -28,16 +28,6 @@ class StudentT(distribution.FloatParameters):
     def df(self):
         """The degrees of freedom."""
         return self._df
-
-    @property
-    def loc(self):
-        """The centre."""
-        return self._loc
-
-    @property
-    def scale(self):
-        """The scale; its sign is ignored by densities."""
-        return self._scale
 
     def _sample_n(self, n, seed=None):
         normal = random_ops.random_normal(array_ops.concat([[n], self.batch_shape_tensor()], 0), dtype=self.dtype,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "penstock/kernels/cpu/dnn.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/packed_filter.h"
 #include "penstock/kernels/cpu/tiles.h"
@@ -151,6 +152,8 @@ bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   if (c.groups != 1 || rows < 8 || depth < 16) return false;
   // Pieces of windows are too short to copy.
   if (!IsProduct(c) && c.w.channels < 16) return false;
+  // Where many taps have few channels, copying the windows takes too much of the time: oneDNN is faster there.
+  if (c.w.Taps() >= 16 && c.w.channels <= 64 && Dnn()) return false;
   const ConvLoops& loops = *CpuLoops().conv;
   // The last tile of columns would be mostly empty.
   if (CeilDiv(n, loops.columns) * loops.columns * 4 > n * 5) return false;

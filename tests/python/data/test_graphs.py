@@ -35,6 +35,14 @@ def test_a_dataset_made_of_its_graph_is_the_same(build):
     assert repr(made) == repr(expected)
 
 
+def test_a_dataset_can_be_wrapped():
+    dataset = Dataset.range(4)
+    wrapped = tf.raw_ops.WrapDatasetVariant(input_handle=dataset._variant_tensor)
+    variant = tf.raw_ops.UnwrapDatasetVariant(input_handle=wrapped)
+    again = tf.data.experimental.from_variant(variant, dataset.element_spec)
+    assert list(again.as_numpy_iterator()) == [0, 1, 2, 3]
+
+
 def test_the_graph_is_one_that_tensorflow_knows():
     graph = tf.compat.v1.GraphDef.FromString(graph_of(Dataset.range(7).map(lambda x: x + 1).batch(2)).numpy())
     assert [node.op for node in graph.node if node.op != "Const"] == [

@@ -25,11 +25,18 @@ OTHERWISE = {
         MapStage MapPeek MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table*
         Reader* *Reader *ReaderV2
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
+        Mutex* ConsumeMutexLock
+        """,
+    "is of graphs of old: tests/python/ops/test_old_arrays.py": "TensorArray* Stack StackP* StackClose",
+    "keeps a tensor in its session: tests/python/client/test_session_tensors.py": """
+        GetSessionHandle* GetSessionTensor DeleteSessionTensor
         """,
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
+    "gives a ragged tensor's parts: tests/python/ops/test_ragged.py": "RaggedCross",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
         *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun
-        *MemoryCache *SeedGenerator
+        *MemoryCache *SeedGenerator DatasetFromGraph DatasetToGraph* WrapDatasetVariant
+        UnwrapDatasetVariant *StatsAggregator*
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """
         SaveV2 RestoreV2 MergeV2Checkpoints ReadFile WriteFile MatchingFiles Print PrintV2 PyFunc

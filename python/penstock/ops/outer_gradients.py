@@ -13,33 +13,26 @@ class Around:
     def __init__(self, graph, xs):
         self._graph = graph
         self._xs = {id(x) for x in xs}
-        self._depends = {}
         self._copies = {}
         self._sources = {}  # placeholder -> what it stands for, of all bodies around
+        inside = {}  # captured tensor -> its placeholders
         around = graph
         while around is not None and around.building_function:
-            self._sources.update((id(inner), outer) for outer, inner in captures(around))
+            for outer, inner in captures(around):
+                self._sources[id(inner)] = outer
+                inside.setdefault(id(outer), []).append(inner)
             around = getattr(around, "_outer_graph", None)
-
-    def _inputs(self, tensor):
-        source = self._sources.get(id(tensor))
-        return [source] if source is not None else [] if tensor._is_eager else list(tensor.op.inputs)
+        self._dependent = set(self._xs)
+        stack = list(xs)
+        while stack:
+            x = stack.pop()
+            after = [y for op in x.consumers() for y in op.outputs] + inside.get(id(x), [])
+            stack += [y for y in after if id(y) not in self._dependent]
+            self._dependent.update(map(id, after))
 
     def depends(self, tensor):
         """Whether it is computed from one of the xs."""
-        stack = [tensor]
-        while stack:
-            t = stack[-1]
-            if id(t) in self._depends:
-                stack.pop()
-                continue
-            inputs = self._inputs(t)
-            missing = [] if id(t) in self._xs else [i for i in inputs if id(i) not in self._depends]
-            if missing:
-                stack += missing
-            else:
-                self._depends[id(t)] = id(t) in self._xs or any(self._depends[id(i)] for i in inputs)
-        return self._depends[id(tensor)]
+        return id(tensor) in self._dependent
 
     def copied(self, tensor):
         """The tensor computed anew in the body, from the xs as the body captures them."""

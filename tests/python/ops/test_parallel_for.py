@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-import penstock.v1 as v1  # noqa: F401  (first: beside it the tests of this process are version 1's)
+import penstock.v1 as v1  # first: beside it the tests of this process are version 1's
 import penstock as tf
 from penstock.eager import context
 from penstock.ops import parallel_for
@@ -129,3 +129,15 @@ def test_jacobians(use_pfor):
     for i in range(3):
         for j in range(3):
             np.testing.assert_allclose(whole[i, :, j], expected[i] if i == j else np.zeros((2, 5)), rtol=1e-4)
+
+
+def test_the_gradient_of_a_body_goes_through_what_a_loop_outside_gave():
+    with v1.Graph().as_default(), v1.Session() as sess:
+        x = v1.constant([2.0, 4.0])
+        y = x * v1.while_loop(lambda i: i < 3, lambda i: i + 1, [0.0])
+
+        @tf.function
+        def gradient():
+            return tf.gradients(2 * y, x)[0]
+
+        np.testing.assert_array_equal(sess.run(gradient()), [6, 6])

@@ -3,7 +3,6 @@
 The function itself is tried first; only where it refuses its arguments is it looked whether one of them is of these.
 """
 import functools
-import inspect
 import sys
 
 _RAGGED = "penstock.ops.ragged.ragged_tensor"
@@ -98,6 +97,7 @@ def dispatched(target, function):
     from ops' definitions call `handle` themselves."""
     if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
         return function
+    import inspect  # not when the package is imported: that would take twice as long
 
     @functools.wraps(function)
     def call(*args, **kwargs):

@@ -196,35 +196,34 @@ def reset_memory_stats(device):
     _require_device(device)
 
 
-_synchronous = True
-
-
 def get_synchronous_execution():
-    """What set_synchronous_execution has set. Eager ops have always run when they return."""
-    return _synchronous
+    """Whether the eager context says so. Eager ops have always run when they return."""
+    from penstock.eager import context
+    return context.context().execution_mode == context.SYNC
 
 
 def set_synchronous_execution(enable):
     """Accepted: eager ops have run when they return."""
-    global _synchronous
-    _synchronous = bool(enable)
+    from penstock.eager import context
+    context.context().execution_mode = context.SYNC if enable else context.ASYNC
 
 
-_POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
-_policy = "silent"
+_POLICIES = ("explicit", "warn", "silent", "silent_for_int32")  # by their numbers
 
 
 def get_device_policy():
     """What is done about values of other devices: CPUs share their memory, so nothing."""
-    return _policy
+    from penstock.eager import context
+    return _POLICIES[context.context().device_policy]
 
 
 def set_device_policy(device_policy):
     """Accepted: CPUs share their memory. ValueError: no policy is called so."""
-    global _policy
-    if device_policy not in _POLICIES:
-        raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}; valid are {_POLICIES}")
-    _policy = device_policy or "silent"
+    from penstock.eager import context
+    policy = "silent" if device_policy is None else device_policy
+    if policy not in _POLICIES:
+        raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}; valid are None, {', '.join(_POLICIES)}")
+    context.context().device_policy = _POLICIES.index(policy)
 
 
 def get_log_device_placement():

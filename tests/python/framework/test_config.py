@@ -48,6 +48,7 @@ def test_what_changes_nothing_here_is_remembered():
     experimental = penstock.config.experimental
     experimental.set_device_policy("warn")
     assert experimental.get_device_policy() == "warn"
+    assert context.context().device_policy == context.DEVICE_PLACEMENT_WARN
     experimental.set_device_policy(None)
     assert experimental.get_device_policy() == "silent"
     with pytest.raises(ValueError, match="device_policy"):
@@ -56,6 +57,7 @@ def test_what_changes_nothing_here_is_remembered():
     assert not penstock.debugging.get_log_device_placement() and not context.context().log_device_placement
     with penstock.experimental.async_scope(), context.execution_mode(context.ASYNC):
         assert context.context().execution_mode == context.ASYNC
+        assert not experimental.get_synchronous_execution()
     assert context.context().execution_mode == context.SYNC and context.context().soft_device_placement
 
 

@@ -1,5 +1,6 @@
 """Lazily imported modules, documented names, signatures of public functions."""
 import inspect
+import subprocess
 import sys
 import types
 
@@ -39,3 +40,8 @@ def test_public_functions_have_their_signatures():
     for spec in (inspect.getfullargspec, tf_inspect.getfullargspec):
         assert spec(tf.cast).args == ["x", "dtype", "name"] and spec(tf.concat).args == ["values", "axis", "name"]
     assert not tf2.enabled()
+
+
+def test_the_package_is_imported_at_once():
+    program = "import penstock, penstock.v1, sys; assert not {'numpy', 'inspect', 'ast'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

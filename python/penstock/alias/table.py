@@ -134,6 +134,8 @@ NAMESPACES = {
     "contrib.layers.python.layers": "contrib.layers",
     "contrib.metrics.python.ops.metric_ops": "contrib.metrics",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn",
+    "contrib.rnn.python.ops.gru_ops": "contrib.rnn",
+    "contrib.rnn.python.ops.lstm_ops": "contrib.rnn",
     "contrib.rnn.python.ops.rnn_cell": "contrib.rnn",
     "contrib.slim.python.slim": "contrib.slim",
     "contrib.training.python.training": "contrib.training",

@@ -64,6 +64,7 @@ void RegisterReaderOps(OpRegistry& ops);
 void RegisterReductionOps(OpRegistry& ops);
 void RegisterResizeOps(OpRegistry& ops);
 void RegisterResourceVariableOps(OpRegistry& ops);
+void RegisterRnnOps(OpRegistry& ops);
 void RegisterScanOps(OpRegistry& ops);
 void RegisterScatterNdOps(OpRegistry& ops);
 void RegisterScatterOps(OpRegistry& ops);
@@ -157,6 +158,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterReductionOps(ops);
   RegisterResizeOps(ops);
   RegisterResourceVariableOps(ops);
+  RegisterRnnOps(ops);
   RegisterScanOps(ops);
   RegisterScatterNdOps(ops);
   RegisterScatterOps(ops);

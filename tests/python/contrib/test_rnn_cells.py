@@ -42,6 +42,13 @@ CELLS = {
                    [-0.01, -0.07, 0.149, 0.256, 0.0, 1.704, 0.102, 1.506, -2.656, 0.096, 0.949]),
     "layer_norm_without": (lambda: R.LayerNormBasicLSTMCell(4, layer_norm=False), "layer_norm_basic_lstm_cell",
                            "bias kernel", -0.2533, [5.09, 1.715]),
+    "lstm_block": (lambda: R.LSTMBlockCell(4), "lstm_cell", "bias kernel", -0.2533, [5.09, 1.715]),
+    "lstm_block_peephole": (lambda: R.LSTMBlockCell(4, use_peephole=True, cell_clip=0.3), "lstm_cell",
+                            "bias kernel w_f_diag w_i_diag w_o_diag", -0.1873, [2.785, 0.456, 0.018, 0.016, 0.049]),
+    "gru_block": (lambda: R.GRUBlockCell(4), "gru_cell", "b_c b_ru w_c w_ru", -0.174, [1.514, -1.951, -0.874, 2.045]),
+    "gru_block_v2": (lambda: R.GRUBlockCellV2(4), "gru_cell",
+                     "candidate/bias candidate/kernel gates/bias gates/kernel", -0.1524,
+                     [3.315, 1.646, -1.934, -1.723]),
     "sru": (lambda: R.SRUCell(4), "sru_cell", "bias kernel", 0.0421, [-0.922, 3.758]),
     "ind": (lambda: R.IndRNNCell(4), "ind_rnn_cell", "bias kernel_u kernel_w", 0.4174, [3.516, -6.402, 0.583]),
     "attention": (lambda: R.AttentionCellWrapper(R.BasicLSTMCell(4), 3, attn_size=5, attn_vec_size=2),
@@ -72,6 +79,55 @@ def test_cells_in_a_loop(name, session):
     made, gradients = session.run([outputs, tf.gradients(tf.reduce_sum(outputs * outputs), variables)])
     np.testing.assert_allclose(digest([made]), expected, atol=2e-4)
     np.testing.assert_allclose([g.sum() for g in gradients], slopes, atol=2e-3)
+
+
+# Length of the sequences, options: digest of outputs and last state, sum of each variable's slope.
+FUSED = [
+    (None, {}, 0.2847, [18.637, 7.773]),
+    ([5, 3], {}, 0.4679, [14.8, 6.467]),
+    (None, dict(use_peephole=True, cell_clip=0.3, forget_bias=0.5), 0.3633, [12.968, 3.342, 0.279, 0.305, 0.077]),
+    ([5, 3], dict(use_peephole=True, cell_clip=0.3, forget_bias=0.5), 0.7318, [10.616, 2.661, 0.205, 0.203, 0.058]),
+]
+
+
+@pytest.mark.parametrize("length, options, expected, slopes", FUSED)
+def test_fused_cell(length, options, expected, slopes, session):
+    inputs = tf.constant(X.transpose(1, 0, 2))
+    outputs, state = R.LSTMBlockFusedCell(4, **options)(inputs, dtype=tf.float32, sequence_length=length)
+    variables = weigh(session)
+    names = ["bias", "kernel"] + (["w_f_diag", "w_i_diag", "w_o_diag"] if options else [])
+    assert [v.name for v in variables] == [f"lstm_fused_cell/{n}:0" for n in names]
+    loss = tf.reduce_sum(outputs * outputs) + tf.reduce_sum(state.c)
+    made, last, gradients = session.run([outputs, state, tf.gradients(loss, variables)])
+    np.testing.assert_allclose(digest([made, *last]), expected, atol=2e-4)
+    np.testing.assert_allclose([g.sum() for g in gradients], slopes, atol=2e-3)
+
+
+def test_fused_cell_starts_from_states(session):
+    inputs = tf.placeholder(tf.float32, [None, None, 3])
+    first = tf.ones([2, 4]), tf.zeros([2, 4])
+    outputs, state = R.LSTMBlockFusedCell(4)(inputs, first, sequence_length=tf.constant([0, 5], tf.int64))
+    weigh(session)
+    made, last = session.run([outputs, state], {inputs: X.transpose(1, 0, 2)})
+    assert not np.any(made[:, 0]) and np.all(made[:, 1])
+    np.testing.assert_array_equal(last.c[0], np.ones(4))
+    np.testing.assert_array_equal(last.h[1], made[4, 1])
+
+
+class Doubled(R.LSTMBlockWrapper):
+    num_units = 3
+
+    def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
+        return inputs, 2 * inputs + initial_output
+
+
+def test_fused_cells_of_programs(session):
+    steps = [tf.constant(x) for x in X.transpose(1, 0, 2)]
+    outputs, last = session.run(Doubled()(steps, (tf.zeros([2, 3]), tf.ones([2, 3])), sequence_length=[5, 3]))
+    np.testing.assert_allclose(outputs[4], np.stack([2 * X[0, 4] + 1, np.zeros(3)]), rtol=1e-6)
+    np.testing.assert_allclose(last.c, [X[0, 4], X[1, 2]])
+    with pytest.raises(TypeError, match="abstract"):
+        R.LSTMBlockWrapper()
 
 
 def grus():
@@ -118,6 +174,12 @@ def test_bad_arguments():
         R.ConvLSTMCell(2, [3, 3], 1, [2, 2])
     with pytest.raises(ValueError, match="input size == output size"):
         R.IntersectionRNNCell(4)(tf.ones([1, 3]), tf.ones([1, 4]))
+    with pytest.raises(ValueError, match="Exactly one of num_units or cell_size"):
+        R.GRUBlockCell()
+    with pytest.raises(ValueError, match="cell_size 4 vs 3"):
+        R.GRUBlockCell(4)(tf.ones([1, 3]), tf.ones([1, 3]))
+    with pytest.raises(ValueError, match="Either initial_state or dtype"):
+        R.LSTMBlockFusedCell(4)(tf.ones([5, 2, 3]))
 
 
 def test_batch_sizes():

@@ -4,6 +4,7 @@ FROM = {
     "ops.rnn_cell_impl": """
         BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple LayerRNNCell
         MultiRNNCell RNNCell ResidualWrapper""",
+    "contrib.rnn.block": "GRUBlockCell GRUBlockCellV2 LSTMBlockCell LSTMBlockFusedCell LSTMBlockWrapper",
     "contrib.rnn.cells": """
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell IndRNNCell IntersectionRNNCell
         LayerNormBasicLSTMCell NASCell SRUCell UGRNNCell""",

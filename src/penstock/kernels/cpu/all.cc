@@ -64,6 +64,7 @@ void RegisterReductionKernels(KernelRegistry& kernels);
 void RegisterResampleKernels(KernelRegistry& kernels);
 void RegisterResizeKernels(KernelRegistry& kernels);
 void RegisterResourceVariableKernels(KernelRegistry& kernels);
+void RegisterRnnKernels(KernelRegistry& kernels);
 void RegisterScanKernels(KernelRegistry& kernels);
 void RegisterScatterKernels(KernelRegistry& kernels);
 void RegisterScatterNdKernels(KernelRegistry& kernels);
@@ -163,6 +164,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterResampleKernels(kernels);
   RegisterResizeKernels(kernels);
   RegisterResourceVariableKernels(kernels);
+  RegisterRnnKernels(kernels);
   RegisterScanKernels(kernels);
   RegisterScatterKernels(kernels);
   RegisterScatterNdKernels(kernels);

@@ -95,3 +95,25 @@ def test_modes_of_contrib_learn():
     modes.validate("infer")
     with pytest.raises(ValueError, match="predict"):
         modes.validate("predict")
+
+
+def test_functions_have_the_arguments_of_contrib():
+    lookup, framework = tf.contrib.lookup, tf.contrib.framework
+    with tf.Graph().as_default(), tf.Session() as sess:
+        index = lookup.index_table_from_tensor(mapping=["a", "b"], num_oov_buckets=1).lookup(tf.constant(["b", "c"]))
+        words = lookup.index_to_string_table_from_tensor(mapping=["a", "b"], default_value="?").lookup(
+            tf.constant([1, 2], tf.int64))
+        sess.run(tf.tables_initializer())
+        assert sess.run(index).tolist() == [1, 2] and sess.run(words).tolist() == [b"b", b"?"]
+        sums = framework.py_func(lambda x, *, y: {"sum": x + y["a"], "both": (x, y["a"])}, [tf.constant([1.0])],
+                                 {"y": {"a": tf.constant([2.0])}}, {"sum": tf.float32, "both": (tf.float32, tf.float32)},
+                                 {"sum": [1], "both": ([1], None)})
+        assert sums["sum"].shape == [1] and sums["both"][1].shape.rank is None
+        assert sess.run(sums["sum"]).tolist() == [3.0] and sess.run(sums["both"][0]).tolist() == [1.0]
+        x = tf.constant(3.0)
+        y = tf.contrib.eager.py_func(lambda x: x * x, [x], tf.float32, "square")
+        assert y.op.name == "square" and sess.run(tf.gradients(y, x)) == [6.0]
+    with pytest.raises(ValueError, match="mapping must be specified"):
+        lookup.index_table_from_tensor(mapping=None)
+    with pytest.raises(TypeError, match="args must be list"):
+        framework.py_func(abs, tf.constant(1.0))

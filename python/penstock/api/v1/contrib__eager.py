@@ -13,7 +13,7 @@ FROM = {
     "framework.tensor_spec": "TensorSpec",
     "ops.template": "make_template",
     "ops.custom_gradient": "custom_gradient",
-    "ops.script_ops": "py_func",
+    "ops.script_ops": "py_func=py_function",
     "ops.resource_variable_ops": "Variable=ResourceVariable",
     "framework.ops": "init_scope",
 }

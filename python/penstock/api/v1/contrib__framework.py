@@ -13,7 +13,7 @@ FROM = {
     "framework.tensor_spec": "BoundedTensorSpec TensorSpec",
     "framework.tensor_util": "is_tensor",
     "ops.check_ops": "assert_same_float_dtype assert_scalar",
-    "ops.script_ops": "py_func",
+    "contrib.framework.script_ops": "py_func",
     "ops.sort_ops": "argsort sort",
     "util.deprecation": "deprecated deprecated_arg_values deprecated_args",
 }

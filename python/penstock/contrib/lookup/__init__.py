@@ -1,4 +1,5 @@
-"""tf.contrib.lookup: its own HashTable and MutableDenseHashTable; the rest is penstock.ops.lookup_ops."""
+"""tf.contrib.lookup: its own tables, and `mapping` for the list of words; the rest is penstock.ops.lookup_ops."""
+from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import lookup_ops
@@ -47,3 +48,18 @@ class MutableDenseHashTable(lookup_ops.DenseHashTable):
         if self._given_name:
             sharing.update(shared_name=self._given_name, use_node_name_sharing=False)
         return sharing
+
+
+def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=lookup_ops.FastHashSpec,
+                            dtype=dtypes.string, name=None):
+    """A table from words to their places in `mapping`."""
+    if mapping is None:
+        raise ValueError("mapping must be specified.")
+    return lookup_ops.index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtype, name)
+
+
+def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
+    """A table from places in `mapping` to its words."""
+    if mapping is None:
+        raise ValueError("mapping must be specified.")
+    return lookup_ops.index_to_string_table_from_tensor(mapping, default_value, name)

@@ -1,4 +1,7 @@
 // Each worker's part of a dataset: its files where the dataset reads some, else its share of the elements.
+#include <set>
+#include <string>
+
 #include "penstock/data/rewrites.h"
 
 namespace penstock::data {
@@ -20,14 +23,15 @@ constexpr std::string_view kUnshardable[] = {"GeneratorDataset", "RangeDataset",
                                              "TensorDataset", "TensorSliceDataset"};
 
 // Whether the datasets that a function makes read files.
-bool Reads(const FuncRef& function, const FunctionLibraryPtr& library) {
+bool Reads(const FuncRef& function, const FunctionLibraryPtr& library, std::set<std::string>* seen) {
+  if (!seen->insert(function.name).second) return false;
   const FunctionDef* found = library ? library->Find(function.name) : nullptr;
   if (!found) return false;
   for (const NodeDef& node : found->nodes) {
     if (IsOp(node.op, kReaders)) return true;
     if (!IsOp(node.op, kWithFunctions)) continue;
     const AttrValue* f = node.attrs.Find("f");
-    if (f && f->If<FuncRef>() && Reads(*f->If<FuncRef>(), library)) return true;
+    if (f && f->If<FuncRef>() && Reads(*f->If<FuncRef>(), library, seen)) return true;
   }
   return false;
 }
@@ -55,7 +59,8 @@ class Sharder {
       }
       return remaker_.With(dataset, std::move(inputs));
     }
-    if (d.Is(kWithFunctions) && Reads(d.attr<FuncRef>("f"), remaker_.LibraryOf(dataset))) {
+    std::set<std::string> seen;
+    if (d.Is(kWithFunctions) && Reads(d.attr<FuncRef>("f"), remaker_.LibraryOf(dataset), &seen)) {
       inputs[0] = ToVariant(ByData(inputs[0]));
       return remaker_.With(dataset, std::move(inputs));
     }

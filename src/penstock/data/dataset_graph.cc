@@ -70,15 +70,13 @@ class GraphWriter {
   }
 
   void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library, const std::string& user) {
-    const auto found = library ? library->FindShared(function.name) : nullptr;
-    if (!found || !functions_.insert(function.name).second) return;
+    if (!library || !library->Find(function.name)) return;
     if (policy_ == StatePolicy::kFail && IsStateful(function, library)) {
       throw FailedPrecondition(user, ": function ", function.name, " is stateful.");
     }
-    graph_.functions.push_back(found);
-    for (const NodeDef& node : found->nodes) {
-      AddFunction({node.op, {}}, library, user);
-      AddFunctions(node.attrs, library, user);
+    bool all_found;
+    for (auto& reached : ReachedFunctions(function, library, &all_found)) {
+      if (functions_.insert(reached->signature.name).second) graph_.functions.push_back(std::move(reached));
     }
   }
 

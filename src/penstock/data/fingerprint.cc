@@ -1,5 +1,7 @@
 #include "penstock/data/fingerprint.h"
 
+#include <map>
+
 #include "penstock/io/convert.h"
 
 namespace penstock::data {
@@ -31,6 +33,8 @@ class Fingerprinter {
   void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library) {
     const FunctionDef* found = library ? library->Find(function.name) : nullptr;
     if (!found) return Add(function.name);
+    const auto [number, is_new] = numbers_.try_emplace(found, numbers_.size());
+    if (!is_new) return Add(StrCat("function ", number->second));
     for (const NodeDef& node : found->nodes) {
       if (library->Find(node.op)) {
         AddFunction({node.op, {}}, library);
@@ -47,6 +51,7 @@ class Fingerprinter {
  private:
   void Mix(uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
   uint64_t value_ = 0xcbf29ce484222325;
+  std::map<const FunctionDef*, size_t> numbers_;  // of the functions that were added; they may call themselves
 };
 
 void AddDataset(const Dataset& dataset, const FunctionLibraryPtr& session_library, Fingerprinter* all) {

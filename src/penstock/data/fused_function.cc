@@ -1,5 +1,8 @@
 #include "penstock/data/fused_function.h"
 
+#include <algorithm>
+#include <set>
+
 namespace penstock::data {
 
 DatasetFunction DatasetFunction::Of(const RecipeView& d, std::string_view attr, std::string_view input) {
@@ -67,26 +70,45 @@ FuncRef FunctionBuilder::Finish(const std::string& name, std::vector<Endpoint> r
   return {function->signature.name, {}};
 }
 
-bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library) {
-  const FunctionDef* found = library ? library->Find(function.name) : nullptr;
-  if (!found) return true;
-  if (found->signature.traits.stateful) return true;
-  for (const NodeDef& node : found->nodes) {
-    if (const OpDef* op = OpRegistry::Global().Find(node.op)) {
-      if (op->traits.stateful) return true;
-    } else if (IsStateful({node.op, {}}, library)) {
-      return true;
+std::vector<std::shared_ptr<const FunctionDef>> ReachedFunctions(const FuncRef& function,
+                                                                 const FunctionLibraryPtr& library, bool* all_found) {
+  std::vector<std::shared_ptr<const FunctionDef>> reached;
+  std::set<std::string> seen;
+  const auto reach = [&](const std::string& name) {
+    if (!seen.insert(name).second) return;
+    auto found = library ? library->FindShared(name) : nullptr;
+    if (!found) {
+      *all_found = false;
+    } else {
+      reached.push_back(std::move(found));
     }
-    for (const auto& [name, value] : node.attrs) {
-      if (const FuncRef* called = value.If<FuncRef>(); called && IsStateful(*called, library)) return true;
-      if (const auto* called = value.If<std::vector<FuncRef>>()) {
-        for (const FuncRef& each : *called) {
-          if (IsStateful(each, library)) return true;
+  };
+  *all_found = true;
+  reach(function.name);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const std::shared_ptr<const FunctionDef> from = reached[i];
+    for (const NodeDef& node : from->nodes) {
+      if (!OpRegistry::Global().Find(node.op)) reach(node.op);
+      for (const auto& [name, value] : node.attrs) {
+        if (const FuncRef* called = value.If<FuncRef>()) reach(called->name);
+        if (const auto* all = value.If<std::vector<FuncRef>>()) {
+          for (const FuncRef& each : *all) reach(each.name);
         }
       }
     }
   }
-  return false;
+  return reached;
+}
+
+bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library) {
+  bool all_found;
+  const auto reached = ReachedFunctions(function, library, &all_found);
+  return !all_found || std::ranges::any_of(reached, [](const auto& each) {
+    return each->signature.traits.stateful || std::ranges::any_of(each->nodes, [](const NodeDef& node) {
+             const OpDef* op = OpRegistry::Global().Find(node.op);
+             return op && op->traits.stateful;
+           });
+  });
 }
 
 }  // namespace penstock::data

@@ -49,6 +49,10 @@ class FunctionBuilder {
   std::vector<Tensor> captured_;
 };
 
+// The function and all that it leads to, itself or by its attributes, each once: functions may call themselves.
+// `all_found`: the library has all of them.
+std::vector<std::shared_ptr<const FunctionDef>> ReachedFunctions(const FuncRef& function,
+                                                                 const FunctionLibraryPtr& library, bool* all_found);
 // Whether the function, or what it calls, has state of its own or side effects.
 bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library);
 

@@ -131,3 +131,38 @@ def test_the_faster_of_two_equal_datasets():
     assert time.monotonic() - begun < 0.01 * 8 * 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="same cardinality"):
         optimization._ChooseFastestDataset([Dataset.range(3), Dataset.range(4)])
+
+
+def dataset_of_a_function_that_calls_itself():
+    """A graph's range(4).map(f), where f calls f: it can be looked at, if not run."""
+    graph_def = tf.GraphDef()
+    signature = graph_def.library.function.add()
+    signature.signature.name = "calls_itself"
+    signature.signature.input_arg.add(name="x", type=tf.int64.as_datatype_enum)
+    signature.signature.output_arg.add(name="y", type=tf.int64.as_datatype_enum)
+    signature.node_def.add(name="call", op="calls_itself", input=["x"])
+    signature.ret["y"] = "call:y:0"
+    tf.import_graph_def(graph_def, name="")
+    return tf.raw_ops.MapDataset(
+        input_dataset=Dataset.range(4)._variant_tensor, other_arguments=[], f="calls_itself",
+        output_types=[tf.int64], output_shapes=[[]])
+
+
+LOOKS = {
+    "shards": lambda d, _: tf.raw_ops.AutoShardDataset(
+        input_dataset=tf.raw_ops.FlatMapDataset(input_dataset=d, other_arguments=[], f="calls_itself",
+                                                output_types=[tf.int64], output_shapes=[[]]),
+        num_workers=2, index=0, output_types=[tf.int64], output_shapes=[[]]),
+    "parallel": lambda d, _: tf.raw_ops.OptimizeDataset(
+        input_dataset=d, optimizations=["map_parallelization"], output_types=[tf.int64], output_shapes=[[]]),
+    "graph": lambda d, _: tf.raw_ops.DatasetToGraph(input_dataset=d),
+    "snapshot": lambda d, path: tf.raw_ops.SnapshotDataset(
+        input_dataset=d, path=path, output_types=[tf.int64], output_shapes=[[]]),
+}
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+def test_functions_that_call_themselves_are_looked_at_once(look, tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        looked = LOOKS[look](dataset_of_a_function_that_calls_itself(), str(tmp_path))
+        session.run(looked.op)

@@ -203,12 +203,16 @@ class Lowering {
     std::erase_if(added_, [&](const Added& added) { return !own_.contains(added.node); });
   }
   void RemoveUnused(Node* node, const Node* last) {
-    if (!own_.contains(node) || !node->consumers().empty() || node == last) return;
-    std::set<Node*> sources(node->control_inputs().begin(), node->control_inputs().end());
-    for (const Endpoint& input : node->inputs()) sources.insert(input.node);
-    own_.erase(node);
-    graph_.RemoveNode(node);
-    for (Node* source : sources) RemoveUnused(source, last);
+    std::vector<Node*> stack = {node};  // a node may be in it twice, and gone when it is met again
+    while (!stack.empty()) {
+      Node* one = stack.back();
+      stack.pop_back();
+      if (!own_.contains(one) || !one->consumers().empty() || one == last) continue;
+      stack.insert(stack.end(), one->control_inputs().begin(), one->control_inputs().end());
+      for (const Endpoint& input : one->inputs()) stack.push_back(input.node);
+      own_.erase(one);
+      graph_.RemoveNode(one);
+    }
   }
 
   // The value under a name of its own: gradient functions of the front end look for it.

@@ -160,6 +160,25 @@ TEST_F(Lowering, WhatIsInlinedWaitsForWhatTheCallWaitsFor) {
   EXPECT_EQ(*runner.Run(graph, {Tensor(5.0f), Tensor(false)}, 1, true)[0].data<float>(), 5.0f);
 }
 
+TEST_F(Lowering, ALongBranchThatNobodyNeedsIsDropped) {
+  for (const int length : {60000, 0}) {
+    Define(length > 0 ? "Long" : "Short", {DT_FLOAT},
+           [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+             Endpoint x = args[0];
+             for (int i = 0; i < length; ++i) x = {Add(g, "Neg", {x}), 0};
+             return {args[0], x};
+           });
+  }
+  Node *p = Arg(*graph, 0, DT_BOOL), *x = Arg(*graph, 1, DT_FLOAT);
+  AttrMap attrs = If("Long", "Short");
+  attrs.Set("Tout", std::vector<DataType>{DT_FLOAT, DT_FLOAT});
+  attrs.Set("_lower_using_switch_merge", true);
+  Ret(*graph, {Add(*graph, "If", {{p, 0}, {x, 0}}, attrs), 0}, 0);
+  LowerControlFlow(*graph, /*only_needed=*/true);
+  EXPECT_EQ(Count("Neg"), 0);
+  EXPECT_EQ(*runner.Run(graph, {Tensor(true), Tensor(5.0f)}, 1, true)[0].data<float>(), 5.0f);
+}
+
 TEST_F(Lowering, WrongArgumentsAreRefused) {
   DefineScale("Twice", 2);
   Node* p = Arg(*graph, 0, DT_BOOL);

@@ -1,3 +1,4 @@
+#include "penstock/kernel/kernel_registry.h"
 #include "tests/cc/optimize/pass_fixture.h"
 
 namespace penstock {
@@ -104,6 +105,20 @@ TEST_F(Elementwise, LongChainsAreCut) {
   Fetch(x);
   EXPECT_EQ(FuseElementwise(graph), 4);
   EXPECT_EQ(graph.num_nodes(), 6);
+}
+
+TEST_F(Elementwise, AStepGivesTheTypeThatItTakes) {
+  const auto make = [](const std::string& step) {
+    const AttrMap attrs{{"T", DT_FLOAT},          {"num_args", int64_t{2}},   {"num_results", int64_t{1}},
+                        {"steps", Strings{step}}, {"names", Strings{"step"}}, {"operands", Ints{0, 1}},
+                        {"results", Ints{0}},     {"parts", Ints{}},          {"joins", Ints{}}};
+    const OpDef& op = *OpRegistry::Global().Find("_FusedElementwise");
+    const std::vector<DataType> types(2, DT_FLOAT);
+    const NodeView node("fused", op, attrs, types, std::span(types).first(1), nullptr);
+    return KernelRegistry::Global().Make("CPU", node);
+  };
+  EXPECT_NE(make("Maximum"), nullptr);
+  for (const char* step : {"Less", "IsNan", "Complex"}) EXPECT_THROW(make(step), Error) << step;
 }
 
 }  // namespace

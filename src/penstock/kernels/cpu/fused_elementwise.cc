@@ -64,7 +64,9 @@ class FusedElementwise {
     last_read_.assign(num_args_ + ops.size(), -1);
     for (size_t i = 0; i < ops.size(); ++i) {
       const OpDef* op = OpRegistry::Global().Find(ops[i]);
-      if (!op || names.size() != ops.size() || op->inputs.size() > 2 || op->outputs.size() != 1)
+      const auto is_of_type = [](const ArgDef& arg) { return arg.type_attr == "T"; };
+      if (!op || names.size() != ops.size() || op->inputs.size() > 2 || op->outputs.size() != 1 ||
+          !std::ranges::all_of(op->inputs, is_of_type) || !is_of_type(op->outputs[0]))
         throw InvalidArgument("no elementwise op ", ops[i]);
       const size_t inputs = op->inputs.empty() || op->inputs[0].is_list() ? 2 : op->inputs.size();
       Step& step = steps_.emplace_back(

@@ -53,10 +53,10 @@ size_t BlockPool::Most(size_t bytes) const {
 void BlockPool::MakeRoom(size_t bytes) {
   const size_t most = Most(bytes);
   for (auto it = free_.rbegin(); it != free_.rend() && in_use_ + kept_ + bytes > most;) {
-    const size_t size = it->first;
-    if (size < kRegion) break;
-    Release(blocks_.find(it->second), in_use_ + kept_ + bytes - most);
-    it = std::make_reverse_iterator(free_.lower_bound({size, nullptr}));
+    const auto large = *it;
+    if (large.first < kRegion) break;
+    Release(blocks_.find(large.second), in_use_ + kept_ + bytes - most);
+    it = std::make_reverse_iterator(free_.lower_bound(large));
   }
 }
 

@@ -79,5 +79,19 @@ TEST(BlockPool, WhatIsNoLongerNeededGoesBack) {
   EXPECT_EQ(pool.held(), 0u);
 }
 
+TEST(BlockPool, ManyFreeBlocksOfOneSizeMakeRoomForALargerOne) {
+  BlockPool pool;
+  std::vector<void*> blocks, walls;
+  for (int i = 0; i < 32; ++i) {
+    blocks.push_back(pool.Allocate(8 * kMegabyte));
+    walls.push_back(pool.Allocate(2 * kMegabyte));
+  }
+  for (void* block : blocks) pool.Free(block);
+  void* const large = pool.Allocate(256 * kMegabyte);
+  EXPECT_LE(pool.held(), 400 * kMegabyte);  // 320 in use, an eighth more, and a little
+  pool.Free(large);
+  for (void* wall : walls) pool.Free(wall);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -149,7 +149,11 @@ class TensorArray : public Resource {
     elements_.clear();
     gradients_.clear();
   }
-  const Options& options() const { return options_; }
+  const Options& options() const { return options_; }  // but for the shape, which writing may say
+  PartialShape element_shape() const {
+    std::lock_guard lock(mutex_);
+    return options_.element_shape;
+  }
   std::string DebugString() const override { return StrCat("TensorArray[", options_.name, "]"); }
 
  private:
@@ -201,7 +205,7 @@ void SetArray(KernelContext& k, const char* container, const Ref<TensorArray>& a
                       container,
                       options.name,
                       "tensorflow::TensorArray",
-                      {{options.dtype, options.element_shape}},
+                      {{options.dtype, array->element_shape()}},
                       array});
   if (k.num_outputs() > 1) SetFlow(k, 1);
 }
@@ -284,7 +288,7 @@ struct Gather {
     CheckType(k, *array);
     const std::vector<int64_t> indices = all ? AllIndices(array->pieces()) : GivenIndices(k);
     if (indices.empty()) {
-      Shape shape = EmptyShape(element_shape.MergeWith(array->options().element_shape), "element shape", "packing");
+      Shape shape = EmptyShape(element_shape.MergeWith(array->element_shape()), "element shape", "packing");
       shape.InsertDim(0, 0);
       k.Output(0, shape);
       return;

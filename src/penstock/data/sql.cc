@@ -147,7 +147,8 @@ class SqlDataset final : public Dataset {
    private:
     void Begin() {
       query_ = std::make_unique<Query>(dataset().path_, dataset().query_, dataset().types().size());
-      for (int64_t i = 0; i < given_; ++i) query_->Next();
+      for (int64_t i = 0; i < given_ && query_->Next(); ++i) {
+      }
     }
     std::unique_ptr<Query> query_;
     int64_t given_ = 0;

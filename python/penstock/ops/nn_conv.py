@@ -11,7 +11,8 @@ __all__ = [
     "Convolution", "atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv1d_v2", "conv2d",
     "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv2d_transpose_v2", "conv2d_v2",
     "conv3d_transpose", "conv3d_transpose_v2", "conv3d_v1", "conv3d_v2", "conv_transpose", "convolution",
-    "convolution_internal", "convolution_v2", "with_space_to_batch",
+    "convolution_internal", "convolution_v2", "depthwise_conv2d_native", "depthwise_conv2d_native_backprop_filter",
+    "depthwise_conv2d_native_backprop_input", "with_space_to_batch",
 ]
 
 
@@ -148,6 +149,31 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
     return gen.conv2d_backprop_input(input_sizes, filter, out_backprop, strides=strides, padding=padding,
                                      use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit,
                                      data_format=data_format, dilations=dilations, name=name)
+
+
+def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
+    """Convolution of each channel with filters of its own, [height, width, channels, filters of each]."""
+    padding, explicit = _padding_attrs(padding)
+    return gen.depthwise_conv2d_native(input, filter, strides=strides, padding=padding, explicit_paddings=explicit,
+                                       data_format=data_format, dilations=dilations, name=name)
+
+
+def depthwise_conv2d_native_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NHWC",
+                                            dilations=[1, 1, 1, 1], name=None):
+    """The gradient of depthwise_conv2d_native by its filters."""
+    padding, explicit = _padding_attrs(padding)
+    return gen.depthwise_conv2d_native_backprop_filter(
+        input, filter_sizes, out_backprop, strides=strides, padding=padding, explicit_paddings=explicit,
+        data_format=data_format, dilations=dilations, name=name)
+
+
+def depthwise_conv2d_native_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format="NHWC",
+                                           dilations=[1, 1, 1, 1], name=None):
+    """The gradient of depthwise_conv2d_native by its input."""
+    padding, explicit = _padding_attrs(padding)
+    return gen.depthwise_conv2d_native_backprop_input(
+        input_sizes, filter, out_backprop, strides=strides, padding=padding, explicit_paddings=explicit,
+        data_format=data_format, dilations=dilations, name=name)
 
 
 def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,

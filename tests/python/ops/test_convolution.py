@@ -95,3 +95,16 @@ def test_results_do_not_depend_on_the_number_of_threads():
                 results.append(sess.run(tf.nn.conv2d(x, f, [1, stride, stride, 1], "SAME"), {x: x_value}))
     for one, three in zip(results[:3], results[3:]):
         np.testing.assert_array_equal(one, three)
+
+
+def test_depthwise_formats_and_paddings_go_by_place():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, f, ones = tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), [1, 1, 1, 1]
+        y = tf.nn.depthwise_conv2d_native(x, f, ones, "SAME", "NHWC")
+        padded = tf.nn.depthwise_conv2d_native(x, f, ones, [[0, 0], [0, 1], [0, 1], [0, 0]])
+        back = tf.nn.depthwise_conv2d_backprop_input([1, 3, 3, 1], f, y, ones, "SAME", "NHWC")
+        of_filter = tf.nn.depthwise_conv2d_native_backprop_filter(x, [2, 2, 1, 1], y, ones, "SAME", "NHWC")
+        values = sess.run([y, padded, back, of_filter])
+        assert values[0].ravel().tolist() == [4, 4, 2, 4, 4, 2, 2, 2, 1] and (values[1] == values[0]).all()
+        assert values[2].ravel().tolist() == [4, 8, 6, 8, 16, 12, 6, 12, 9]
+        assert values[3].ravel().tolist() == [25, 20, 20, 16]  # sums of y where a tap lies inside

@@ -19,7 +19,10 @@ FROM = {
     "ops.nn_ops": """
         atrous_conv2d atrous_conv2d_transpose avg_pool avg_pool1d avg_pool2d=avg_pool avg_pool3d avg_pool_v2
         bias_add conv1d conv1d_transpose conv2d conv2d_backprop_filter conv2d_backprop_input conv2d_transpose
-        conv3d=conv3d_v1 conv3d_transpose conv_transpose convolution crelu dilation2d=dilation2d_v1 dropout
+        conv3d=conv3d_v1 conv3d_transpose conv_transpose convolution crelu
+        depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
+        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input depthwise_conv2d_native
+        depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input dilation2d=dilation2d_v1 dropout
         erosion2d fractional_avg_pool fractional_max_pool in_top_k leaky_relu log_softmax max_pool max_pool1d
         max_pool2d max_pool3d max_pool_v2 max_pool_with_argmax=max_pool_with_argmax_v1 pool relu6 softmax
         softmax_cross_entropy_with_logits
@@ -27,9 +30,7 @@ FROM = {
         sparse_softmax_cross_entropy_with_logits top_k with_space_to_batch xw_plus_b""",
     "framework.gen": """
         conv3d_backprop_filter=conv3d_backprop_filter_v2 conv3d_backprop_filter_v2
-        depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
-        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input depthwise_conv2d_native
-        depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input elu l2_loss
+        elu l2_loss
         local_response_normalization=lrn lrn quantized_avg_pool quantized_conv2d quantized_max_pool
         quantized_relu_x relu selu softplus softsign""",
 }

@@ -1,8 +1,7 @@
 """tf.nn, version 2."""
 FROM = {
     "framework.gen": """
-        depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
-        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input elu l2_loss
+        elu l2_loss
         local_response_normalization=lrn lrn relu selu softplus softsign""",
     "ops.array_ops": """
         depth_to_space=depth_to_space_v2 space_to_batch=space_to_batch_v2 space_to_depth=space_to_depth_v2""",
@@ -25,6 +24,8 @@ FROM = {
         weighted_cross_entropy_with_logits=weighted_cross_entropy_with_logits_v2 weighted_moments=weighted_moments_v2
         zero_fraction""",
     "ops.nn_ops": """
+        depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
+        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input
         atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d=avg_pool_v2 avg_pool3d bias_add
         conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2 conv2d_transpose=conv2d_transpose_v2 conv3d=conv3d_v2
         conv3d_transpose=conv3d_transpose_v2 conv_transpose convolution=convolution_v2 crelu=crelu_v2

@@ -183,7 +183,8 @@ struct SummaryWriter {
     if (container.empty()) container = k.resources().default_container();
     if (anonymous) name = StrCat("AnonymousSummaryWriter", next.fetch_add(1));
     Tensor handle(DT_RESOURCE, Shape());
-    *handle.mutable_data<ResourceHandle>() = {k.device().name(), container, name, "tensorflow::SummaryWriterInterface"};
+    *handle.mutable_data<ResourceHandle>() = {
+        k.device().name(), container, name, "tensorflow::SummaryWriterInterface", {}, {}};
     k.SetOutput(0, handle);
   }
 };

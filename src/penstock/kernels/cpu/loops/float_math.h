@@ -80,7 +80,7 @@ inline float LogF(float x) {
   const float scaled = tiny ? x * 8388608.0f : x;
   int32_t bits = Bits(scaled);
   // m in [sqrt(1/2), sqrt(2)), x = m 2^e
-  const int32_t shifted = bits - 0x3f3504f3;
+  const int32_t shifted = static_cast<int32_t>(static_cast<uint32_t>(bits) - 0x3f3504f3u);
   const int32_t e = (shifted >> 23) - (tiny ? 23 : 0);
   const float m = Bits((shifted & 0x007fffff) + 0x3f3504f3);
   const float f = m - 1.0f;

@@ -90,7 +90,7 @@ MODULES = {
     "contrib.crf.python.ops.crf": "contrib.crf.crf",
     "contrib.distributions.python.ops.distribution_util": "ops.distributions.util",
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
-    "contrib.framework.python.framework.checkpoint_utils": "training.checkpoint_utils",
+    "contrib.framework.python.framework.checkpoint_utils": "contrib.framework.checkpoint_utils",
     "contrib.framework.python.ops.variables": "contrib.framework.variables",
     "contrib.tpu.python.tpu.bfloat16": "tpu.bfloat16",
     "contrib.tpu.python.tpu.tpu_config": "estimator.tpu.tpu_config",

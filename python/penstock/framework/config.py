@@ -118,7 +118,11 @@ def get_logical_device_configuration(device):
     return _virtual.get(device.name)
 
 
-set_virtual_device_configuration = set_logical_device_configuration
+def set_virtual_device_configuration(device, virtual_devices):
+    """The older name of `set_logical_device_configuration`."""
+    set_logical_device_configuration(device, virtual_devices)
+
+
 get_virtual_device_configuration = get_logical_device_configuration
 
 

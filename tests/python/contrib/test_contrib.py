@@ -117,3 +117,19 @@ def test_functions_have_the_arguments_of_contrib():
         lookup.index_table_from_tensor(mapping=None)
     with pytest.raises(TypeError, match="args must be list"):
         framework.py_func(abs, tf.constant(1.0))
+
+
+def test_checkpoints_are_read_by_the_names_of_contrib(tmp_path):
+    framework = tf.contrib.framework
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", initializer=[1.0, 2.0])
+        sess.run(v.initializer)
+        path = tf.train.Saver().save(sess, str(tmp_path / "model"))
+    assert framework.list_variables(checkpoint_dir=str(tmp_path)) == [("v", [2])]
+    assert framework.load_variable(checkpoint_dir=path, name="v").tolist() == [1.0, 2.0]
+    assert framework.load_checkpoint(filepattern=path).has_tensor("v")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        w = tf.get_variable("w", [2])
+        framework.init_from_checkpoint(checkpoint_dir=path, assignment_map={"v": w})
+        sess.run(w.initializer)
+        assert sess.run(w).tolist() == [1.0, 2.0]

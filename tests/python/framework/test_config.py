@@ -1,4 +1,6 @@
 """tf.config."""
+import inspect
+
 import pytest
 
 import penstock
@@ -67,3 +69,8 @@ def test_threads():
     tf.config.threading.set_inter_op_parallelism_threads(3)
     with tf.Session() as session:
         assert (session._config.intra_op_parallelism_threads, session._config.inter_op_parallelism_threads) == (2, 3)
+
+
+def test_the_older_name_has_the_older_argument():
+    arguments = inspect.signature(tf.config.experimental.set_virtual_device_configuration).parameters
+    assert list(arguments) == ["device", "virtual_devices"]

@@ -8,7 +8,7 @@ FROM = {
         get_local_variables get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
         get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
         local_variable model_variable variable""",
-    "training.checkpoint_utils": "init_from_checkpoint list_variables load_checkpoint load_variable",
+    "contrib.framework.checkpoint_utils": "init_from_checkpoint list_variables load_checkpoint load_variable",
     "framework.smart_cond": "smart_case smart_cond smart_constant_value",
     "framework.tensor_spec": "BoundedTensorSpec TensorSpec",
     "framework.tensor_util": "is_tensor",

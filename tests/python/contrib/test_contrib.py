@@ -106,7 +106,8 @@ def test_functions_have_the_arguments_of_contrib():
         sess.run(tf.tables_initializer())
         assert sess.run(index).tolist() == [1, 2] and sess.run(words).tolist() == [b"b", b"?"]
         sums = framework.py_func(lambda x, *, y: {"sum": x + y["a"], "both": (x, y["a"])}, [tf.constant([1.0])],
-                                 {"y": {"a": tf.constant([2.0])}}, {"sum": tf.float32, "both": (tf.float32, tf.float32)},
+                                 {"y": {"a": tf.constant([2.0])}},
+                                 {"sum": tf.float32, "both": (tf.float32, tf.float32)},
                                  {"sum": [1], "both": ([1], None)})
         assert sums["sum"].shape == [1] and sums["both"][1].shape.rank is None
         assert sess.run(sums["sum"]).tolist() == [3.0] and sess.run(sums["both"][0]).tolist() == [1.0]

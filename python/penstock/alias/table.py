@@ -2,6 +2,9 @@
 
 # Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
 PACKAGES = {
+    "contrib.slim.nets": "contrib.slim.nets",
+    "contrib.slim.python.slim.data": "contrib.slim.data",
+    "contrib.slim.python.slim.nets": "contrib.slim.nets",
     "python.autograph": "autograph",
     "python.autograph.core": "autograph.core",
     "python.autograph.impl": "autograph.impl",
@@ -91,6 +94,7 @@ MODULES = {
     "contrib.distributions.python.ops.distribution_util": "ops.distributions.util",
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
     "contrib.framework.python.framework.checkpoint_utils": "contrib.framework.checkpoint_utils",
+    "contrib.framework.python.framework.tensor_util": "contrib.framework.tensor_util",
     "contrib.framework.python.ops.variables": "contrib.framework.variables",
     "contrib.tpu.python.tpu.bfloat16": "tpu.bfloat16",
     "contrib.tpu.python.tpu.tpu_config": "estimator.tpu.tpu_config",
@@ -120,6 +124,8 @@ MODULES = {
     "contrib.slim.python.slim.evaluation": "contrib.slim.evaluation",
     "contrib.slim.python.slim.learning": "contrib.slim.learning",
     "contrib.slim.python.slim.model_analyzer": "contrib.slim.model_analyzer",
+    "contrib.slim.python.slim.queues": "contrib.slim.queues",
+    "contrib.slim.python.slim.summaries": "contrib.slim.summaries",
     "contrib.training.python.training.evaluation": "contrib.training.evaluation",
     "contrib.training.python.training.hparam": "contrib.training.hparam",
     "contrib.training.python.training.training": "contrib.training.training",

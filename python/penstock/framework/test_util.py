@@ -16,6 +16,7 @@ from penstock.framework import device as pydev
 from penstock.framework import errors
 from penstock.framework import ops
 from penstock.framework import random_seed
+from penstock.framework import test_assertions
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from penstock.util import compat
 
@@ -92,7 +93,7 @@ class _CheckedThread:
             self._testcase.fail("A checked thread did not terminate.")
 
 
-class TensorFlowTestCase(unittest.TestCase):
+class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     """unittest.TestCase with sessions and comparisons of arrays. Each test starts with an empty default graph and fixed
     seeds."""
 

@@ -4,10 +4,16 @@ FROM = {
         add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope""",
     "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
-        add_model_variable assert_global_step assign_from_values create_global_step filter_variables get_global_step
-        get_local_variables get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
+        VariableDeviceChooser add_model_variable assert_global_step assert_or_get_global_step assign_from_values
+        assign_from_values_fn create_global_step filter_variables get_global_step get_local_variables get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
         get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
         local_variable model_variable variable""",
+    "contrib.framework.tensor_util": """
+        assert_scalar_int reduce_sum_n remove_squeezable_dimensions with_same_shape with_shape""",
+    "framework.ops": """
+        get_graph_from_inputs get_name_scope prepend_name_scope strip_name_scope""",
+    "framework.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
+    "contrib.framework.graph_util": "get_placeholders",
     "contrib.framework.checkpoint_utils": "init_from_checkpoint list_variables load_checkpoint load_variable",
     "framework.smart_cond": "smart_case smart_cond smart_constant_value",
     "framework.tensor_spec": "BoundedTensorSpec TensorSpec",

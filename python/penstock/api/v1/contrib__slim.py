@@ -1,26 +1,38 @@
-"""tf.contrib.slim: layers, losses' names, variables and arg_scope in one place."""
+"""tf.contrib.slim: the names of tf.contrib.layers and of variables and arg_scope, and modules of its own."""
+from penstock.api.v1.contrib__layers import FROM as LAYERS
+
 FROM = {
+    **LAYERS,
     "contrib.framework.arg_scope": """
         add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
         """,
     "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
-        add_model_variable assign_from_values
-        assert_global_step create_global_step filter_variables get_global_step get_local_variables get_model_variables
-        get_or_create_global_step get_trainable_variables get_unique_variable get_variables get_variables_by_name
-        get_variables_by_suffix get_variables_to_restore global_variable local_variable model_variable variable""",
-    "contrib.layers.encoders": "embed_sequence embedding_lookup_unique",
-    "contrib.layers.initializers": "variance_scaling_initializer xavier_initializer xavier_initializer_conv2d",
-    "contrib.layers.layers": """
-        avg_pool2d batch_norm bias_add conv1d conv2d conv2d_transpose conv3d convolution convolution1d convolution2d
-        convolution2d_transpose convolution3d dropout flatten fully_connected layer_norm linear max_pool2d
-        one_hot_encoding repeat separable_conv2d separable_convolution2d softmax stack""",
-    "contrib.layers.normalization": "group_norm instance_norm",
-    "contrib.layers.optimizers": "OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES adaptive_clipping_fn optimize_loss",
-    "contrib.layers.regularizers": """
-        apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer sum_regularizer""",
-    "contrib.layers.summaries": """
-        summarize_activation summarize_activations summarize_biases summarize_collection summarize_tensor
-        summarize_tensors summarize_variables summarize_weights""",
-    "ops.nn": "elu relu relu6",
+        VariableDeviceChooser add_model_variable assert_global_step assert_or_get_global_step assign_from_values
+        assign_from_values_fn create_global_step filter_variables get_global_step get_local_variables
+        get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable get_variables
+        get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable local_variable
+        model_variable variable""",
+    "contrib.layers.pooling": LAYERS["contrib.layers.pooling"] + " pool",
+    "contrib.layers.summaries": LAYERS["contrib.layers.summaries"] + """
+        summarize_biases summarize_variables summarize_weights""",
+}
+NAMES = {
+    "data_decoder": "contrib.slim.data.data_decoder",
+    "data_provider": "contrib.slim.data.data_provider",
+    "dataset": "contrib.slim.data.dataset",
+    "dataset_data_provider": "contrib.slim.data.dataset_data_provider",
+    "encoders": "contrib.layers.encoders",
+    "init_ops": "ops.init_ops",
+    "initializers": "contrib.layers.initializers",
+    "layers": "contrib.layers.layers",
+    "normalization": "contrib.layers.normalization",
+    "optimizers": "contrib.layers.optimizers",
+    "parallel_reader": "contrib.slim.data.parallel_reader",
+    "prefetch_queue": "contrib.slim.data.prefetch_queue",
+    "queues": "contrib.slim.queues",
+    "regularizers": "contrib.layers.regularizers",
+    "summaries": "contrib.slim.summaries",
+    "tfexample_decoder": "contrib.slim.data.tfexample_decoder",
+    "utils": "contrib.layers.utils",
 }

@@ -3,8 +3,11 @@ import functools
 import re
 
 from penstock.contrib.framework.arg_scope import add_arg_scope
+from penstock.framework import device as tf_device
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.ops import array_ops
+from penstock.ops import control_flow_ops
 from penstock.ops import variable_scope
 from penstock.ops import variables
 from penstock.training import training_util
@@ -13,6 +16,14 @@ assert_global_step = training_util.assert_global_step
 get_global_step = training_util.get_global_step
 create_global_step = training_util.create_global_step
 get_or_create_global_step = training_util.get_or_create_global_step
+
+
+def assert_or_get_global_step(graph=None, global_step_tensor=None):
+    """The global step given, checked, or else the graph's."""
+    if global_step_tensor is None:
+        return get_global_step(graph)
+    assert_global_step(global_step_tensor)
+    return global_step_tensor
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
@@ -129,11 +140,32 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg
 def assign_from_values(var_names_to_values):
     """(operation, feeds) that give the variables of those names the values."""
     feeds, assigns = {}, []
-    from penstock.ops import array_ops
     for name, value in var_names_to_values.items():
         var = get_unique_variable(name)
         placeholder = array_ops.placeholder(dtype=var.dtype.base_dtype)
         assigns.append(var.assign(array_ops.reshape(placeholder, var.get_shape())).op)
         feeds[placeholder] = value.reshape(var.get_shape().as_list())
-    from penstock.ops import control_flow_ops
     return control_flow_ops.group(*assigns), feeds
+
+
+def assign_from_values_fn(var_names_to_values):
+    """A function of a session that gives the variables of those names the values."""
+    assign, feeds = assign_from_values(var_names_to_values)
+    return lambda session: session.run(assign, feeds)
+
+
+class VariableDeviceChooser:
+    """A device function that deals ops out to the tasks of a job in turn; without tasks, to one device."""
+
+    def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
+        self._place = {"replica": replica, "device_type": device_type, "device_index": device_index}
+        self._job_name = job_name
+        self._num_tasks = num_tasks
+        self._next_task = 0
+
+    def __call__(self, op):
+        place = dict(self._place)
+        if self._num_tasks > 0:
+            place.update(job=self._job_name, task=self._next_task)
+            self._next_task = (self._next_task + 1) % self._num_tasks
+        return tf_device.DeviceSpec(**place).to_string()

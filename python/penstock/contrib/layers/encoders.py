@@ -1,10 +1,14 @@
 """Sequences of symbols as vectors."""
 from penstock.contrib.framework import variables
+from penstock.framework import dtypes
+from penstock.framework import ops
+from penstock.framework import sparse_tensor
 from penstock.ops import array_ops
 from penstock.ops import embedding_ops
+from penstock.ops import math_ops
 from penstock.ops import variable_scope as vs
 
-__all__ = ["embed_sequence", "embedding_lookup_unique"]
+__all__ = ["bow_encoder", "embed_sequence", "embedding_lookup_unique"]
 
 
 def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
@@ -29,3 +33,34 @@ def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializ
             "embeddings", shape=None if vocab_size is None or embed_dim is None else [vocab_size, embed_dim],
             initializer=initializer, regularizer=regularizer, trainable=trainable)
         return (embedding_lookup_unique if unique else embedding_ops.embedding_lookup)(embeddings, ids)
+
+
+def _dense_to_sparse(ids):
+    """The ids that are not the padding: 0, or "" among strings."""
+    with ops.name_scope("DenseToSparseTensor"):
+        ids = ops.convert_to_tensor(ids)
+        ignored = math_ops.cast("" if ids.dtype == dtypes.string else ids.dtype.as_numpy_dtype(), ids.dtype,
+                                name="ignore_value")
+        indices = array_ops.where(math_ops.not_equal(ids, ignored), name="indices")
+        return sparse_tensor.SparseTensor(indices, array_ops.gather_nd(ids, indices, name="values"),
+                                          array_ops.shape(ids, out_type=dtypes.int64, name="dense_shape"))
+
+
+def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None, regularizer=None, trainable=True,
+                scope=None, reuse=None):
+    """The mean [batch, embed_dim] of the rows of `ids`; with `sparse_lookup`, zeros in `ids` are padding.
+
+    ValueError without sizes; TypeError for sparse ids in a dense look-up.
+    """
+    if not vocab_size or not embed_dim:
+        raise ValueError("Must specify vocab size and embedding dimension")
+    with vs.variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
+        embeddings = variables.model_variable("embeddings", shape=[vocab_size, embed_dim], initializer=initializer,
+                                              regularizer=regularizer, trainable=trainable)
+        sparse = isinstance(ids, sparse_tensor.SparseTensor)
+        if sparse_lookup:
+            return embedding_ops.safe_embedding_lookup_sparse(
+                [embeddings], ids if sparse else _dense_to_sparse(ids), combiner="mean", default_id=0)
+        if sparse:
+            raise TypeError("ids are expected to be dense Tensor, got: %s" % (ids,))
+        return math_ops.reduce_mean(embedding_ops.embedding_lookup(embeddings, ids), axis=1)

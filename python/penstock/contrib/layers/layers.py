@@ -1,4 +1,6 @@
 """tf.contrib.layers: layers as functions, with normalizer and activation, in variable scopes of their own."""
+import functools
+
 from penstock.contrib.framework import variables
 from penstock.contrib.framework.arg_scope import add_arg_scope
 from penstock.contrib.layers import initializers
@@ -8,9 +10,9 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.layers import convolutional as convolutional_layers
 from penstock.layers import core as core_layers
-from penstock.layers import pooling as pooling_layers
 from penstock.layers.convolutional_separable import SeparableConv2D
 from penstock.layers.convolutional_transpose import Conv2DTranspose
+from penstock.layers.convolutional_transpose import Conv3DTranspose
 from penstock.ops import array_ops
 from penstock.ops import init_ops
 from penstock.ops import math_ops
@@ -18,18 +20,9 @@ from penstock.ops import nn_impl
 from penstock.ops import nn_ops
 from penstock.ops import variable_scope
 
-DATA_FORMAT_NCHW = "NCHW"
-DATA_FORMAT_NHWC = "NHWC"
+DATA_FORMAT_NCHW = utils.DATA_FORMAT_NCHW
+DATA_FORMAT_NHWC = utils.DATA_FORMAT_NHWC
 _RENAMED = {"bias": "biases", "kernel": "weights"}
-
-
-def _keras_format(data_format):
-    return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
-
-
-def _check_image_format(data_format):
-    if data_format not in (DATA_FORMAT_NCHW, DATA_FORMAT_NHWC):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
 
 
 def _normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn):
@@ -82,7 +75,7 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
             raise ValueError("Convolution not supported for input with rank", rank)
         layer = kinds[rank](
             filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding,
-            data_format=_keras_format(data_format), dilation_rate=rate, activation=None,
+            data_format=utils.keras_format(data_format), dilation_rate=rate, activation=None,
             use_bias=not normalizer_fn and biases_initializer, kernel_initializer=weights_initializer,
             bias_initializer=biases_initializer, kernel_regularizer=weights_regularizer,
             bias_regularizer=biases_regularizer, trainable=trainable, name=sc.name, dtype=inputs.dtype.base_dtype,
@@ -117,20 +110,15 @@ convolution2d = conv2d = _fixed_rank("convolution2d", 2)
 convolution3d = conv3d = _fixed_rank("convolution3d", 3)
 
 
-@add_arg_scope
-def convolution2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=DATA_FORMAT_NHWC,
-                            activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
-                            weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
-                            biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
-                            variables_collections=None, outputs_collections=None, trainable=True, scope=None):
-    """A transposed convolution of images."""
-    with variable_scope.variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse,
+def _transposed(layer_class, name, inputs, num_outputs, kernel_size, stride, padding, data_format, activation_fn,
+                normalizer_fn, normalizer_params, weights_initializer, weights_regularizer, biases_initializer,
+                biases_regularizer, reuse, variables_collections, outputs_collections, trainable, scope):
+    with variable_scope.variable_scope(scope, name, [inputs], reuse=reuse,
                                        custom_getter=utils.model_variable_getter(_RENAMED)) as sc:
-        _check_image_format(data_format)
         inputs = ops.convert_to_tensor(inputs)
-        layer = Conv2DTranspose(
+        layer = layer_class(
             filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding,
-            data_format=_keras_format(data_format), activation=None,
+            data_format=utils.keras_format(data_format), activation=None,
             use_bias=not normalizer_fn and biases_initializer, kernel_initializer=weights_initializer,
             bias_initializer=biases_initializer, kernel_regularizer=weights_regularizer,
             bias_regularizer=biases_regularizer, trainable=trainable, name=sc.name, dtype=inputs.dtype.base_dtype,
@@ -143,7 +131,36 @@ def convolution2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding=
         return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
 
 
+@add_arg_scope
+def convolution2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=DATA_FORMAT_NHWC,
+                            activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                            weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
+                            biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
+                            variables_collections=None, outputs_collections=None, trainable=True, scope=None):
+    """A transposed convolution of images."""
+    utils.check_image_format(data_format)
+    return _transposed(Conv2DTranspose, "Conv2d_transpose", inputs, num_outputs, kernel_size, stride, padding,
+                       data_format, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+                       weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
+                       outputs_collections, trainable, scope)
+
+
+@add_arg_scope
+def convolution3d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format="NDHWC",
+                            activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                            weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
+                            biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
+                            variables_collections=None, outputs_collections=None, trainable=True, scope=None):
+    """A transposed convolution of volumes."""
+    utils.check_volume_format(data_format)
+    return _transposed(Conv3DTranspose, "Conv3d_transpose", inputs, num_outputs, kernel_size, stride, padding,
+                       data_format, activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+                       weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
+                       outputs_collections, trainable, scope)
+
+
 conv2d_transpose = convolution2d_transpose
+conv3d_transpose = convolution3d_transpose
 
 
 @add_arg_scope
@@ -154,7 +171,7 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
                             biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                             variables_collections=None, outputs_collections=None, trainable=True, scope=None):
     """A depthwise convolution, then a mixture of its channels unless `num_outputs` is None."""
-    _check_image_format(data_format)
+    utils.check_image_format(data_format)
     renamed = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
     with variable_scope.variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse,
                                        custom_getter=utils.model_variable_getter(renamed)) as sc:
@@ -167,7 +184,7 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
             return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
         layer = SeparableConv2D(
             filters=num_outputs, kernel_size=kernel_size, strides=stride, padding=padding,
-            data_format=_keras_format(data_format), dilation_rate=utils.two_element_tuple(rate), activation=None,
+            data_format=utils.keras_format(data_format), dilation_rate=utils.two_element_tuple(rate), activation=None,
             depth_multiplier=depth_multiplier, use_bias=not normalizer_fn and biases_initializer,
             depthwise_initializer=weights_initializer,
             pointwise_initializer=weights_initializer if pointwise_initializer is None else pointwise_initializer,
@@ -212,29 +229,34 @@ def _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, data_form
     return outputs
 
 
-def _pool2d(inputs, layer_class, name, kernel_size, stride, padding, data_format, outputs_collections, scope):
-    _check_image_format(data_format)
-    with ops.name_scope(scope, name, [inputs]) as sc:
-        inputs = ops.convert_to_tensor(inputs)
-        layer = layer_class(pool_size=kernel_size, strides=stride, padding=padding,
-                            data_format=_keras_format(data_format), _scope=sc)
-        return utils.collect_named_outputs(outputs_collections, sc, layer.apply(inputs))
-
-
 @add_arg_scope
-def max_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format=DATA_FORMAT_NHWC, outputs_collections=None,
-               scope=None):
-    """Maxima over windows."""
-    return _pool2d(inputs, pooling_layers.MaxPooling2D, "MaxPool2D", kernel_size, stride, padding, data_format,
-                   outputs_collections, scope)
+def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activation_fn=nn_ops.relu,
+                           normalizer_fn=None, normalizer_params=None,
+                           weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
+                           biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
+                           variables_collections=None, outputs_collections=None, trainable=True, scope=None):
+    """One filter of [height, width, 1, 1] weights over each channel of images in NHWC by itself."""
+    with variable_scope.variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse) as sc:
+        dtype = inputs.dtype.base_dtype
+        channels = utils.last_dimension(inputs.get_shape(), min_rank=4)
+        stride_h, stride_w = utils.two_element_tuple(stride)
+        weights = variables.model_variable(
+            "weights", shape=[*utils.two_element_tuple(kernel_size), 1, 1], dtype=dtype,
+            initializer=weights_initializer, regularizer=weights_regularizer, trainable=trainable,
+            collections=utils.get_variable_collections(variables_collections, "weights"))
+        outputs = nn_impl.depthwise_conv2d(inputs, array_ops.tile(weights, [1, 1, channels, 1]),
+                                           [1, stride_h, stride_w, 1], padding)
+        if normalizer_fn is None and biases_initializer is not None:
+            biases = variables.model_variable(
+                "biases", shape=[channels], dtype=dtype, initializer=biases_initializer,
+                regularizer=biases_regularizer, trainable=trainable,
+                collections=utils.get_variable_collections(variables_collections, "biases"))
+            outputs = nn_ops.bias_add(outputs, biases)
+        outputs = _normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
+        return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
 
 
-@add_arg_scope
-def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID", data_format=DATA_FORMAT_NHWC, outputs_collections=None,
-               scope=None):
-    """Averages over windows."""
-    return _pool2d(inputs, pooling_layers.AveragePooling2D, "AvgPool2D", kernel_size, stride, padding, data_format,
-                   outputs_collections, scope)
+conv2d_in_plane = convolution2d_in_plane
 
 
 @add_arg_scope
@@ -262,7 +284,7 @@ def bias_add(inputs, activation_fn=None, initializer=init_ops.zeros_initializer(
              variables_collections=None, outputs_collections=None, trainable=True, data_format=DATA_FORMAT_NHWC,
              scope=None):
     """Adds a variable `biases` to the channels."""
-    _check_image_format(data_format)
+    utils.check_image_format(data_format)
     with variable_scope.variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
         inputs = ops.convert_to_tensor(inputs)
         shape = inputs.get_shape()
@@ -370,15 +392,7 @@ def stack(inputs, layer, stack_args, **kwargs):
         return outputs
 
 
-def _with_activation(activation_fn, name):
-
-    def function(inputs, num_outputs, **kwargs):
-        return fully_connected(inputs, num_outputs, activation_fn=activation_fn, **kwargs)
-
-    function.__name__ = name
-    return function
-
-
-relu = _with_activation(nn_ops.relu, "relu")
-relu6 = _with_activation(nn_ops.relu6, "relu6")
-linear = _with_activation(None, "linear")
+elu = functools.partial(fully_connected, activation_fn=nn_ops.elu)
+relu = functools.partial(fully_connected, activation_fn=nn_ops.relu)
+relu6 = functools.partial(fully_connected, activation_fn=nn_ops.relu6)
+linear = functools.partial(fully_connected, activation_fn=None)

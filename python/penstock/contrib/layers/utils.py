@@ -8,6 +8,26 @@ from penstock.ops import partitioned_variable
 from penstock.ops import variables
 from penstock.contrib.framework import variables as contrib_variables
 
+DATA_FORMAT_NCHW = "NCHW"
+DATA_FORMAT_NHWC = "NHWC"
+
+
+def keras_format(data_format):
+    """tf.layers' word for a format of this module."""
+    return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
+
+
+def check_image_format(data_format):
+    """ValueError unless it is a format of images."""
+    if data_format not in (DATA_FORMAT_NCHW, DATA_FORMAT_NHWC):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+
+
+def check_volume_format(data_format):
+    """ValueError unless it is a format of volumes."""
+    if data_format not in ("NCDHW", "NDHWC"):
+        raise ValueError("data_format has to be either NCDHW or NDHWC.")
+
 
 def collect_named_outputs(collections, alias, outputs):
     """`outputs`, added to the collections (if any) under the name `alias`."""
@@ -83,6 +103,20 @@ def last_dimension(shape, min_rank=1):
     if value is None:
         raise ValueError("dimension -1 of shape %s must be known" % shape)
     return value
+
+
+def n_positive_integers(n, value):
+    """A positive int, or `n` of them, as a tuple of `n`. ValueError otherwise."""
+    try:
+        values = (int(value),) * n
+    except (TypeError, ValueError):
+        values = tuple(int(v) for v in value)
+        if len(values) != n:
+            raise ValueError("Expected sequence of %d positive integers, but received %r" % (n, value)) from None
+    for each in values:
+        if each < 1:
+            raise ValueError("expected positive integer, but received %d" % each)
+    return values
 
 
 def two_element_tuple(value):

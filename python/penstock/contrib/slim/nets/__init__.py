@@ -1,0 +1,1 @@
+"""tf.contrib.slim.nets: image classifiers. Names of variables and end points are those of their public checkpoints."""

@@ -140,10 +140,14 @@ class GradientTape:
         """The derivative of `target` with respect to each source, in the structure of `sources`.
 
         output_gradients: what flows into the targets instead of ones. A source on which the target does not depend
-        gives None, or zeros if unconnected_gradients says so. RuntimeError if the tape was used up.
+        gives None, or zeros if unconnected_gradients says so. RuntimeError if the tape was used up, TypeError if there
+        is no target.
         """
         if self._tape is None:
             raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+        if target is None:
+            raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
+                            "CompositeTensors to be differentiated, but received None.")
         if self._recording and not self._persistent:
             self._stop()
         try:

@@ -63,12 +63,22 @@ class Expressions(ast.NodeTransformer):
         if len(node.ops) == 1:
             return self._comparison(node.ops[0], operands[0], operands[1], node)
         if not all(isinstance(x, (ast.Name, ast.Constant)) for x in operands[1:-1]):
-            return node  # what stands between would be computed twice
+            return node if _has_walrus(node) else self._chain(node.left, node.ops, node.comparators, node)
         parts = [self._comparison(op, operands[i], operands[i + 1], node) for i, op in enumerate(node.ops)]
         result = parts[-1]
         for part in reversed(parts[:-1]):
             result = self._call("and_", [_later(part), _later(result)], node)
         return result
+
+    def _chain(self, left, ops, operands, old):
+        """A chain of comparisons that computes each operand once: a function of the first two."""
+        first = self._comparison(ops[0], code.expression("ag__left", old), code.expression("ag__right", old), old)
+        if len(ops) > 1:
+            rest = self._chain(code.expression("ag__right", old), ops[1:], operands[1:], old)
+            first = self._call("and_", [_later(first), _later(rest)], old)
+        made = code.expression("(lambda ag__left, ag__right: _)", old)
+        made.body = first
+        return code.at(ast.Call(made, [left, operands[0]], []), old)
 
     def _comparison(self, op, left, right, old):
         if isinstance(op, ast.Eq):

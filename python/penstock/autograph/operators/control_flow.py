@@ -2,6 +2,8 @@
 
 State: the variables that a statement changes, as functions that read and set them all; `symbol_names` names them.
 """
+import numpy as np
+
 from penstock.autograph.operators import containers
 from penstock.autograph.operators import variables
 from penstock.framework import conversion
@@ -11,6 +13,7 @@ from penstock.framework.tensor import Tensor
 from penstock.util import nest
 
 
+_SCALARS = (bool, int, float, str, np.ndarray, np.generic)  # what a loop makes a tensor of
 PYTHON_MAX_ITERATIONS = 100000000  # a loop of Python's that runs longer while a function is traced is a mistake
 
 
@@ -18,17 +21,28 @@ def _symbolic(x):
     return isinstance(x, Tensor) and not x._is_eager
 
 
+def _as_output(x):
+    """What stands for a value among the outputs of the graph's control flow; None if no tensor can."""
+    if x is None or variables.is_undefined(x):
+        return None
+    if isinstance(x, Tensor):
+        return x
+    if _is_array(x):
+        return x.flow
+    try:
+        return conversion.convert_to_tensor(x)
+    except (TypeError, ValueError, UnboundLocalError):
+        return None
+
+
 def _is_value(x):
     """Whether a value can be an output of the graph's control flow."""
-    if x is None or variables.is_undefined(x):
-        return False
-    if isinstance(x, Tensor) or hasattr(x, "flow") and hasattr(x, "handle"):
-        return True
-    try:
-        conversion.convert_to_tensor(x)
-        return True
-    except (TypeError, ValueError, UnboundLocalError):
-        return False
+    return _as_output(x) is not None
+
+
+def _is_array(x):
+    """Whether it is a TensorArray."""
+    return not isinstance(x, Tensor) and hasattr(x, "flow") and hasattr(x, "handle")
 
 
 def _condition(cond, what):
@@ -89,39 +103,43 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
                     raise ValueError(f"{name!r} must also be initialized in the {which} branch")
                 flat.append(containers.copied(value))
             objects.append(values)
-            leaves = nest.flatten(flat, expand_composites=True)
-            seen.append((flat, [x if _is_value(x) else None for x in leaves], leaves))
-            return [conversion.convert_to_tensor(_flow(x)) for x in leaves if _is_value(x)] or [
-                conversion.convert_to_tensor(0)]
+            leaves = [nest.flatten(value, expand_composites=True) for value in flat]
+            seen.append((flat, leaves, [[_as_output(x) for x in group] for group in leaves]))
+            if len(seen) == 2:
+                _check_alike(symbol_names, *seen)
+            return [t for group in seen[-1][2] for t in group if t is not None] or [conversion.convert_to_tensor(0)]
         return run
 
     try:
-        results = cond_ops.cond(cond, branch(body, "main"), branch(orelse, "else"), strict=True)
+        results = iter(cond_ops.cond(cond, branch(body, "main"), branch(orelse, "else"), strict=True))
     finally:
         set_state(start)
         contents.restore()
-    (first, mine, raw), (second, other, raw_other) = seen
-    for name, a, b in zip(symbol_names, first, second):
-        if (a is None) != (b is None):
-            raise ValueError(f"{name!r} is None at the end of the {'main' if a is None else 'else'} branch.")
+    first, leaves, tensors = seen[0]
+    flat = [x if t is None else _like(x, next(results)) for group, made in zip(leaves, tensors)
+            for x, t in zip(group, made)]
+    return _in_place(start, nest.pack_sequence_as(first, flat, expand_composites=True), [
+        a is b is old for a, b, old in zip(*objects, start)])
+
+
+def _check_alike(names, main, other):
+    """Whether what a conditional's branches give can be one variable each. ValueError, TypeError: it names the other."""
+    for name, a, b, *parts in zip(names, main[0], other[0], main[1], other[1], main[2], other[2]):
         try:
             nest.assert_same_structure(a, b, expand_composites=True)
         except (TypeError, ValueError) as e:
             raise TypeError(f"{name!r} must have the same nested structure in the main and else branches:\n\n{e}") \
                 from None
-    for a, b, x, y in zip(mine, other, raw, raw_other):
-        if (a is None) != (b is None) or a is None and x is not y and x != y:
-            raise TypeError(f"one branch gives {x!r}, the other {y!r}; both must give "
-                            "tensors or the same value")
-    flat, at = [], 0
-    for value, leaf in zip(mine, raw):
-        if value is None:
-            flat.append(leaf)
-        else:
-            flat.append(_like(leaf, results[at]))
-            at += 1
-    return _in_place(start, nest.pack_sequence_as(first, flat, expand_composites=True), [
-        a is b is old for a, b, old in zip(*objects, start)])
+        if (a is None) != (b is None):
+            raise ValueError(f"{name!r} is None at the end of the {'main' if a is None else 'else'} branch.")
+        for x, y, t, u in zip(*parts):
+            if t is not None and u is not None:
+                if t.dtype.base_dtype != u.dtype.base_dtype:
+                    raise TypeError(f"{name!r} has dtype {t.dtype.name} in the main branch, but dtype {u.dtype.name} in "
+                                    "the else branch")
+            elif t is not None or u is not None or x is not y and x != y:
+                raise TypeError(f"{name!r} is {x!r} in the main branch, but {y!r} in the else branch; both must give "
+                                "tensors or the same value")
 
 
 def _in_place(start, results, same):
@@ -130,12 +148,8 @@ def _in_place(start, results, same):
                  for old, new, kept in zip(start, results, same))
 
 
-def _flow(x):
-    return x.flow if not isinstance(x, Tensor) and hasattr(x, "flow") and hasattr(x, "handle") else x
-
-
 def _like(pattern, tensor):
-    if not isinstance(pattern, Tensor) and hasattr(pattern, "flow") and hasattr(pattern, "handle"):
+    if _is_array(pattern):
         from penstock.ops import tensor_array_ops
         return tensor_array_ops.build_ta_with_new_flow(pattern, tensor)
     return tensor
@@ -255,19 +269,19 @@ def _while_that_must_run(late, start, test, body, get_state, set_state, names, o
 
     set_state(start)
     _tensor_while(test, step, get_all, set_all, (*names, "whether the loop ran"), opts)
-    check = control_flow_ops.Assert(ran[0], [f"loop must iterate at least once to initialize {', '.join(late)}"])
+    check = control_flow_ops.Assert(ran[0], [f"loop must iterate at least once to initialize {', '.join(late.values())}"])
     with ops.control_dependencies([check]):
         set_state(tuple(nest.map_structure(gen.identity, value) if name in late else value
                         for name, value in zip(names, get_state())))
 
 
 def _with_probed(start, body, get_state, set_state, names, invariants):
-    """(the state before a loop, with zeros for variables that only the body gives a value; these variables' names).
+    """(the state before a loop, with zeros for variables that only the body gives a value; these variables' names, with
+    what messages call them).
 
     Their kind is found by building the body once for nothing."""
-    if not any(value is None or variables.is_undefined(value) for value in start) or any(
-            isinstance(value, variables.UndefinedReturnValue) for value in start):
-        return start, ()
+    if not any(value is None or variables.is_undefined(value) for value in start):
+        return start, {}
     from penstock.framework import func_graph
     from penstock.ops import array_ops
     contents = containers.Contents(start)
@@ -275,6 +289,8 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
 
     def changing(value):
         """What stands for a variable, of which more is known before the loop than in it."""
+        if isinstance(value, _SCALARS):
+            value = conversion.convert_to_tensor(value)
         if not isinstance(value, Tensor):
             return value
         inner = array_ops.placeholder(value.dtype, value.shape)
@@ -286,12 +302,12 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
         try:
             body()
             after = tuple(get_state())
-        except UnboundLocalError:  # it needs a value that nothing has given
-            return start, ()
+        except (UnboundLocalError, TypeError, ValueError, KeyError):  # it says more when the loop is built, or needs
+            return start, {}  # a value that nothing has given
         finally:
             set_state(start)
             contents.restore()
-    made, late = [], []
+    made, late = [], {}
     for name, value, found in zip(names, start, after):
         if (value is None or variables.is_undefined(value)) and all(map(_is_tensor_like, nest.flatten(found))):
             with probe.as_default():
@@ -300,11 +316,14 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             if not all(s.is_fully_defined() for s in shapes):
                 invariants.setdefault(name, nest.pack_sequence_as(found, shapes) if nest.is_sequence(found)
                                       else shapes[0])
+            late[name] = "the function return value" if isinstance(value, variables.UndefinedReturnValue) else name
             value = nest.map_structure(lambda t: array_ops.zeros(
                 [d or 0 for d in (t.shape.as_list() if t.shape.rank is not None else ())], dtype=t.dtype), found)
-            late.append(name)
+        elif isinstance(value, variables.UndefinedReturnValue):
+            raise ValueError("the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a list, "
+                             f"tuple or dict thereof; got {type(found)}")
         made.append(value)
-    return tuple(made), tuple(late)
+    return tuple(made), late
 
 
 def _is_tensor_like(x):
@@ -328,7 +347,7 @@ def _checked_start(state, names):
 
 
 def _as_loop_value(x):
-    if isinstance(x, Tensor) or hasattr(x, "flow") and hasattr(x, "handle") or getattr(x, "_is_composite_tensor", 0):
+    if isinstance(x, Tensor) or _is_array(x) or getattr(x, "_is_composite_tensor", 0):
         return x
     return conversion.convert_to_tensor(x)
 
@@ -352,7 +371,7 @@ def _like_before(name, value, before, shape_may_change):
     if not isinstance(before, Tensor):
         return value
     if not isinstance(value, Tensor):
-        value = conversion.convert_to_tensor(value, dtype_hint=before.dtype)
+        value = conversion.convert_to_tensor(value)
     if value.dtype.base_dtype != before.dtype.base_dtype:
         raise TypeError(f"{name!r} has dtype {before.dtype.name} before the loop, but dtype {value.dtype.name} after "
                         "one iteration. TensorFlow control flow requires it stays the same.")
@@ -441,8 +460,11 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
         body(item())
         index[0] = gen.add_v2(index[0], delta)
 
-    def get_all():
-        return (index[0], *get_state())
+    target = (opts or {}).get("iterate_names") if values.op.type == "Range" else None
+
+    def get_all():  # the target of a loop over no numbers is where the range begins
+        return (index[0], *(index[0] if name == target and variables.is_undefined(value) else value
+                            for name, value in zip(symbol_names, get_state())))
 
     def set_all(state):
         index[0] = state[0]

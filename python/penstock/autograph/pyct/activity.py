@@ -83,7 +83,9 @@ class Names(ast.NodeVisitor):
     def visit_Lambda(self, node):
         for part in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(part)
+        known = set(self.inner)
         self._inner(node, [node.body])
+        self.inner = known  # it is called where it stands, and not later
 
     def _inner(self, node, body):
         a = node.args

@@ -7,6 +7,8 @@
 #include <new>
 
 #include "eager.h"
+#include "penstock/graph/export.h"
+#include "penstock/io/convert.h"
 #include "penstock/runtime/monitor.h"
 
 namespace penstock::python {
@@ -206,6 +208,18 @@ nb::list Gradient(PyTape& self, nb::handle targets, nb::handle sources, nb::hand
   return out;
 }
 
+// What a tape has recorded: (NodeDef, or None for a function, inputs, outputs).
+nb::list Recorded(const PyTape& self) {
+  nb::list out;
+  for (const auto& entry : self.tape->entries()) {
+    nb::object node = nb::none();
+    if (entry->op) node = Guard([&] { return ToBytes(SerializeNodeDef(ToNodeDef(entry->op->node()))); });
+    std::vector<EagerValue> inputs = entry->inputs, outputs = entry->outputs;
+    out.append(nb::make_tuple(node, MakeAll(inputs), MakeAll(outputs)));
+  }
+  return out;
+}
+
 struct TapeList {
   std::vector<std::shared_ptr<Tape>> tapes;
 };
@@ -275,7 +289,8 @@ void BindEager(nb::module_& m) {
       .def("push", [](PyTape& self) { Tape::Active().push_back(self.tape); })
       .def("pop", [](PyTape& self) { std::erase(Tape::Active(), self.tape); })
       .def("watch", [](PyTape& self, nb::handle value) { self.tape->Watch(ToValue(value)); })
-      .def("gradient", &Gradient, nb::arg("targets"), nb::arg("sources"), nb::arg("flowing"));
+      .def("gradient", &Gradient, nb::arg("targets"), nb::arg("sources"), nb::arg("flowing"))
+      .def("recorded", &Recorded);
 }
 
 }  // namespace penstock::python

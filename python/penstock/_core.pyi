@@ -397,6 +397,8 @@ class Tape:
         self, targets: Sequence[EagerTensorBase], sources: Sequence[EagerTensorBase], flowing: Sequence[Any]
     ) -> list[Any]:
         """LookupError: an op on the way has no gradient."""
+    def recorded(self) -> list[tuple[Optional[bytes], list[EagerTensorBase], list[EagerTensorBase]]]:
+        """What it has recorded: (NodeDef, or None for a function, inputs, outputs)."""
 
 class EventWriter:
     """Writes an event file from a thread of its own: PREFIX.out.tfevents.SECONDS.HOST with the suffix."""

@@ -1,15 +1,26 @@
-"""Jacobians: of eager values one gradient for each row; in graphs one gradient, whose rows are computed at once."""
+"""Jacobians: one gradient is built, or run and recorded, and what depends on what flows into it is computed for all
+rows at once."""
+from penstock import _core
+from penstock import proto
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.ops.parallel_for.conversion import NotConvertible
 from penstock.util import nest
 
 _FRAMES = frozenset(("Enter", "Exit", "Switch", "Merge", "NextIteration", "LoopCond"))
 
 
+_FEW = 100  # rows that are computed one after the other sooner than all at once
+
+
 class _InFrames(Exception):
     """What is to be computed for all rows lies in a loop or conditional."""
+
+
+class _Unknown(Exception):
+    """What is to be computed for all rows is not known op for op."""
 
 
 def _apart(gradients, count, seed):
@@ -50,6 +61,45 @@ def _at_once(gradients, target, count, seed, use_pfor, parallel_iterations):
     return [None if g is None else next(stacked) for g in built]
 
 
+def _replayed(gradients, target, count, seed, parallel_iterations):
+    """As _at_once, of eager values. _Unknown: a function of Python's or a call of a graph's function is in between."""
+    from penstock.ops.parallel_for import control_flow_ops
+    one, others, tape = gen.zeros_like(target), _core.tape_stop(), _core.Tape()
+    tape.push()
+    try:
+        tape.watch(one)
+        built = [None if g is None else conversion.convert_to_tensor(g) for g in nest.flatten(gradients(one))]
+    finally:
+        tape.pop()
+        _core.tape_resume(others)
+    tensors = [g for g in built if g is not None]
+    steps = _needed_for(tensors, tape.recorded())
+
+    def row(i):
+        graph, made = ops.get_default_graph(), {one._eager_id: seed(i)}
+        for node, inputs, outputs in steps:
+            op = graph.create_op(node.op, [made.get(t._eager_id, t) for t in inputs], attrs=dict(node.attr))
+            made.update(zip([t._eager_id for t in outputs], op.outputs))
+        return [made.get(t._eager_id, t) for t in tensors]
+
+    stacked = iter(control_flow_ops.pfor(row, count, parallel_iterations=parallel_iterations) if tensors else ())
+    return [None if g is None else next(stacked) for g in built]
+
+
+def _needed_for(tensors, recorded):
+    """What was recorded of the way to some tensors: (NodeDef, inputs, outputs) in order."""
+    needed, steps = {t._eager_id for t in tensors}, []
+    for node, inputs, outputs in reversed(recorded):
+        if all(t._eager_id not in needed for t in outputs):
+            continue
+        node = None if node is None else proto.message("tensorflow.NodeDef").FromString(node)
+        if node is None or any(value.WhichOneof("value") == "func" for value in node.attr.values()):
+            raise _Unknown
+        needed.update(t._eager_id for t in inputs)
+        steps.append((node, inputs, outputs))
+    return steps[::-1]
+
+
 def _between(source, tensors):
     """The operations by which tensors depend on a source, in the order in which they were built."""
     depends, stack = {source.op._node: True}, [t.op for t in tensors]
@@ -82,6 +132,11 @@ def _rows(tape, target, sources, unconnected_gradients, count, seed, use_pfor, p
     persistent, tape._persistent = tape._persistent, True
     try:
         if target._is_eager:
+            if use_pfor and count > _FEW:
+                try:
+                    return _replayed(gradients, target, count, seed, parallel_iterations)
+                except (_Unknown, NotConvertible):
+                    pass
             return _apart(gradients, count, seed)
         try:
             return _at_once(gradients, target, count, seed, use_pfor, parallel_iterations)

@@ -25,6 +25,11 @@ using BackwardFunction = std::function<std::vector<EagerGrad>(const std::vector<
 // Used by one thread at a time.
 class Tape {
  public:
+  struct Entry {
+    std::shared_ptr<const EagerOp> op;  // null for a recorded function
+    std::vector<EagerValue> inputs, outputs;
+    BackwardFunction backward;
+  };
   void Watch(const EagerValue& value) { watched_.insert(value.id); }
   bool IsWatched(const EagerValue& value) const { return watched_.contains(value.id); }
   void Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs,
@@ -33,16 +38,13 @@ class Tape {
   // an op on the way has no gradient.
   std::vector<EagerGrad> Gradient(const std::vector<EagerValue>& targets, const std::vector<EagerValue>& sources,
                                   const std::vector<EagerGrad>& flowing);
+  // What was recorded, in order.
+  const std::vector<std::shared_ptr<const Entry>>& entries() const { return entries_; }
 
   // The tapes that record on this thread.
   static std::vector<std::shared_ptr<Tape>>& Active();
 
  private:
-  struct Entry {
-    std::shared_ptr<const EagerOp> op;  // null for a recorded function
-    std::vector<EagerValue> inputs, outputs;
-    BackwardFunction backward;
-  };
   std::unordered_set<int64_t> watched_;
   std::vector<std::shared_ptr<const Entry>> entries_;
 };

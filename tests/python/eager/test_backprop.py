@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import backprop, context
+from penstock.eager import backprop, context, jacobian
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +116,39 @@ def test_jacobians(kind, use_pfor):
     np.testing.assert_allclose(by_x, np.einsum("bi,ki,bc->bick", slope, m, np.eye(4)), rtol=1e-5)
     np.testing.assert_allclose(by_m, np.einsum("bi,bk,ij->bikj", slope, x, np.eye(2)), rtol=1e-5)
     assert nothing is None
+
+
+def test_jacobians_of_many_rows(monkeypatch):
+    """One gradient is recorded and run for all rows; a tape around differentiates that too."""
+    rng = np.random.RandomState(4)
+    x, m = tf.constant(rng.rand(40, 3).astype("f")), tf.Variable(rng.rand(3, 4).astype("f"))
+
+    def run():
+        with tf.GradientTape() as around:
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                y = tf.gather(tf.tanh(x @ m), tf.range(40)) * 2.0
+                rows = tf.reduce_sum(y, 1)
+            made = tape.jacobian(y, [x, m])
+            total = tf.reduce_sum(made[0] ** 2)
+        return [*made, tape.jacobian(rows, x), around.gradient(total, m)]
+
+    apart = jacobian._apart
+    monkeypatch.setattr(jacobian, "_apart", None)
+    monkeypatch.setattr(jacobian, "_FEW", 30)
+    together = run()
+    monkeypatch.setattr(jacobian, "_FEW", 1000)
+    monkeypatch.setattr(jacobian, "_apart", apart)
+    for a, b in zip(together, run()):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_jacobians_of_many_rows_through_functions():
+    x = tf.constant(np.linspace(-1.0, 1.0, 150, dtype="f"))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.function(lambda x: x * x)(x)
+    np.testing.assert_allclose(tape.jacobian(y, x), np.diag(2 * x.numpy()), rtol=1e-6)
 
 
 def test_jacobians_of_nothing():

@@ -18,6 +18,14 @@ X = np.random.RandomState(0).rand(4, 3, 5).astype(np.float32) + 0.5
 M = np.random.RandomState(1).rand(5, 2).astype(np.float32)
 V = np.random.RandomState(2).rand(5).astype(np.float32)
 
+
+def slope(f, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
 CASES = {
     "elementwise": lambda x: tf.exp(x) * 2.0 - tf.sqrt(x),
     "broadcast_vector": lambda x: x * V + tf.reduce_sum(x, axis=1, keepdims=True),
@@ -49,7 +57,33 @@ CASES = {
     "softmax": lambda x: tf.nn.softmax(x),
     "shapes": lambda x: tf.cast(tf.shape(x)[0] + tf.rank(x) + tf.size(x), tf.float32) * x,
     "no_dependence": lambda x: tf.constant([1.0, 2.0]),
-    "without_converter": lambda x: tf.nn.top_k(x, 2).values,
+    "without_converter": lambda x: tf.nn.local_response_normalization(x[tf.newaxis, :, :, tf.newaxis]),
+    "top_k": lambda x: tf.nn.top_k(x, 2),
+    "one_hot": lambda x: (tf.one_hot(tf.cast(x[0], tf.int32), 3), tf.one_hot(tf.cast(x[0], tf.int32), 3, axis=0)),
+    "pad": lambda x: (tf.pad(x, [[1, 0], [0, 2]]), tf.pad(x, [[1, 0], [0, 2]], constant_values=3.0),
+                      tf.pad(x, [[1, 1], [1, 2]], "REFLECT")),
+    "reverse_roll": lambda x: (tf.reverse(x, [0, -1]), tf.roll(x, [1, 2], [0, 1])),
+    "segments": lambda x: (tf.math.unsorted_segment_sum(x, [1, 0, 1], 2),
+                           tf.math.unsorted_segment_max(x[0], tf.cast(x[0] * 2.0, tf.int32) - 1, 3)),
+    "gather_nd": lambda x: (tf.gather_nd(x, [[0, 1], [2, 2]]), tf.gather_nd(M, tf.cast(x[:2, :2], tf.int32)),
+                            tf.gather_nd(x, tf.cast(x[:, :1], tf.int32))),
+    "matrices": lambda x: (tf.linalg.band_part(x, 1, 0), tf.linalg.diag(x[0], k=1), tf.linalg.diag_part(x, k=0),
+                           tf.linalg.set_diag(x, x[:, 0]), tf.linalg.tensor_diag(x[0]),
+                           tf.linalg.solve(x[:, :3] + 3.0 * tf.eye(3), x),
+                           tf.linalg.triangular_solve(x[:, :3], M[:3])),
+    "fourier": lambda x: (tf.abs(tf.signal.rfft(x)), tf.math.real(tf.signal.fft(tf.cast(x, tf.complex64)))),
+    "cross": lambda x: tf.linalg.cross(x[:, :3], M[:3, :1] * tf.ones([3, 3])),
+    "clip": lambda x: tf.clip_by_value(x, 0.7, 1.1),
+    "ensure_shape": lambda x: tf.ensure_shape(x, [None, 5]),
+    "losses": lambda x: (tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), x),
+                         tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0, 4], x)),
+    "images": lambda x: (tf.nn.depthwise_conv2d(x[tf.newaxis, :, :, tf.newaxis], tf.ones([2, 2, 1, 2]), [1] * 4,
+                                                "SAME"),
+                         tf.nn.space_to_depth(x[tf.newaxis, :2, :4, tf.newaxis], 2)),
+    "gradients": lambda t: slope(lambda x: tf.nn.avg_pool2d(tf.nn.max_pool2d(tf.nn.bias_add(tf.nn.conv2d(
+        x[tf.newaxis, :, :, tf.newaxis], tf.reshape(M[:2], [2, 2, 1, 1]), 1, "SAME"), x[0, :1]), 2, 1, "SAME"),
+        2, 1, "VALID") * x[0, 1], t),
+    "gradient_of_slices": lambda t: slope(lambda x: x[1:, ::2] * 2.0 + x[0, 0], t),
     "conditional": lambda x: tf.cond(x[0, 0] > 1.0, lambda: x * 2.0, lambda: x),
     "loop": lambda x: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, x))[1],
     "function": lambda x: tf.function(lambda y: y * y + V)(x),
@@ -60,7 +94,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_as_one_after_the_other(name):
     function = CASES[name]
-    together = tf.nest.flatten(tf.vectorized_map(function, tf.constant(X), warn=False))
+    in_turn = name in ("without_converter", "conditional", "loop", "function")
+    together = tf.nest.flatten(tf.vectorized_map(function, tf.constant(X), fallback_to_while_loop=in_turn, warn=False))
     apart = [tf.nest.flatten(function(tf.constant(x))) for x in X]
     assert len(together) == len(apart[0])
     for place, made in enumerate(together):
@@ -105,7 +140,7 @@ def test_effects_in_a_loop_of_their_own():
 
 
 def test_without_fallback():
-    with pytest.raises(ValueError, match="No pfor vectorization defined for TopKV2"):
+    with pytest.raises(ValueError, match="No pfor vectorization defined for LRN"):
         tf.vectorized_map(CASES["without_converter"], tf.constant(X), fallback_to_while_loop=False)
 
 

@@ -70,15 +70,35 @@ def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, 
 
 def _pfor(loop_fn, iters, fallback, parallel_iterations, warn):
     iters = ops.convert_to_tensor(iters, dtype="int32")
-    body = func_graph_module.func_graph_from_py_func(
-        "pfor_body", loop_fn, [], {}, signature=[tensor_spec.TensorSpec([], "int32", "index")],
-        add_control_dependencies=ops.get_default_graph()._add_control_dependencies,
-        func_graph=func_graph_module.FuncGraph("pfor_body", collections=ops.get_default_graph()._collections))
+    body = _body(loop_fn)
     made = conversion.Conversion(body, iters, fallback, parallel_iterations, warn).run()
     flat = nest.flatten(body.structured_outputs, expand_composites=True)
     made = iter(made)
     results = [None if x is None else next(made) for x in flat]
     return nest.pack_sequence_as(body.structured_outputs, results, expand_composites=True)
+
+
+def _body(loop_fn):
+    """What loop_fn does: in the graph itself, where it can take derivatives of what is there; as a function where all
+    that is in the graph runs, and if it has control flow."""
+    def dense(i):
+        return nest.map_structure(lambda x: ops.convert_to_tensor(x) if isinstance(x, ops.IndexedSlices) else x,
+                                  loop_fn(i))
+
+    graph, section = ops.get_default_graph(), None
+    if not graph.building_function:
+        section = conversion.Section(dense)
+        if not section.has_control_flow():
+            return section
+    try:
+        return func_graph_module.func_graph_from_py_func(
+            "pfor_body", dense, [], {}, signature=[tensor_spec.TensorSpec([], "int32", "index")],
+            add_control_dependencies=graph._add_control_dependencies,
+            func_graph=func_graph_module.FuncGraph("pfor_body", collections=graph._collections))
+    except NotImplementedError:
+        if section is None:
+            raise
+        return section  # what depends on the iteration may have no part in it
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):

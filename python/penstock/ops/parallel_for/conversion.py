@@ -9,6 +9,7 @@ from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.while_loop import while_loop
 from penstock.platform import tf_logging as logging
+from penstock.util import nest
 
 
 def constant_value(tensor):
@@ -27,11 +28,36 @@ class Value:
         self.tensor, self.stacked = tensor, stacked
 
 
+class Section:
+    """What a function of the iteration adds to the graph in which it is called, with the parts of a traced body."""
+
+    captures, _functions, control_outputs = (), {}, ()
+
+    def __init__(self, function):
+        graph = ops.get_default_graph()
+        before = len(graph.get_operations())
+        with ops.name_scope("loop_body"):
+            self.inputs = [array_ops.placeholder_with_default(0, [])]
+            self.structured_outputs = nest.map_structure(
+                lambda x: x if x is None else ops.convert_to_tensor_or_composite(x), function(self.inputs[0]))
+        self._operations = graph.get_operations()[before:]
+        self.outputs = [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
+
+    def get_operations(self):
+        """What was added."""
+        return self._operations
+
+    def has_control_flow(self):
+        """Whether conditionals or loops of version 1 were added."""
+        return any(op.type in _FRAMES for op in self._operations)
+
+
 class Conversion:
-    """Builds what a traced body computes in all iterations, in the default graph."""
+    """Builds what a body computes in all iterations, in the default graph."""
 
     def __init__(self, body, iters, fallback, parallel_iterations, warn):
         self._body, self.iters = body, iters
+        self._own = set(body.get_operations())
         self._fallback, self._warn = fallback, warn
         self._parallel_iterations = parallel_iterations or 10
         self._graph = ops.get_default_graph()
@@ -55,29 +81,36 @@ class Conversion:
                 made = self._converted(op)
             for tensor, value in zip(op.outputs, made):
                 self._values[tensor._key] = value
-        return [self.stack(self._values[t._key]) for t in self._body.outputs]
+        return [self.stack(self._value(t)) for t in self._body.outputs]
+
+    def _value(self, tensor):
+        """What stands for a tensor; itself if it is of the graph around a section."""
+        return self._values.get(tensor._key) or Value(tensor, False)
 
     def _wanted(self):
         found = set()
         waiting = [t._op for t in self._body.outputs] + list(self._body.control_outputs)
         while waiting:
             op = waiting.pop()
-            if op not in found:
+            if op in self._own and op not in found:
                 found.add(op)
                 waiting.extend([t._op for t in op.inputs] + list(op.control_inputs))
         return found
 
     def _converted(self, op):
-        from penstock.ops.parallel_for import converters
+        from penstock.ops.parallel_for import more_converters
+        inputs = [self._value(t) for t in op.inputs]
+        alike = not any(value.stacked for value in inputs) and (
+            op.type in _SHARED or not op._is_stateful and not _calls_what_draws(op))
+        if alike and op.graph is self._graph:
+            self._operations[op] = op
+            return [Value(t, False) for t in op.outputs]
         if op.type in _FRAMES or any(t.dtype._is_ref_dtype for t in [*op.inputs, *op.outputs]):
             raise NotConvertible(f"{op.type} in a parallel loop is not supported")
-        inputs = [self._values[t._key] for t in op.inputs]
-        if not any(value.stacked for value in inputs) and (
-                op.type in _SHARED or not op._is_stateful and not _calls_what_draws(op)):
-            made = self.copy(op, [value.tensor for value in inputs])
-            self._operations[op] = made
+        if alike:
+            self._operations[op] = made = self.copy(op, [value.tensor for value in inputs])
             return [Value(t, False) for t in made.outputs]
-        convert = converters.TABLE.get(op.type)
+        convert = more_converters.TABLE.get(op.type)
         results = NotImplemented if convert is None else convert(self, op, inputs)
         if results is NotImplemented:
             if not self._fallback:
@@ -139,7 +172,8 @@ class Conversion:
 _FRAMES = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge",
                      "RefEnter", "RefExit", "RefNextIteration"))
 # They have state, but give the same in all iterations.
-_SHARED = frozenset(("ReadVariableOp", "VarHandleOp", "VarIsInitializedOp", "VariableShape", "NoOp", "Placeholder"))
+_SHARED = frozenset(("ReadVariableOp", "VarHandleOp", "VarIsInitializedOp", "VariableShape", "Variable", "VariableV2",
+                     "NoOp", "Placeholder"))
 
 
 def _calls_what_draws(op):

@@ -269,9 +269,12 @@ def _shape_n(c, op, inputs):
 
 
 def _bias_add(c, op, inputs):
-    if inputs[1].stacked or op.get_attr("data_format") != b"NHWC":
+    if op.get_attr("data_format") != b"NHWC" or _rank(op, 0) is None:
         return NotImplemented
-    return gen.bias_add(inputs[0].tensor, inputs[1].tensor)
+    if not inputs[1].stacked:
+        return gen.bias_add(inputs[0].tensor, inputs[1].tensor)
+    bias = array_ops.reshape(inputs[1].tensor, array_ops.concat([[c.iters], [1] * (_rank(op, 0) - 1), [-1]], 0))
+    return gen.add_v2(c.stack(inputs[0]), bias)
 
 
 def _identity_n(c, op, inputs):

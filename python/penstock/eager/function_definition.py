@@ -146,6 +146,7 @@ class ImportedDefinition(Definition):
     input_shapes = property(lambda self: self._described[0])
     output_shapes = property(lambda self: self._described[1])
     output_handles = property(lambda self: self._described[2])
+    node_defs = property(lambda self: self._message.node_def)
 
 
 def _called(graph, nodes):

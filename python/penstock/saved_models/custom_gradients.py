@@ -22,6 +22,22 @@ def _own_gradients(body):
             yield name, op
 
 
+def _loaded_gradients(graph):
+    """{name: function} of what functions that were read from a model name as their gradients."""
+    found = {}
+    for definition in graph._functions.values():
+        for node in getattr(definition, "node_defs", ()):
+            name = compat.as_str(node.attr["_gradient_op_type"].s) if "_gradient_op_type" in node.attr else ""
+            gradient = registry.gradient_registry._items.get(name)
+            if _is_loaded(gradient):
+                found[name] = gradient.args[0]
+    return found
+
+
+def _is_loaded(gradient):
+    return getattr(gradient, "func", None) is function_deserialization.gradient_of_library
+
+
 def trace(graph, captured_ids, add_capture):
     """[(name of the gradient, its function)] of all functions of a graph's library.
 
@@ -30,32 +46,31 @@ def trace(graph, captured_ids, add_capture):
     """
     bodies = {id(definition.body()): definition for definition in graph._functions.values()
               if getattr(definition, "body", None) is not None and definition.body() is not None}
-    found, seen = [], set()
+    found = _loaded_gradients(graph)
     for definition in list(bodies.values()):
         for name, op in _own_gradients(definition.body()):
-            if name in seen:
+            if name in found:
                 continue
-            seen.add(name)
             try:
                 gradient = registry.gradient_registry.lookup(name)
             except LookupError:
                 continue
-            function = _traced(name, gradient, op)
+            found[name] = function = _traced(name, gradient, op)
             for tensor in function.captured_inputs:
-                if id(tensor) not in captured_ids and not tensor._is_eager:
-                    outer = bodies.get(id(tensor.graph))
-                    if outer is None:
-                        raise ValueError(f"Cannot save custom gradient {name} called in function {definition.text} "
-                                         "because SavedModel is unable to serialize the captured inputs: "
-                                         f"{[tensor.name]}")
-                    add_capture(tensor, CapturedTensor(_name_in(outer, tensor), outer.text))
-            found.append((name, function))
-    return found
+                if not (tensor._is_eager or id(tensor.graph) in bodies or hasattr(tensor.graph, "_loaded_definition")):
+                    raise ValueError(f"Cannot save custom gradient {name} called in function {definition.text} "
+                                     "because SavedModel is unable to serialize the captured inputs: "
+                                     f"{[tensor.name]}")
+    for function in found.values():
+        for tensor in function.captured_inputs:
+            if id(tensor) not in captured_ids and not tensor._is_eager:
+                outer = bodies.get(id(tensor.graph)) or tensor.graph._loaded_definition
+                add_capture(tensor, CapturedTensor(_name_in(outer, tensor), outer.text))
+    return list(found.items())
 
 
 def _traced(name, gradient, op):
-    loaded = getattr(gradient, "func", None) is function_deserialization.gradient_of_library
-    if loaded:
+    if _is_loaded(gradient):
         return gradient.args[0]
     specs = [TensorSpec(t.shape, t.dtype) for t in op.inputs]
     try:
@@ -72,7 +87,7 @@ def _traced(name, gradient, op):
 
 def _name_in(definition, tensor):
     """A tensor's name in a function that was read: an argument is called as the function calls it."""
-    for arg, argument in zip(definition.definition.signature.input_arg, definition.body().inputs):
+    for arg, argument in zip(definition.definition.signature.input_arg, tensor.graph.inputs):
         if argument is tensor:
             return arg.name + ":0"
     return tensor.name

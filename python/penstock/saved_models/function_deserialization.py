@@ -73,6 +73,7 @@ class LoadedFunction(function_lib.ConcreteFunction):
     def _make_graph(self):
         graph = function_definition.from_function_def(self._definition.text)
         graph.name = self._name
+        graph._loaded_definition = self._definition
         for name, tensor in zip(self._arg_keywords or self._names, graph.inputs):
             tensor.op._user_name = compat.as_str(name)
         first = self._num_inputs - len(self._captured_inputs)

@@ -47,6 +47,8 @@ def _user_object(slots=False):
 class _RestoredOptimizer(tracking.AutoTrackable):
     """An object that had variables beside other objects' variables."""
 
+    _object_identifier = "optimizer"  # TensorFlow asks for it where there are such variables
+
     def __init__(self):
         self._slots = data_structures.NoDependency({})
 

@@ -118,6 +118,9 @@ class _EagerSavedModelLoader(loader_impl.SavedModelLoader):
             function_deserialization.fix_node_def(node, functions, suffix)
         returns = []
         wrapped = wrap_function.wrap_function(functools.partial(self._import, returns, meta_graph_def), signature=[])
+        for function in functions.values():
+            # What is pruned from the graph calls them, and keeps them in the library.
+            wrapped.graph._functions[function._definition.text] = function._definition
         restore = self._restore_function(wrapped, returns[0])
         if restore is not None and not skip_restoring_checkpoint:
             self._restore_variables(wrapped, restore)

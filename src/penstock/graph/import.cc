@@ -328,11 +328,12 @@ class Importer {
   }
 
   // Shapes that the writer of the GraphDef knew. Those of references and stateful ops may come from a program whose
-  // shape functions knew less; what contradicts ours is left out there and an error elsewhere.
+  // shape functions knew less; what contradicts ours is left out there and an error elsewhere. Shapes beyond the
+  // outputs are ignored, as in TensorFlow.
   void ApplyShapes(const NodeDef& def, const AttrValue& value, Node* node) {
     const auto* shapes = value.If<std::vector<PartialShape>>();
     if (!shapes) return;
-    if (static_cast<int>(shapes->size()) != node->num_outputs()) {
+    if (static_cast<int>(shapes->size()) < node->num_outputs()) {
       throw InvalidArgument("Node '", def.name, "' has ", node->num_outputs(),
                             " outputs but the _output_shapes attribute specifies shapes for ", shapes->size(),
                             " outputs");

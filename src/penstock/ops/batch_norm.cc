@@ -39,8 +39,10 @@ void BatchNormGradShape(ShapeContext& c) {
   c.out(0, WithChannels(dy, format, channels));
   c.out(1, PartialShape({channels}));
   c.out(2, PartialShape({channels}));
-  c.out(3, PartialShape({0}));
-  c.out(4, PartialShape({0}));
+  // Outputs that nobody reads: empty, but one version of TensorFlow writes the channels here where it does not train.
+  const PartialShape reserved({c.attr<bool>("is_training") ? 0 : -1});
+  c.out(3, reserved);
+  c.out(4, reserved);
 }
 
 // The image of BatchNormWithGlobalNormalization; inputs 1 to `vectors` have an element for each channel.

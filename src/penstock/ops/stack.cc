@@ -6,8 +6,13 @@ namespace penstock {
 
 void RegisterStackOps(OpRegistry& ops) {
   ops.Add("StackV2")
-      .Input("max_size: int32").Output("handle: resource").Attr("elem_type: type").Attr("stack_name: string = ''")
-      .Stateful().Shape(shapes::Scalar).Doc("A stack of tensors; at most `max_size` unless that is negative.");
+      .Input("max_size: int32")
+      .Output("handle: resource")
+      .Attr("elem_type: type")
+      .Attr("stack_name: string = ''")
+      .Stateful()
+      .Shape([](ShapeContext& c) { c.out(0, PartialShape({2})); })
+      .Doc("A stack of tensors; at most `max_size` unless that is negative.");
   ops.Add("StackPushV2")
       .Input("handle: resource").Input("elem: T").Output("output: T").Attr("T: type")
       .Attr("swap_memory: bool = false").Stateful().Shape([](ShapeContext& c) { c.out(0, c.in(1)); })

@@ -179,6 +179,22 @@ def test_dense_table():
             sess.run(bad.size())
 
 
+@pytest.mark.parametrize("keys, special, exported", [
+    (np.array([3, 11, -5, 19]), (100, 200), [100, 19, 100, 3, 11, 100, -5, 100]),
+    ([["a", "b"], ["ab", ""], ["c", "d"]], (["", ""], ["-", ""]),
+     [[b"", b""]] * 5 + [[b"a", b"b"], [b"ab", b""], [b"c", b"d"]]),
+    (["a", "b", "longer than eight"], ("", "-"), [b"", b"", b"b", b"", b"a", b"longer than eight", b"", b""])])
+def test_buckets_of_a_dense_table(keys, special, exported):
+    """Each key is exported in the bucket where TensorFlow 2.21 put it, and looks for it in a checkpoint."""
+    keys = tf.constant(keys)
+    t = lookup_ops.DenseHashTable(keys.dtype, tf.int64, -1, *special, initial_num_buckets=8)
+    insert, found = t.insert(keys, tf.range(keys.shape[0].value, dtype=tf.int64)), t.export()
+    with tf.Session() as sess:
+        sess.run(insert)
+        buckets = sess.run(found)[0]
+    assert np.reshape(buckets, np.shape(exported)).tolist() == exported
+
+
 def test_vectors_as_keys():
     t = lookup_ops.DenseHashTable(tf.string, tf.int64, [-1, -2], empty_key=["", ""], deleted_key=["-", ""])
     insert = t.insert([["a", "b"], ["ab", ""]], tf.constant([[1, 2], [3, 4]], tf.int64))

@@ -32,6 +32,7 @@ OTHERWISE = {
         GetSessionHandle* GetSessionTensor DeleteSessionTensor
         """,
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
+    "counts what NumPy counts: tests/python/ops/test_bincount.py": "SparseBincount RaggedBincount *CountSparseOutput",
     "gives a ragged tensor's parts: tests/python/ops/test_ragged.py": "RaggedCross",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
         *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun

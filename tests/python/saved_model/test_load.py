@@ -13,6 +13,7 @@ import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays ver
 import penstock as tf  # noqa: E402
 import recorded_models  # noqa: E402
 from penstock.eager import context  # noqa: E402
+from penstock.framework import function as v1_function  # noqa: E402
 from penstock.saved_models import fingerprinting  # noqa: E402
 from penstock.saved_models import loader_impl  # noqa: E402
 from penstock.saved_models import nested_structure_coder  # noqa: E402
@@ -121,6 +122,14 @@ def test_gradients(saved):
     check(tape.gradient(f, model.v), answers["dv"])
     check(tape.gradient(g, x), answers["gx"])
     check(tape.gradient(g, model.v), answers["gv"])
+    # The program's gradient is in the file too: another process has no other.
+    library = loader_impl.parse_saved_model(path).meta_graphs[0].graph_def.library
+    names = {function.signature.name for function in library.function}
+    assert library.registered_gradients
+    used = {node.attr["_gradient_op_type"].s.decode() for function in library.function for node in function.node_def
+            if "_gradient_op_type" in node.attr}
+    for gradient in library.registered_gradients:
+        assert gradient.gradient_func in names and gradient.registered_op_type in used
 
 
 def test_composite_arguments(saved):
@@ -175,6 +184,26 @@ def test_version_1_model():
     check(pruned(tf.constant([[1., 2., 3.]])), answers["version1"]["y"])
     with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
         tf.saved_model.load(str(directory / "version1"), tags=["train"])
+
+
+def test_version_1_functions(tmp_path):
+    """Functions that a graph of version 1 calls by their names, and that call others so."""
+    @v1_function.Defun(v1.float32)
+    def square(x):
+        return x * x
+
+    @v1_function.Defun(v1.float32)
+    def twice(x):
+        return square(x) * 2.0
+
+    with v1.Graph().as_default(), v1.Session() as sess:
+        x = v1.placeholder(v1.float32, [None])
+        v1.saved_model.simple_save(sess, str(tmp_path / "model"), {"x": x}, {"y": twice(x)})
+    model = tf.saved_model.load(str(tmp_path / "model"))
+    again = str(tmp_path / "again")
+    tf.saved_model.save(model, again, signatures=dict(model.signatures))
+    for loaded in (model, tf.saved_model.load(again)):
+        assert loaded.signatures["serving_default"](x=tf.constant([3.0]))["y"].numpy().tolist() == [18.0]
 
 
 def test_aliases_and_tags():

@@ -7,6 +7,7 @@ FROM = {
         nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod
         segment_sum sin sinh softplus softsign squared_difference tan unsorted_segment_max unsorted_segment_min
         unsorted_segment_prod unsorted_segment_sum xdivy xlog1py xlogy zeta""",
+    "ops.bincount_ops": "bincount",
     "ops.check_ops": "is_non_decreasing is_strictly_increasing",
     "ops.confusion_matrix": "confusion_matrix",
     "ops.math_ops": """
@@ -16,7 +17,6 @@ FROM = {
         reciprocal_no_nan reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean
         reduce_min reduce_prod reduce_std reduce_sum reduce_variance round scalar_mul sigmoid sign sqrt square
         subtract tanh truediv unsorted_segment_mean unsorted_segment_sqrt_n""",
-    "ops.math_reduce": "bincount",
     "ops.nn_impl": "l2_normalize zero_fraction",
     "ops.nn_ops": "in_top_k=in_top_k_v2 log_softmax=log_softmax_v2 softmax=softmax_v2 top_k",
     "ops.special_math_ops": "bessel_i0 bessel_i1 lbeta",

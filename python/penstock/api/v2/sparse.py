@@ -2,6 +2,7 @@
 FROM = {
     "framework.sparse_tensor": "SparseTensor",
     "ops.array_ops": "mask=sparse_mask",
+    "ops.bincount_ops": "bincount=sparse_bincount",
     "ops.sparse_ops": """
         add=sparse_add_v2 concat=sparse_concat_v2 cross=sparse_cross cross_hashed=sparse_cross_hashed
         expand_dims=sparse_expand_dims eye=sparse_eye fill_empty_rows=sparse_fill_empty_rows from_dense

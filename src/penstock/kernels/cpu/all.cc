@@ -19,6 +19,7 @@ void RegisterConcatKernels(KernelRegistry& kernels);
 void RegisterConstantKernels(KernelRegistry& kernels);
 void RegisterControlFlowKernels(KernelRegistry& kernels);
 void RegisterConvKernels(KernelRegistry& kernels);
+void RegisterCountRowsKernels(KernelRegistry& kernels);
 void RegisterCountingKernels(KernelRegistry& kernels);
 void RegisterCrossKernels(KernelRegistry& kernels);
 void RegisterCtcKernels(KernelRegistry& kernels);
@@ -119,6 +120,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterConstantKernels(kernels);
   RegisterControlFlowKernels(kernels);
   RegisterConvKernels(kernels);
+  RegisterCountRowsKernels(kernels);
   RegisterCountingKernels(kernels);
   RegisterCrossKernels(kernels);
   RegisterCtcKernels(kernels);

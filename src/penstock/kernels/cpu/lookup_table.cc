@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/string_hash.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -25,6 +26,20 @@ Shape RowsOf(int64_t rows, const Shape& shape, bool at_least_matrix) {
   Shape all = Joined(Shape({rows}), shape);
   if (at_least_matrix && shape.rank() == 0) all.AddDim(1);
   return all;
+}
+
+// The hash of a key of `size` parts, of which TensorFlow finds its bucket in what was exported.
+uint64_t BucketHash(const Tensor& keys, int64_t i, int64_t size) {
+  const auto part = [&](int64_t at) -> uint64_t {
+    if (keys.dtype() == DT_STRING) return MurmurHash64(keys.data<TString>()[at].view(), 0xDECAFCAFFE);
+    return static_cast<uint64_t>(keys.IntAt(at));
+  };
+  if (size == 1) return part(i);
+  uint64_t hash = 0;
+  for (int64_t at = i * size; at < (i + 1) * size; ++at) {
+    hash ^= part(at) + 0x9e3779b97f4a7800 + (hash << 10) + (hash >> 4);
+  }
+  return hash;
 }
 
 }  // namespace
@@ -267,21 +282,41 @@ void LookupTable::Initialize(const Tensor& keys, const Tensor& values) {
 std::pair<Tensor, Tensor> LookupTable::Export() const {
   if (!initialized()) throw Aborted("HashTable is not initialized.");
   std::shared_lock lock(mutex_);
-  const bool dense = spec_.kind == Kind::kDense;
   const auto used = static_cast<int64_t>(rows_.size());
-  const int64_t rows = dense ? buckets_ : used;
+  if (spec_.kind == Kind::kDense) return ExportBuckets(used);
+  Tensor keys(spec_.key_type, RowsOf(used, spec_.key_shape, false));
+  Tensor values(spec_.value_type, RowsOf(used, spec_.value_shape, false));
+  CopyElements(keys_, 0, used * spec_.key_shape.num_elements(), &keys, 0);
+  CopyElements(values_, 0, used * spec_.value_shape.num_elements(), &values, 0);
+  return {keys, values};
+}
+
+std::pair<Tensor, Tensor> LookupTable::ExportBuckets(int64_t used) const {
   const int64_t key_size = spec_.key_shape.num_elements(), value_size = spec_.value_shape.num_elements();
-  Tensor keys(spec_.key_type, RowsOf(rows, spec_.key_shape, dense));
-  Tensor values(spec_.value_type, RowsOf(rows, spec_.value_shape, dense));
-  CopyElements(keys_, 0, used * key_size, &keys, 0);
-  CopyElements(values_, 0, used * value_size, &values, 0);
-  const int64_t deleted = std::min(static_cast<int64_t>(removed_.size()), rows - used);
-  for (int64_t row = used; row < rows; ++row) {
-    CopyElements(row < used + deleted ? spec_.deleted_key : spec_.empty_key, 0, key_size, &keys, row * key_size);
+  Tensor keys(spec_.key_type, RowsOf(buckets_, spec_.key_shape, true));
+  Tensor values(spec_.value_type, RowsOf(buckets_, spec_.value_shape, true));
+  std::vector<bool> taken(buckets_, false);
+  const auto put = [&](int64_t bucket, const Tensor& key, int64_t key_row, const Tensor& value, int64_t value_row) {
+    taken[bucket] = true;
+    CopyElements(key, key_row * key_size, key_size, &keys, bucket * key_size);
+    CopyElements(value, value_row * value_size, value_size, &values, bucket * value_size);
+  };
+  for (int64_t row = 0; row < used; ++row) {
+    // Quadratic probing reaches every bucket, as their number is a power of 2.
+    uint64_t bucket = BucketHash(keys_, row, key_size) & (buckets_ - 1);
+    for (uint64_t probe = 1; taken[bucket]; ++probe) bucket = (bucket + probe) & (buckets_ - 1);
+    put(static_cast<int64_t>(bucket), keys_, row, values_, row);
   }
-  for (int64_t i = 0; i < deleted; ++i) CopyElements(removed_[i], 0, value_size, &values, (used + i) * value_size);
-  const int64_t filled = used + deleted;
-  if (rows > filled) ZeroElements(spec_.value_type, At(values, filled * value_size), (rows - filled) * value_size);
+  auto removed = removed_.begin();
+  for (int64_t bucket = 0; bucket < buckets_; ++bucket) {
+    if (taken[bucket]) continue;
+    if (removed != removed_.end()) {
+      put(bucket, spec_.deleted_key, 0, *removed++, 0);
+      continue;
+    }
+    CopyElements(spec_.empty_key, 0, key_size, &keys, bucket * key_size);
+    ZeroElements(spec_.value_type, At(values, bucket * value_size), value_size);
+  }
   return {keys, values};
 }
 

@@ -49,6 +49,8 @@ class LookupTable : public Resource {
   int64_t CheckKeys(const Tensor& keys, Shape* prefix) const;
   int64_t CheckEntries(const Tensor& keys, const Tensor& values, bool exported = false) const;
   void RequireUsable(std::string_view key) const;
+  // All buckets of a dense table, each key where TensorFlow looks for it.
+  std::pair<Tensor, Tensor> ExportBuckets(int64_t used) const;
   void Put(const Tensor& keys, int64_t i, const Tensor& values);
   void Grow(int64_t more);
   void Clear();

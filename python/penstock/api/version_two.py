@@ -21,6 +21,15 @@ def switch():
         mode.eager = not mode.graphs_wanted
 
 
+def of_package(package, name):
+    """A name of a package of Python files that programs of version 2 know as one of theirs: penstock.data, ..."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    value = getattr(getattr(root, package.rpartition(".")[2]), name)
+    switch()
+    return value
+
+
 def attribute(name):
     """A name of the root module. AttributeError if version 2 has none of this name, or it is not served."""
     try:

@@ -3,8 +3,5 @@
 
 def __getattr__(name):
     from penstock.api import version_two
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(version_two.root.data, name)
-    version_two.switch()
+    value = globals()[name] = version_two.of_package(__name__, name)
     return value

@@ -23,7 +23,7 @@ UNAUTHENTICATED = 16
 class OpError(Exception):
     """A failed op. `node_def` and `op` are None if no node, or none of the graph's Python operations, failed."""
 
-    def __init__(self, node_def, op, message, error_code):
+    def __init__(self, node_def, op, message, error_code, *args):
         super().__init__(node_def, op, message)
         self._node_def = node_def
         self._op = op
@@ -36,6 +36,11 @@ class OpError(Exception):
         if type(self) is OpError:
             init_args += (self._error_code,)
         return type(self), init_args
+
+    @property
+    def experimental_payloads(self):
+        """What the runtime attached to the error: nothing."""
+        return {}
 
     @property
     def message(self):
@@ -74,9 +79,10 @@ def format_stack(op):
 
 
 def _error_class(name, code, doc):
-    def __init__(self, node_def, op, message, node_name=None):
+    def __init__(self, node_def, op, message, *args):
+        """The runtime gives the name of a node that it alone knows as a fourth argument."""
         OpError.__init__(self, node_def, op, message, code)
-        self._node_name = node_name or None
+        self._node_name = args[0] or None if args else None
     return type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 

@@ -117,13 +117,13 @@ def is_tensor(x):
     return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
-def is_symbolic_tensor(x):
+def is_symbolic_tensor(tensor):
     """Whether it is a tensor, or what is made of tensors, that has no value yet."""
-    if isinstance(x, Tensor):
-        return not x._is_eager
-    if getattr(x, "_is_composite_tensor", False):
+    if isinstance(tensor, Tensor):
+        return not tensor._is_eager
+    if getattr(tensor, "_is_composite_tensor", False):
         from penstock.util import nest
-        return any(map(is_symbolic_tensor, nest.flatten(x, expand_composites=True)))
+        return any(map(is_symbolic_tensor, nest.flatten(tensor, expand_composites=True)))
     return False
 
 

@@ -16,6 +16,7 @@ from penstock.framework import device as pydev
 from penstock.framework import errors
 from penstock.framework import ops
 from penstock.framework import random_seed
+from penstock.framework import tensor_util
 from penstock.framework import test_assertions
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from penstock.util import compat
@@ -32,7 +33,7 @@ def gpu_device_name():
     return next((compat.as_str(d.name) for d in _core.list_local_devices() if d.device_type == "GPU"), "")
 
 
-def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
+def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
     """AssertionError, with the difference, unless the GraphDefs hold the same nodes."""
     for which, graph_def in (("actual", actual), ("expected", expected)):
         if not hasattr(graph_def, "node"):
@@ -41,6 +42,11 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
     for name in mine.keys() | theirs.keys():
         assert name in mine and name in theirs, f"only one of the graphs has a node {name}"
         assert mine[name] == theirs[name], f"node {name} differs:\n{mine[name]}\n{theirs[name]}"
+
+
+def assert_equal_graph_def_v2(expected, actual):
+    """AssertionError, with the difference, unless the GraphDefs hold the same nodes."""
+    assert_equal_graph_def(actual, expected)
 
 
 def assert_ops_in_graph(expected_ops, graph):
@@ -239,13 +245,13 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
                 rtol, atol = max(rtol, r), max(atol, t)
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
-    def assertNotAllClose(self, a, b, **kwargs):  # noqa: N802
+    def assertNotAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):  # noqa: N802
         """Some elements differ by more than a tolerance."""
         try:
-            self.assertAllClose(a, b, **kwargs)
+            self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
         except AssertionError:
             return
-        raise AssertionError("The two values are close at all elements.")
+        raise AssertionError(f"The two values are close at all elements. {msg or ''}")
 
     def assertAllEqual(self, a, b, msg=None):  # noqa: N802
         """Arrays are equal; NaN equals NaN."""
@@ -302,11 +308,14 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if found - set(expected_set):
             raise AssertionError(f"{len(found - set(expected_set))} unexpected values: {found - set(expected_set)}")
 
-    def assertShapeEqual(self, np_array, tf_tensor, msg=None):  # noqa: N802
-        """An array has the static shape of a tensor."""
-        if not isinstance(np_array, (np.ndarray, np.generic)):
-            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
-        self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
+    def assertShapeEqual(self, input_a, input_b, msg=None):  # noqa: N802
+        """Two arrays or tensors have the same (static) shape."""
+        shapes = []
+        for value in (input_a, input_b):
+            if not isinstance(value, (np.ndarray, np.generic)) and not tensor_util.is_tensor(value):
+                raise TypeError(f"input must be a Numpy ndarray, Numpy scalar or tensor. Instead received {type(value)}")
+            shapes.append(value.shape if isinstance(value, (np.ndarray, np.generic)) else value.get_shape().as_list())
+        self.assertAllEqual(*shapes, msg=msg)
 
     def assertDTypeEqual(self, target, expected_dtype):  # noqa: N802
         """The elements have a type."""
@@ -326,13 +335,36 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
 
     # Messages and errors
 
-    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):  # noqa: N802
+    def assertProtoEquals(self, expected_message_maybe_ascii, validate_message, msg=None,  # noqa: N802
+                          relative_tolerance=None):
         """A message equals another, or one given as text."""
         expected = expected_message_maybe_ascii
         if isinstance(expected, (str, bytes)):
             from google.protobuf import text_format
-            expected = text_format.Parse(expected, type(message)())
-        self.assertEqual(str(expected), str(message), msg)
+            expected = text_format.Parse(expected, type(validate_message)())
+        if relative_tolerance is None:
+            self.assertEqual(str(expected), str(validate_message), msg)
+        else:
+            self._assert_messages_close(expected, validate_message, relative_tolerance, msg)
+
+    def _assert_messages_close(self, expected, found, tolerance, msg):
+        """Both have the same fields; what is a float in them differs by no more than a part of itself."""
+        if isinstance(expected, float):
+            self.assertAlmostEqual(expected, found, delta=tolerance * max(abs(expected), abs(found)), msg=msg)
+        elif hasattr(expected, "ListFields"):
+            self.assertEqual([f.name for f, _ in expected.ListFields()], [f.name for f, _ in found.ListFields()], msg)
+            for (_, a), (_, b) in zip(expected.ListFields(), found.ListFields()):
+                self._assert_messages_close(a, b, tolerance, msg)
+        elif hasattr(expected, "keys"):
+            self.assertEqual(sorted(expected), sorted(found), msg)
+            for key in expected:
+                self._assert_messages_close(expected[key], found[key], tolerance, msg)
+        elif hasattr(expected, "__len__") and not isinstance(expected, (str, bytes)):
+            self.assertEqual(len(expected), len(found), msg)
+            for a, b in zip(expected, found):
+                self._assert_messages_close(a, b, tolerance, msg)
+        else:
+            self.assertEqual(expected, found, msg)
 
     def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=0, msg=None):  # noqa: N802
         """assertProtoEquals for GraphDefs whose versions are added to the text."""

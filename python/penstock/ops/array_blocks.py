@@ -9,10 +9,11 @@ from penstock.ops.array_shape import reshape, shape_internal
 
 __all__ = [
     "batch_to_space", "batch_to_space_v2", "depth_to_space", "depth_to_space_v2", "edit_distance",
-    "extract_image_patches", "extract_image_patches_v2", "fingerprint", "listdiff", "matrix_diag", "matrix_diag_part",
-    "matrix_set_diag", "quantize", "quantize_and_dequantize", "quantize_v2", "required_space_to_batch_paddings",
-    "reverse_sequence", "reverse_sequence_v2", "searchsorted", "setdiff1d", "space_to_batch", "space_to_batch_v2",
-    "space_to_depth", "space_to_depth_v2", "unique", "unique_with_counts",
+    "dequantize", "extract_image_patches", "extract_image_patches_v2", "fingerprint", "listdiff", "matrix_diag",
+    "matrix_diag_part", "matrix_set_diag", "quantize", "quantize_and_dequantize", "quantize_and_dequantize_v2",
+    "quantize_v2", "required_space_to_batch_paddings", "reverse_sequence", "reverse_sequence_v2", "searchsorted",
+    "setdiff1d", "space_to_batch", "space_to_batch_v2", "space_to_depth", "space_to_depth_v2", "unique",
+    "unique_with_counts",
 ]
 
 
@@ -86,25 +87,29 @@ def _padding(value, tensor):
     return bool(value) if getattr(tensor, "dtype", None) == "bool" else value
 
 
-def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
-    """Matrices that have the given diagonals (from k[0] to k[1]) and `padding_value` elsewhere."""
+def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
+    """Matrices that have the given diagonals (from k[0] to k[1]) and `padding_value` elsewhere.
+
+    Diagonals shorter than the longest are packed to the side that `align` says for those above and below the main one.
+    """
     if _are(0, k, padding_value) and _are(-1, num_rows, num_cols):
         return gen.matrix_diag(diagonal, name=name)
-    return gen.matrix_diag_v2(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), name=name)
+    return gen.matrix_diag_v3(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), align=align,
+                              name=name)
 
 
-def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
-    """The diagonals of the last two dimensions."""
+def matrix_diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+    """The diagonals of the last two dimensions, packed as in `matrix_diag`."""
     if _are(0, k, padding_value):
         return gen.matrix_diag_part(input, name=name)
-    return gen.matrix_diag_part_v2(input, k, _padding(padding_value, input), name=name)
+    return gen.matrix_diag_part_v3(input, k, _padding(padding_value, input), align=align, name=name)
 
 
-def matrix_set_diag(input, diagonal, name="set_diag", k=0):
-    """The matrices with other diagonals."""
+def matrix_set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
+    """The matrices with other diagonals, packed as in `matrix_diag`."""
     if _are(0, k):
         return gen.matrix_set_diag(input, diagonal, name=name)
-    return gen.matrix_set_diag_v2(input, diagonal, k, name=name)
+    return gen.matrix_set_diag_v3(input, diagonal, k, align=align, name=name)
 
 
 # Blocks
@@ -196,20 +201,42 @@ def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
 # Quantisation
 
 
-def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None,
-                round_mode="HALF_AWAY_FROM_ZERO"):
-    """(values, min, max) in the quantised type T."""
-    return gen.quantize_v2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
+def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO",
+                narrow_range=False, axis=None, ensure_minimum_range=0.01):
+    """(values, min, max) in the quantised type T; with an axis, each slice along it has a range of its own."""
+    return gen.quantize_v2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode,
+                           narrow_range=narrow_range, axis=_axis_or_all(axis),
+                           ensure_minimum_range=ensure_minimum_range, name=name)
 
 
-def quantize(input, min_range, max_range, T, mode="MIN_COMBINED",
-             round_mode="HALF_AWAY_FROM_ZERO", name=None):
-    return quantize_v2(input, min_range, max_range, T, mode, name, round_mode)
+def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None,
+             narrow_range=False, axis=None, ensure_minimum_range=0.01):
+    return quantize_v2(input, min_range, max_range, T, mode, name, round_mode, narrow_range, axis,
+                       ensure_minimum_range)
 
 
-def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8,
-                            range_given=False, round_mode="HALF_TO_EVEN", name=None, narrow_range=False):
+def dequantize(input, min_range, max_range, mode="MIN_COMBINED", name=None, axis=None, narrow_range=False,
+               dtype=dtypes.float32):
+    """The numbers that quantised ones stand for."""
+    return gen.dequantize(input, min_range, max_range, mode=mode, narrow_range=narrow_range, axis=_axis_or_all(axis),
+                          dtype=dtype, name=name)
+
+
+def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
+                            round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None):
     """What is left of `input` after quantising and back."""
-    return gen.quantize_and_dequantize_v2(input, input_min=input_min, input_max=input_max, signed_input=signed_input,
-                                          num_bits=num_bits, range_given=range_given, round_mode=round_mode,
-                                          narrow_range=narrow_range, name=name)
+    return gen.quantize_and_dequantize_v2(
+        input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
+        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(axis), name=name)
+
+
+def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
+                               round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None):
+    """`quantize_and_dequantize` whose gradient is 0 for what lies outside of the range."""
+    return gen.quantize_and_dequantize_v4(
+        input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
+        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(axis), name=name)
+
+
+def _axis_or_all(axis):
+    return -1 if axis is None else axis

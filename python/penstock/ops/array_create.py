@@ -17,8 +17,9 @@ __all__ = [
 _LARGEST_CONSTANT = 1000  # more elements than this are not written into the graph but filled in when it runs
 
 
-def fill(dims, value, name=None):
+def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` that holds `value` everywhere."""
+    _refuse_layout(layout)
     return gen.fill(dims, value, name=name)
 
 
@@ -52,16 +53,23 @@ def _fill_with(value, shape, dtype, name):
     return fill(shape, constant_op.constant(value, dtype=dtype), name=name)
 
 
-def zeros(shape, dtype=dtypes.float32, name=None):
+def _refuse_layout(layout):
+    if layout is not None:
+        raise NotImplementedError("tensors are not laid out over a mesh of devices (DTensor)")
+
+
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings)."""
+    _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
     with ops.name_scope(name, "zeros", [shape]) as name:
         value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
         return _filled(value, shape, dtype, name)
 
 
-def ones(shape, dtype=dtypes.float32, name=None):
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones (True)."""
+    _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
     with ops.name_scope(name, "ones", [shape]) as name:
         return _filled(True if dtype == dtypes.bool else 1, shape, dtype, name)
@@ -78,7 +86,8 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return gen.zeros_like(tensor, name=name)
 
 
-def zeros_like_v2(input, dtype=None, name=None):
+def zeros_like_v2(input, dtype=None, name=None, layout=None):
+    _refuse_layout(layout)
     return zeros_like(input, dtype, name)
 
 
@@ -92,7 +101,8 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
         return result
 
 
-def ones_like_v2(input, dtype=None, name=None):
+def ones_like_v2(input, dtype=None, name=None, layout=None):
+    _refuse_layout(layout)
     return ones_like(input, dtype, name)
 
 

@@ -58,12 +58,12 @@ def broadcast_static_shape(shape_x, shape_y):
     return common_shapes.broadcast_shape(shape_x, shape_y)
 
 
-def shape(input, name=None, out_type=dtypes.int32):
-    """The shape as a vector; a constant if it is known when the graph is built."""
-    return shape_internal(input, name, optimize=True, out_type=out_type)
+def shape(input, name=None, out_type=None):
+    """The shape as a vector (int32 if no type is given); a constant if it is known when the graph is built."""
+    return shape_internal(input, name, optimize=True, out_type=out_type or dtypes.int32)
 
 
-def shape_v2(input, out_type=dtypes.int32, name=None):
+def shape_v2(input, out_type=None, name=None):
     return shape(input, name, out_type)
 
 
@@ -83,12 +83,12 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return gen.shape_n(input, out_type=out_type, name=name)
 
 
-def size(input, name=None, out_type=dtypes.int32):
-    """The number of elements; a constant if it is known when the graph is built."""
-    return size_internal(input, name, optimize=True, out_type=out_type)
+def size(input, name=None, out_type=None):
+    """The number of elements (int32 if no type is given); a constant if it is known when the graph is built."""
+    return size_internal(input, name, optimize=True, out_type=out_type or dtypes.int32)
 
 
-def size_v2(input, out_type=dtypes.int32, name=None):
+def size_v2(input, out_type=None, name=None):
     return size(input, name, out_type)
 
 

@@ -10,7 +10,8 @@ from penstock.ops.array_shape import rank, reshape, shape, squeeze, transpose
 
 __all__ = [
     "_slice_helper", "_SliceHelperVar", "batch_gather", "batch_gather_nd", "boolean_mask", "boolean_mask_v2", "gather",
-    "gather_nd", "gather_nd_v2", "gather_v2", "newaxis", "slice", "sparse_mask", "strided_slice", "where", "where_v2",
+    "gather_nd", "gather_nd_v2", "gather_v2", "newaxis", "slice", "sparse_mask", "strided_slice",
+    "tensor_scatter_nd_update", "where", "where_v2",
 ]
 
 newaxis = None
@@ -238,8 +239,11 @@ def _batch_gather(params, indices, batch_dims):
     return result
 
 
-def gather_nd(params, indices, name=None, batch_dims=0):
-    """params[indices[..., :]]: the last dimension of `indices` is a place in `params`."""
+def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
+    """params[indices[..., :]]: the last dimension of `indices` is a place in `params`.
+
+    What lies outside of `params` is an error, or 0 where `bad_indices_policy` is "IGNORE".
+    """
     known = tensor_util.constant_value(batch_dims) if tensor_util.is_tensor(batch_dims) else batch_dims
     if known is not None:
         if np.size(known) != 1:
@@ -250,11 +254,16 @@ def gather_nd(params, indices, name=None, batch_dims=0):
     try:
         return params.gather_nd(indices, name=name)
     except AttributeError:
-        return gen.gather_nd(params, indices, name=name)
+        return gen.gather_nd(params, indices, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def gather_nd_v2(params, indices, batch_dims=0, name=None):
-    return gather_nd(params, indices, name, batch_dims)
+def gather_nd_v2(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    return gather_nd(params, indices, name, batch_dims, bad_indices_policy)
+
+
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """`tensor` with `updates` at the places `indices`."""
+    return gen.tensor_scatter_update(tensor, indices, updates, name=name)
 
 
 def batch_gather_nd(params, indices, batch_dims, name=None):

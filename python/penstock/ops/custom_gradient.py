@@ -13,12 +13,14 @@ __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
 _VARIABLE_OPS = ("VariableV2", "VarHandleOp")
 
 
-def custom_gradient(f):
+def custom_gradient(f=None):
     """Decorator for a function that returns (result, gradient function).
 
     The gradient function takes the gradients of the results and returns those of the arguments; if `f` uses (resource)
     variables, it takes `variables=` too and returns (gradients of the arguments, gradients of the variables).
     """
+    if f is None:
+        return custom_gradient
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):

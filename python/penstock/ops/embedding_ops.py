@@ -124,8 +124,11 @@ def embedding_lookup_v2(params, ids, max_norm=None, name=None):
 
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
-                            max_norm=None):
-    """The rows for the ids in each row of a SparseTensor, joined to one ("sum", "mean", "sqrtn")."""
+                            max_norm=None, allow_fast_lookup=False):
+    """The rows for the ids in each row of a SparseTensor, joined to one ("sum", "mean", "sqrtn").
+
+    `allow_fast_lookup` changes nothing: rows are joined as they are read.
+    """
     if combiner is None:
         logging.getLogger("tensorflow").warning('The default value of combiner is "mean".')
         combiner = "mean"
@@ -173,12 +176,13 @@ def _join_weighted(rows, places, segments, weights, combiner, name):
     return math_ops.div(rows, gen.sqrt(squares), name=name)
 
 
-def embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None):
+def embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None,
+                               allow_fast_lookup=False):
     return embedding_lookup_sparse(params, sp_ids, sp_weights, "div", name, combiner, max_norm)
 
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None,
-                                 name=None, partition_strategy="div", max_norm=None):
+                                 name=None, partition_strategy="div", max_norm=None, allow_fast_lookup=False):
     """`embedding_lookup_sparse` that ignores negative ids and weights below 0, and fills rows without any id."""
     if embedding_weights is None or (isinstance(embedding_weights, (list, tuple)) and not embedding_weights):
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
@@ -227,7 +231,7 @@ def _without_bad_ids(sparse_ids, sparse_weights):
 
 
 def safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean",
-                                    default_id=None, max_norm=None, name=None):
+                                    default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
     return safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name,
                                         "div",
                                         max_norm)

@@ -1,5 +1,6 @@
 """Boxes in images: choosing the best, cutting them out, drawing them, drawing them by lot."""
 from penstock.framework import dtypes, gen, ops, random_seed
+from penstock.ops import array_ops, map_fn
 from penstock.ops.arguments import pick
 
 __all__ = [
@@ -33,11 +34,32 @@ def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshol
 
 
 def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
-                               pad_to_max_output_size=False, name=None):
-    """(indices, of which so many count): a fixed number of indices if padded."""
+                               pad_to_max_output_size=False, name=None, sorted_input=False,
+                               canonicalized_coordinates=False, tile_size=512):
+    """(indices, of which so many count): a fixed number of indices if padded.
+
+    Boxes [..., n, 4] and scores [..., n] of several images give indices for each, padded. What is said about the input
+    (sorted by score, corners in order) and `tile_size` change no result.
+    """
     with ops.name_scope(name, "non_max_suppression_padded"):
+        boxes = ops.convert_to_tensor(boxes, name="boxes")
+        scores = ops.convert_to_tensor(scores, name="scores")
         iou, score = _thresholds(iou_threshold=iou_threshold, score_threshold=score_threshold)
-        return gen.non_max_suppression_v4(boxes, scores, max_output_size, iou, score, pad_to_max_output_size)
+        if boxes.shape.ndims in (None, 2):
+            return gen.non_max_suppression_v4(boxes, scores, max_output_size, iou, score, pad_to_max_output_size)
+        if not pad_to_max_output_size:
+            raise ValueError("Number of dimensions of boxes can be larger than 2 only if pad_to_max_output_size is True")
+        batch = array_ops.shape(boxes)[:-2]
+
+        def of_image(one):
+            return tuple(gen.non_max_suppression_v4(*one, max_output_size, iou, score, pad_to_max_output_size=True))
+
+        indices, counts = map_fn.map_fn(
+            of_image, (array_ops.reshape(boxes, array_ops.concat([[-1], array_ops.shape(boxes)[-2:]], 0)),
+                       array_ops.reshape(scores, array_ops.concat([[-1], array_ops.shape(scores)[-1:]], 0))),
+            dtype=(dtypes.int32, dtypes.int32))
+        return (array_ops.reshape(indices, array_ops.concat([batch, [max_output_size]], 0)),
+                array_ops.reshape(counts, batch))
 
 
 def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5,

@@ -2,13 +2,15 @@
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, control_flow_ops, math_ops, random_ops
 from penstock.ops import image_checks as checks
+from penstock.ops.stateless_random_ops import stateless_random_uniform
 from penstock.platform import tf_logging as logging
 
 __all__ = [
     "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality", "adjust_saturation",
     "convert_image_dtype", "grayscale_to_rgb", "per_image_standardization", "random_brightness", "random_contrast",
     "random_hue", "random_jpeg_quality", "random_saturation", "rgb_to_grayscale", "rgb_to_yiq", "rgb_to_yuv",
-    "yiq_to_rgb", "yuv_to_rgb",
+    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_hue", "stateless_random_jpeg_quality",
+    "stateless_random_saturation", "yiq_to_rgb", "yuv_to_rgb",
 ]
 
 
@@ -107,7 +109,7 @@ def adjust_saturation(image, saturation_factor, name=None):
         return convert_image_dtype(gen.adjust_saturation(_as_float(image), saturation_factor), image.dtype)
 
 
-def adjust_jpeg_quality(image, jpeg_quality, name=None):
+def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
     """The image as it comes back from JPEG of this quality."""
     with ops.name_scope(name, "adjust_jpeg_quality", [image]):
         image = ops.convert_to_tensor(image, name="image")
@@ -116,7 +118,7 @@ def adjust_jpeg_quality(image, jpeg_quality, name=None):
         if not checks.is_tensor(jpeg_quality):
             jpeg_quality = ops.convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
         image = gen.encode_jpeg_variable_quality(image, jpeg_quality)
-        return convert_image_dtype(gen.decode_jpeg(image), dtype)
+        return convert_image_dtype(gen.decode_jpeg(image, dct_method=dct_method), dtype)
 
 
 # Adjusting at random
@@ -129,11 +131,23 @@ def _bounds(lower, upper):
         raise ValueError("lower must be non-negative.")
 
 
-def random_brightness(image, max_delta, seed=None):
-    """Brightness changed by at most max_delta."""
+def _largest_delta(max_delta, limit=float("inf")):
+    if max_delta > limit:
+        raise ValueError(f"max_delta must be <= {limit}.")
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
+
+
+def random_brightness(image, max_delta, seed=None):
+    """Brightness changed by at most max_delta."""
+    _largest_delta(max_delta)
     return adjust_brightness(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def stateless_random_brightness(image, max_delta, seed):
+    """`random_brightness` by a seed of two numbers."""
+    _largest_delta(max_delta)
+    return adjust_brightness(image, stateless_random_uniform([], seed, -max_delta, max_delta))
 
 
 def random_contrast(image, lower, upper, seed=None):
@@ -142,13 +156,22 @@ def random_contrast(image, lower, upper, seed=None):
     return adjust_contrast(image, random_ops.random_uniform([], lower, upper, seed=seed))
 
 
+def stateless_random_contrast(image, lower, upper, seed):
+    """`random_contrast` by a seed of two numbers."""
+    _bounds(lower, upper)
+    return adjust_contrast(image, stateless_random_uniform([], seed, lower, upper))
+
+
 def random_hue(image, max_delta, seed=None):
     """Hue turned by at most max_delta."""
-    if max_delta > 0.5:
-        raise ValueError("max_delta must be <= 0.5.")
-    if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
+    _largest_delta(max_delta, 0.5)
     return adjust_hue(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def stateless_random_hue(image, max_delta, seed):
+    """`random_hue` by a seed of two numbers."""
+    _largest_delta(max_delta, 0.5)
+    return adjust_hue(image, stateless_random_uniform([], seed, -max_delta, max_delta))
 
 
 def random_saturation(image, lower, upper, seed=None):
@@ -157,13 +180,30 @@ def random_saturation(image, lower, upper, seed=None):
     return adjust_saturation(image, random_ops.random_uniform([], lower, upper, seed=seed))
 
 
-def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    """The image as it comes back from JPEG of a random quality."""
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """`random_saturation` by a seed of two numbers."""
+    _bounds(lower, upper)
+    return adjust_saturation(image, stateless_random_uniform([], seed, lower, upper))
+
+
+def _qualities(min_jpeg_quality, max_jpeg_quality):
     if not (0 <= min_jpeg_quality <= 100 and 0 <= max_jpeg_quality <= 100):
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
         raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+
+
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """The image as it comes back from JPEG of a random quality."""
+    _qualities(min_jpeg_quality, max_jpeg_quality)
     quality = random_ops.random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
+    return adjust_jpeg_quality(image, quality)
+
+
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """`random_jpeg_quality` by a seed of two numbers."""
+    _qualities(min_jpeg_quality, max_jpeg_quality)
+    quality = stateless_random_uniform([], seed, min_jpeg_quality, max_jpeg_quality, dtype=dtypes.int32)
     return adjust_jpeg_quality(image, quality)
 
 

@@ -66,7 +66,7 @@ def _gaussian_window(size, sigma):
     return array_ops.reshape(window, shape=[size, size, 1, 1])
 
 
-def _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2):
+def _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2, index_map=False):
     filter_size = constant_op.constant(filter_size, dtype=dtypes.int32)
     filter_sigma = constant_op.constant(filter_sigma, dtype=img1.dtype)
     shape1, shape2 = array_ops.shape_n([img1, img2])
@@ -85,18 +85,19 @@ def _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2):
 
     luminance, contrast = _luminance_and_contrast(img1, img2, reducer, max_val, k1, k2)
     axes = constant_op.constant([-3, -2], dtype=dtypes.int32)
-    return math_ops.reduce_mean(luminance * contrast, axes), math_ops.reduce_mean(contrast, axes)
+    similarity = luminance * contrast
+    return similarity if index_map else math_ops.reduce_mean(similarity, axes), math_ops.reduce_mean(contrast, axes)
 
 
-def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
-    """Structural similarity."""
+def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
+    """Structural similarity: one number for each pair of images, or (`return_index_map`) one for each place."""
     _, _, checks = compatible_shapes(img1, img2)
     with ops.control_dependencies(checks):
         img1 = array_ops.identity(img1)
     max_val = convert_image_dtype(math_ops.cast(max_val, img1.dtype), dtypes.float32)
     img1 = convert_image_dtype(img1, dtypes.float32)
     img2 = convert_image_dtype(img2, dtypes.float32)
-    by_channel, _ = _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2)
+    by_channel, _ = _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2, return_index_map)
     return math_ops.reduce_mean(by_channel, [-1])
 
 

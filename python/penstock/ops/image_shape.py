@@ -1,13 +1,16 @@
 """Images turned, cropped, padded and brought to another size."""
+import functools
+
 from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, cond, control_flow_ops, math_ops, random_ops
+from penstock.ops import array_ops, cond, control_flow_ops, math_ops, random_ops, stateless_random_ops
 from penstock.ops import image_checks as checks
 
 __all__ = [
     "ResizeMethod", "ResizeMethodV1", "central_crop", "crop_to_bounding_box", "flip_left_right", "flip_up_down",
     "pad_to_bounding_box", "random_flip_left_right", "random_flip_up_down", "resize_bicubic", "resize_bilinear",
     "resize_image_with_crop_or_pad", "resize_image_with_pad", "resize_image_with_pad_v1", "resize_image_with_pad_v2",
-    "resize_images", "resize_images_v2", "resize_nearest_neighbor", "rot90", "transpose", "transpose_image",
+    "resize_images", "resize_images_v2", "resize_nearest_neighbor", "rot90", "stateless_random_flip_left_right",
+    "stateless_random_flip_up_down", "transpose", "transpose_image",
 ]
 
 
@@ -26,18 +29,18 @@ def _require_3_or_4(rank):
         raise ValueError("'image' must have either 3 or 4 dimensions.")
 
 
-def _random_flip(image, axis, seed, scope_name):
+def _random_flip(image, axis, random_uniform, scope_name):
     with ops.name_scope(None, scope_name, [image]) as scope:
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
         rank = image.get_shape().ndims
         _require_3_or_4(rank)
         if rank != 4:
-            number = random_ops.random_uniform([], 0, 1.0, seed=seed)
+            number = random_uniform([])
             result = cond.cond(math_ops.less(number, 0.5), lambda: array_ops.reverse(image, [axis]), lambda: image,
                                name=scope)
             return _with_flip_shape(image, result)
         batch = array_ops.shape(image)[0]
-        numbers = random_ops.random_uniform([batch], 0, 1.0, seed=seed)
+        numbers = random_uniform([batch])
         flips = math_ops.round(array_ops.reshape(numbers, [batch, 1, 1, 1]))
         flips = math_ops.cast(flips, image.dtype)
         flipped = array_ops.reverse(image, [axis + 1])
@@ -46,12 +49,24 @@ def _random_flip(image, axis, seed, scope_name):
 
 def random_flip_up_down(image, seed=None):
     """Images upside down, each with a chance of one half."""
-    return _random_flip(image, 0, seed, "random_flip_up_down")
+    return _random_flip(image, 0, functools.partial(random_ops.random_uniform, seed=seed), "random_flip_up_down")
 
 
 def random_flip_left_right(image, seed=None):
     """Images mirrored, each with a chance of one half."""
-    return _random_flip(image, 1, seed, "random_flip_left_right")
+    return _random_flip(image, 1, functools.partial(random_ops.random_uniform, seed=seed), "random_flip_left_right")
+
+
+def stateless_random_flip_up_down(image, seed):
+    """`random_flip_up_down` by a seed of two numbers."""
+    draw = functools.partial(stateless_random_ops.stateless_random_uniform, seed=seed)
+    return _random_flip(image, 0, draw, "stateless_random_flip_up_down")
+
+
+def stateless_random_flip_left_right(image, seed):
+    """`random_flip_left_right` by a seed of two numbers."""
+    draw = functools.partial(stateless_random_ops.stateless_random_uniform, seed=seed)
+    return _random_flip(image, 1, draw, "stateless_random_flip_left_right")
 
 
 def _flip(image, axis, scope_name):

@@ -53,7 +53,7 @@ class Constant(Initializer):
     """One value, or values of exactly the right number."""
     _config = ("value",)
 
-    def __init__(self, value=0):
+    def __init__(self, value=0, support_partition=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError("Invalid type for initial value: %s (expected Python scalar, list or tuple of values, or "
                             "numpy.ndarray)." % type(value))

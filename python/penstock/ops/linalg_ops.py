@@ -135,7 +135,7 @@ def _diagonal_matrix_size(diagonals):
 
 
 def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
-                      partial_pivoting=True):
+                      partial_pivoting=True, perturb_singular=False):
     """Solves systems with tridiagonal matrices, given as [..., 3, n], three tensors or whole matrices."""
     if diagonals_format == "sequence":
         diagonals = _stacked_diagonals(diagonals)
@@ -167,7 +167,8 @@ def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=
     if left and right and left != right:
         raise ValueError("Expected number of left-hand sided and right-hand sides to be equal, "
                          f"got {left} and {right}")
-    result = gen.tridiagonal_solve(diagonals, rhs, partial_pivoting=partial_pivoting, name=name)
+    result = gen.tridiagonal_solve(diagonals, rhs, partial_pivoting=partial_pivoting,
+                                   perturb_singular=perturb_singular, name=name)
     if vectors:
         return array_ops.squeeze(result, -1)
     return array_ops.matrix_transpose(result) if transpose_rhs else result

@@ -17,9 +17,11 @@ _RAGGED = "penstock.ops.ragged.ragged_tensor"
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
-           name=None):
+           name=None, fn_output_signature=None):
     """fn(x) for each x of `elems` along their first dimension, along a new first dimension. `dtype`: types of what `fn`
-    returns, where they are not those of `elems`."""
+    returns, where they are not those of `elems`; `fn_output_signature` is its newer name and may hold specs."""
+    if fn_output_signature is not None:
+        dtype = _types_of(fn_output_signature)
     if not callable(fn):
         raise TypeError("fn must be callable.")
     if isinstance(elems, sparse_tensor.SparseTensor):
@@ -65,6 +67,10 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         return outputs.packed(stacked)
 
 
+def _types_of(signature):
+    return nest.map_structure(lambda spec: spec.dtype if isinstance(spec, tensor_spec.TensorSpec) else spec, signature)
+
+
 def _of_rows(elems):
     """What map_fn's results are unless it is said: like the elements, so ragged where these are."""
     from penstock.ops.ragged import ragged_tensor, ragged_tensor_spec
@@ -79,10 +85,9 @@ def _of_rows(elems):
 
 def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
               name=None, fn_output_signature=None):
-    """`map_fn`; `fn_output_signature` is the newer name of `dtype` and may hold specs of tensors."""
+    """`map_fn`, whose results of ragged elements are ragged."""
     if fn_output_signature is not None:
-        dtype = nest.map_structure(lambda spec: spec.dtype if isinstance(spec, tensor_spec.TensorSpec) else spec,
-                                   fn_output_signature)
+        dtype = _types_of(fn_output_signature)
     if dtype is None and _RAGGED in sys.modules:
         dtype = _of_rows(elems)
     return map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)

@@ -22,8 +22,15 @@ def _product_of_matrices(transpose_a, transpose_b):
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
-           b_is_sparse=False, name=None):
-    """The product of matrices, or of batches of them whose other dimensions broadcast."""
+           b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
+    """The product of matrices, or of batches of them whose other dimensions broadcast.
+
+    The type of the product is that of its factors, unless `output_type` says int32 for int8 ones. `grad_a` and `grad_b`
+    say for a compiler that a factor is a gradient, and change nothing.
+    """
+    if output_type is not None:
+        return _product_of_type(dtypes.as_dtype(output_type), a, b, transpose_a, transpose_b, adjoint_a, adjoint_b,
+                                a_is_sparse, b_is_sparse, name)
     if _core.executes_eagerly() and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
         product = _product_of_matrices(bool(transpose_a), bool(transpose_b))(a, b)
         if product is not NotImplemented:
@@ -52,6 +59,15 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
                                          a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=name)
             return cast(product, dtypes.bfloat16) if kinds == {dtypes.bfloat16} else product
         return gen.mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+
+
+def _product_of_type(output_type, a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name):
+    a, b = ops.convert_to_tensor(a, name="a"), ops.convert_to_tensor(b, name="b")
+    if output_type in (a.dtype, b.dtype) and not {a.dtype, b.dtype} & {dtypes.int8, dtypes.uint8}:
+        return matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name=name)
+    a, b = (conj(x) if adjoint else x for x, adjoint in ((a, adjoint_a), (b, adjoint_b)))
+    return gen.batch_mat_mul_v3(a, b, Tout=output_type, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b,
+                                name=name)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):

@@ -257,13 +257,13 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 
 def _sparse_segment(kind, doc):
-    def reduce(data, indices, segment_ids, name=None, num_segments=None):
+    def reduce(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
         if num_segments is None:
             return getattr(gen, "sparse_segment_" + kind)(data, indices, segment_ids, name=name)
         return getattr(gen, f"sparse_segment_{kind}_with_num_segments")(data, indices, segment_ids, num_segments,
                                                                         name=name)
 
-    def reduce_v2(data, indices, segment_ids, num_segments=None, name=None):
+    def reduce_v2(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
         return reduce(data, indices, segment_ids, name, num_segments)
 
     name = "sparse_segment_" + kind

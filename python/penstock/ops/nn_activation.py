@@ -207,9 +207,9 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
 # The greatest
 
 
-def top_k(input, k=1, sorted=True, name=None):
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """(values, indices) of the k greatest elements of the last dimension."""
-    return gen.top_kv2(input, k=k, sorted=sorted, name=name)
+    return gen.top_kv2(input, k=k, sorted=sorted, index_type=index_type, name=name)
 
 
 def nth_element(input, n, reverse=False, name=None):

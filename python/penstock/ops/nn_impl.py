@@ -29,16 +29,33 @@ def gelu(features, approximate=False, name=None):
 
 
 @custom_gradient.custom_gradient
-def swish(features):
-    """x * sigmoid(x). The gradient computes the sigmoid anew rather than keep it."""
-    features = ops.convert_to_tensor(features, name="features")
-
+def _swish(features):
     def grad(dy):
         with ops.control_dependencies([dy]):
             gate = math_ops.sigmoid(features)
         return dy * (gate * (1.0 + features * (1.0 - gate)))
 
     return features * math_ops.sigmoid(features), grad
+
+
+def swish(features, beta=1.0):
+    """x * sigmoid(beta * x). The gradient computes the sigmoid anew rather than keep it."""
+    features = ops.convert_to_tensor(features, name="features")
+    if isinstance(beta, (int, float)) and beta == 1.0:
+        return _swish(features)
+    return _swish_of_slope(features, ops.convert_to_tensor(beta, dtype=features.dtype, name="beta"))
+
+
+@custom_gradient.custom_gradient
+def _swish_of_slope(features, beta):
+    def grad(dy):
+        with ops.control_dependencies([dy]):
+            gate = math_ops.sigmoid(beta * features)
+        slope = gate * (1.0 - gate)
+        of_beta = math_ops.reduce_sum(dy * math_ops.square(features) * slope)
+        return dy * (gate + beta * features * slope), of_beta
+
+    return features * math_ops.sigmoid(beta * features), grad
 
 
 # Norms
@@ -241,18 +258,26 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
-                     name=None):
-    """(normalised x, mean, variance) by one op; in training the batch's own mean and variance are used."""
+                     name=None, exponential_avg_factor=1.0):
+    """(normalised x, mean, variance) by one op; in training the batch's own mean and variance are used.
+
+    With a factor below 1, `mean` and `variance` are what was averaged before, and the results their next values.
+    """
     x = ops.convert_to_tensor(x, name="input")
     scale = ops.convert_to_tensor(scale, name="scale")
     offset = ops.convert_to_tensor(offset, name="offset")
-    if is_training and (mean is not None or variance is not None):
+    averaged = not isinstance(exponential_avg_factor, (int, float)) or exponential_avg_factor != 1.0
+    if is_training and not averaged and (mean is not None or variance is not None):
         raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+    if (not is_training or averaged) and (mean is None or variance is None):
+        raise ValueError("Both mean and variance must be a 1D tensor when is_training is False or "
+                         f"exponential_avg_factor != 1.0. Got mean {mean!r} and variance {variance!r}")
     mean = constant_op.constant([]) if mean is None else mean
     variance = constant_op.constant([]) if variance is None else variance
     epsilon = max(epsilon, 1.001e-5)  # what cuDNN demands
     outputs = gen.fused_batch_norm_v3(x, scale, offset, mean, variance, epsilon=epsilon, data_format=data_format,
-                                      is_training=is_training, name=name)
+                                      is_training=is_training, exponential_avg_factor=exponential_avg_factor,
+                                      name=name)
     return tuple(outputs)[:3]
 
 

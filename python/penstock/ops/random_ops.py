@@ -1,4 +1,6 @@
 """Random numbers whose seeds follow from the graph's seed and the number of ops made so far."""
+import functools
+
 import numpy as np
 
 from penstock.framework import dtypes, gen, ops, random_seed, tensor_util
@@ -83,7 +85,12 @@ def random_shuffle(value, seed=None, name=None):
 
 def random_crop(value, size, seed=None, name=None):
     """A slice of the given size at a random place."""
-    with ops.name_scope(name, "random_crop", [value, size]) as name:
+    return crop_at_random(functools.partial(random_uniform, seed=seed), value, size, name, "random_crop")
+
+
+def crop_at_random(draw, value, size, name, scope):
+    """`random_crop`, where `draw(shape, dtype=, maxval=)` gives numbers that are uniformly distributed."""
+    with ops.name_scope(name, scope, [value, size]) as name:
         value = ops.convert_to_tensor(value, name="value")
         size = ops.convert_to_tensor(size, dtype=dtypes.int32, name="size")
         shape = array_ops.shape(value)
@@ -91,7 +98,7 @@ def random_crop(value, size, seed=None, name=None):
                                         ["Need value.shape >= size, got ", shape, size], summarize=1000)
         shape = control_flow_ops.with_dependencies([check], shape)
         limit = shape - size + 1
-        numbers = random_uniform(array_ops.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed)
+        numbers = draw(array_ops.shape(shape), dtype=size.dtype, maxval=size.dtype.max)
         return array_ops.slice(value, numbers % limit, size, name=name)
 
 

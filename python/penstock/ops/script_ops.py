@@ -126,11 +126,12 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     return _call_as_op(func, inp, Tout, gen.py_func if stateful else gen.py_func_stateless, name)
 
 
-def numpy_function(func, inp, Tout, name=None):
-    """`py_func` of a function with state."""
-    if ops.executing_eagerly():
-        return _call_at_once(func, inp, Tout)
-    return _call_as_op(func, inp, Tout, gen.py_func, name)
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """`py_func`; without a function, a decorator for one."""
+    if func is None:
+        return lambda decorated: functools.wraps(decorated)(
+            lambda *args: py_func(decorated, args, Tout, stateful=stateful, name=name))
+    return py_func(func, inp, Tout, stateful=stateful, name=name)
 
 
 class _EagerFunction:

@@ -1,9 +1,10 @@
 """Arithmetic of sparse tensors: sums, reductions, products, crosses."""
 from penstock.framework import dtypes, gen, ops, sparse_tensor
-from penstock.ops import array_ops, math_ops
+from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.arguments import pick
 
 __all__ = [
+    "map_values",
     "sparse_add", "sparse_add_v2", "sparse_cross", "sparse_cross_hashed", "sparse_dense_cwise_add", "sparse_maximum",
     "sparse_minimum", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_max_v2", "sparse_reduce_sum",
     "sparse_reduce_sum_sparse", "sparse_reduce_sum_v2", "sparse_softmax", "sparse_tensor_dense_matmul",
@@ -118,9 +119,40 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=N
                                                adjoint_b=adjoint_b)
 
 
-def sparse_cross(inputs, name=None):
-    """For each row all combinations of one value from each input, as strings."""
-    return _cross(inputs, False, 0, None, name)
+def map_values(op, *args, **kwargs):
+    """`op` of the values of sparse tensors, which must be at the same places, as a sparse tensor."""
+    sparse = []
+
+    def values(x):
+        if not isinstance(x, sparse_tensor.SparseTensor):
+            return x
+        sparse.append(x)
+        return x.values
+
+    args, kwargs = [values(x) for x in args], {name: values(x) for name, x in kwargs.items()}
+    if not sparse:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    first = sparse[0]
+    checks = [check_ops.assert_equal(getattr(x, part), getattr(first, part), message=f"{part} of sparse tensors differ")
+              for x in sparse[1:] for part in ("indices", "dense_shape")]
+    with ops.control_dependencies([check for check in checks if check is not None]):
+        return sparse_tensor.SparseTensor(first.indices, op(*args, **kwargs), first.dense_shape)
+
+
+def sparse_cross(inputs, name=None, separator=None):
+    """For each row all combinations of one value from each input, as strings joined by "_X_" or the separator."""
+    if separator is None:
+        return _cross(inputs, False, 0, None, name)
+    sparse, dense, _ = _cross_inputs(inputs)
+    texts = [_as_text(x) for x in dense]
+    result = gen.sparse_cross_v2([x.indices for x in sparse], [_as_text(x.values) for x in sparse],
+                                 [x.dense_shape for x in sparse], texts,
+                                 ops.convert_to_tensor(separator, dtype=dtypes.string, name="sep"), name=name)
+    return sparse_tensor.SparseTensor(*result)
+
+
+def _as_text(x):
+    return x if x.dtype == dtypes.string else gen.as_string(x)
 
 
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
@@ -128,7 +160,8 @@ def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     return _cross(inputs, True, num_buckets, hash_key, name)
 
 
-def _cross(inputs, hashed, num_buckets, hash_key, name):
+def _cross_inputs(inputs):
+    """(sparse inputs, dense inputs, string or int64: what all of them can be)"""
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     if not all(isinstance(x, (sparse_tensor.SparseTensor, ops.Tensor)) for x in inputs):
@@ -136,7 +169,12 @@ def _cross(inputs, hashed, num_buckets, hash_key, name):
     sparse = [x for x in inputs if isinstance(x, sparse_tensor.SparseTensor)]
     dense = [x for x in inputs if not isinstance(x, sparse_tensor.SparseTensor)]
     values = [x.values for x in sparse]
-    kind = dtypes.string if all(x.dtype == dtypes.string for x in values + dense) else dtypes.int64
+    return sparse, dense, dtypes.string if all(x.dtype == dtypes.string for x in values + dense) else dtypes.int64
+
+
+def _cross(inputs, hashed, num_buckets, hash_key, name):
+    sparse, dense, kind = _cross_inputs(inputs)
+    values = [x.values for x in sparse]
 
     def plain(x):
         return x if x.dtype == dtypes.string else math_ops.cast(x, dtypes.int64)

@@ -3,10 +3,10 @@ import logging
 import re
 import string
 
-from penstock.framework import gen, ops
+from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
 
-__all__ = ["bessel_i0", "bessel_i1", "einsum", "lbeta"]
+__all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta"]
 
 
 def lbeta(x, name=None):
@@ -15,6 +15,15 @@ def lbeta(x, name=None):
         x = ops.convert_to_tensor(x, name="x")
         product = math_ops.reduce_sum(gen.lgamma(x), axis=[-1])
         return product - gen.lgamma(math_ops.reduce_sum(x, axis=[-1]))
+
+
+def erfcinv(x, name=None):
+    """The inverse of erfc."""
+    with ops.name_scope(name, "erfcinv", [x]):
+        x = ops.convert_to_tensor(x, name="x")
+        if x.dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64):
+            raise TypeError(f"x.dtype={x.dtype} is not handled.")
+        return -gen.ndtri(0.5 * x) * 0.5 ** 0.5
 
 
 def bessel_i0(x, name=None):

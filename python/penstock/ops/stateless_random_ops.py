@@ -1,19 +1,34 @@
 """Random numbers that depend on nothing but their seed argument."""
+import functools
+
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.framework import dtypes, errors, gen, ops, tensor_util
+from penstock.ops import array_ops
 from penstock.ops.arguments import made_function
-from penstock.ops.random_ops import uniform_type_and_limit
+from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
 
-__all__ = ["stateless_categorical", "stateless_multinomial", "stateless_random_binomial", "stateless_random_gamma",
-           "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
+__all__ = ["fold_in", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial", "stateless_random_binomial", "stateless_random_gamma",
+           "stateless_random_crop", "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
            "stateless_truncated_normal"]
 
 __getattr__ = made_function(__name__)
 
 
-def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+def check_algorithm(alg):
+    """ValueError or InvalidArgumentError unless an algorithm (name, number or `Algorithm`) is the CPU's, which is Philox."""
+    if alg != "auto_select":
+        from penstock.ops.stateful_random_ops import Algorithm, convert_alg_to_int
+        number = convert_alg_to_int(alg)
+        if not tensor_util.is_tensor(number) and number not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
+            raise errors.InvalidArgumentError(None, None, f"Unsupported algorithm id: {number}")
+
+
+def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"):
     """Numbers spread evenly over [minval, maxval)."""
+    check_algorithm(alg)
+    if minval is None and maxval is None:
+        return _any_integer(shape, seed, dtypes.as_dtype(dtype), name)
     dtype, maxval = uniform_type_and_limit(dtype, maxval)
     with ops.name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
         shape = tensor_util.shape_tensor(shape)
@@ -25,6 +40,43 @@ def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.fl
         return gen.add(numbers * (maxval - minval), minval, name=name)
 
 
+def _any_integer(shape, seed, dtype, name):
+    """Integers from all that a type has."""
+    if dtype not in (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes when `minval` is None are int32, "
+                         "int64, uint32 and uint64.")
+    with ops.name_scope(name, "stateless_random_uniform", [shape, seed]) as name:
+        return gen.stateless_random_uniform_full_int(tensor_util.shape_tensor(shape), seed, dtype=dtype, name=name)
+
+
+def split(seed, num=2, alg="auto_select"):
+    """`num` seeds from one, as rows; what they make looks independent."""
+    seed = ops.convert_to_tensor(seed)
+    return stateless_random_uniform([num, 2], seed, minval=None, maxval=None, dtype=seed.dtype, alg=alg)
+
+
+def fold_in(seed, data, alg="auto_select"):
+    """A seed from a seed and a number."""
+    data = ops.convert_to_tensor(data)
+    first = stateless_random_uniform([], seed, minval=None, maxval=None, dtype=data.dtype, alg=alg)
+    return array_ops.stack([first, data])
+
+
+def stateless_shuffle(value, seed, alg="auto_select", name=None):
+    """The rows of `value` in another order."""
+    from penstock.ops.stateful_random_ops import Algorithm
+    check_algorithm(alg)
+    with ops.name_scope(name, "stateless_shuffle", [value, seed]) as name:
+        key, counter = gen.stateless_random_get_key_counter(seed)
+        return gen.stateless_shuffle(value, key, counter, Algorithm.PHILOX.value, name=name)
+
+
+def stateless_random_crop(value, size, seed, name=None):
+    """A slice of the given size at a place that the seed gives."""
+    draw = functools.partial(stateless_random_uniform, seed=seed)
+    return crop_at_random(draw, value, size, name, "random_crop")
+
+
 def _normal(op, shape, seed, mean, stddev, dtype, name):
     shape = tensor_util.shape_tensor(shape)
     mean = ops.convert_to_tensor(mean, dtype=dtype, name="mean")
@@ -32,14 +84,16 @@ def _normal(op, shape, seed, mean, stddev, dtype, name):
     return gen.add(op(shape, seed, dtype=dtype) * stddev, mean, name=name)
 
 
-def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
     """Normally distributed numbers."""
+    check_algorithm(alg)
     with ops.name_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as name:
         return _normal(gen.stateless_random_normal, shape, seed, mean, stddev, dtype, name)
 
 
-def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
     """Normally distributed numbers, those further than two deviations from the mean drawn again."""
+    check_algorithm(alg)
     with ops.name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as name:
         return _normal(gen.stateless_truncated_normal, shape, seed, mean, stddev, dtype, name)
 

@@ -240,8 +240,11 @@ def _refuse_graph_tensors(inside_function, **kwargs):
                              (name, value, advice))
 
 
-def create_file_writer_v2(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
-    """A writer of an event file in a directory."""
+def create_file_writer_v2(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,
+                          experimental_trackable=False, experimental_mesh=None):
+    """A writer of an event file in a directory. `experimental_trackable` changes nothing."""
+    if experimental_mesh is not None:
+        raise NotImplementedError("summaries are not written from a mesh of devices (DTensor)")
     if logdir is None:
         raise ValueError("logdir cannot be None")
     inside_function = ops.inside_function()

@@ -1,4 +1,5 @@
 """tf.test."""
+import functools
 import os
 import sys
 import tempfile
@@ -6,7 +7,8 @@ import unittest
 from unittest import mock  # noqa: F401
 
 from penstock.framework.test_util import (  # noqa: F401
-    TensorFlowTestCase as TestCase, assert_equal_graph_def, gpu_device_name, is_gpu_available)
+    TensorFlowTestCase as TestCase, assert_equal_graph_def, assert_equal_graph_def_v2, gpu_device_name,
+    is_gpu_available)
 
 
 def main(argv=None):
@@ -42,24 +44,79 @@ def is_built_with_gpu_support():
     return is_built_with_cuda()
 
 
+def is_built_with_xla():
+    """Whether this build has XLA."""
+    return False
+
+
+def is_cpu_target_available(target):
+    """Whether code is made for this kind of processor (of those that a compiler would be asked for)."""
+    return target in ("x86_64", "aarch64") and target == os.uname().machine
+
+
+def disable_with_predicate(pred, skip_message):
+    """Decorator of a test that is skipped, with the message, where `pred()` is true when it is called."""
+    def decorate(method):
+        @functools.wraps(method)
+        def maybe(self, *args, **kwargs):
+            return self.skipTest(skip_message) if pred() else method(self, *args, **kwargs)
+        return maybe
+    return decorate
+
+
+def with_eager_op_as_function(cls=None, only_as_function=False):
+    """Decorator of tests, which stay as they are: eager ops run in one way only."""
+    return cls if cls is not None else with_eager_op_as_function
+
+
+def benchmark_config():
+    """The ConfigProto of benchmarks: nothing is rewritten that an experiment would switch on."""
+    from penstock.proto import config_pb2, rewriter_config_pb2
+    config = config_pb2.ConfigProto()
+    config.graph_options.rewrite_options.dependency_optimization = rewriter_config_pb2.RewriterConfig.OFF
+    return config
+
+
+def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
+    """(servers of workers, servers of parameters) of one cluster, all in this process."""
+    import socket
+    from penstock.training import server_lib
+    ports = []
+    for _ in range(num_workers + num_ps):
+        with socket.socket() as probe:
+            probe.bind(("localhost", 0))
+            ports.append(probe.getsockname()[1])
+    addresses = [f"localhost:{port}" for port in ports]
+    cluster = server_lib.ClusterSpec({"worker": addresses[:num_workers], "ps": addresses[num_workers:]})
+
+    def servers(job, count, config):
+        return [server_lib.Server(cluster, job_name=job, task_index=i, protocol=protocol, config=config, start=True)
+                for i in range(count)]
+
+    return servers("worker", num_workers, worker_config), servers("ps", num_ps, ps_config)
+
+
 class Benchmark:
     """Base class of benchmarks: methods named benchmark* report times."""
 
-    def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None):
+    def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None,
+                         metrics=None):
         """Prints a result."""
         print({k: v for k, v in locals().items() if k != "self" and v is not None})
 
 
-def compute_gradient(*args, **kwargs):
+def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=0.001, init_targets=None, extra_feed_dict=None):
     """The theoretical and the numeric Jacobian."""
     from penstock.ops import gradient_checker
-    return gradient_checker.compute_gradient(*args, **kwargs)
+    return gradient_checker.compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
 
 
-def compute_gradient_error(*args, **kwargs):
+def compute_gradient_error(x, x_shape, y, y_shape, x_init_value=None, delta=0.001, init_targets=None,
+                           extra_feed_dict=None):
     """The largest difference between the theoretical and the numeric Jacobian."""
     from penstock.ops import gradient_checker
-    return gradient_checker.compute_gradient_error(*args, **kwargs)
+    return gradient_checker.compute_gradient_error(x, x_shape, y, y_shape, x_init_value, delta, init_targets,
+                                                   extra_feed_dict)
 
 
 class StubOutForTesting:

@@ -4,8 +4,5 @@ this package as tf.profiler."""
 
 def __getattr__(name):
     from penstock.api import version_two
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(version_two.root.profiler, name)
-    version_two.switch()
+    value = globals()[name] = version_two.of_package(__name__, name)
     return value

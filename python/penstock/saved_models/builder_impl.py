@@ -133,8 +133,8 @@ class _SavedModelBuilder:
         self._tag_and_add_meta_graph(meta_graph_def, tags, signature_def_map)
         self._has_saved_variables = True
 
-    def save(self, as_text=False):
-        """Writes saved_model.pb (or .pbtxt), whole or not at all; gives its path."""
+    def save(self, as_text=False, experimental_image_format=False, experimental_image_writer_options=None):
+        """Writes saved_model.pb (or .pbtxt), whole or not at all; gives its path. The other arguments are ignored."""
         if not file_io.file_exists(self._export_dir):
             file_io.recursive_create_dir(self._export_dir)
         name = constants.SAVED_MODEL_FILENAME_PBTXT if as_text else constants.SAVED_MODEL_FILENAME_PB

@@ -7,14 +7,16 @@ from penstock.saved_models import signature_constants as names
 from penstock.saved_models import utils_impl as utils
 
 
-def build_signature_def(inputs=None, outputs=None, method_name=None):
-    """A SignatureDef of {name: TensorInfo}."""
+def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):
+    """A SignatureDef of {name: TensorInfo}, and of {name: TensorProto} for inputs that may be left out."""
     signature = meta_graph_pb2.SignatureDef()
     for ours, given in ((signature.inputs, inputs), (signature.outputs, outputs)):
         for name in given or ():
             ours[name].CopyFrom(given[name])
     if method_name is not None:
         signature.method_name = method_name
+    for name in defaults or ():
+        signature.defaults[name].CopyFrom(defaults[name])
     return signature
 
 

@@ -261,7 +261,7 @@ class CheckpointSaverHook(session_run_hook.SessionRunHook):
     """Saves a checkpoint every so many steps or seconds, at the first step and at the end."""
 
     def __init__(self, checkpoint_dir, save_secs=None, save_steps=None, saver=None, checkpoint_basename="model.ckpt",
-                 scaffold=None, listeners=None):
+                 scaffold=None, listeners=None, save_graph_def=True):
         logging.info("Create CheckpointSaverHook.")
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
@@ -272,6 +272,7 @@ class CheckpointSaverHook(session_run_hook.SessionRunHook):
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = listeners or []
         self._steps_per_run = 1
+        self._save_graph_def = save_graph_def
 
     def _set_steps_per_run(self, steps_per_run):
         self._steps_per_run = steps_per_run
@@ -286,7 +287,8 @@ class CheckpointSaverHook(session_run_hook.SessionRunHook):
         global_step = session.run(self._global_step_tensor)
         graph = ops.get_default_graph()
         # Here and not in `begin`: other hooks may still have added to the graph.
-        training_util.write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
+        if self._save_graph_def:
+            training_util.write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
         saver_def = self._get_saver().saver_def if self._get_saver() else None
         meta_graph_def = meta_graph.create_meta_graph_def(graph_def=graph.as_graph_def(add_shapes=True),
                                                           saver_def=saver_def)

@@ -11,7 +11,7 @@ class FtrlOptimizer(optimizer.KernelOptimizer):
 
     def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
-                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0):
+                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0, beta=None):
         super().__init__(use_locking, name)
         for value, what in ((initial_accumulator_value, "initial_accumulator_value"),
                             (-learning_rate_power, None),
@@ -26,7 +26,9 @@ class FtrlOptimizer(optimizer.KernelOptimizer):
         self._learning_rate_power = learning_rate_power
         self._initial_accumulator_value = initial_accumulator_value
         self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
+        # Paper: beta is added to the root of the accumulator, which is L2 of beta / (2 * learning rate).
+        self._l2_regularization_strength = l2_regularization_strength + (
+            beta / (2.0 * learning_rate) if beta is not None else 0.0)
         self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
         self._learning_rate_tensor = None
         self._learning_rate_power_tensor = None

@@ -31,7 +31,7 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
                              chief_only_hooks=None, save_checkpoint_secs=USE_DEFAULT, save_summaries_steps=USE_DEFAULT,
                              save_summaries_secs=USE_DEFAULT, config=None, stop_grace_period_secs=120,
                              log_step_count_steps=100, max_wait_secs=7200, save_checkpoint_steps=USE_DEFAULT,
-                             summary_dir=None):
+                             summary_dir=None, save_graph_def=True):
     """A MonitoredSession for training.
 
     The chief initializes or restores the model and writes checkpoints and summaries; other workers wait for it.
@@ -68,7 +68,8 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
                 output_dir=summary_dir))
     if checkpoint_dir and _is_set(save_checkpoint_steps, save_checkpoint_secs):
         all_hooks.append(basic_session_run_hooks.CheckpointSaverHook(
-            checkpoint_dir, save_steps=save_checkpoint_steps, save_secs=save_checkpoint_secs, scaffold=scaffold))
+            checkpoint_dir, save_steps=save_checkpoint_steps, save_secs=save_checkpoint_secs, scaffold=scaffold,
+            save_graph_def=save_graph_def))
     all_hooks.extend(hooks or [])
     return MonitoredSession(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
 
@@ -94,7 +95,8 @@ class _ScaffoldSessionCreator(SessionCreator):
         if not self._session_manager:
             self._session_manager = sm.SessionManager(
                 local_init_op=self._scaffold.local_init_op, ready_op=self._scaffold.ready_op,
-                ready_for_local_init_op=self._scaffold.ready_for_local_init_op, graph=ops.get_default_graph())
+                ready_for_local_init_op=self._scaffold.ready_for_local_init_op, graph=ops.get_default_graph(),
+                local_init_feed_dict=self._scaffold.local_init_feed_dict)
         return self._session_manager
 
 

@@ -30,15 +30,15 @@ class Scaffold:
     Args:
       init_op: Initializes the model, fed with `init_feed_dict`; then `init_fn(scaffold, session)` is called.
       ready_op, ready_for_local_init_op: Give the names of variables that are not initialized.
-      local_init_op: Runs in each new session.
+      local_init_op: Runs in each new session, fed with `local_init_feed_dict`.
       copy_from_scaffold: Where to take what is not given.
     """
 
     def __init__(self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
-                 local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None):
+                 local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict=None):
         given = dict(init_op=init_op, init_feed_dict=init_feed_dict, user_init_fn=init_fn, ready_op=ready_op,
                      ready_for_local_init_op=ready_for_local_init_op, local_init_op=local_init_op,
-                     summary_op=summary_op, saver=saver)
+                     summary_op=summary_op, saver=saver, local_init_feed_dict=local_init_feed_dict)
         if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):
             raise TypeError("copy_from_scaffold is not a Scaffold instance.")
         for name, value in given.items():
@@ -91,6 +91,11 @@ class Scaffold:
     def local_init_op(self):
         """Runs in each new session."""
         return self._local_init_op
+
+    @property
+    def local_init_feed_dict(self):
+        """What `local_init_op` is fed with."""
+        return self._local_init_feed_dict
 
     @property
     def summary_op(self):

@@ -20,14 +20,14 @@ class SessionManager:
     """Makes sessions of a graph: restores a checkpoint or runs initializers, and checks that the model is ready.
 
     Args:
-      local_init_op: Runs in each new session, also after restoring.
+      local_init_op: Runs in each new session, also after restoring, fed with `local_init_feed_dict`.
       ready_op: Gives the names of variables that are not initialized.
       ready_for_local_init_op: The same for those that `local_init_op` needs.
       recovery_wait_secs: How long to wait between looks at a checkpoint or session of another process.
     """
 
     def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None,
-                 recovery_wait_secs=30, local_init_run_options=None):
+                 recovery_wait_secs=30, local_init_run_options=None, local_init_feed_dict=None):
         self._local_init_op = local_init_op
         self._ready_op = ready_op
         self._ready_for_local_init_op = ready_for_local_init_op
@@ -35,6 +35,7 @@ class SessionManager:
         self._recovery_wait_secs = recovery_wait_secs
         self._target = None
         self._local_init_run_options = local_init_run_options
+        self._local_init_feed_dict = local_init_feed_dict
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op , "
                              "ready_for_local_init_op [%s]" % ready_for_local_init_op)
@@ -142,7 +143,7 @@ class SessionManager:
         if not ready:
             return False, why
         logging.info("Running local_init_op.")
-        sess.run(self._local_init_op, options=self._local_init_run_options)
+        sess.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
         logging.info("Done running local_init_op.")
         return True, None
 

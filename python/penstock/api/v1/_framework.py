@@ -2,7 +2,7 @@
 FROM = {
     "framework.load_library": "load_file_system_library load_library load_op_library",
     "framework.ops": """
-        Graph GraphKeys IndexedSlices NotDifferentiable NoGradient Operation RegisterGradient Tensor add_to_collection
+        Graph GraphKeys IndexedSlices NotDifferentiable NoGradient no_gradient=NotDifferentiable Operation RegisterGradient Tensor add_to_collection
         add_to_collections colocate_with container control_dependencies convert_to_tensor
         convert_to_tensor_or_indexed_slices device get_collection get_collection_ref get_default_graph
         get_default_session init_scope name_scope op_scope register_tensor_conversion_function reset_default_graph""",
@@ -16,13 +16,13 @@ FROM = {
     "framework.device": "DeviceSpec=DeviceSpecV1",
     "framework.random_seed": "get_seed set_random_seed",
     "framework.importer": "import_graph_def",
-    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value make_tensor_proto is_tensor",
+    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value is_symbolic_tensor make_tensor_proto is_tensor",
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
     "ops.tensor_array_spec": "TensorArraySpec",
     "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
-    "framework.type_spec": "TypeSpec",
+    "framework.type_spec": "TypeSpec type_spec_from_value",
     "framework.versions": """
         COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
         GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __compiler_version__ __cxx11_abi_flag__ __git_version__
@@ -33,6 +33,8 @@ FROM = {
         control_flow_v2_enabled disable_control_flow_v2 disable_resource_variables disable_v2_behavior
         enable_control_flow_v2 enable_resource_variables enable_v2_behavior resource_variables_enabled""",
     "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
+    "data.ops.optional_ops": "OptionalSpec",
+    "platform.tf_logging": "get_logger",
     "eager.backprop": "GradientTape",
     "eager.def_function": "function",
     "eager.wrap_function": "wrap_function",

@@ -13,11 +13,12 @@ FROM = {
         scalar_mul sigmoid sign sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sqrt square
         subtract tanh tensordot to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64
         trace truediv unsorted_segment_mean unsorted_segment_sqrt_n""",
+    "ops.math_ranges": "lin_space=linspace linspace",
     "ops.special_math_ops": "einsum lbeta",
     "framework.gen": """
         acos acosh add arg_max arg_min asin asinh atan atan2 atanh betainc ceil cholesky cos cosh cross digamma
         erfc exp expm1 fft fft2d fft3d floor floor_div floormod=floor_mod greater greater_equal ifft ifft2d
-        ifft3d igamma igammac is_finite is_inf is_nan less less_equal lgamma lin_space linspace=lin_space log
+        ifft3d igamma igammac is_finite is_inf is_nan less less_equal lgamma log
         log1p logical_and logical_not logical_or matrix_determinant matrix_inverse matrix_solve
         matrix_square_root matrix_triangular_solve maximum minimum mod=floor_mod polygamma qr realdiv=real_div
         reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod segment_sum sin sinh

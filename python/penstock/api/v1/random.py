@@ -6,7 +6,8 @@ FROM = {
     "ops.random_ops": """
         categorical gamma=random_gamma multinomial normal=random_normal poisson=random_poisson
         shuffle=random_shuffle truncated_normal uniform=random_uniform""",
-    "ops.stateful_random_ops": "Generator create_rng_state get_global_generator set_global_generator",
+    "framework.random_seed": "get_seed set_random_seed",
+    "ops.stateful_random_ops": "Algorithm Generator create_rng_state get_global_generator set_global_generator",
     "ops.stateless_random_ops": """
         stateless_binomial=stateless_random_binomial stateless_categorical stateless_gamma=stateless_random_gamma
         stateless_multinomial stateless_normal=stateless_random_normal stateless_poisson=stateless_random_poisson

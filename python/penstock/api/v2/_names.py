@@ -12,11 +12,10 @@ FROM = {
     "framework.gen": """
         acos acosh add as_string asin asinh atan atan2 atanh bitcast broadcast_to cos cosh dynamic_partition
         dynamic_stitch exp extract_volume_patches floor greater greater_equal guarantee_const identity_n less less_equal
-        linspace=lin_space logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
+        logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
         reverse=reverse_v2 scatter_nd sin sinh space_to_batch_nd stop_gradient tan
         tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
-        tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub
-        tensor_scatter_nd_update=tensor_scatter_update tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
+        tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
         unravel_index""",
     "framework.defaults": "inside_function",
     "framework.graph": "Graph",
@@ -47,7 +46,7 @@ FROM = {
         identity meshgrid one_hot ones ones_like=ones_like_v2 pad=pad_v2 parallel_stack rank repeat
         required_space_to_batch_paddings reshape reverse_sequence=reverse_sequence_v2 searchsorted sequence_mask
         shape=shape_v2 shape_n size=size_v2 slice space_to_batch=space_to_batch_v2 split squeeze=squeeze_v2 stack
-        strided_slice transpose=transpose_v2 unique unique_with_counts unstack where=where_v2 zeros
+        strided_slice tensor_scatter_nd_update transpose=transpose_v2 unique unique_with_counts unstack where=where_v2 zeros
         zeros_like=zeros_like_v2""",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2
@@ -65,6 +64,7 @@ FROM = {
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
     "ops.critical_section_ops": "CriticalSection",
     "ops.linalg_ops": "eye norm=norm_v2",
+    "ops.linalg_version_two": "eig eigvals",
     "ops.logging_ops": "print=print_v2",
     "ops.manip_ops": "roll",
     "ops.map_fn": "map_fn=map_fn_v2",
@@ -73,6 +73,7 @@ FROM = {
         abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
         pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round
         saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
+    "ops.math_ranges": "linspace",
     "ops.script_ops": "numpy_function py_function",
     "ops.sort_ops": "argsort sort",
     "ops.special_math_ops": "einsum",
@@ -90,5 +91,5 @@ NAMES = {
     "newaxis": "ops.array_ops:newaxis",
     "__version__": "framework.versions:VERSION_2",
     "raw_ops": "framework.raw_ops:",
-    "test": "platform.test:",
+    "sysconfig": "platform.sysconfig:",
 }

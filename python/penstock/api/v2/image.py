@@ -12,13 +12,16 @@ FROM = {
     "ops.image_color": """
         adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation
         convert_image_dtype grayscale_to_rgb per_image_standardization random_brightness random_contrast random_hue
-        random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb""",
+        random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv stateless_random_brightness
+        stateless_random_contrast stateless_random_hue stateless_random_jpeg_quality stateless_random_saturation
+        yiq_to_rgb yuv_to_rgb""",
     "ops.image_files": "decode_image is_jpeg",
     "ops.image_quality": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
     "ops.image_shape": """
         ResizeMethod central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box
         random_flip_left_right random_flip_up_down resize=resize_images_v2
         resize_with_crop_or_pad=resize_image_with_crop_or_pad resize_with_pad=resize_image_with_pad_v2 rot90
-        transpose""",
+        stateless_random_flip_left_right stateless_random_flip_up_down transpose""",
     "ops.random_ops": "random_crop",
+    "ops.stateless_random_ops": "stateless_random_crop",
 }

@@ -9,6 +9,7 @@ FROM = {
     "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",
     "ops.linalg.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
+    "ops.linalg_version_two": "banded_triangular_solve eig eigh_tridiagonal eigvals",
     "ops.linalg_functions": "expm=matrix_exponential lu_matrix_inverse lu_reconstruct lu_solve",
     "framework.gen": """
         band_part=matrix_band_part cholesky cross det=matrix_determinant inv=matrix_inverse logm=matrix_logarithm lu qr

@@ -23,10 +23,14 @@ FROM = {
         sufficient_statistics=sufficient_statistics_v2 swish
         weighted_cross_entropy_with_logits=weighted_cross_entropy_with_logits_v2 weighted_moments=weighted_moments_v2
         zero_fraction""",
+    "ops.nn_version_two": """
+        approx_max_k approx_min_k compute_average_loss isotonic_regression scale_regularization_loss""",
+    "ops.rnn_cell_wrappers": """
+        RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper RNNCellResidualWrapper=ResidualWrapper""",
     "ops.nn_ops": """
         depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
         depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input
-        atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d=avg_pool_v2 avg_pool3d bias_add
+        atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d avg_pool3d bias_add
         conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2 conv2d_transpose=conv2d_transpose_v2 conv3d=conv3d_v2
         conv3d_transpose=conv3d_transpose_v2 conv_transpose convolution=convolution_v2 crelu=crelu_v2
         dilation2d=dilation2d_v2 dropout=dropout_v2 erosion2d=erosion2d_v2 fractional_avg_pool=fractional_avg_pool_v2

@@ -497,7 +497,8 @@ class DatasetV1(DatasetV2):
                                                        use_unbounded_threadpool, preserve_cardinality=False))
 
     @deprecation.deprecated(None, "Use `tf.data.Dataset.map()")
-    def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None):
+    def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None,
+                                 use_unbounded_threadpool=False):
         """map, with a function made by Defun."""
         return DatasetV1Adapter(_mapping().map_dataset(self, map_func, num_parallel_calls, deterministic,
                                                        preserve_cardinality=False, use_legacy_function=True))
@@ -507,7 +508,7 @@ class DatasetV1(DatasetV2):
         """filter, with a function made by Defun."""
         return DatasetV1Adapter(_mapping().FilterDataset(self, predicate, use_legacy_function=True))
 
-    def interleave(self, map_func, cycle_length=AUTOTUNE, block_length=1, num_parallel_calls=None, deterministic=None,
+    def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None,
                    name=None):
         """As in version 2."""
         return DatasetV1Adapter(super().interleave(map_func, cycle_length, block_length, num_parallel_calls,

@@ -259,9 +259,9 @@ class Checkpoint(tracking.AutoTrackable):
                 self._save_counter = data_structures.NoDependency(
                     add_variable(self, name="save_counter", initializer=0, dtype=dtypes.int64, trainable=False))
 
-    def write(self, file_prefix, session=None):
-        """Writes a checkpoint of this very name; gives the path."""
-        return self._write_to(file_prefix, session)
+    def write(self, file_prefix, session=None, options=None):
+        """Writes a checkpoint of this very name; gives the path. `options` is what version 2's has: CheckpointOptions."""
+        return self._write_to(file_prefix, session, getattr(options, "experimental_sharding_callback", None))
 
     def _write_to(self, file_prefix, session, sharding=None):
         output = self._saver.save(file_prefix=file_prefix, session=session, sharding=sharding)
@@ -275,10 +275,10 @@ class Checkpoint(tracking.AutoTrackable):
         self._maybe_create_save_counter()
         return self._save_counter
 
-    def save(self, file_prefix, session=None):
+    def save(self, file_prefix, session=None, options=None):
         """Writes the checkpoint PREFIX-NUMBER and notes it as the newest of its directory; gives the path."""
         number = self._next_number(session)
-        path = self.write("%s-%d" % (file_prefix, number), session=session)
+        path = self.write("%s-%d" % (file_prefix, number), session=session, options=options)
         checkpoint_management.update_checkpoint_state_internal(
             save_dir=os.path.dirname(file_prefix), model_checkpoint_path=path, all_model_checkpoint_paths=[path],
             save_relative_paths=True)

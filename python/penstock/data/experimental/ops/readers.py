@@ -101,9 +101,9 @@ class CsvDatasetV1(DatasetV1Adapter):
     __doc__ = CsvDatasetV2.__doc__
 
     def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False,
-                 field_delim=",", use_quote_delim=True, na_value="", select_cols=None):
+                 field_delim=",", use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None):
         super().__init__(CsvDatasetV2(filenames, record_defaults, compression_type, buffer_size, header, field_delim,
-                                      use_quote_delim, na_value, select_cols))
+                                      use_quote_delim, na_value, select_cols, exclude_cols))
 
 
 CsvDataset = CsvDatasetV1

@@ -1,0 +1,137 @@
+"""Functions and arguments of version 2: seeds, losses, eigenvalues, quantization. The values are TensorFlow 2.21's."""
+import inspect
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_seeds_from_seeds():
+    np.testing.assert_array_equal(tf.random.split([1, 2], 2), [[1105988140, 1738052849], [-335576002, 370444179]])
+    np.testing.assert_array_equal(tf.random.fold_in([1, 2], 5), [1105988140, 5])
+    np.testing.assert_array_equal(tf.random.experimental.stateless_shuffle(tf.range(10), [1, 2]),
+                                  [0, 3, 8, 1, 5, 4, 9, 7, 6, 2])
+    same = [tf.random.stateless_uniform([1], [1, 2], alg=alg) for alg in ("philox", tf.random.Algorithm.PHILOX, 1)]
+    np.testing.assert_allclose(same, [[0.84406]] * 3, atol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.random.stateless_uniform([1], [1, 2], alg="threefry")
+    with pytest.raises(ValueError, match="alg"):
+        tf.random.stateless_normal([1], [1, 2], alg="unheard")
+
+
+@pytest.mark.parametrize("name, arguments, mean", [
+    ("brightness", (0.3, [1, 2]), 0.70535), ("contrast", (0.3, 0.9, [1, 2]), 0.49891),
+    ("hue", (0.3, [1, 2]), 0.49845), ("saturation", (0.3, 0.9, [1, 2]), 0.54656), ("crop", ([4, 5, 3], [1, 2]), 0.52311),
+    ("jpeg_quality", (30, 80, [1, 2]), 0.49657), ("flip_left_right", ([1, 2],), 0.49891)])
+def test_images_by_seeds(name, arguments, mean):
+    image = tf.random.stateless_uniform([2, 16, 16, 3], [1, 2])[0]
+    changed = getattr(tf.image, "stateless_random_" + name)(image, *arguments)
+    np.testing.assert_allclose(tf.reduce_mean(changed), mean, atol=2e-5)
+
+
+def test_flips_of_a_batch_by_seeds():
+    images = tf.random.stateless_uniform([2, 16, 16, 3], [1, 2])
+    np.testing.assert_allclose(tf.image.stateless_random_flip_left_right(images, [5, 6])[:, 0, 0, 0], [0.4481, 0.29621],
+                               atol=1e-5)
+
+
+def test_losses_of_replicas():
+    assert tf.nn.compute_average_loss([1.0, 2, 3], [0.5, 0.5, 1]).numpy() == 1.5
+    assert tf.nn.compute_average_loss([1.0, 2, 3], global_batch_size=6).numpy() == 1.0
+    assert tf.nn.scale_regularization_loss([1.0, 2]).numpy() == 3.0
+    with pytest.raises(ValueError, match="rank 1"):
+        tf.nn.compute_average_loss(1.0)
+
+
+def test_isotonic_regression():
+    x = tf.constant([[3.0, 1, 2], [1, 2, 3], [5, 4, 4]])
+    values, blocks = tf.nn.isotonic_regression(x)
+    np.testing.assert_array_equal(values, [[3, 1.5, 1.5], [2, 2, 2], [5, 4, 4]])
+    np.testing.assert_array_equal(blocks, [[0, 1, 1], [0, 0, 0], [0, 1, 2]])
+    np.testing.assert_array_equal(tf.nn.isotonic_regression(x, decreasing=False, axis=0)[0],
+                                  [[2, 1, 2], [2, 2, 3], [5, 4, 4]])
+    assert tf.nn.isotonic_regression([1, 2])[0].dtype == tf.float64
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.isotonic_regression(x[:2])[0] * [[1.0, 2, 3], [4, 5, 7]]
+    np.testing.assert_allclose(tape.gradient(y, x)[:2], [[1, 2.5, 2.5], [16 / 3] * 3], rtol=1e-6)
+
+
+def test_greatest_along_a_dimension():
+    values, indices = tf.math.approx_max_k([[1.0, 5, 3], [9, 7, 8]], 2)
+    np.testing.assert_array_equal(values, [[5, 3], [9, 8]])
+    np.testing.assert_array_equal(indices, [[1, 2], [0, 2]])
+    np.testing.assert_array_equal(tf.nn.approx_min_k([[1.0, 5], [9, 7], [0, 8]], 1, 0)[1], [[2, 0]])
+    assert tf.nn.top_k([1.0, 5, 3], 2, True, tf.int64)[1].dtype == tf.int64
+
+
+def test_dropout_by_seed():
+    np.testing.assert_array_equal(tf.nn.experimental.stateless_dropout(tf.ones([2, 4]), 0.5, [1, 2]),
+                                  [[2, 0, 2, 0], [0, 2, 0, 0]])
+
+
+def test_eigenvalues_and_systems():
+    a = tf.constant([[2.0, 1, 0], [1, 3, 1], [0, 1, 4]])
+    expected = [1.26795, 3.0, 4.73205]
+    np.testing.assert_allclose(np.sort(np.real(tf.linalg.eigvals(a))), expected, atol=1e-5)
+    np.testing.assert_allclose(tf.linalg.eigh_tridiagonal([2.0, 3, 4], [1.0, 1]), expected, atol=1e-5)
+    np.testing.assert_allclose(tf.linalg.eigh_tridiagonal([2.0, 3, 4], [1.0, 1], select="v", select_range=(1.5, 3.5)),
+                               expected[1:2], atol=1e-5)
+    operator = tf.linalg.LinearOperatorFullMatrix(a, is_self_adjoint=True, is_positive_definite=True)
+    state = tf.linalg.experimental.conjugate_gradient(operator, tf.constant([1.0, 2, 3]))
+    assert state.i.numpy() == 2
+    np.testing.assert_allclose(state.x, [1 / 3, 1 / 3, 2 / 3], rtol=1e-5)
+    np.testing.assert_allclose(tf.linalg.banded_triangular_solve([[2.0, 3, 4], [0, 1, 1]], tf.ones([3, 1])),
+                               [[0.5], [1 / 6], [5 / 24]], rtol=1e-5)
+
+
+def test_even_distances():
+    np.testing.assert_array_equal(tf.linspace([0.0, 1], [10.0, 19], 3), [[0, 1], [5, 10], [10, 19]])
+    np.testing.assert_array_equal(tf.linspace([0.0, 1], [10.0, 19], 3, axis=-1), [[0, 5, 10], [1, 10, 19]])
+    assert tf.linspace(0, 10, 5).dtype == tf.float64 and tf.linspace(0.0, 1.0, 0).shape == [0]
+
+
+def test_diagonals_are_aligned():
+    x = tf.reshape(tf.range(12), [3, 4])
+    np.testing.assert_array_equal(tf.linalg.diag_part(x, k=(-1, 1)), [[1, 6, 11], [0, 5, 10], [4, 9, 0]])
+    np.testing.assert_array_equal(tf.linalg.diag_part(x, k=(-1, 2), align="LEFT_LEFT"),
+                                  [[2, 7, 0], [1, 6, 11], [0, 5, 10], [4, 9, 0]])
+
+
+def test_products_and_sigmoids_with_more_arguments():
+    product = tf.matmul(tf.constant([[100, 100]], tf.int8), tf.constant([[2], [3]], tf.int8), output_type=tf.int32)
+    assert product.dtype == tf.int32 and product.numpy() == 500
+    np.testing.assert_allclose(tf.nn.silu([1.0, -2], beta=2.0), [0.8808, -0.036], atol=1e-4)
+    assert tf.sparse.cross([tf.constant([["a"]]), tf.constant([["b"]])], separator="-").values[0].numpy() == b"a-b"
+
+
+def test_boxes_of_several_images():
+    boxes = tf.constant([[[0.0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11]]] * 2)
+    scores = tf.constant([[0.9, 0.75, 0.6, 0.95], [0.1, 0.75, 0.6, 0.5]])
+    indices, counts = tf.image.non_max_suppression_padded(boxes, scores, 3, 0.5, pad_to_max_output_size=True)
+    np.testing.assert_array_equal(indices, [[3, 0, 0], [1, 3, 0]])
+    np.testing.assert_array_equal(counts, [2, 2])
+
+
+def test_a_function_decorated_for_arrays():
+    @tf.numpy_function(Tout=tf.float32)
+    def doubled(x):
+        return 2 * x
+
+    assert doubled(tf.constant(3.0)).numpy() == 6.0
+
+
+def test_packages_of_version_two():
+    assert tf.feature_column.numeric_column("x").key == "x"
+    assert "f" in inspect.signature(tf.test.compute_gradient).parameters
+    assert tf.sysconfig.get_include()
+    np.testing.assert_allclose(tf.math.erfcinv([0.1, 1.9]), [1.16309, -1.16309], atol=1e-5)
+    np.testing.assert_array_equal(tf.sparse.map_values(tf.add, tf.sparse.from_dense([[1, 0]]), 5).values, [6])

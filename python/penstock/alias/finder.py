@@ -70,9 +70,16 @@ class _Finder(importlib.abc.MetaPathFinder):
             if _exists(where):
                 return self._spec(name, lambda: importlib.import_module(where))
         elif table.is_package(inner):
-            namespace = table.NAMESPACES.get(inner)
-            return self._spec(name, lambda: _Package(name, self._public(namespace) if namespace else None))
+            return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    def _namespace(self, inner):
+        """Where the names of a package of the table are looked for that are no modules, or None."""
+        if inner in table.NAMESPACES:
+            return self._public(table.NAMESPACES[inner])
+        if inner in table.PACKAGES and _exists("penstock." + table.PACKAGES[inner]):
+            return importlib.import_module("penstock." + table.PACKAGES[inner])
+        return None
 
     def _public(self, inner):
         """The namespace or module that the public API has under that name, or None."""
@@ -139,9 +146,9 @@ class _Package(types.ModuleType):
         try:
             return importlib.import_module("%s.%s" % (self.__name__, name))
         except ModuleNotFoundError as e:
-            if self._namespace is not None:
-                return getattr(self._namespace, name)
-            raise AttributeError("module %r has no attribute %r" % (self.__name__, name)) from e
+            if self._namespace is None or not hasattr(self._namespace, name):
+                raise AttributeError("module %r has no attribute %r" % (self.__name__, name)) from e
+            return getattr(self._namespace, name)
 
 
 class _Distribution(importlib.metadata.Distribution):

@@ -50,6 +50,7 @@ PACKAGES = {
     "python.training.saving": "training.saving",
     "python.training.tracking": "training.tracking",
     "python.util": "util",
+    "tools.graph_transforms": "tools.graph_transforms",
 }
 
 MODULES = {

@@ -9,14 +9,15 @@ import warnings
 import numpy as np
 
 from penstock.client import session
+from penstock.debug.wrappers import local_cli_wrapper
 from penstock.eager import def_function
 from penstock.eager import function as function_lib
-from penstock.framework import dtypes
 from penstock.framework import meta_graph as meta_graph_lib
 from penstock.framework import ops
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.lib.io import file_io
 from penstock.proto import example_pb2
+from penstock.proto import types_pb2
 from penstock.saved_models import load
 from penstock.saved_models import load_options
 from penstock.saved_models import loader_impl
@@ -46,12 +47,10 @@ def _show_signature_keys(directory, tag_set):
         print('SignatureDef key: "%s"' % key)
 
 
-def _print_tensor_info(info, indent):
+def _print_tensor_info(info, indent=0):
     shape = "unknown_rank" if info.tensor_shape.unknown_rank else "(%s)" % ", ".join(
         str(dim.size) for dim in info.tensor_shape.dim)
-    name = "DT_INVALID" if info.dtype == 0 else "DT_" + dtypes.as_dtype(info.dtype).name.upper().replace(
-        "FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE").replace("FLOAT16", "HALF")
-    for text in ("dtype: " + name, "shape: " + shape, "name: " + info.name):
+    for text in ("dtype: " + types_pb2.DataType.Name(info.dtype), "shape: " + shape, "name: " + info.name):
         print("  " * indent + "    " + text)
 
 
@@ -158,14 +157,21 @@ def _expressions(text, evaluate):
     return found
 
 
-def preprocess_input_exprs_arg_string(input_exprs_str, safe=False):
-    """{input: value} of "x=[1, 2];y=np.ones(3)". `safe`: literals only."""
-    return _expressions(input_exprs_str, ast.literal_eval if safe else lambda e: eval(e, {"np": np}))
+def _literal(expression):
+    try:
+        return ast.literal_eval(expression)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        raise RuntimeError(f'Expression "{expression}" is not a valid python literal.') from None
+
+
+def preprocess_input_exprs_arg_string(input_exprs_str, safe=True):
+    """{input: value} of "x=[1, 2];y=np.ones(3)". `safe`: literals only; RuntimeError for others."""
+    return _expressions(input_exprs_str, _literal if safe else lambda e: eval(e, {"np": np}))
 
 
 def preprocess_input_examples_arg_string(input_examples_str):
     """{input: serialized Examples} of 'x=[{"feature": [1.0]}]'."""
-    found = _expressions(input_examples_str, ast.literal_eval)
+    found = _expressions(input_examples_str, _literal)
     for name, examples in found.items():
         if not isinstance(examples, list):
             raise ValueError(f'tf.Example input must be a list of dictionaries, but "{examples}" is {type(examples)}')
@@ -193,12 +199,14 @@ def _example(features):
 
 def _array(filename, name):
     with file_io.FileIO(filename, "rb") as f:
-        data = np.load(f)
+        data = np.load(f, allow_pickle=True)  # as TensorFlow does: name no file that others wrote
         if isinstance(data, np.ndarray):
             if name:
                 warnings.warn(f'Input file {filename} contains a single ndarray. Name key "{name}" ignored.')
             return data
         if name is None:
+            if not isinstance(data, np.lib.npyio.NpzFile):
+                return data
             if len(data.files) != 1:
                 raise RuntimeError(f"Input file {filename} contains more than one ndarrays. Please specify the name of "
                                    "ndarray to use.")
@@ -213,7 +221,7 @@ def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_example
     found = {}
     for option, values in (
             ("--inputs", {key: _array(*where) for key, where in preprocess_inputs_arg_string(inputs_str).items()}),
-            ("--input_exprs", preprocess_input_exprs_arg_string(input_exprs_str)),
+            ("--input_exprs", preprocess_input_exprs_arg_string(input_exprs_str, safe=False)),
             ("--input_examples", preprocess_input_examples_arg_string(input_examples_str))):
         for key, value in values.items():
             if key in found:
@@ -224,8 +232,10 @@ def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_example
 
 
 def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir,
-                                   overwrite_flag, **unused):
-    """Runs a signature; prints its outputs, and saves them as NAME.npy in `outdir` if that is given."""
+                                   overwrite_flag, worker=None, init_tpu=False, tf_debug=False):
+    """Runs a signature; prints its outputs, and saves them as NAME.npy in `outdir` if that is given. With `tf_debug` the
+    debugger asks at a prompt what to show of the run. `worker`: target of the session; `init_tpu` changes nothing."""
+    del init_tpu
     signatures = get_signature_def_map(saved_model_dir, tag_set)
     if signature_def_key not in signatures:
         raise ValueError(f"The SavedModel has no signature '{signature_def_key}'. It has: {sorted(signatures)}")
@@ -234,8 +244,10 @@ def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, 
         if key not in signature.inputs:
             raise ValueError(f'"{key}" is not a valid input key. Please choose from "{", ".join(signature.inputs)}", '
                              "or use --show option.")
-    with ops.Graph().as_default(), session.Session() as sess:
+    with ops.Graph().as_default(), session.Session(worker or "") as sess:
         loader_impl.load(sess, tag_set.split(","), saved_model_dir)
+        if tf_debug:
+            sess = local_cli_wrapper.LocalCLIDebugWrapperSession(sess)
         outputs = sess.run({key: signature.outputs[key].name for key in sorted(signature.outputs)},
                            {signature.inputs[key].name: value for key, value in input_tensor_key_feed_dict.items()})
     for key, value in outputs.items():
@@ -257,7 +269,7 @@ def run(args):
     run_saved_model_with_feed_dict(
         args.dir, args.tag_set, args.signature_def,
         load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples), args.outdir,
-        args.overwrite)
+        args.overwrite, tf_debug=args.tf_debug)
 
 
 # scan
@@ -304,6 +316,7 @@ def create_parser(program="penstock saved-model"):
     runs.add_argument("--input_examples", type=str, default="", help='Examples: x=[{"feature": [1.0]}]')
     runs.add_argument("--outdir", type=str, default=None, help="where outputs are saved as NAME.npy")
     runs.add_argument("--overwrite", action="store_true", help="replace existing files of outputs")
+    runs.add_argument("--tf_debug", action="store_true", help="show the run in the debugger")
     scans = command("scan", scan, "find ops that read or write files")
     scans.add_argument("--op_denylist", type=str, default=None, help="ops to look for, as op1,op2")
     return parser

@@ -124,6 +124,17 @@ except ImportError:
 """)
 
 
+def test_internal_packages_have_names_of_their_own():
+    python("""
+from tensorflow.python import debug as tf_debug
+from tensorflow.python.debug import DumpingDebugHook
+from tensorflow.tools.graph_transforms import TransformGraph
+assert tf_debug.LocalCLIDebugWrapperSession.__name__ == "LocalCLIDebugWrapperSession"
+assert tf_debug.DumpingDebugHook is DumpingDebugHook and callable(TransformGraph)
+assert tf_debug.lib.debug_data.DebugDumpDir is tf_debug.DebugDumpDir
+""")
+
+
 def test_a_script_runs(tmp_path):
     script = tmp_path / "program.py"
     script.write_text("""

@@ -133,7 +133,7 @@ class TrackableSaver:
             with ops.device("/cpu:0"):
                 object_graph_tensor = constant_op.constant(graph_proto.SerializeToString(), dtype=dtypes.string)
         else:
-            feeds[object_graph_tensor] = graph_proto.SerializeToString()
+            feeds = {**(feeds or {}), object_graph_tensor: graph_proto.SerializeToString()}
         saveables.append(base.NoRestoreSaveable(tensor=object_graph_tensor, name=base.OBJECT_GRAPH_PROTO_KEY))
         return saveables, graph_proto, feeds
 

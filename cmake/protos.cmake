@@ -41,4 +41,7 @@ add_library(penstock_proto STATIC ${proto_sources})
 target_compile_options(penstock_proto PRIVATE ${protobuf_flags} $<$<CONFIG:Release>:-O1>)
 target_include_directories(penstock_proto SYSTEM PUBLIC ${generated})
 target_link_libraries(penstock_proto PUBLIC penstock_protobuf)
+target_precompile_headers(penstock_proto PRIVATE <google/protobuf/generated_message_reflection.h>
+                          <google/protobuf/map_field.h> <google/protobuf/message.h>
+                          <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
 install(FILES ${PENSTOCK_DESCRIPTORS} DESTINATION penstock)

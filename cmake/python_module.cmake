@@ -13,6 +13,7 @@ find_package(nanobind CONFIG REQUIRED)
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/*.cc)
 nanobind_add_module(_core NB_STATIC NOMINSIZE NB_DOMAIN penstock ${bindings})
 target_link_libraries(_core PRIVATE penstock_engine Python::NumPy)
+target_precompile_headers(_core PRIVATE ${PENSTOCK_PRECOMPILED} <nanobind/nanobind.h>)
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL
                     -Wl,--version-script,${CMAKE_SOURCE_DIR}/python/bindings/exports.map)
 set_property(TARGET _core APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/bindings/exports.map)

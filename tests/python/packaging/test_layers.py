@@ -8,7 +8,7 @@ SOURCES = ROOT / "src" / "penstock"
 
 def layers():
     """The folders in their order, as CMakeLists.txt declares them."""
-    return re.findall(r"^penstock_folder\((\S+?)(?: PROTO)?\)", (ROOT / "CMakeLists.txt").read_text(), re.M)
+    return re.findall(r"^penstock_folder\(([\w/]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)
 
 
 def folder_of(path, order):

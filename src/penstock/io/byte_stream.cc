@@ -75,7 +75,7 @@ class InflatingStream : public ByteStream {
                        zlib_.msg ? StrCat(": ", std::string_view(zlib_.msg)) : "");
       }
     }
-    to->resize(to->size() - zlib_.avail_out);
+    to->erase(before + n - zlib_.avail_out);
     if (to->size() == before && n > 0 && !ended_ && zlib_.total_in > 0) {
       throw DataLoss("the compressed stream ends too early");
     }

@@ -1,6 +1,7 @@
 // Convolutions of images and volumes, and the two gradients that each has as ops of their own.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/ops/shape_helpers.h"
 #include "penstock/ops/windows.h"
 
 namespace penstock {
@@ -50,6 +51,32 @@ double ForwardFlops(ShapeContext& c) { return FlopsOf(c.out_shape(0), c.in(1)); 
 double InputGradFlops(ShapeContext& c) { return FlopsOf(c.in(2), c.in(1)); }
 double FilterGradFlops(ShapeContext& c) { return FlopsOf(c.in(2), c.out_shape(0)); }
 
+// FusedPadConv2D (input, paddings, filter), FusedResizeAndPadConv2D (input, size, paddings, filter)
+void PaddedConv(ShapeContext& c) {
+  const int paddings = c.num_inputs() - 2;
+  PartialShape image = c.WithRank(0, 4);
+  const PartialShape filter = c.WithRank(paddings + 1, 4);
+  if (!image.known_rank()) image = PartialShape::OfRank(4);
+  const Tensor* pads = c.in_value(paddings);
+  for (int i = 1; i <= 2; ++i) {
+    if (paddings == 2) image.set_dim(i, c.in_value(1) ? c.in_value(1)->IntAt(i - 1) : -1);
+    if (!pads || pads->num_elements() != 8) {
+      image.set_dim(i, -1);
+    } else if (image[i] >= 0) {
+      image.set_dim(i, shapes::AddDims(image[i], shapes::AddDims(pads->IntAt(2 * i), pads->IntAt(2 * i + 1))));
+    }
+  }
+  const std::vector<int64_t>& strides = shapes::PerDimension(c, "strides", DataFormat{2, false});
+  const std::string& padding = c.attr<std::string>("padding");
+  PartialShape out = PartialShape::OfRank(4);
+  out.set_dim(0, image[0]);
+  for (int i = 1; i <= 2; ++i) {
+    out.set_dim(i, shapes::WindowsAlong(image[i], filter.known_rank() ? filter[i - 1] : -1, 1, strides[i], padding));
+  }
+  if (filter.known_rank()) out.set_dim(3, filter[3]);
+  c.out(0, out);
+}
+
 OpBuilder Attributes2D(OpBuilder op, std::string_view types, bool cudnn) {
   op.Attr(types).Attr("strides: list(int)");
   if (cudnn) op.Attr("use_cudnn_on_gpu: bool = true");
@@ -93,6 +120,25 @@ void RegisterConvOps(OpRegistry& ops) {
       .Flops(FilterGradFlops)
       .Gradient(FilterGradGradient<kConv2D>)
       .Doc("The gradient of Conv2D for its filter.");
+
+  const auto padded = [&ops](const char* name, const char* types, const char* size) {
+    OpBuilder op = ops.Add(name).Input("input: T");
+    if (size) op.Input(size);
+    return op.Input("paddings: int32").Input("filter: T").Output("output: T").Attr(types);
+  };
+  padded("FusedPadConv2D", kFloats, nullptr)
+      .Attr("mode: {'REFLECT', 'SYMMETRIC'}")
+      .Attr("strides: list(int)")
+      .Attr("padding: {'SAME', 'VALID'}")
+      .Shape(PaddedConv)
+      .Doc("Conv2D of the images mirrored at their ends, as MirrorPad would; in graphs prepared for inference.");
+  padded("FusedResizeAndPadConv2D", "T: {half, float, double}", "size: int32")
+      .Attr("resize_align_corners: bool = false")
+      .Attr("mode: {'REFLECT', 'SYMMETRIC'}")
+      .Attr("strides: list(int)")
+      .Attr("padding: {'SAME', 'VALID'}")
+      .Shape(PaddedConv)
+      .Doc("FusedPadConv2D of the images resized as ResizeBilinear would.");
 
   ops.Add("_FusedConv2D")
       .Input("input: T")

@@ -108,3 +108,45 @@ def test_depthwise_formats_and_paddings_go_by_place():
         assert values[0].ravel().tolist() == [4, 4, 2, 4, 4, 2, 2, 2, 1] and (values[1] == values[0]).all()
         assert values[2].ravel().tolist() == [4, 8, 6, 8, 16, 12, 6, 12, 9]
         assert values[3].ravel().tolist() == [25, 20, 20, 16]  # sums of y where a tap lies inside
+
+
+def fused(x, filter, paddings, size=None, mode="REFLECT", strides=(1, 1, 1, 1), padding="VALID", align=False):
+    same = dict(paddings=paddings, filter=filter, mode=mode, strides=strides, padding=padding)
+    if size is None:
+        return tf.raw_ops.FusedPadConv2D(input=x, **same)
+    return tf.raw_ops.FusedResizeAndPadConv2D(input=x, size=size, resize_align_corners=align, **same)
+
+
+@pytest.mark.parametrize("mode, wanted", [("REFLECT", [3, 2, 1, 0, 1, 2, 3, 4, 3, 2]),
+                                          ("SYMMETRIC", [2, 1, 0, 0, 1, 2, 3, 4, 4, 3])])
+def test_mirrored_images_as_tensorflow_has_them(mode, wanted):
+    x = np.arange(5, dtype=np.float32).reshape(1, 1, 5, 1)
+    with tf.Session() as sess:
+        y = fused(x, np.ones((1, 1, 1, 1), np.float32), [[0, 0], [0, 0], [3, 2], [0, 0]], mode=mode)
+        assert y.shape == (1, 1, 10, 1) and sess.run(y).ravel().tolist() == wanted
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size, align", [(None, False), ([7, 6], False), ([7, 6], True)])
+def test_fused_padding_is_what_its_parts_do(dtype, size, align):
+    rng = np.random.RandomState(0)
+    x, f = rng.randn(2, 5, 4, 2).astype(dtype), rng.randn(2, 3, 2, 3).astype(dtype)
+    paddings, strides = [[0, 0], [1, 2], [3, 0], [0, 0]], [1, 2, 1, 1]
+    resized = x if size is None else tf.cast(tf.image.resize_bilinear(x, size, align_corners=align), dtype)
+    for mode in ("REFLECT", "SYMMETRIC"):
+        for padding in ("SAME", "VALID"):
+            y = fused(x, f, paddings, size, mode, strides, padding, align)
+            parts = tf.nn.conv2d(tf.pad(resized, paddings, mode), f, strides, padding)
+            assert y.shape == parts.shape
+            with tf.Session() as sess:
+                np.testing.assert_allclose(*sess.run([y, parts]), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("paddings, message", [
+    ([[1, 0], [0, 0], [0, 0], [0, 0]], "batch and channels"), ([[0, 0], [5, 0], [0, 0], [0, 0]], "less than"),
+    ([[0, 0], [-1, 0], [0, 0], [0, 0]], "non-negative"), ([[0, 0]], "4 x 2")])
+def test_bad_fused_paddings(paddings, message):
+    given = tf.placeholder(tf.int32)
+    y = fused(np.ones((1, 5, 4, 2), np.float32), np.ones((1, 1, 2, 2), np.float32), given)
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(y, {given: paddings})

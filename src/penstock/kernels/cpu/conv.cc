@@ -6,6 +6,8 @@
 #include "penstock/kernels/cpu/convolve.h"
 #include "penstock/kernels/cpu/copy.h"
 #include "penstock/kernels/cpu/dnn.h"
+#include "penstock/kernels/cpu/resample.h"
+#include "penstock/ops/integers.h"
 
 namespace penstock {
 namespace {
@@ -178,6 +180,60 @@ struct FusedForward : ConvKernel {
   }
 };
 
+// A convolution of images that are mirrored at their ends, and before that resized bilinearly if kResized.
+template <class C, bool kResized>
+struct PaddedForward : ConvKernel {
+  static constexpr int kPaddings = kResized ? 2 : 1, kFilter = kPaddings + 1;  // inputs
+  int64_t skip;                                                                // 1: the border itself is not repeated
+  bool align;
+
+  explicit PaddedForward(const NodeView& node)
+      : ConvKernel(node, 2, false),
+        skip(node.attr<std::string>("mode") == "REFLECT" ? 1 : 0),
+        align(node.attr_or<bool>("resize_align_corners", false)) {}
+
+  void operator()(KernelContext& k) const {
+    const Shape& in = k.shape(0);
+    k.Require(in.rank() == 4, "input must be 4-dimensional", in);
+    Shape resized = in;
+    if constexpr (kResized) resized = ResizedShape(k);
+    k.Require(k.shape(kPaddings) == Shape({4, 2}), "paddings must be a 4 x 2 matrix: ", k.shape(kPaddings));
+    const std::vector<int64_t> pads = shapes::Integers(k.input(kPaddings));
+    k.Require(!pads[0] && !pads[1] && !pads[6] && !pads[7], "paddings of batch and channels must be 0");
+    const AxisTaps rows = Taps(in[1], resized[1], pads[2], pads[3]),
+                   columns = Taps(in[2], resized[2], pads[4], pads[5]);
+    const Shape padded({in[0], rows.size(), columns.size(), in[3]});
+    const Convolution c = Geometry(padded, k.shape(kFilter));
+    const Shape shape = ImageShape(attrs_.format, c.w.batch, c.w.out, c.out_channels);
+    if (shape.num_elements() == 0) return void(k.Output(0, shape));
+    const ComputeInput<C> x(k, k.input(0)), filter(k, k.input(kFilter));
+    Tensor image = k.Temp(kTypeOf<C>, padded);
+    Resample(k, x.data, in, rows, columns, image.mutable_data<C>());
+    ImageOutput<C>(k, shape, [&](C* y) { ConvForward(k, kTypeOf<C>, c, image.data<C>(), filter.data, y); });
+  }
+
+ private:
+  // Along one axis: what each position of the padded image is made of.
+  AxisTaps Taps(int64_t in, int64_t size, int64_t before, int64_t after) const {
+    KernelContext::Require(before >= 0 && after >= 0, "paddings must be non-negative: ", before, " ", after);
+    KernelContext::Require(before <= size - skip && after <= size - skip, "paddings must be ",
+                           skip ? "less than" : "no greater than", " the dimension size: ", before, ", ", after,
+                           skip ? " not less than " : " greater than ", size);
+    const float scale = align && size > 1 ? static_cast<float>(in - 1) / static_cast<float>(size - 1)
+                                          : static_cast<float>(in) / static_cast<float>(size);
+    AxisTaps taps;
+    for (int64_t i = -before; i < size + after; ++i) {
+      const int64_t mirrored = i < 0 ? skip - 1 - i : i < size ? i : 2 * size - 1 - skip - i;
+      const float at = static_cast<float>(mirrored) * scale, part = at - std::floor(at);
+      const int64_t low = kResized ? static_cast<int64_t>(at) : mirrored;
+      taps.Add(low, kResized ? 1 - part : 1);
+      if (kResized && part > 0) taps.Add(std::min(low + 1, in - 1), part);
+      taps.EndPosition();
+    }
+    return taps;
+  }
+};
+
 template <class C, int kSpatial, bool kDepthwise>
 struct InputGrad : ConvKernel {
   bool shape_of_tensor;  // the first version of the op takes a tensor of that shape
@@ -241,6 +297,10 @@ void RegisterConvKernels(KernelRegistry& kernels) {
   kernels.Add<FusedForward<double, false>>("_FusedConv2D", Types<double>{});
   kernels.Add<FusedForward<float, true>>("_FusedDepthwiseConv2dNative", Types<float>{});
   kernels.Add<FusedForward<double, true>>("_FusedDepthwiseConv2dNative", Types<double>{});
+  kernels.Add<PaddedForward<float, false>>("FusedPadConv2D", FloatComputed{}).HostInput(1);
+  kernels.Add<PaddedForward<double, false>>("FusedPadConv2D", Types<double>{}).HostInput(1);
+  kernels.Add<PaddedForward<float, true>>("FusedResizeAndPadConv2D", Types<Half, float>{}).HostInput(1).HostInput(2);
+  kernels.Add<PaddedForward<double, true>>("FusedResizeAndPadConv2D", Types<double>{}).HostInput(1).HostInput(2);
   constexpr const char* kDepthwise[] = {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
                                         "DepthwiseConv2dNativeBackpropFilter"};
   AddAll<float, 2, true>(kernels, FloatComputed{}, kDepthwise[0], kDepthwise[1], kDepthwise[2]);

@@ -23,29 +23,32 @@ Shape ResizedShape(KernelContext& k) {
   return Shape({images[0], size[0], size[1], images[3]});
 }
 
-void Resample(const KernelContext& k, const float* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns,
-              float* y) {
+template <class C>
+void Resample(const KernelContext& k, const C* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns,
+              C* y) {
   const int64_t n = in[3], line = in[2] * n, new_line = columns.size() * n;
   k.Parallel(in[0] * rows.size(), std::max<int64_t>(1, new_line * 8), [&](int64_t begin, int64_t end) {
-    std::vector<float> joined(line);
+    std::vector<C> joined(line);
     for (int64_t r = begin; r < end; ++r) {
-      const float* image = x + r / rows.size() * in[1] * line;
-      std::fill(joined.begin(), joined.end(), 0.0f);
+      const C* image = x + r / rows.size() * in[1] * line;
+      std::fill(joined.begin(), joined.end(), C(0));
       for (const AxisTaps::Tap& tap : rows[r % rows.size()]) {
-        const float* from = image + tap.from * line;
-        for (int64_t i = 0; i < line; ++i) joined[i] += tap.weight * from[i];
+        const C* from = image + tap.from * line;
+        for (int64_t i = 0; i < line; ++i) joined[i] += static_cast<C>(tap.weight) * from[i];
       }
-      float* to = y + r * new_line;
-      std::fill(to, to + new_line, 0.0f);
+      C* to = y + r * new_line;
+      std::fill(to, to + new_line, C(0));
       for (int64_t c = 0; c < columns.size(); ++c, to += n) {
         for (const AxisTaps::Tap& tap : columns[c]) {
-          const float* from = joined.data() + tap.from * n;
-          for (int64_t i = 0; i < n; ++i) to[i] += tap.weight * from[i];
+          const C* from = joined.data() + tap.from * n;
+          for (int64_t i = 0; i < n; ++i) to[i] += static_cast<C>(tap.weight) * from[i];
         }
       }
     }
   });
 }
+template void Resample(const KernelContext&, const float*, const Shape&, const AxisTaps&, const AxisTaps&, float*);
+template void Resample(const KernelContext&, const double*, const Shape&, const AxisTaps&, const AxisTaps&, double*);
 
 template <class C>
 void ResampleBack(const KernelContext& k, const float* dy, const Shape& in, const AxisTaps& rows,
@@ -107,8 +110,7 @@ struct BicubicAttrs {
     const Cubic cubic{half ? -0.5 : -0.75};
     const float scale = ScaleOf(align, in, out);
     for (int64_t i = 0; i < out; ++i) {
-      const float at =
-          half ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
+      const float at = half ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
       const auto base = static_cast<int64_t>(std::floor(at));
       const int64_t step = std::lrintf((at - static_cast<float>(base)) * Cubic::kSteps);
       float weights[4] = {cubic.Far(step), cubic.Near(step), cubic.Near(Cubic::kSteps - step),

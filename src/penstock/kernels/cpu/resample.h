@@ -30,9 +30,9 @@ class AxisTaps {
   std::vector<size_t> ends_;
 };
 
-// y [batch, rows.size(), columns.size(), channels] from images of the shape `in`.
-void Resample(const KernelContext& k, const float* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns,
-              float* y);
+// y [batch, rows.size(), columns.size(), channels] from images of the shape `in`. C: float or double
+template <class C>
+void Resample(const KernelContext& k, const C* x, const Shape& in, const AxisTaps& rows, const AxisTaps& columns, C* y);
 // The transposed map: adds dy, of the new size, into dx of the shape `in`.
 template <class C>
 void ResampleBack(const KernelContext& k, const float* dy, const Shape& in, const AxisTaps& rows,

@@ -75,8 +75,11 @@ class SparseTensorSpec(BatchableTypeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components):
-        kind = SparseTensorValue if _all_arrays(components) else SparseTensor
-        return kind(*components)
+        return SparseTensorValue(*components) if _all_arrays(components) else self._shaped(SparseTensor(*components))
+
+    def _shaped(self, tensor):
+        tensor.set_shape(self._shape)
+        return tensor
 
     # A dataset holds a sparse tensor as three variants in a vector, and a batch of them as rows of such.
 
@@ -99,7 +102,7 @@ class SparseTensorSpec(BatchableTypeSpec):
         if not indices._is_eager:
             indices.set_shape([None, rank])
             shape.set_shape([rank])
-        return SparseTensor(indices, values, shape)
+        return self._shaped(SparseTensor(indices, values, shape))
 
     def _from_tensor_list(self, tensor_list):
         tensor, = tensor_list

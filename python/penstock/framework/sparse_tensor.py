@@ -1,6 +1,8 @@
 """SparseTensor: the elements of a tensor that are not zero."""
 import collections
 
+import numpy as np
+
 from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
@@ -31,6 +33,7 @@ class SparseTensor(CompositeTensor):
         self._indices = indices
         self._values = values
         self._dense_shape = dense_shape
+        self._stated_shape = None
         rows = indices.shape.with_rank(2)
         sizes = dense_shape.shape.with_rank(1)
         rows.dims[0].assert_is_compatible_with(values.shape.with_rank(1).dims[0])
@@ -39,7 +42,16 @@ class SparseTensor(CompositeTensor):
     def get_shape(self):
         """The static shape of the whole tensor."""
         from penstock.framework import tensor_util
-        return tensor_util.constant_value_as_shape(self._dense_shape)
+        shape = tensor_util.constant_value_as_shape(self._dense_shape)
+        return shape if self._stated_shape is None else shape.merge_with(self._stated_shape)
+
+    def set_shape(self, shape):
+        """States what is known of the shape of the whole tensor. ValueError: it is known to be another one."""
+        self._stated_shape = self.get_shape().merge_with(shape)
+
+    def with_values(self, new_values):
+        """The same places with other values, as many as there are."""
+        return SparseTensor(self._indices, new_values, self._dense_shape)
 
     @property
     def indices(self):
@@ -81,6 +93,14 @@ class SparseTensor(CompositeTensor):
         indices, values, shape = self.graph._session_for(self._values, session, "eval").run(
             [self._indices, self._values, self._dense_shape], feed_dict)
         return SparseTensorValue(indices, values, shape)
+
+    def _numpy(self):
+        """The whole tensor as an array. ValueError if it is not eager."""
+        if not all(tensor._is_eager for tensor in (self._indices, self._values, self._dense_shape)):
+            raise ValueError("SparseTensor.numpy() is only supported in eager mode.")
+        array = np.zeros(self._dense_shape.numpy(), self.dtype.as_numpy_dtype)
+        array[tuple(self._indices.numpy().T)] = self._values.numpy()
+        return array
 
     def consumers(self):
         """The operations that take one of its tensors."""

@@ -6,6 +6,7 @@ namespace penstock::data {
 void RegisterAssertNextDatasets(KernelRegistry& kernels);
 void RegisterBatchDatasets(KernelRegistry& kernels);
 void RegisterCacheDatasets(KernelRegistry& kernels);
+void RegisterChooseFastestBranchDatasets(KernelRegistry& kernels);
 void RegisterChooseFastestDatasets(KernelRegistry& kernels);
 void RegisterCsvDatasets(KernelRegistry& kernels);
 void RegisterFilesDatasets(KernelRegistry& kernels);
@@ -36,6 +37,7 @@ void RegisterAllDatasets(KernelRegistry& kernels) {
   RegisterAssertNextDatasets(kernels);
   RegisterBatchDatasets(kernels);
   RegisterCacheDatasets(kernels);
+  RegisterChooseFastestBranchDatasets(kernels);
   RegisterChooseFastestDatasets(kernels);
   RegisterCsvDatasets(kernels);
   RegisterFilesDatasets(kernels);

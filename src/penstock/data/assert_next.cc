@@ -30,8 +30,8 @@ class AssertNextDataset final : public Dataset {
       std::string_view name = around[i + 1];
       name = name.substr(0, name.find('['));
       if (name != expected_[i]) {
-        throw InvalidArgument("Asserted transformation matching ", expected_[i], " at offset ", i, " but encountered ",
-                              name, " transformation instead.");
+        throw InvalidArgument("Asserted ", expected_[i], " transformation at offset ", i, " but encountered ", name,
+                              " transformation instead.");
       }
     }
     return input().Begin({place.context, place.prefix});
@@ -50,7 +50,7 @@ class AssertPrevDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     const Dataset* at = &input();
     for (size_t i = 0; i < expected_.size(); ++i) {
-      const std::string found = at ? StrCat(at->name(), "Dataset") : "nothing";
+      const std::string found = !at ? "nothing" : at->recipe().op ? at->recipe().op->name : at->name();
       if (!expected_[i].starts_with(found) && !found.starts_with(expected_[i])) {
         throw InvalidArgument("Asserted transformation matching '", expected_[i], "', but found '", found, "'.");
       }

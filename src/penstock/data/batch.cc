@@ -23,9 +23,11 @@ class BatchDataset final : public Dataset {
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
       if (ended_) return false;
-      BatchBuilder batch(dataset().size_);
+      BatchBuilder batch(dataset().size_, dataset().rows_fail_together_);
       Element row;
-      for (int64_t rows = 0; rows < dataset().size_; ++rows) {
+      int64_t rows = 0;
+      Status mismatch;  // of rows that do not fit together, which is told when all are there
+      for (; rows < dataset().size_; ++rows) {
         try {
           ended_ = !input_->Next(&row);
         } catch (...) {
@@ -33,9 +35,15 @@ class BatchDataset final : public Dataset {
           throw;
         }
         if (ended_) break;
-        batch.Add(row);
+        if (!mismatch.ok()) continue;
+        try {
+          batch.Add(row);
+        } catch (const Error& error) {
+          mismatch = error.status();
+        }
       }
-      if (batch.size() == 0 || (dataset().drop_remainder_ && batch.size() < dataset().size_)) return false;
+      if (rows == 0 || (dataset().drop_remainder_ && rows < dataset().size_)) return false;
+      ThrowIfError(mismatch);
       *element = batch.Finish();
       return true;
     }
@@ -74,8 +82,9 @@ class BatchDataset final : public Dataset {
 Ref<Dataset> MakeBatch(DatasetArgs& args) {
   const int64_t size = args.Int("batch_size");
   args.Require(size > 0, "Batch size must be greater than zero.");
-  return MakeRef<BatchDataset>("Batch", args.spec(), args.dataset(), size,
-                               args.Has("drop_remainder") && args.Bool("drop_remainder"), false);
+  std::string name = args.Has("num_parallel_calls") ? "ParallelBatch" : args.Versioned("Batch");
+  const bool drop_remainder = args.Has("drop_remainder") && args.Bool("drop_remainder");
+  return MakeRef<BatchDataset>(std::move(name), args.spec(), args.dataset(), size, drop_remainder, false);
 }
 
 Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {

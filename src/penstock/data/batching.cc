@@ -41,6 +41,10 @@ void BatchBuilder::Add(const Element& element) {
   RequireComponents(element, batch_.size());
   for (size_t i = 0; i < batch_.size(); ++i) {
     const Tensor& t = element[i];
+    if (t.shape() != shapes_[i] && fused_) {
+      throw InvalidArgument("Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: ",
+                            t.shape(), ", [batch]: ", shapes_[i]);
+    }
     if (t.shape() != shapes_[i]) {
       throw InvalidArgument("Cannot batch tensors with different shapes in component ", i, ". First element had shape ",
                             shapes_[i], " and element ", size_, " had shape ", t.shape(), ".");

@@ -8,7 +8,8 @@ namespace penstock::data {
 // Joins elements as they come: each is copied straight to its place in the batch.
 class BatchBuilder {
  public:
-  explicit BatchBuilder(int64_t most) : most_(most) {}
+  // `fused`: errors are worded as those of a map that writes into its batch.
+  explicit BatchBuilder(int64_t most, bool fused = false) : most_(most), fused_(fused) {}
   // InvalidArgument if the shapes are not those of the first element.
   void Add(const Element& element);
   int64_t size() const { return size_; }
@@ -18,6 +19,7 @@ class BatchBuilder {
  private:
   void Grow();
   const int64_t most_;
+  const bool fused_;
   int64_t size_ = 0, capacity_ = 0;
   std::vector<Shape> shapes_;
   Element batch_;

@@ -8,6 +8,9 @@
 namespace penstock::data {
 namespace {
 
+// The place of the input of a cache that is being filled.
+Place Inside(const Place& cache) { return {cache.context, cache.prefix + "Impl"}; }
+
 // What one iteration has put together, for all that follow.
 class MemoryCache final : public Resource {
  public:
@@ -38,7 +41,7 @@ class MemoryCacheDataset final : public Dataset {
    public:
     Cached(const MemoryCacheDataset& dataset, const Place& place)
         : IteratorOf(dataset, place), kept_(dataset.cache_->Find()) {
-      if (!kept_) input_ = dataset.input().Begin(place);
+      if (!kept_) input_ = BeginInput();
     }
     bool Next(Element* element) override {
       if (kept_) {
@@ -67,10 +70,11 @@ class MemoryCacheDataset final : public Dataset {
         kept_ = complete ? dataset().cache_->Find() : nullptr;
         seen_ = complete ? std::vector<Element>() : std::move(elements);
       }
-      state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
+      state.Nested("input", &input_, [&] { return BeginInput(); });
     }
 
    private:
+    std::unique_ptr<Iterator> BeginInput() const { return dataset().input().Begin(Inside(place())); }
     MemoryCache::Elements kept_;
     int64_t at_ = 0;
     std::vector<Element> seen_;
@@ -144,7 +148,7 @@ class FileCacheDataset final : public Dataset {
         }
         WriteWholeFile(lock, "Created by Penstock");
         writer_ = std::make_unique<BundleWriter>(prefix);
-        input_ = dataset().input().Begin(place());
+        input_ = dataset().input().Begin(Inside(place()));
       }
       begun_ = true;
     }

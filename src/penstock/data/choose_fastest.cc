@@ -73,12 +73,19 @@ Ref<Dataset> MakeChooseFastest(DatasetArgs& args) {
   std::vector<Ref<const Dataset>> inputs = args.datasets("input_datasets");
   for (size_t i = 1; i < inputs.size(); ++i) {
     args.Require(inputs[i]->types() == inputs[0]->types(),
-                 "All inputs to ChooseFastestDataset must have the same types: input ", i, " has others than input 0");
+                 "All inputs to ChooseFastestDataset must have the same output types. Input ", i, " has ",
+                 StrJoin(inputs[i]->types(), ", "), " output types. Expected: ", StrJoin(inputs[0]->types(), ", "),
+                 ".");
     const int64_t n = inputs[i]->Cardinality(), first = inputs[0]->Cardinality();
     args.Require(n == first || n == kUnknown || first == kUnknown,
-                 "All inputs to ChooseFastestDataset must have the same cardinality: input ", i, " has ", n,
-                 " elements, input 0 has ", first);
-    inputs[0]->spec().RequireCompatible(inputs[i]->spec());
+                 "All inputs to ChooseFastestDataset must have compatible cardinalities. Input ", i, " has ", n,
+                 " elements. Expected: ", first, ".");
+    for (size_t c = 0; c < inputs[0]->shapes().size(); ++c) {
+      args.Require(inputs[i]->shapes()[c].IsCompatibleWith(inputs[0]->shapes()[c]),
+                   "All inputs to ChooseFastestDataset must have compatible output shapes. Component ", c, " of input ",
+                   i, " has shape ", inputs[i]->shapes()[c],
+                   ". Expected to be compatible with shape: ", inputs[0]->shapes()[c], ".");
+    }
   }
   const auto experiments = args.attr<int64_t>("num_experiments");
   args.Require(experiments > 0, "num_experiments must be positive, not ", experiments);

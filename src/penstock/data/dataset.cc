@@ -33,11 +33,28 @@ std::shared_ptr<const BoundFunction> IteratorContext::Bind(const std::shared_ptr
   {
     std::lock_guard lock(mutex_);
     const auto it = bound_.find(function.get());
-    if (it != bound_.end()) return it->second.second;
+    if (it != bound_.end()) {
+      ++it->second.users;
+      return it->second.call;
+    }
   }
   std::shared_ptr<const BoundFunction> made = functions_->Bind(*function, library);
   std::lock_guard lock(mutex_);
-  return bound_.try_emplace(function.get(), function, std::move(made)).first->second.second;
+  Bound& bound = bound_.try_emplace(function.get(), Bound{function, library, std::move(made), 0}).first->second;
+  ++bound.users;
+  return bound.call;
+}
+
+void IteratorContext::Unbind(const FuncRef* function) {
+  std::lock_guard lock(mutex_);
+  --bound_.at(function).users;
+}
+
+void IteratorContext::ForEachBound(const std::function<void(const FuncRef&, const FunctionLibraryPtr&)>& see) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, bound] : bound_) {
+    if (bound.users > 0) see(*bound.function, bound.library);
+  }
 }
 
 namespace {

@@ -56,10 +56,14 @@ class IteratorContext {
   IteratorContext(std::shared_ptr<FunctionScope> functions, Device* device, ThreadPool* intra_op)
       : device(device), intra_op(intra_op), functions_(std::move(functions)) {}
 
-  // Bound once for each function that a kernel was made with. `library`: see FunctionScope.
+  // Bound once for each function that a kernel was made with. `library`: see FunctionScope. Whoever binds it says when
+  // it is used no more.
   std::shared_ptr<const BoundFunction> Bind(const std::shared_ptr<const FuncRef>& function,
                                             const FunctionLibraryPtr& library);
+  void Unbind(const FuncRef* function);
   const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
+  // Calls `see` with each function in use, and its library.
+  void ForEachBound(const std::function<void(const FuncRef&, const FunctionLibraryPtr&)>& see) const;
   // The object of that name, made if it is not there yet: what the iterators of a repeated dataset have in common. It
   // is saved and restored, whether or not one of them is there then.
   Ref<SharedState> Shared(const std::string& name, const std::function<Ref<SharedState>()>& make);
@@ -83,8 +87,14 @@ class IteratorContext {
 
  private:
   const std::shared_ptr<FunctionScope> functions_;
-  std::mutex mutex_;
-  std::map<const FuncRef*, std::pair<std::shared_ptr<const FuncRef>, std::shared_ptr<const BoundFunction>>> bound_;
+  struct Bound {
+    std::shared_ptr<const FuncRef> function;
+    FunctionLibraryPtr library;
+    std::shared_ptr<const BoundFunction> call;
+    int64_t users;
+  };
+  mutable std::mutex mutex_;
+  std::map<const FuncRef*, Bound> bound_;
   std::map<std::string, Ref<SharedState>> shared_;
   Ref<const SavedState> restored_;  // of shared objects that are not there yet
 };
@@ -130,11 +140,11 @@ struct Recipe {
 
 class Dataset : public VariantValue {
  public:
-  // `name`: as in messages, "Map".
+  // `name`: what its iterators are called in messages, "Map", "FiniteTake".
   Dataset(std::string name, ElementSpec spec, std::vector<Ref<const Dataset>> inputs = {})
       : name_(std::move(name)), spec_(std::move(spec)), inputs_(std::move(inputs)) {}
   std::string_view TypeName() const override { return "tensorflow::data::DatasetVariant"; }
-  std::string DebugString() const override { return name_ + "DatasetOp::Dataset"; }
+  std::string DebugString() const override { return StrCat(recipe_.op ? recipe_.op->name : name_, "Op::Dataset"); }
 
   const std::string& name() const { return name_; }
   const ElementSpec& spec() const { return spec_; }

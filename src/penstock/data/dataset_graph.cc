@@ -31,7 +31,7 @@ class GraphWriter {
     const Recipe& recipe = dataset.recipe();
     if (!recipe.op) throw Unimplemented(dataset.name(), "Dataset cannot be written as a graph");
     const FunctionLibraryPtr& library = recipe.library ? recipe.library : session_library_;
-    AddFunctions(*recipe.attrs, library, recipe.op->name);
+    AddFunctions(*recipe.attrs, library);
     std::vector<std::string> inputs;
     for (const Tensor& input : recipe.inputs) inputs.push_back(AddInput(input, recipe));
     return names_[&dataset] = AddNode(recipe.op->name, std::move(inputs), *recipe.attrs);
@@ -60,20 +60,18 @@ class GraphWriter {
     return name;
   }
 
-  void AddFunctions(const AttrMap& attrs, const FunctionLibraryPtr& library, const std::string& user) {
+  void AddFunctions(const AttrMap& attrs, const FunctionLibraryPtr& library) {
     for (const auto& [name, value] : attrs) {
-      if (const FuncRef* f = value.If<FuncRef>()) AddFunction(*f, library, user);
+      if (const FuncRef* f = value.If<FuncRef>()) AddFunction(*f, library);
       if (const auto* functions = value.If<std::vector<FuncRef>>()) {
-        for (const FuncRef& f : *functions) AddFunction(f, library, user);
+        for (const FuncRef& f : *functions) AddFunction(f, library);
       }
     }
   }
 
-  void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library, const std::string& user) {
+  void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library) {
     if (!library || !library->Find(function.name)) return;
-    if (policy_ == StatePolicy::kFail && IsStateful(function, library)) {
-      throw FailedPrecondition(user, ": function ", function.name, " is stateful.");
-    }
+    if (policy_ == StatePolicy::kFail) RequireNoState(function, library);
     bool all_found;
     for (auto& reached : ReachedFunctions(function, library, &all_found)) {
       if (functions_.insert(reached->signature.name).second) graph_.functions.push_back(std::move(reached));

@@ -67,6 +67,12 @@ Recipe DatasetArgs::MakeRecipe(const OpDef* op, std::shared_ptr<const AttrMap> a
   return recipe;
 }
 
+std::string DatasetArgs::Versioned(std::string_view name) const {
+  const std::string& op = k_.node().op().name;
+  const size_t version = op.find_last_not_of("0123456789");
+  return op[version] == 'V' && version + 1 < op.size() ? StrCat(name, op.substr(version)) : std::string(name);
+}
+
 std::string DatasetArgs::TransformationName() const {
   // The attribute is a message tensorflow.data.Metadata, whose field 1 is the name.
   const std::string metadata = attr<std::string>("metadata");

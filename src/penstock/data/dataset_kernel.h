@@ -45,6 +45,8 @@ class DatasetArgs {
   T attr(std::string_view name, T otherwise = {}) const {
     return k_.node().attr_or<T>(name, std::move(otherwise));
   }
+  // What iterators are called that have the version of their op in their names: "BatchV2".
+  std::string Versioned(std::string_view name) const;
   // "MapDataset:1" as the program calls this dataset, or "MapDataset:".
   std::string TransformationName() const;
   // Whether parallel stages must keep the order: as the attributes `deterministic` or `sloppy` say; unset: as the

@@ -24,10 +24,14 @@ class BoundCall {
  public:
   BoundCall(const CapturedFunction& function, const Iterator& iterator) : BoundCall(function, iterator.place()) {}
   BoundCall(const CapturedFunction& function, const Place& place);
+  ~BoundCall() { place_.context->Unbind(function_->function.get()); }
+  BoundCall(const BoundCall&) = delete;
   // `results` may be the element that the arguments are of.
   void operator()(std::span<const Tensor> args, Element* results) const;
   // The same with several lists of arguments, one after the other.
   void operator()(std::initializer_list<std::span<const Tensor>> args, Element* results) const;
+  // Calls it even if the iteration is cancelled, for what was begun and has to be ended; its results are dropped.
+  void CallAnyway(std::span<const Tensor> args) const;
   const std::vector<DataType>& result_types() const { return bound_->result_types(); }
   // The only result, a scalar. InvalidArgument, saying what returned it, if it is something else.
   bool Predicate(std::span<const Tensor> args) const;

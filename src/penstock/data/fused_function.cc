@@ -100,14 +100,40 @@ std::vector<std::shared_ptr<const FunctionDef>> ReachedFunctions(const FuncRef& 
   return reached;
 }
 
+// Whether its state is that of functions which its attributes name.
+static bool CallsFunctions(const OpDef& op) {
+  return std::ranges::any_of(op.attrs, [](const AttrDef& attr) { return attr.kind == "func"; });
+}
+
+void RequireNoState(const FuncRef& function, const FunctionLibraryPtr& library) {
+  std::vector<std::string> names = {function.name};
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::shared_ptr<const FunctionDef> found = library ? library->FindShared(names[i]) : nullptr;
+    if (!found) continue;
+    const auto look_at = [&](const std::string& name) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    };
+    for (const NodeDef& node : found->nodes) {
+      const OpDef* op = OpRegistry::Global().Find(node.op);
+      if (!op) look_at(node.op);
+      if (!op || !op->traits.stateful || op->name == "Assert") continue;
+      if (op->outputs.size() == 1 && op->outputs[0].type == DT_VARIANT) continue;  // a dataset
+      if (op->name != "If" && op->name != "While") throw FailedPrecondition(op->name, " is stateful.");
+      for (const auto& [name, value] : node.attrs) {
+        if (const FuncRef* branch = value.If<FuncRef>()) look_at(branch->name);
+      }
+    }
+  }
+}
+
 bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library) {
   bool all_found;
   const auto reached = ReachedFunctions(function, library, &all_found);
   return !all_found || std::ranges::any_of(reached, [](const auto& each) {
-    return each->signature.traits.stateful || std::ranges::any_of(each->nodes, [](const NodeDef& node) {
-             const OpDef* op = OpRegistry::Global().Find(node.op);
-             return op && op->traits.stateful;
-           });
+    return std::ranges::any_of(each->nodes, [](const NodeDef& node) {
+      const OpDef* op = OpRegistry::Global().Find(node.op);
+      return op && op->traits.stateful && op->name != "Assert" && !CallsFunctions(*op);
+    });
   });
 }
 

@@ -53,7 +53,10 @@ class FunctionBuilder {
 // `all_found`: the library has all of them.
 std::vector<std::shared_ptr<const FunctionDef>> ReachedFunctions(const FuncRef& function,
                                                                  const FunctionLibraryPtr& library, bool* all_found);
-// Whether the function, or what it calls, has state of its own or side effects.
+// Whether the function, or what it calls, has state of its own or side effects other than assertions.
 bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library);
+// FailedPrecondition, naming an op, if the function has state that cannot be written down with its dataset or iterator:
+// all but that of datasets and assertions.
+void RequireNoState(const FuncRef& function, const FunctionLibraryPtr& library);
 
 }  // namespace penstock::data

@@ -16,14 +16,15 @@ class GeneratorDataset final : public Dataset {
   class Generated final : public IteratorOf<GeneratorDataset> {
    public:
     Generated(const GeneratorDataset& dataset, const Place& place)
-        : IteratorOf(dataset, place), init_(dataset.init_, place), next_(dataset.next_, place) {
-      (void)place.context->Bind(dataset.finalize_.function,
-                                dataset.finalize_.library);  // says now if it cannot be made
+        : IteratorOf(dataset, place),
+          init_(dataset.init_, place),
+          next_(dataset.next_, place),
+          finalize_(dataset.finalize_, place) {
       place.context->ends_slowly.store(true);
     }
     ~Generated() override {
       try {
-        if (begun_ && !ended_) Finalize();
+        if (begun_ && !ended_) finalize_.CallAnyway(made_by_init_);
       } catch (const Error&) {  // nobody is left to be told
       }
     }
@@ -38,7 +39,7 @@ class GeneratorDataset final : public Dataset {
       } catch (const Error& error) {
         if (!IsEnd(error)) throw;
         ended_ = true;
-        Finalize();
+        finalize_.CallAnyway(made_by_init_);
         return false;
       }
       return true;
@@ -46,13 +47,7 @@ class GeneratorDataset final : public Dataset {
     void Visit(State&) override { throw Unimplemented("GeneratorDataset does not support checkpointing."); }
 
    private:
-    // Not by way of `finalize_`, which fails when the iteration is cancelled: what was begun has to be ended.
-    void Finalize() {
-      Element args = made_by_init_, ignored;
-      args.insert(args.end(), dataset().finalize_.captured.begin(), dataset().finalize_.captured.end());
-      context().Bind(dataset().finalize_.function, dataset().finalize_.library)->Call(args, nullptr, -1, &ignored);
-    }
-    const BoundCall init_, next_;
+    const BoundCall init_, next_, finalize_;
     Element made_by_init_;
     bool begun_ = false, ended_ = false;
   };

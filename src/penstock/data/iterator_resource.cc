@@ -1,6 +1,7 @@
 #include "penstock/data/iterator_resource.h"
 
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/data/fused_function.h"
 #include "penstock/kernel/py_function.h"
 
 namespace penstock::data {
@@ -83,6 +84,14 @@ void IteratorResource::Begin(const KernelContext& k, Ref<const Dataset> dataset)
   auto fresh = std::make_shared<Iteration>(std::move(dataset), std::move(functions), k);
   std::lock_guard lock(mutex_);
   current_.swap(fresh);
+}
+
+void IteratorResource::RequireNoState(const FunctionLibraryPtr& library) {
+  Current("Save", "saving it")
+      ->shared_context()
+      ->ForEachBound([&](const FuncRef& f, const FunctionLibraryPtr& its_own) {
+        data::RequireNoState(f, its_own ? its_own : library);
+      });
 }
 
 std::shared_ptr<Iteration> IteratorResource::Current(std::string_view what, std::string_view before) {

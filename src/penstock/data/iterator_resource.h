@@ -42,6 +42,8 @@ class IteratorResource final : public Resource {
     return Current("GetNext", "getting the next element")->Next(step, element);
   }
   Ref<SavedState> Save(StepServices& step) { return Current("Save", "saving it")->Save(step); }
+  // FailedPrecondition if a function has state, which is not saved. `library`: that of functions without one.
+  void RequireNoState(const FunctionLibraryPtr& library);
   void Restore(StepServices& step, Ref<const SavedState> saved) {
     Current("Restore", "restoring it")->Restore(step, std::move(saved));
   }

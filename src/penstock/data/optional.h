@@ -13,6 +13,14 @@ class Optional final : public VariantValue {
   explicit Optional(std::optional<Element> value) : value_(std::move(value)) {}
   std::string_view TypeName() const override { return "tensorflow::data::Optional"; }
   const std::optional<Element>& value() const { return value_; }
+  void Encode(std::string* metadata, std::vector<Tensor>* tensors) const override {
+    metadata->assign(1, value_ ? '\1' : '\0');
+    if (value_) *tensors = *value_;
+  }
+  static Ref<VariantValue> Decode(std::string_view metadata, std::vector<Tensor> tensors) {
+    const bool there = !metadata.empty() && metadata[0] != '\0';
+    return MakeRef<Optional>(there ? std::optional(std::move(tensors)) : std::nullopt);
+  }
 
  private:
   const std::optional<Element> value_;

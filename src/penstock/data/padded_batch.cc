@@ -44,9 +44,9 @@ void RequireType(const Tensor& t, DataType type) {
 
 class PaddedBatchDataset final : public Dataset {
  public:
-  PaddedBatchDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder,
+  PaddedBatchDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder,
                      std::vector<PartialShape> shapes, std::vector<Tensor> padding)
-      : Dataset("PaddedBatch", std::move(spec), {std::move(input)}),
+      : Dataset(std::move(name), std::move(spec), {std::move(input)}),
         size_(size),
         drop_remainder_(drop_remainder),
         padded_shapes_(std::move(shapes)),
@@ -139,6 +139,7 @@ class DenseToSparseBatchDataset final : public Dataset {
         if (ended_) break;
         RequireComponents(row, 1);
         RequireType(row[0], dataset().input().types()[0]);
+        RequireFits(row[0].shape());
         total += row[0].num_elements();
         rows.push_back(std::move(row[0]));
       }
@@ -151,17 +152,7 @@ class DenseToSparseBatchDataset final : public Dataset {
       int64_t at = 0;
       for (size_t r = 0; r < rows.size(); ++r) {
         const Shape& shape = rows[r].shape();
-        if (shape.rank() != rank) {
-          throw InvalidArgument("Input element had shape (", shape, ") that is incompatible with the row shape (",
-                                dataset().row_, ").");
-        }
-        for (int d = 0; d < rank; ++d) {
-          if (dataset().row_[d] >= 0 && shape[d] > dataset().row_[d]) {
-            throw DataLoss("Input element had shape (", shape, ") that is larger than the row shape (", dataset().row_,
-                           ").");
-          }
-          sizes[d + 1] = std::max(sizes[d + 1], shape[d]);
-        }
+        for (int d = 0; d < rank; ++d) sizes[d + 1] = std::max(sizes[d + 1], shape[d]);
         const int64_t n = rows[r].num_elements();
         CopyElements(rows[r], 0, n, &values, at);
         std::vector<int64_t> position(static_cast<size_t>(rank), 0);
@@ -188,6 +179,18 @@ class DenseToSparseBatchDataset final : public Dataset {
     }
 
    private:
+    void RequireFits(const Shape& shape) const {
+      const PartialShape& row = dataset().row_;
+      if (shape.rank() != row.rank()) {
+        throw InvalidArgument("Input element had shape (", shape, ") that is incompatible with the row shape (", row,
+                              ").");
+      }
+      for (int d = 0; d < row.rank(); ++d) {
+        if (row[d] >= 0 && shape[d] > row[d]) {
+          throw DataLoss("Input element had shape (", shape, ") that is larger than the row shape (", row, ").");
+        }
+      }
+    }
     bool ended_ = false;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
@@ -221,7 +224,7 @@ Ref<Dataset> MakePaddedBatch(DatasetArgs& args) {
                  " and input dataset's component ", i, ": ", padding[i].dtype(), " vs. ", input->types()[i]);
     wanted.push_back(ShapeFrom(shapes[i]));
   }
-  return MakeRef<PaddedBatchDataset>(args.spec(), input, size,
+  return MakeRef<PaddedBatchDataset>(args.Versioned("PaddedBatch"), args.spec(), input, size,
                                      args.Has("drop_remainder") && args.Bool("drop_remainder"), std::move(wanted),
                                      std::move(padding));
 }

@@ -22,9 +22,9 @@ struct Settings {
 
 class ParallelInterleaveDataset final : public Dataset {
  public:
-  ParallelInterleaveDataset(ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
+  ParallelInterleaveDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
                             const Settings& settings)
-      : Dataset("ParallelInterleave", std::move(spec), {std::move(input)}),
+      : Dataset(std::move(name), std::move(spec), {std::move(input)}),
         function_(std::move(function)),
         settings_(settings) {}
 
@@ -311,6 +311,11 @@ Ref<Dataset> MakeParallelInterleave(DatasetArgs& args) {
                "num_parallel_calls must be greater than zero.");
   args.Require(settings.ahead >= kAutotune, "`prefetch_input_elements` must be >= 0");
   args.Require(settings.buffer >= kAutotune && settings.buffer != 0, "`buffer_output_elements` must be > 0");
+  args.Require(
+      settings.legacy || args.Int("cycle_length") == kAutotune || settings.parallelism <= settings.sizes.cycle,
+      "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a ",
+      "value less than or equal to `cycle_length`. However, `num_parallel_calls` is ", settings.parallelism,
+      " and `cycle_length` is ", settings.sizes.cycle);
   if (args.Has("sloppy")) settings.deterministic = !args.Bool("sloppy");
   const int64_t cycle = settings.sizes.cycle;
   if (settings.parallelism == kAutotune) {
@@ -318,8 +323,10 @@ Ref<Dataset> MakeParallelInterleave(DatasetArgs& args) {
   }
   if (settings.ahead == kAutotune) settings.ahead = std::min<int64_t>(cycle, 2 * NumCores());
   if (settings.buffer == kAutotune) settings.buffer = std::max(2 * settings.sizes.block, kLeastBuffer);
-  return MakeRef<ParallelInterleaveDataset>(args.spec(), args.dataset(), args.Function("f", "other_arguments"),
-                                            settings);
+  std::string name = args.Versioned(args.kernel().node().op().name.starts_with("Legacy") ? "LegacyParallelInterleave"
+                                                                                         : "ParallelInterleave");
+  return MakeRef<ParallelInterleaveDataset>(std::move(name), args.spec(), args.dataset(),
+                                            args.Function("f", "other_arguments"), settings);
 }
 
 }  // namespace

@@ -213,8 +213,9 @@ class ParallelMapDataset final : public Dataset {
 Ref<Dataset> Make(DatasetArgs& args) {
   const int64_t parallelism = args.Int("num_parallel_calls");
   args.Require(parallelism > 0 || parallelism == kAutotune, "num_parallel_calls must be greater than zero.");
-  return MakeParallelMap("ParallelMap", args.spec(), args.dataset(), args.Function("f", "other_arguments"), parallelism,
-                         args.Deterministic(), args.attr<bool>("preserve_cardinality"));
+  return MakeParallelMap(args.Versioned("ParallelMap"), args.spec(), args.dataset(),
+                         args.Function("f", "other_arguments"), parallelism, args.Deterministic(),
+                         args.attr<bool>("preserve_cardinality"));
 }
 
 }  // namespace

@@ -206,6 +206,11 @@ Ref<Dataset> MakeOptimize(DatasetArgs& args) {
   }
   add("optimizations_enabled");
   add("optimizations");
+  // "REWRITE:OPTION:true" comes as one more name, "REWRITE:OPTION".
+  for (const std::string& config : args.attr<std::vector<std::string>>("optimization_configs")) {
+    constexpr std::string_view kYes = ":true";
+    if (config.ends_with(kYes)) names.insert(config.substr(0, config.size() - kYes.size()));
+  }
   return PassOn("Optimize", Rewrite(args.kernel(), args.dataset(), names));
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "penstock/data/fused_function.h"
+#include "penstock/data/vectorize.h"
 
 namespace penstock::data {
 namespace {
@@ -133,32 +134,53 @@ Ref<const Dataset> FuseFilters(const Remaker& remaker, const Dataset& dataset) {
                       dataset.spec(), Joined({{inner.Input("input_dataset")}, builder.captured()}), builder.library());
 }
 
-// The map gives the predicate's answer as a last component.
+// The map gives the predicate's answer as a last component, by which is filtered and which is dropped then.
 Ref<const Dataset> FuseMapAndFilter(const Remaker& remaker, const Dataset& dataset) {
   const RecipeView filter(dataset);
   if (!filter.Is({"FilterDataset"})) return {};
   const Dataset* input = InputOf(filter);
   if (!input || !RecipeView(*input).Is(kMaps) || !SameLibrary(dataset, *input)) return {};
   const RecipeView map(*input);
-  FunctionBuilder builder(remaker.LibraryOf(dataset));
-  std::vector<Endpoint> made =
-      builder.Call(DatasetFunction::Of(map), builder.Arguments(AsDataset(map.Input("input_dataset"))->spec()));
-  made.push_back(builder.Call(DatasetFunction::Of(filter, "predicate"), made)[0]);
-  const FuncRef fused = builder.Finish("map_and_predicate", made);
+  const DatasetFunction f = DatasetFunction::Of(map), predicate = DatasetFunction::Of(filter, "predicate");
+  if (!f.captured.empty() || !predicate.captured.empty()) return {};
   ElementSpec with_answer = dataset.spec();
   with_answer.types.push_back(DT_BOOL);
   with_answer.shapes.push_back(PartialShape(Shape()));
-  const Ref<const Dataset> mapped =
-      remaker.Make("MapDataset", WithFunction(map.attrs(), fused, builder.captured()), with_answer,
-                   Joined({{map.Input("input_dataset")}, builder.captured()}), builder.library());
-  return remaker.Make("FilterByLastComponentDataset", {}, dataset.spec(), {ToVariant(mapped)}, {});
+
+  FunctionBuilder both(remaker.LibraryOf(dataset));
+  std::vector<Endpoint> made = both.Call(f, both.Arguments(AsDataset(map.Input("input_dataset"))->spec()));
+  made.push_back(both.Call(predicate, made)[0]);
+  const FuncRef map_and_predicate = both.Finish("map_and_predicate", made);
+  FunctionBuilder last(both.library());
+  const FuncRef answer = last.Finish("answer", {last.Arguments(with_answer).back()});
+  FunctionBuilder rest(last.library());
+  std::vector<Endpoint> element = rest.Arguments(with_answer);
+  element.pop_back();
+  const FuncRef without_answer = rest.Finish("without_answer", std::move(element));
+
+  const FunctionLibraryPtr& library = rest.library();
+  const Ref<const Dataset> mapped = remaker.Make("MapDataset", WithFunction(map.attrs(), map_and_predicate, {}),
+                                                 with_answer, {map.Input("input_dataset")}, library);
+  const Ref<const Dataset> filtered =
+      remaker.Make("FilterDataset", WithFunction(filter.attrs(), answer, {}, "predicate"), with_answer,
+                   {ToVariant(mapped)}, library);
+  return remaker.Make("MapDataset", WithFunction(map.attrs(), without_answer, {}), dataset.spec(),
+                      {ToVariant(filtered)}, library);
+}
+
+Ref<const Dataset> Vectorize(const Remaker& remaker, const Dataset& dataset) {
+  return VectorizeMap(remaker, dataset, /*tries_both=*/false);
+}
+Ref<const Dataset> VectorizeIfFaster(const Remaker& remaker, const Dataset& dataset) {
+  return VectorizeMap(remaker, dataset, /*tries_both=*/true);
 }
 
 Ref<const Dataset> MakeMapParallel(const Remaker& remaker, const Dataset& dataset) {
   const RecipeView map(dataset);
   if (!map.Is(kMaps) || IsStateful(map.attr<FuncRef>("f"), remaker.LibraryOf(dataset))) return {};
-  return remaker.Make("ParallelMapDatasetV2", map.attrs(), dataset.spec(),
-                      Joined({dataset.recipe().inputs, {Tensor(kAutotune)}}), dataset.recipe().library);
+  return remaker.Make("ParallelMapDataset", map.attrs(), dataset.spec(),
+                      Joined({dataset.recipe().inputs, {Tensor(static_cast<int32_t>(kAutotune))}}),
+                      dataset.recipe().library);
 }
 
 Ref<const Dataset> MakeFilterParallel(const Remaker& remaker, const Dataset& dataset) {
@@ -167,6 +189,59 @@ Ref<const Dataset> MakeFilterParallel(const Remaker& remaker, const Dataset& dat
     return {};
   return remaker.Make("ParallelFilterDataset", filter.attrs(), dataset.spec(),
                       Joined({dataset.recipe().inputs, {Tensor(kAutotune)}}), dataset.recipe().library);
+}
+
+Ref<const Dataset> MakeBatchParallel(const Remaker& remaker, const Dataset& dataset) {
+  const RecipeView batch(dataset);
+  if (!batch.Is({"BatchDatasetV2"})) return {};
+  return remaker.Make(
+      "ParallelBatchDataset", batch.attrs(), dataset.spec(),
+      {batch.Input("input_dataset"), batch.Input("batch_size"), Tensor(kAutotune), batch.Input("drop_remainder")}, {});
+}
+
+constexpr std::string_view kAsynchronous[] = {
+    "MapAndBatchDataset",          "ParallelMapDataset",          "ParallelMapDatasetV2",       "ParallelBatchDataset",
+    "ParallelInterleaveDatasetV2", "ParallelInterleaveDatasetV3", "ParallelInterleaveDatasetV4"};
+
+// The dataset with all inputs wrapped by `wrap`, which gives null for those that shall stay; null if all stay.
+Ref<const Dataset> WrapInputs(const Remaker& remaker, const Dataset& dataset, RewriteFn wrap) {
+  std::vector<Tensor> inputs = dataset.recipe().inputs;
+  bool changed = false;
+  for (Tensor& input : inputs) {
+    const Dataset* made = AsDataset(input);
+    const Ref<const Dataset> wrapped = made ? wrap(remaker, *made) : Ref<const Dataset>();
+    if (!wrapped) continue;
+    input = ToVariant(wrapped);
+    changed = true;
+  }
+  return changed ? remaker.With(dataset, std::move(inputs)) : Ref<const Dataset>();
+}
+
+Tensor AsInput(const Dataset& dataset) {
+  dataset.AddRef();
+  return ToVariant(Ref<const Dataset>(&dataset));
+}
+
+// What runs ahead by itself, with a buffer behind it.
+Ref<const Dataset> Prefetched(const Remaker& remaker, const Dataset& dataset) {
+  if (!RecipeView(dataset).Is(kAsynchronous)) return {};
+  return remaker.Make("PrefetchDataset", {}, dataset.spec(), {AsInput(dataset), Tensor(kAutotune)}, {});
+}
+Ref<const Dataset> PrefetchInputs(const Remaker& remaker, const Dataset& dataset) {
+  if (RecipeView(dataset).Is({"PrefetchDataset"})) return {};
+  return WrapInputs(remaker, dataset, Prefetched);
+}
+
+// Its latency is counted.
+Ref<const Dataset> Measured(const Remaker& remaker, const Dataset& dataset) {
+  const RecipeView d(dataset);
+  if (!dataset.recipe().op || d.Is({"LatencyStatsDataset"})) return {};
+  const Tensor tag{TString(StrCat("record_latency::", dataset.recipe().op->name))};
+  return remaker.Make("LatencyStatsDataset", {}, dataset.spec(), {AsInput(dataset), tag}, {});
+}
+Ref<const Dataset> MeasureInputs(const Remaker& remaker, const Dataset& dataset) {
+  if (RecipeView(dataset).Is({"LatencyStatsDataset"})) return {};
+  return WrapInputs(remaker, dataset, Measured);
 }
 
 struct NamedRewrite {
@@ -179,20 +254,19 @@ constexpr NamedRewrite kRewrites[] = {
     {"map_fusion", FuseMaps},
     {"filter_fusion", FuseFilters},
     {"map_and_filter_fusion", FuseMapAndFilter},
+    {"map_vectorization:use_choose_fastest", VectorizeIfFaster},
+    {"map_vectorization", Vectorize},
     {"map_and_batch_fusion", FuseMapAndBatch},
     {"map_parallelization", MakeMapParallel},
     {"filter_parallelization", MakeFilterParallel},
     {"shuffle_and_repeat_fusion", FuseShuffleAndRepeat},
+    {"parallel_batch", MakeBatchParallel},
 };
 
 class Rewriter {
  public:
-  Rewriter(KernelContext& k, const std::set<std::string>& names) : remaker_(k) {
-    for (const NamedRewrite& each : kRewrites) {
-      if (names.contains(std::string(each.name))) rewrites_.push_back(each.rewrite);
-    }
-  }
-  bool empty() const { return rewrites_.empty(); }
+  Rewriter(const Remaker& remaker, std::vector<RewriteFn> rewrites)
+      : remaker_(remaker), rewrites_(std::move(rewrites)) {}
 
   Ref<const Dataset> Run(const Dataset& dataset) {
     const auto it = done_.find(&dataset);
@@ -227,16 +301,28 @@ class Rewriter {
     return Ref<const Dataset>(&dataset);
   }
 
-  const Remaker remaker_;
-  std::vector<RewriteFn> rewrites_;
+  const Remaker& remaker_;
+  const std::vector<RewriteFn> rewrites_;
   std::map<const Dataset*, Ref<const Dataset>> done_;
 };
 
 }  // namespace
 
 Ref<const Dataset> Rewrite(KernelContext& k, Ref<const Dataset> dataset, const std::set<std::string>& names) {
-  Rewriter rewriter(k, names);
-  return rewriter.empty() ? dataset : rewriter.Run(*dataset);
+  const Remaker remaker(k);
+  std::vector<RewriteFn> rewrites;
+  for (const NamedRewrite& each : kRewrites) {
+    if (names.contains(std::string(each.name))) rewrites.push_back(each.rewrite);
+  }
+  // Then what goes between the datasets that are left, the last one included.
+  const auto finish = [&](RewriteFn inputs, RewriteFn last) {
+    dataset = Rewriter(remaker, {inputs}).Run(*dataset);
+    if (Ref<const Dataset> wrapped = last(remaker, *dataset)) dataset = std::move(wrapped);
+  };
+  if (!rewrites.empty()) dataset = Rewriter(remaker, std::move(rewrites)).Run(*dataset);
+  if (names.contains("inject_prefetch")) finish(PrefetchInputs, Prefetched);
+  if (names.contains("latency_all_edges")) finish(MeasureInputs, Measured);
+  return dataset;
 }
 
 }  // namespace penstock::data

@@ -7,7 +7,8 @@ namespace {
 
 class TakeDataset final : public Dataset {
  public:
-  TakeDataset(Ref<const Dataset> input, int64_t count) : Dataset("Take", input->spec(), {input}), count_(count) {}
+  TakeDataset(Ref<const Dataset> input, int64_t count)
+      : Dataset(count == 0 ? "EmptyTake" : "FiniteTake", input->spec(), {input}), count_(count) {}
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
     if (count_ < 0 || n == kUnknown || count_ == 0) return count_ == 0 ? 0 : n;
@@ -47,11 +48,11 @@ class TakeDataset final : public Dataset {
 
 class SkipDataset final : public Dataset {
  public:
-  SkipDataset(Ref<const Dataset> input, int64_t count) : Dataset("Skip", input->spec(), {input}), count_(count) {}
+  SkipDataset(Ref<const Dataset> input, int64_t count)
+      : Dataset(count < 0 ? "EmptySkip" : "FiniteSkip", input->spec(), {input}), count_(count) {}
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
-    if (count_ < 0) return 0;
-    return n < 0 ? n : std::max<int64_t>(0, n - count_);
+    return n < 0 ? n : count_ < 0 ? 0 : std::max<int64_t>(0, n - count_);
   }
 
  private:
@@ -142,7 +143,12 @@ class ShardDataset final : public Dataset {
 
 class RepeatDataset final : public Dataset {
  public:
-  RepeatDataset(Ref<const Dataset> input, int64_t count) : Dataset("Repeat", input->spec(), {input}), count_(count) {}
+  RepeatDataset(Ref<const Dataset> input, int64_t count)
+      : Dataset(count < 0    ? "ForeverRepeat"
+                : count == 0 ? "EmptyRepeat"
+                             : "FiniteRepeat",
+                input->spec(), {input}),
+        count_(count) {}
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
     if (n == 0 || count_ == 0) return 0;
@@ -190,7 +196,7 @@ class RepeatDataset final : public Dataset {
   const int64_t count_;
 };
 
-Ref<Dataset> MakeTake(DatasetArgs& args) { return MakeRef<TakeDataset>(args.dataset(), args.Int("count")); }
+Ref<Dataset> MakeTakeOf(DatasetArgs& args) { return MakeRef<TakeDataset>(args.dataset(), args.Int("count")); }
 Ref<Dataset> MakeSkipOf(DatasetArgs& args) { return MakeSkip(args.dataset(), args.Int("count")); }
 Ref<Dataset> MakeRepeat(DatasetArgs& args) { return MakeRef<RepeatDataset>(args.dataset(), args.Int("count")); }
 
@@ -207,10 +213,12 @@ Ref<Dataset> MakeShard(DatasetArgs& args) {
 
 }  // namespace
 
+Ref<Dataset> MakeTake(Ref<const Dataset> input, int64_t count) { return MakeRef<TakeDataset>(std::move(input), count); }
+
 Ref<Dataset> MakeSkip(Ref<const Dataset> input, int64_t count) { return MakeRef<SkipDataset>(std::move(input), count); }
 
 void RegisterSelectDatasets(KernelRegistry& kernels) {
-  AddDataset<MakeTake>(kernels, "TakeDataset");
+  AddDataset<MakeTakeOf>(kernels, "TakeDataset");
   AddDataset<MakeSkipOf>(kernels, "SkipDataset");
   AddDataset<MakeShard>(kernels, "ShardDataset");
   AddDataset<MakeRepeat>(kernels, "RepeatDataset");

@@ -15,6 +15,18 @@ class KeptDataset final : public Dataset {
   KeptDataset(ElementSpec spec, std::vector<Element> elements)
       : Dataset("Window", std::move(spec)), elements_(std::move(elements)) {}
   int64_t Cardinality() const override { return static_cast<int64_t>(elements_.size()); }
+  // The types, the shapes (for each its rank and sizes), then all components of all elements.
+  void Encode(std::string*, std::vector<Tensor>* tensors) const override {
+    std::vector<int32_t> types_of;
+    std::vector<int64_t> shapes_of;
+    for (const DataType type : types()) types_of.push_back(type);
+    for (const PartialShape& shape : shapes()) {
+      shapes_of.push_back(shape.rank());
+      shapes_of.insert(shapes_of.end(), shape.dims().begin(), shape.dims().end());
+    }
+    *tensors = {Tensor::Vector(types_of), Tensor::Vector(shapes_of)};
+    for (const Element& element : elements_) tensors->insert(tensors->end(), element.begin(), element.end());
+  }
 
  private:
   class Kept final : public IteratorOf<KeptDataset> {
@@ -61,11 +73,11 @@ class WindowDataset final : public Dataset {
     bool Next(Element* element) override {
       const Windows& w = dataset().windows_;
       const int64_t reach = w.size > (INT64_MAX - 1) / w.stride ? INT64_MAX : (w.size - 1) * w.stride + 1;
-      // What lies between two windows is passed over.
-      while (gap_ > 0 && !ended_) {
-        Element passed;
-        --gap_;
-        ended_ = !input_->Next(&passed);
+      // What lies between two windows is passed over, even if it fails.
+      for (; gap_ > 0 && !ended_; --gap_) {
+        const Made passed = Catch([&](Element* e) { return input_->Next(e); });
+        if (passed.status.code() == Code::kCancelled) throw Error(passed.status);
+        ended_ = passed.end;
       }
       while (!ended_ && static_cast<int64_t>(buffer_.size()) < reach) {
         Made made = Catch([&](Element* e) { return input_->Next(e); });
@@ -316,12 +328,8 @@ Ref<Dataset> MakeUnbatch(DatasetArgs& args) { return MakeRef<UnbatchDataset>(arg
 
 Ref<Dataset> MakeRebatch(DatasetArgs& args) {
   const std::vector<int64_t> sizes = args.kernel().Ints(1);
-  bool some = false;
-  for (const int64_t size : sizes) {
-    args.Require(size >= 0, "Input batch_sizes must not be negative");
-    some = some || size > 0;
-  }
-  args.Require(some, "Input batch_sizes must not be empty");
+  args.Require(!sizes.empty(), "Input batch_sizes must not be empty");
+  for (const int64_t size : sizes) args.Require(size >= 0, "Input batch_sizes must not be negative");
   return MakeRef<RebatchDataset>(args.spec(), args.dataset(), sizes, args.Bool("drop_remainder"));
 }
 
@@ -332,6 +340,34 @@ Ref<Dataset> MakeSplitBatches(DatasetArgs& args) {
 }
 
 }  // namespace
+
+Ref<VariantValue> DecodeKept(std::string_view, std::vector<Tensor> tensors) {
+  const auto require = [](bool ok) {
+    if (!ok) throw DataLoss("The variant does not hold a window");
+  };
+  require(tensors.size() >= 2 && tensors[0].dtype() == DT_INT32 && tensors[1].dtype() == DT_INT64);
+  ElementSpec spec;
+  for (const int32_t type : tensors[0].flat<int32_t>()) spec.types.push_back(static_cast<DataType>(type));
+  const auto sizes = tensors[1].flat<int64_t>();
+  for (size_t at = 0; at < sizes.size();) {
+    const int64_t rank = sizes[at++];
+    require(rank >= -1 && rank <= static_cast<int64_t>(sizes.size() - at));
+    if (rank < 0) {
+      spec.shapes.emplace_back();
+      continue;
+    }
+    spec.shapes.emplace_back(std::vector<int64_t>(sizes.begin() + at, sizes.begin() + at + rank));
+    at += static_cast<size_t>(rank);
+  }
+  const size_t n = spec.types.size();
+  require(n > 0 && spec.shapes.size() == n && (tensors.size() - 2) % n == 0);
+  std::vector<Element> elements;
+  for (size_t at = 2; at < tensors.size(); at += n) {
+    elements.emplace_back(tensors.begin() + static_cast<int64_t>(at), tensors.begin() + static_cast<int64_t>(at + n));
+    for (size_t c = 0; c < n; ++c) require(elements.back()[c].dtype() == spec.types[c]);
+  }
+  return Kept(std::move(spec), std::move(elements));
+}
 
 Ref<Dataset> Kept(ElementSpec spec, std::vector<Element> elements) {
   return MakeRef<KeptDataset>(std::move(spec), std::move(elements));

@@ -105,10 +105,10 @@ void AddIterators(OpRegistry& ops) {
     AddElementAttrs(ops.Add(name).Output("handle: resource").Attr("shared_name: string").Attr("container: string"))
         .Stateful().Shape(shapes::Scalar).Doc("An iterator that MakeIterator starts.");
   }
-  for (const char* name : {"AnonymousIterator", "AnonymousIteratorV3"}) {
-    AddElementAttrs(ops.Add(name).Output("handle: resource"))
-        .Stateful().Shape(shapes::Scalar).Doc("An iterator that lives as long as its handle.");
-  }
+  AddElementAttrs(ops.Add("AnonymousIterator").Output("handle: resource"))
+      .Stateful().Shape(shapes::Scalar).Doc("An iterator that lives until it is destroyed.");
+  AddElementAttrs(ops.Add("AnonymousIteratorV3").Output("handle: resource"))
+      .Stateful().Shape(shapes::Scalar).Doc("An iterator that lives as long as its handle.");
   AddElementAttrs(ops.Add("AnonymousIteratorV2").Output("handle: resource").Output("deleter: variant"))
       .Stateful().Shape(shapes::Scalar).Doc("An iterator that lives until it is deleted.");
   AddElementAttrs(ops.Add("OneShotIterator").Output("handle: resource").Attr("dataset_factory: func"))

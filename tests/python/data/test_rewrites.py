@@ -33,8 +33,7 @@ CASES = {
     "map_and_batch_fusion": (["MapAndBatch"], lambda d: d.map(lambda x: x + captured()).batch(4)),
     "map_fusion": (["Map"], lambda d: d.map(lambda x: (x + captured(), x)).map(lambda x, y: (y, x * captured()))),
     "filter_fusion": (["Filter"], lambda d: d.filter(lambda x: x % 2 < 1).filter(lambda x: x < captured())),
-    "map_and_filter_fusion": (["Map", "FilterByLastComponent"],
-                              lambda d: d.map(lambda x: x + captured()).filter(lambda x: x % 3 < 1)),
+    "map_and_filter_fusion": (["Map", "Filter", "Map"], lambda d: d.map(lambda x: x + 5).filter(lambda x: x % 3 < 1)),
     "map_parallelization": (["ParallelMap"], lambda d: d.map(lambda x: x * x)),
     "shuffle_and_repeat_fusion": (["ShuffleAndRepeat"], lambda d: d.shuffle(4, seed=7).repeat(3)),
     "noop_elimination": (["Map"], lambda d: d.repeat(1).skip(0).take(-1).shard(1, 0).map(lambda x: -x).prefetch(0)),
@@ -67,7 +66,7 @@ def test_rewriting_follows_the_options():
     assert elements(dataset) == [[1, 2, 3, 4, 5]]
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
-    with pytest.raises(tf.errors.InvalidArgumentError, match="MapAndBatch at offset 0 but encountered Map "):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="MapAndBatch transformation at offset 0 but encountered Map "):
         elements(dataset.with_options(options))
 
 
@@ -129,7 +128,7 @@ def test_the_faster_of_two_equal_datasets():
     begun = time.monotonic()
     assert elements(dataset.repeat(3)) == 3 * list(range(8))
     assert time.monotonic() - begun < 0.01 * 8 * 3
-    with pytest.raises(tf.errors.InvalidArgumentError, match="same cardinality"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="compatible cardinalities"):
         optimization._ChooseFastestDataset([Dataset.range(3), Dataset.range(4)])
 
 

@@ -2,7 +2,7 @@
 FROM = {
     "data.experimental.ops.batching": """
         dense_to_ragged_batch dense_to_sparse_batch map_and_batch unbatch""",
-    "data.experimental.ops.cardinality": "assert_cardinality cardinality",
+    "data.experimental.ops.cardinality": "assert_cardinality cardinality pad_to_cardinality",
     "data.experimental.ops.counter": "Counter=CounterV2",
     "data.experimental.ops.grouping": "Reducer bucket_by_sequence_length group_by_reducer group_by_window",
     "data.experimental.ops.interleave_ops": """

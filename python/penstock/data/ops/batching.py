@@ -10,6 +10,7 @@ from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import math_ops
+from penstock.ops.ragged.ragged_tensor import RaggedTensor
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
 
@@ -66,19 +67,24 @@ class ParallelBatchDataset(_Structured):
 def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
     """Each element becomes a ragged tensor before elements are put together."""
     def ragged_spec(spec):
-        if isinstance(spec, TensorSpec) and spec.shape.rank is None:
-            raise ValueError(f"Unable to create a ragged batch of elements of unknown rank: {spec}")
-        if isinstance(spec, TensorSpec) and spec.shape.rank > 0 and not spec.shape.is_fully_defined():
-            return RaggedTensorSpec(spec.shape, spec.dtype, 0, row_splits_dtype)
-        return spec
+        if not isinstance(spec, TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
+            return spec
+        last_unknown = max(axis for axis, size in enumerate(spec.shape.as_list()) if size is None)
+        return RaggedTensorSpec(spec.shape, spec.dtype, last_unknown, row_splits_dtype)
 
     specs = nest.map_structure(ragged_spec, dataset.element_spec)
-    if any(isinstance(spec, RaggedTensorSpec) and spec.ragged_rank == 0 for spec in nest.flatten(specs)):
+    if any(a is not b for a, b in zip(nest.flatten(specs), nest.flatten(dataset.element_spec))):
+        def encoded(spec, part):
+            if not isinstance(spec, RaggedTensorSpec):
+                return part
+            if spec.ragged_rank > 0 and not isinstance(part, RaggedTensor):
+                part = RaggedTensor.from_tensor(part, ragged_rank=spec.ragged_rank, row_splits_dtype=row_splits_dtype)
+            return spec._to_tensor_list(part)[0]
+
         def encode(*element):
             element = element[0] if len(element) == 1 and not isinstance(dataset.element_spec, tuple) else element
             return nest.pack_sequence_as(specs, [
-                spec._to_tensor_list(part)[0] if isinstance(spec, RaggedTensorSpec) else part
-                for spec, part in zip(nest.flatten(specs), nest.flatten(element))])
+                encoded(spec, part) for spec, part in zip(nest.flatten(specs), nest.flatten(element))])
         dataset = _RestructuredDataset(dataset.map(encode), specs)
     return BatchDataset(dataset, batch_size, drop_remainder)
 

@@ -21,6 +21,17 @@ SHARD_HINT = -1
 ops.NotDifferentiable("ReduceDataset")
 
 
+def _shown_name(dataset):
+    """The name of its class as version 2 has it, which hides all but those that programs name."""
+    kind = type(getattr(dataset, "_dataset", dataset))
+    name = kind.__name__.lstrip("_")
+    return name if name.endswith("V2") or name in ("CacheDataset", "DatasetV1") or _is_users(kind) else "_" + name
+
+
+def _is_users(kind):
+    return not kind.__module__.startswith(__name__.partition(".")[0] + ".")
+
+
 def flat_structure(element_spec):
     """The attributes with which an op names what its elements consist of."""
     return {"output_shapes": structure.get_flat_tensor_shapes(element_spec),
@@ -124,7 +135,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     def __iter__(self):
         graph = ops.get_default_graph()
         if graph._eager or graph._building_function:
-            return iterator_ops.IteratorV2(self)
+            return iterator_ops.OwnedIterator(self)
         raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
 
     def __ag_for_stmt__(self, extra_test, body, get_state, set_state, symbol_names, opts):
@@ -154,8 +165,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def __repr__(self):
         if mode.tensor_shape_v2:
-            name = type(self).__name__.lstrip("_")
-            return f"<{name} element_spec={self.element_spec}>"
+            return f"<{_shown_name(self)} element_spec={self.element_spec}>"
         shapes = str(nest.map_structure(str, get_legacy_output_shapes(self))).replace("'", "")
         types = str(nest.map_structure(repr, get_legacy_output_types(self))).replace("'", "")
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>"
@@ -267,7 +277,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def enumerate(self, start=0, name=None):
         """(number, element) for each, counted from `start`."""
-        return Dataset.zip((Dataset.range(start, 2**63 - 1), self))
+        return DatasetV2.zip((DatasetV2.range(start, 2**63 - 1), self))
 
     def unique(self, name=None):
         """Without elements that came before."""
@@ -418,7 +428,7 @@ class DatasetV1(DatasetV2):
 
     def _make_one_shot_iterator(self):
         if ops.executing_eagerly():
-            return iterator_ops.IteratorV2(self)
+            return iterator_ops.OwnedIterator(self)
         from penstock.data.util import traverse
         _warn_of_other_graphs(self)
         graph_seed, op_seed = random_seed.get_seed(None)

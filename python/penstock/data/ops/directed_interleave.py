@@ -1,5 +1,5 @@
 """Datasets that take each element from another dataset, as a dataset of numbers says."""
-from penstock.data.ops.dataset_ops import Dataset, DatasetV1, DatasetV2, flat_structure
+from penstock.data.ops.dataset_ops import DatasetV2, flat_structure
 from penstock.data.ops.mapping import MapDataset
 from penstock.data.ops.simple import common_structure
 from penstock.data.ops.sources import RandomDataset
@@ -50,7 +50,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         def select_dataset_varying_logits(logits, seed):
             return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
-        selector = MapDataset(Dataset.zip((logits, RandomDataset(seed).batch(2))), select_dataset_varying_logits,
+        selector = MapDataset(DatasetV2.zip((logits, RandomDataset(seed).batch(2))), select_dataset_varying_logits,
                               use_inter_op_parallelism=False)
         return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
     datasets, weights = _skip_empty(datasets, weights)
@@ -78,7 +78,7 @@ def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
     datasets = list(datasets)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    if not isinstance(choice_dataset, (DatasetV1, DatasetV2)) or not structure.are_compatible(
+    if not isinstance(choice_dataset, DatasetV2) or not structure.are_compatible(
             choice_dataset.element_spec, TensorSpec([], dtypes.int64)):
         raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
     return DirectedInterleaveDataset(choice_dataset, datasets, stop_on_empty_dataset)

@@ -3,10 +3,11 @@ import threading
 
 import numpy as np
 
-from penstock.data.ops.dataset_ops import Dataset, DatasetSource
+from penstock.data.ops.dataset_ops import DatasetSource, DatasetV2
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
 from penstock.data.util import nest, structure
 from penstock.framework import dtypes, gen, ops, tensor_shape, type_spec
+from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import script_ops
 from penstock.util import nest as whole_nest
@@ -75,6 +76,9 @@ def _as_array(value, dtype, shape):
     except (TypeError, ValueError):
         raise TypeError("`generator` yielded an element that could not be converted to the expected type. The expected "
                         f"type was {dtype.name}, but the yielded element was {value}.") from None
+    if mode.tensor_shape_v2 and dtype.is_integer and np.asarray(value).dtype.kind in "fc":
+        raise TypeError("`generator` yielded an element that did not match the expected structure. The expected "
+                        f"structure was {dtype.name}, but the yielded element was {value}.")
     if array.dtype != dtype.as_numpy_dtype:
         raise TypeError(f"`generator` yielded an element of type {array.dtype} where an element of type "
                         f"{dtype.as_numpy_dtype} was expected.")
@@ -169,7 +173,7 @@ def from_generator(generator, output_types=None, output_shapes=None, args=None, 
         return GeneratorDataset(dummy_arg, get_iterator_id_fn, generator_next_fn, finalize_fn)
 
     # Each iteration over the single element calls flat_map_fn, so each has an iterator of its own.
-    return Dataset.from_tensors(0).flat_map(flat_map_fn)
+    return DatasetV2.from_tensors(0).flat_map(flat_map_fn)
 
 
 class GeneratorDataset(DatasetSource):

@@ -6,9 +6,11 @@ import numpy as np
 
 from penstock import _core
 from penstock.data.ops import optional_ops
+from penstock.data.ops.options import ExternalStatePolicy
 from penstock.data.util import nest, structure
-from penstock.framework import composite_tensor, dtypes, errors, gen, ops, tensor_shape, type_spec
+from penstock.framework import composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, type_spec
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from penstock.training.saving.saveable_object import SaveableObject, SaveSpec
 from penstock.training.tracking import base as trackable
 from penstock.util import deprecation
@@ -55,7 +57,12 @@ class _LegacyProperties:
         return get_next_as_optional(self)
 
     def _gather_saveables_for_checkpoint(self):
-        return {"ITERATOR": lambda name: _IteratorSaveable(self._iterator_resource, name)}
+        return {"ITERATOR": lambda name: _IteratorSaveable(self._iterator_resource, name, self._state_policy())}
+
+    def _state_policy(self):
+        """What becomes of functions with state when it is saved; None: what is usual."""
+        dataset = getattr(self, "_dataset", None)
+        return None if dataset is None else dataset.options().experimental_external_state_policy
 
 
 def _described(output_types, output_shapes, output_classes):
@@ -169,7 +176,7 @@ class IteratorBase(_LegacyProperties, trackable.Trackable, composite_tensor.Comp
         return self
 
 
-class IteratorV2(IteratorBase):
+class OwnedIterator(IteratorBase):
     """An iterator of eager execution and of functions. It lives as long as its handle."""
 
     def __init__(self, dataset=None, components=None, element_spec=None):
@@ -240,7 +247,7 @@ class IteratorV2(IteratorBase):
         return IteratorSpec(self._element_spec)
 
 
-OwnedIterator = IteratorV2
+IteratorV2 = OwnedIterator  # version 1's name
 
 
 def _first(flat):
@@ -252,7 +259,7 @@ class IteratorSpec(type_spec.TypeSpec):
 
     __slots__ = ("_element_spec",)
     _is_opaque = True
-    value_type = property(lambda self: IteratorV2, doc="The class of iterators.")
+    value_type = property(lambda self: OwnedIterator, doc="The class of iterators.")
 
     def __init__(self, element_spec):
         self._element_spec = element_spec
@@ -268,7 +275,7 @@ class IteratorSpec(type_spec.TypeSpec):
         return (value._iterator_resource,)
 
     def _from_components(self, components):
-        return IteratorV2(components=components, element_spec=self._element_spec)
+        return OwnedIterator(components=components, element_spec=self._element_spec)
 
     @staticmethod
     def from_value(value):
@@ -276,12 +283,18 @@ class IteratorSpec(type_spec.TypeSpec):
         return IteratorSpec(value.element_spec)
 
 
+def serialized(iterator_resource, external_state_policy=None):
+    """Where an iterator stands, as a variant. A FailedPreconditionError when it runs if functions of it have state of
+    their own, unless the policy allows that."""
+    policy = external_state_policy or ExternalStatePolicy.FAIL
+    return gen.serialize_iterator(iterator_resource, external_state_policy=policy.value)
+
+
 class _IteratorSaveable(SaveableObject):
     """Where an iterator stands, in a checkpoint of objects."""
 
     def __init__(self, iterator_resource, name, external_state_policy=None):
-        policy = 0 if external_state_policy is None else external_state_policy.value
-        state = gen.serialize_iterator(iterator_resource, external_state_policy=policy)
+        state = serialized(iterator_resource, external_state_policy)
         super().__init__(iterator_resource, [SaveSpec(state, "", name + "_STATE")], name)
 
     def restore(self, restored_tensors, restored_shapes):
@@ -307,6 +320,9 @@ class NumpyIterator:
     def __init__(self, dataset):
         self._iterator = iter(dataset)
 
+    def __repr__(self):
+        return f"NumpyIterator(iterator={self._iterator})"
+
     def __iter__(self):
         return self
 
@@ -317,7 +333,7 @@ class NumpyIterator:
 
     def save(self):
         """Where it stands, as bytes."""
-        state = gen.serialize_iterator(self._iterator._iterator_resource)
+        state = serialized(self._iterator._iterator_resource)
         return gen.serialize_tensor(state).numpy()
 
     def restore(self, state):
@@ -326,12 +342,15 @@ class NumpyIterator:
 
 
 def _as_array(part):
-    if part is None or not hasattr(part, "numpy"):
-        return part
-    value = part.numpy()
+    if part is None:
+        return None
+    value = part._numpy() if isinstance(part, sparse_tensor.SparseTensor) else part.numpy()
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     return value
+
+
+_WITH_ARRAYS = (TensorSpec, composite_spec.SparseTensorSpec, RaggedTensorSpec, structure.NoneTensorSpec)
 
 
 def numpy_iterator(dataset):
@@ -339,7 +358,7 @@ def numpy_iterator(dataset):
     if not ops.executing_eagerly():
         raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
     for spec in nest.flatten(dataset.element_spec):
-        if spec._is_opaque:
+        if not isinstance(spec, _WITH_ARRAYS):
             raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values "
                             f"of type {spec.value_type}")
     return NumpyIterator(dataset)

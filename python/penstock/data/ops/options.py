@@ -105,7 +105,7 @@ class OptimizationOptions(options_lib.OptionsBase):
 
     _ON_DEMAND = ("filter_fusion", "filter_with_random_uniform_fusion", "hoist_random_uniform", "map_and_batch_fusion",
                   "map_and_filter_fusion", "map_parallelization", "map_fusion", "noop_elimination", "parallel_batch",
-                  "shuffle_and_repeat_fusion", "filter_parallelization", "seq_interleave_prefetch")
+                  "shuffle_and_repeat_fusion", "filter_parallelization", "inject_prefetch", "seq_interleave_prefetch")
     _BY_DEFAULT = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
 
     def _static_optimizations(self):

@@ -109,11 +109,18 @@ class IgnoreErrorsDataset(_Passed):
 
 
 class UniqueDataset(_Passed):
-    """Elements that are seen for the first time. TypeError unless they are single integers or strings."""
+    """Elements that are seen for the first time. TypeError unless they are integers or strings; version 2 leaves it to
+    the op to refuse several components."""
 
     def __init__(self, input_dataset, name=None):
         types = get_legacy_output_types(input_dataset)
-        if nest.is_sequence(types) or types not in (dtypes.int32, dtypes.int64, dtypes.string):
+        allowed = (dtypes.int32, dtypes.int64, dtypes.string)
+        if mode.tensor_shape_v2:
+            for dtype in nest.flatten(types):
+                if dtype not in allowed:
+                    raise TypeError(f"`tf.data.Dataset.unique` does not support type {dtype} -- only `tf.int32`, "
+                                    "`tf.int64`, and `tf.string` are supported.")
+        elif nest.is_sequence(types) or types not in allowed:
             raise TypeError("`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, "
                             "`tf.int64`, or `tf.string` component.")
         super().__init__(input_dataset, gen.unique_dataset)

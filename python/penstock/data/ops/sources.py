@@ -1,5 +1,5 @@
 """Datasets that are made of no others, files apart."""
-from penstock.data.ops.dataset_ops import Dataset, DatasetSource, DatasetV1Adapter, flat_structure
+from penstock.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure
 from penstock.data.util import nest, random_seed, structure
 from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape
 from penstock.framework.tensor_spec import TensorSpec
@@ -100,7 +100,7 @@ def counter(start=0, step=1, dtype=dtypes.int64):
     with ops.name_scope("counter"):
         start = ops.convert_to_tensor(start, dtype=dtype, name="start")
         step = ops.convert_to_tensor(step, dtype=dtype, name="step")
-        return Dataset.from_tensors(0).repeat(None).scan(start, lambda state, _: (state + step, state))
+        return TensorDataset(0).repeat(None).scan(start, lambda state, _: (state + step, state))
 
 
 def list_files(file_pattern, shuffle=None, seed=None):

@@ -1,6 +1,7 @@
 // What is asked of a dataset as a whole.
 #include "penstock/data/batching.h"
 #include "penstock/data/dataset_graph.h"
+#include "penstock/data/fingerprint.h"
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
@@ -111,6 +112,12 @@ struct ToRecords {
   }
 };
 
+struct DatasetFingerprint {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, Tensor(data::Fingerprint(*data::DatasetFrom(k.input(0)), data::FunctionsOf(k).library(), "")));
+  }
+};
+
 class ToGraph {
  public:
   explicit ToGraph(const NodeView& node) {
@@ -183,6 +190,7 @@ void RegisterDatasetKernels(KernelRegistry& kernels) {
   kernels.Add<BlockingKernel<MapDefun>>("MapDefun");
   kernels.Add<BlockingKernel<Save>>("SaveDataset");
   for (const char* op : {"DatasetToGraph", "DatasetToGraphV2"}) kernels.Add<ToGraph>(op);
+  kernels.Add<DatasetFingerprint>("DatasetFingerprint");
   kernels.Add<BlockingKernel<FromGraph>>("DatasetFromGraph");
   for (const char* op : {"WrapDatasetVariant", "UnwrapDatasetVariant"}) kernels.Add<SameDataset>(op);
 }

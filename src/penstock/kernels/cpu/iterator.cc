@@ -1,8 +1,10 @@
 // Iterators: their handles, what they give, their state.
 #include <atomic>
 
+#include "penstock/data/dataset_kernel.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/optional.h"
+#include "penstock/data/window.h"
 #include "penstock/kernel/may_block.h"
 #include "penstock/kernels/cpu/named_resource.h"
 
@@ -85,10 +87,12 @@ class Deleter final : public VariantValue {
   const std::string name_;
 };
 
-// An iterator without a name of its own. With a deleter (the second version) it can be found by its handle's text.
+// An iterator without a name of its own. The first version can be found by its handle's text until it is destroyed, the
+// second one as long as its deleter lives; the third lives as long as its handle.
 class AnonymousIterator {
  public:
-  explicit AnonymousIterator(const NodeView& node) : spec_(SpecOf(node)), deleted_(node.num_outputs() == 2) {}
+  explicit AnonymousIterator(const NodeView& node)
+      : spec_(SpecOf(node)), named_(node.op().name != "AnonymousIteratorV3"), deleted_(node.num_outputs() == 2) {}
 
   void operator()(KernelContext& k) const {
     static std::atomic<int64_t> next{0};
@@ -96,14 +100,13 @@ class AnonymousIterator {
     auto iterator = MakeRef<IteratorResource>(spec_);
     ResourceHandle& handle = *k.Output(0, Shape()).mutable_data<ResourceHandle>();
     handle = {k.device().name(), "", name, kTypeName, {}, iterator};
-    if (!deleted_) return;
-    k.resources().Put("", name, iterator);
-    *k.Output(1, Shape()).mutable_data<Variant>() = Variant(MakeRef<Deleter>(k.resources(), name));
+    if (named_) k.resources().Put("", name, iterator);
+    if (deleted_) *k.Output(1, Shape()).mutable_data<Variant>() = Variant(MakeRef<Deleter>(k.resources(), name));
   }
 
  private:
   const ElementSpec spec_;
-  const bool deleted_;
+  const bool named_, deleted_;
 };
 
 struct DeleteIterator {
@@ -164,12 +167,20 @@ struct GetDevice {
   void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(TString(k.handle(0).device))); }
 };
 
-// One variant with the whole state.
-struct Serialize {
+// One variant with the whole state; functions with state of their own may be refused.
+class Serialize {
+ public:
+  explicit Serialize(const NodeView& node) : fails_(node.attr_or<int64_t>("external_state_policy", 0) == kFailPolicy) {}
   void operator()(KernelContext& k) const {
+    const Ref<IteratorResource> iterator = k.Lookup<IteratorResource>(0);
+    if (fails_) iterator->RequireNoState(data::FunctionsOf(k).library());
     Tensor& out = k.Output(0, Shape({1}));
-    *out.mutable_data<Variant>() = Variant(k.Lookup<IteratorResource>(0)->Save(k.step()));
+    *out.mutable_data<Variant>() = Variant(iterator->Save(k.step()));
   }
+
+ private:
+  static constexpr int64_t kFailPolicy = 2;  // of ExternalStatePolicy: WARN, IGNORE, FAIL
+  const bool fails_;
 };
 
 struct Deserialize {
@@ -214,6 +225,8 @@ struct OptionalGetValue {
 
 void RegisterIteratorKernels(KernelRegistry& kernels) {
   SetVariantDecoder("tensorflow::Iterator", &data::SavedState::Decode);
+  SetVariantDecoder("tensorflow::data::DatasetVariant", &data::DecodeKept);
+  SetVariantDecoder("tensorflow::data::Optional", &data::Optional::Decode);
   for (const char* op : {"Iterator", "IteratorV2"}) kernels.Add<NamedIterator>(op);
   for (const char* op : {"AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3"}) {
     kernels.Add<AnonymousIterator>(op);

@@ -1,6 +1,10 @@
 """How many elements a dataset has."""
-from penstock.data.ops.dataset_ops import INFINITE, UNKNOWN, UnaryUnchangedStructureDataset  # noqa: F401
+import collections.abc
+
+from penstock.data.ops.dataset_ops import INFINITE, UNKNOWN, DatasetV2, UnaryUnchangedStructureDataset  # noqa: F401
+from penstock.data.util import nest
 from penstock.framework import dtypes, gen, ops
+from penstock.ops import array_ops
 
 
 def cardinality(dataset):
@@ -11,6 +15,30 @@ def cardinality(dataset):
 def assert_cardinality(expected_cardinality):
     """For Dataset.apply: says how many elements there are. A FailedPreconditionError at the end if that is wrong."""
     return lambda dataset: _AssertCardinalityDataset(dataset, expected_cardinality)
+
+
+def pad_to_cardinality(cardinality, mask_key="valid"):
+    """For Dataset.apply: dicts of zeros behind the elements, which must be dicts, until there are `cardinality`; the
+    key `mask_key` tells the elements (True) from these. ValueError: how many elements there are is not known, or more.
+    """
+    def with_mask(element, value):
+        return {**element, mask_key: value}
+
+    def apply(dataset):
+        if ops.executing_eagerly():
+            count = int(dataset.cardinality())
+            if count < 0:
+                raise ValueError("The dataset passed into `pad_to_cardinality` must have a known cardinalty, but has "
+                                 f"cardinality {count}")
+            if count > cardinality:
+                raise ValueError("The dataset passed into `pad_to_cardinality` must have a cardinalty less than the "
+                                 f"target cardinality ({cardinality}), but has cardinality {count}")
+        if not isinstance(dataset.element_spec, collections.abc.Mapping):
+            raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
+        zeros = nest.map_structure(lambda spec: array_ops.zeros(spec.shape, spec.dtype), dataset.element_spec)
+        padding = DatasetV2.from_tensors(with_mask(zeros, False)).repeat(cardinality - dataset.cardinality())
+        return dataset.map(lambda element: with_mask(element, True)).concatenate(padding)
+    return apply
 
 
 class _AssertCardinalityDataset(UnaryUnchangedStructureDataset):

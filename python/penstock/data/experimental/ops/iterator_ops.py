@@ -12,8 +12,7 @@ def make_saveable_from_iterator(iterator, external_state_policy=None):
 
 class _Saveable(saveable_object.SaveableObject):
     def __init__(self, iterator_resource, external_state_policy=None):
-        policy = 0 if external_state_policy is None else external_state_policy.value
-        state = gen.serialize_iterator(iterator_resource, external_state_policy=policy)
+        state = iterator_ops.serialized(iterator_resource, external_state_policy)
         super().__init__(iterator_resource, [saveable_object.SaveSpec(state, "", iterator_resource.name + "-state")],
                          iterator_resource.name)
 

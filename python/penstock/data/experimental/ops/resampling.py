@@ -1,7 +1,7 @@
 """Elements left out so that classes come as often as wanted."""
 import numpy as np
 
-from penstock.data.ops import dataset_ops
+from penstock.data.ops.dataset_ops import DatasetV2
 from penstock.framework import dtypes, ops, tensor_util
 from penstock.framework.mode import mode
 from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
@@ -11,15 +11,14 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     """For Dataset.apply: (class, element), with elements left out so that the classes come as often as `target_dist`
     says. `class_func` tells an element's class; `initial_dist` how often they come, which is estimated if left out."""
     def apply(dataset):
-        Dataset = dataset_ops.Dataset
         target = ops.convert_to_tensor(target_dist, name="target_dist")
         classes = dataset.map(class_func)
         if initial_dist is not None:
             initial = ops.convert_to_tensor(initial_dist, name="initial_dist")
             accepted, kept = _acceptance(initial, target)
-            initial_ds = Dataset.from_tensors(initial).repeat()
-            accepted_ds = Dataset.from_tensors(accepted).repeat()
-            kept_ds = Dataset.from_tensors(kept).repeat()
+            initial_ds = DatasetV2.from_tensors(initial).repeat()
+            accepted_ds = DatasetV2.from_tensors(accepted).repeat()
+            kept_ds = DatasetV2.from_tensors(kept).repeat()
         else:
             initial_ds = _estimated(target, classes)
             both = initial_ds.map(lambda found: _acceptance(found, target))
@@ -28,11 +27,11 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
         filtered = _filtered(dataset, accepted_ds, initial_ds, classes, seed).prefetch(3)
         known = None if initial_dist is None else _known_share(initial, target)
         if known == 1:
-            return Dataset.zip((classes, dataset))
+            return DatasetV2.zip((classes, dataset))
         if known == 0:
             return filtered
-        return Dataset.sample_from_datasets(
-            [Dataset.zip((classes, dataset)), filtered],
+        return DatasetV2.sample_from_datasets(
+            [DatasetV2.zip((classes, dataset)), filtered],
             weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed,
             stop_on_empty_dataset=mode.tensor_shape_v2)
     return apply
@@ -52,12 +51,12 @@ def _filtered(dataset, accepted_ds, initial_ds, classes, seed):
             lambda: logging_ops.Print(accept_dist, [rejected, initial_dist, accept_dist], first_n=10, summarize=100,
                                       message="Proportion of examples rejected by sampler is high: "))
 
-    accepted_ds = dataset_ops.Dataset.zip((accepted_ds, initial_ds)).map(maybe_warn_on_large_rejection)
+    accepted_ds = DatasetV2.zip((accepted_ds, initial_ds)).map(maybe_warn_on_large_rejection)
 
     def _gather_and_copy(class_val, acceptance_prob, data):
         return class_val, array_ops.gather(acceptance_prob, class_val), data
 
-    return dataset_ops.Dataset.zip((classes, accepted_ds, dataset)).map(_gather_and_copy).filter(
+    return DatasetV2.zip((classes, accepted_ds, dataset)).map(_gather_and_copy).filter(
         lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p).map(
             lambda class_value, _, data: (class_value, data))
 

@@ -63,6 +63,24 @@ PyArray_Descr* Descr(DataType dtype) {
   return it->second;
 }
 
+// What a value is handed out as: quantised numbers as plain ones, as TensorFlow does.
+DataType PlainType(DataType dtype) {
+  switch (dtype) {
+    case DT_QINT8:
+      return DT_INT8;
+    case DT_QUINT8:
+      return DT_UINT8;
+    case DT_QINT16:
+      return DT_INT16;
+    case DT_QUINT16:
+      return DT_UINT16;
+    case DT_QINT32:
+      return DT_INT32;
+    default:
+      return dtype;
+  }
+}
+
 TString StringElement(PyObject* item) {
   if (PyBytes_Check(item)) return TString(std::string_view(PyBytes_AS_STRING(item), PyBytes_GET_SIZE(item)));
   if (PyUnicode_Check(item)) {
@@ -184,7 +202,7 @@ nb::object ToNumpy(Tensor value) {
     }
     return holder;
   }
-  PyArray_Descr* descr = Descr(value.dtype());
+  PyArray_Descr* descr = Descr(PlainType(value.dtype()));
   if (!descr) return nb::cast(PyTensor{std::move(value)});  // resources and variants stay with the runtime
   const size_t bytes = value.bytes();
   if (bytes <= kSmall || !value.unique() || !value.buffer()) {

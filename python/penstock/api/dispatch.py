@@ -12,10 +12,10 @@ _BY_ELEMENT = {
     "unary": {
         "framework.gen": """acos acosh asin asinh atan atanh ceil cos cosh digamma erfc exp expm1 floor is_finite is_inf
             is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
-            decode_base64 encode_base64 decode_compressed string_strip string_to_hash_bucket_fast
+            decode_base64 encode_base64 decode_compressed unicode_transcode string_strip string_to_hash_bucket_fast
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
             invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid""",
-        "ops.math_ops": "abs conj imag log_sigmoid real round saturate_cast cast angle",
+        "ops.math_ops": "abs conj imag log_sigmoid real round saturate_cast cast angle angle_v2",
         "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
         "ops.clip_ops": "clip_by_value",
         "ops.nn_ops": "dropout dropout_v2 leaky_relu",
@@ -37,7 +37,7 @@ _FUNCTIONS = {
         expand_dims=v1.expand_dims expand_dims_v2=ragged_array_ops.expand_dims gather=v1.gather
         gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
         one_hot=ragged_array_ops.one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
-        squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze stack=ragged_concat_ops.stack where=ragged_where_op.where
+        split=ragged_array_ops.split squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze stack=ragged_concat_ops.stack where=ragged_where_op.where
         where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse""",
     "framework.gen": """tile=ragged_array_ops.tile dynamic_partition=ragged_array_ops.dynamic_partition
         reverse_v2=ragged_array_ops.reverse
@@ -51,7 +51,7 @@ _FUNCTIONS = {
         reduce_variance=ragged_math_ops.reduce_variance reduce_std=ragged_math_ops.reduce_std
         reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
-        reduce_any_v1=v1.reduce_any""",
+        reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.cumsum""",
     "ops.nn_ops": "softmax_v2=ragged_math_ops.softmax",
     "ops.string_ops": "reduce_join=v1.reduce_join reduce_join_v2=v1.reduce_join_v2",
 }

@@ -348,14 +348,14 @@ def resize_images_v2(images, size, method=ResizeMethod.BILINEAR, preserve_aspect
     return _resize(images, resize_fn, size, preserve_aspect_ratio, name, skip_if_same=False)
 
 
-def _resize_with_pad(image, target_height, target_width, resize_fn):
+def _resize_with_pad(image, target_height, target_width, resize_fn, dtype):
     with ops.name_scope(None, "resize_image_with_pad", [image]):
         image, is_batch = checks.as_batch(ops.convert_to_tensor(image, name="image"))
         assertions = checks.check_at_least_3d(image, require_static=False)
         assertions += _positive_target(target_height, target_width)
         image = control_flow_ops.with_dependencies(assertions, image)
         _, height, width, _ = checks.dimensions(image, rank=4)
-        height, width, to_height, to_width = (math_ops.cast(n, dtype=dtypes.float64)
+        height, width, to_height, to_width = (math_ops.cast(n, dtype=dtype)
                                               for n in (height, width, target_height, target_width))
         ratio = checks.greater(width / to_width, height / to_height)
         new_height, new_width = height / ratio, width / ratio
@@ -375,13 +375,14 @@ def _resize_with_pad(image, target_height, target_width, resize_fn):
 def resize_image_with_pad_v1(image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False):
     """Images resized to fit into the given size, with zeros around them."""
     return _resize_with_pad(image, target_height, target_width,
-                            lambda im, size: resize_images(im, size, method, align_corners=align_corners))
+                            lambda im, size: resize_images(im, size, method, align_corners=align_corners),
+                            dtypes.float64)
 
 
 def resize_image_with_pad_v2(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
     """Images resized to fit into the given size, with zeros around them."""
     return _resize_with_pad(image, target_height, target_width,
-                            lambda im, size: resize_images_v2(im, size, method, antialias=antialias))
+                            lambda im, size: resize_images_v2(im, size, method, antialias=antialias), dtypes.float32)
 
 
 resize_image_with_pad = resize_image_with_pad_v1

@@ -1,12 +1,15 @@
 """Elementwise arithmetic: casts, the kinds of division, complex numbers, ranges."""
 import logging
 
+import numpy as np
+
 from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor
-from penstock.ops.array_create import zeros_like
+from penstock.ops.array_create import ones_like, zeros_like
+from penstock.ops.array_slice import where_v2
 from penstock.util import nest
 
 __all__ = [
-    "abs", "angle", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv", "imag",
+    "abs", "angle", "angle_v2", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv", "imag",
     "log_sigmoid",
     "logical_xor", "multiply", "multiply_no_nan", "not_equal", "polyval", "pow", "range", "real", "reciprocal_no_nan",
     "round", "saturate_cast", "scalar_mul", "scalar_mul_v2", "sigmoid", "subtract", "to_bfloat16", "to_complex128",
@@ -205,7 +208,7 @@ def truediv(x, y, name=None):
     """x / y as Python 3 has it: integers are divided as floating-point numbers."""
     with ops.name_scope(name, "truediv", [x, y]) as name:
         x = ops.convert_to_tensor(x, name="x")
-        y = ops.convert_to_tensor(y, name="y")
+        y = ops.convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
         x, y = as_quotient_operands(x, y)
         return gen.real_div(x, y, name=name)
 
@@ -225,9 +228,11 @@ def div(x, y, name=None):
 
 
 def div_no_nan(x, y, name=None):
-    """x / y, and 0 where y is 0."""
+    """x / y, and 0 where y is 0; integers are divided as floating-point numbers."""
     with ops.name_scope(name, "div_no_nan", [x, y]) as name:
-        x, y, _ = _operands(x, y)
+        x = ops.convert_to_tensor(x, name="x")
+        y = ops.convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
+        x, y = as_quotient_operands(x, y)
         return gen.div_no_nan(x, y, name=name)
 
 
@@ -292,6 +297,11 @@ def imag(input, name=None):
 def angle(input, name=None):
     """The argument of complex numbers, in radians."""
     return _part(input, name, "Angle", gen.angle, zeros_like)
+
+
+def angle_v2(input, name=None):
+    """The argument of complex numbers, in radians; pi for negative real ones."""
+    return _part(input, name, "Angle", gen.angle, lambda x: where_v2(x < 0, np.pi * ones_like(x), zeros_like(x)))
 
 
 def conj(x, name=None):

@@ -82,8 +82,13 @@ reduce_euclidean_norm, _ = _reduction("reduce_euclidean_norm", "euclidean_norm",
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean squared distance from the mean."""
     with ops.name_scope(name or "reduce_variance"):
-        means = reduce_mean(input_tensor, axis=axis, keepdims=True)
-        return reduce_mean(gen.square(input_tensor - means), axis=axis, keepdims=keepdims)
+        input_tensor = ops.convert_to_tensor(input_tensor)
+        if input_tensor.dtype.is_integer:
+            raise TypeError(f"Input must be either real or complex. Received integer type {input_tensor.dtype}.")
+        distances = input_tensor - reduce_mean(input_tensor, axis=axis, keepdims=True)
+        if distances.dtype.is_complex:
+            distances = gen.complex_abs(distances, Tout=distances.dtype.real_dtype)
+        return reduce_mean(gen.square(distances), axis=axis, keepdims=keepdims)
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):

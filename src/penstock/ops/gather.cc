@@ -158,11 +158,13 @@ void RegisterGatherOps(OpRegistry& ops) {
       .Gradient([](GradContext& g) {
         const Out params = g.x(0), indices = g.x(1);
         const PartialShape& shape = indices.shape();
-        if (shape.known_rank() && shape.rank() == 2 && shape[1] == 1) {
+        const std::string policy = g.attr<std::string>("bad_indices_policy");
+        if (policy.empty() && shape.known_rank() && shape.rank() == 2 && shape[1] == 1) {
           const Out flat = g.Call("Squeeze", {indices}, {{"squeeze_dims", std::vector<int64_t>{-1}}});
           return g.Set(0, Grad::Slices(g.dy(), flat, ShapeOf(params)));
         }
-        g.Set(0, g.Call("ScatterNd", {indices, g.dy(), ShapeOf(params, indices.type())}));
+        g.Set(0, g.Call("ScatterNd", {indices, g.dy(), ShapeOf(params, indices.type())},
+                        {{"bad_indices_policy", policy}}));
       })
       .Doc("Slices of `params` at the positions that the last dimension of `indices` spells out.");
 }

@@ -113,6 +113,22 @@ def test_products_and_sigmoids_with_more_arguments():
     assert tf.sparse.cross([tf.constant([["a"]]), tf.constant([["b"]])], separator="-").values[0].numpy() == b"a-b"
 
 
+def test_what_lies_outside_is_nothing_where_it_is_ignored():
+    x = tf.constant([[1.0, 2], [3, 4]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        picked = tf.gather_nd(x, [[0, 5], [1, 1]], bad_indices_policy="IGNORE")
+    np.testing.assert_array_equal(picked, [0, 4])
+    np.testing.assert_array_equal(tape.gradient(picked, x), [[0, 0], [0, 1]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not index"):
+        tf.gather_nd(x, [[0, 5], [1, 1]])
+
+
+def test_quantized_values_are_plain_arrays():
+    for dtype, plain in ((tf.qint8, np.int8), (tf.quint8, np.uint8), (tf.qint32, np.int32)):
+        assert tf.quantization.quantize([1.0, 2], 0.0, 4.0, dtype)[0].numpy().dtype == plain
+
+
 def test_boxes_of_several_images():
     boxes = tf.constant([[[0.0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11]]] * 2)
     scores = tf.constant([[0.9, 0.75, 0.6, 0.95], [0.1, 0.75, 0.6, 0.5]])
@@ -135,3 +151,34 @@ def test_packages_of_version_two():
     assert tf.sysconfig.get_include()
     np.testing.assert_allclose(tf.math.erfcinv([0.1, 1.9]), [1.16309, -1.16309], atol=1e-5)
     np.testing.assert_array_equal(tf.sparse.map_values(tf.add, tf.sparse.from_dense([[1, 0]]), 5).values, [6])
+
+
+def test_quotients_of_integers_and_python_numbers():
+    whole = tf.constant([3, -8], tf.int64)
+    for divide, other, expected in ((tf.math.truediv, -2, [-1.5, 4]), (tf.math.divide_no_nan, [2, 0], [1.5, 0])):
+        quotient = divide(whole, other)
+        assert quotient.dtype == tf.float64
+        np.testing.assert_array_equal(quotient, expected)
+    np.testing.assert_allclose(tf.math.angle([-2.0, 3.0]), [np.pi, 0])
+    z = tf.constant([1 + 1j, 3 - 1j])
+    np.testing.assert_allclose(tf.math.reduce_variance(z), np.var(z), rtol=1e-6)
+    with pytest.raises(TypeError, match="integer"):
+        tf.math.reduce_variance([1, 2])
+
+
+def test_images_fitted_with_the_size_in_floats():
+    image = tf.random.stateless_uniform([4, 4, 1], [1, 2])
+    fitted = tf.image.resize_with_pad(image, 7, 9)  # 4 / (4 / 7) is a little less than 7 in float32
+    np.testing.assert_array_equal(np.any(fitted.numpy()[:, :, 0] != 0, 0), [False] + [True] * 6 + [False] * 2)
+
+
+def test_ragged_rows_stacked_split_and_summed():
+    rows = tf.ragged.stack([[1, 2], [3, 4, 5]])
+    assert rows.to_list() == [[1, 2], [3, 4, 5]] and tf.ragged.stack([[1], [2]]).ragged_rank == 1
+    assert tf.cumsum(rows, axis=1).to_list() == [[1, 3], [3, 7, 12]]
+    assert tf.cumsum(rows, axis=0).to_list() == [[1, 2], [4, 6, 5]]
+    assert tf.cumsum(rows, axis=1, exclusive=True, reverse=True).to_list() == [[2, 0], [9, 5, 0]]
+    assert [part.to_list() for part in tf.split(rows, 2)] == [[[1, 2]], [[3, 4, 5]]]
+    with pytest.raises(ValueError, match="ragged dimension 1"):
+        tf.split(rows, [1, 1], axis=1)
+    np.testing.assert_allclose(tf.math.reduce_std(rows, axis=1), [0.5, np.std([3, 4, 5])])

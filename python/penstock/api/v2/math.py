@@ -11,7 +11,7 @@ FROM = {
     "ops.check_ops": "is_non_decreasing is_strictly_increasing",
     "ops.confusion_matrix": "confusion_matrix",
     "ops.math_ops": """
-        abs accumulate_n add_n angle argmax=argmax_v2 argmin=argmin_v2 bessel_i0e bessel_i1e conj
+        abs accumulate_n add_n angle=angle_v2 argmax=argmax_v2 argmin=argmin_v2 bessel_i0e bessel_i1e conj
         count_nonzero=count_nonzero_v2 cumprod cumsum cumulative_logsumexp divide divide_no_nan=div_no_nan equal erf
         floordiv imag log_sigmoid logical_xor multiply multiply_no_nan negative not_equal polyval pow real
         reciprocal_no_nan reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean

@@ -1,7 +1,7 @@
 """Masks, tiles, dimensions and partitions of ragged tensors."""
 from penstock.framework import dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, sort_ops
-from penstock.ops.ragged import ragged_checks
+from penstock.ops.ragged import ragged_checks, ragged_gather_ops
 from penstock.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
@@ -157,6 +157,22 @@ def rank(input, name=None):
         if not is_ragged(input):
             return array_ops.rank(input, scope)
         return input.ragged_rank + array_ops.rank(input.flat_values)
+
+
+def split(value, num_or_size_splits, axis=0, num=None, name=None):
+    """Pieces along a dimension that is not ragged: a number of equal ones, or one of each size.
+
+    ValueError: sizes that do not add up, or a ragged dimension.
+    """
+    with ops.name_scope(name, "RaggedSplit"):
+        axis = ragged_checks.positive_axis(axis, value.shape.ndims)
+        if 0 < axis <= value.ragged_rank:
+            raise ValueError(f"ragged dimension {axis} cannot be split")
+        if axis > 0:
+            parts = array_ops.split(value.flat_values, num_or_size_splits, axis - value.ragged_rank, num)
+            return [value.with_flat_values(part) for part in parts]
+        places = array_ops.split(math_ops.range(value.nrows(out_type=dtypes.int64)), num_or_size_splits, 0, num)
+        return [ragged_gather_ops.gather(value, place) for place in places]
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):

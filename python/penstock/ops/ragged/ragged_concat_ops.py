@@ -32,6 +32,18 @@ def _join(values, axis, stacked, name):
         return _joined(list(values), axis, stacked, dtype)
 
 
+def stack_v2(values, axis=0, name=None):
+    """`stack`, whose result is ragged also where vectors are stacked as rows."""
+    values = list(values) if isinstance(values, (list, tuple)) else [values]
+    if values and axis in (0, -2) and not any(map(is_ragged, values)):
+        values = [convert_to_tensor_or_ragged_tensor(v, name="rt_input") for v in values]
+        if all(v.shape.ndims == 1 for v in values):
+            with ops.name_scope(name, "RaggedConcat", values):
+                lengths = array_ops.stack([array_ops.shape(v)[0] for v in values])
+                return RaggedTensor.from_row_lengths(array_ops.concat(values, axis=0), lengths)
+    return stack(values, axis, name)
+
+
 def _joined(values, axis, stacked, dtype):
     if len(values) == 1:
         return ragged_array_ops.expand_dims(values[0], axis=axis) if stacked else values[0]

@@ -154,7 +154,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     with ops.name_scope(name, "RaggedReduceVariance", [input_tensor]):
         input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
         if input_tensor.dtype.is_integer:
-            raise TypeError("Input must be either real or complex")
+            input_tensor = input_tensor.with_flat_values(math_ops.cast(input_tensor.flat_values, dtypes.float64))
         squares = input_tensor.with_flat_values(math_ops.square(input_tensor.flat_values))
         mean, of_squares = reduce_mean(input_tensor, axis, keepdims), reduce_mean(squares, axis, keepdims)
         if not is_ragged(mean):
@@ -169,6 +169,14 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
         variance = reduce_variance(input_tensor, axis, keepdims)
         return variance.with_flat_values(math_ops.sqrt(variance.flat_values)) if is_ragged(variance) \
             else math_ops.sqrt(variance)
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running sums along a dimension; where a row is shorter than others, it adds nothing."""
+    with ops.name_scope(name, "RaggedCumSum", [x]):
+        axis = ragged_checks.positive_axis(axis, x.shape.ndims)
+        sums = math_ops.cumsum(x.to_tensor(), axis, exclusive, reverse)
+        return RaggedTensor.from_tensor(sums, lengths=x.nested_row_lengths(), row_splits_dtype=x.row_splits.dtype)
 
 
 def softmax(logits, axis=None, name=None):

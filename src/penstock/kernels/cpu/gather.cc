@@ -152,6 +152,9 @@ struct Gather {
 };
 
 struct GatherNd {
+  bool ignore_bad;
+
+  explicit GatherNd(const NodeView& node) : ignore_bad(IgnoresBad(node)) {}
   void operator()(KernelContext& k) const {
     const Tensor &params = k.input(0), &indices = k.input(1);
     k.Require(params.rank() >= 1, "params must be at least a vector");
@@ -170,9 +173,15 @@ struct GatherNd {
     if (out.num_elements() == 0) return;
     k.Require(params.num_elements() > 0,
               "Requested more than 0 entries, but params is empty.  Params shape: ", params.shape());
-    const std::vector<int64_t> rows = RowNumbers(indices, params.shape(), "param shape");
+    std::vector<int64_t> rows = RowNumbers(indices, params.shape(), "param shape", ignore_bad), absent;
+    for (int64_t i = 0; i < n; ++i) {
+      if (rows[i] >= 0) continue;
+      absent.push_back(i);
+      rows[i] = 0;
+    }
     PickRows(k, params.dtype(), static_cast<char*>(out.mutable_raw()), static_cast<const char*>(params.raw()),
              rows.data(), n, row);
+    for (const int64_t i : absent) ZeroElements(k, out.dtype(), At(out, i * row), row);
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "penstock/kernel/kernel.h"
 #include "penstock/kernel/kernel_context.h"
 
 namespace penstock {
@@ -17,5 +18,8 @@ std::string PositionString(const Shape& shape, int64_t at);
 // the shape give InvalidArgument "indices[0] = [7] does not index into `what` [5]", or -1 if `ignore_bad`.
 std::vector<int64_t> RowNumbers(const Tensor& indices, const Shape& shape, std::string_view what,
                                 bool ignore_bad = false);
+
+// Whether the attribute bad_indices_policy of a node says that vectors outside the shape stand for nothing.
+inline bool IgnoresBad(const NodeView& node) { return node.attr_or<std::string>("bad_indices_policy", "") == "IGNORE"; }
 
 }  // namespace penstock

@@ -109,8 +109,6 @@ void Scatter(KernelContext& k, Combine combine, Tensor& out, const Tensor& indic
   each(ConcatTypes<PodTypes, Types<TString>>::type{});
 }
 
-bool IgnoresBad(const NodeView& node) { return node.attr_or<std::string>("bad_indices_policy", "") == "IGNORE"; }
-
 struct ScatterNd {
   bool ignore_bad;
 

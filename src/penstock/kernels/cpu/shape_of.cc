@@ -136,7 +136,7 @@ struct BroadcastTo {
     const int extra = to.rank() - x.rank();
     for (int i = 0; i < to.rank(); ++i) {
       const int64_t n = i < extra ? 1 : x.dim(i - extra);
-      k.Require(n == to[i] || n == 1, "Incompatible shapes: ", x.shape(), " vs. ", to);
+      k.Require(n == to[i] || n == 1, "Unable to broadcast tensor of shape ", x.shape(), " to tensor of shape ", to);
       axes.push_back({to[i], to_step[i], n == 1 ? 0 : from_step[i - extra]});
     }
     Tensor& out = k.Output(0, to);

@@ -10,6 +10,9 @@ import ops_oracle  # noqa: E402
 
 # Where the answers differ: (op, part of the difference, why). Everything else of these ops is compared.
 DIFFER = [
+    # Outputs that nobody reads
+    *((f"FusedBatchNormGrad{version}", "inferred shapes", "1.15 writes the channels there where it does not train")
+      for version in ("", "V2", "V3")),
     # TensorFlow's answer is wrong
     ("Round", " int", "TensorFlow 2.21 answers 0 for every integer"),
     ("Erf", "float64: values", "TensorFlow 2.21 answers NaN at infinity"),

@@ -214,19 +214,25 @@ def test_views(tmp_path):
 
 def test_tuples_have_parts(tmp_path):
     program = """
-import subprocess
+import collections
 import sys
 import penstock as tf
 module = tf.Module()
 module.pair = (tf.Variable(1.), [tf.Variable(2.)], 3)
 module.plain = (1, 2)
+module.named = collections.namedtuple("Named", "a b")(tf.Variable(3.), tf.Variable(4.))
+module.table = {"y": (tf.Variable(5.), 6), "z": (7, 8)}
+assert type(module.named).__name__ == "Named" and module.table["z"] == (7, 8)
 assert isinstance(module.pair, tuple) and module.pair[2] == 3 and len(module.pair) == 3 and type(module.plain) is tuple
 path = tf.train.Checkpoint(module).write(sys.argv[1])
 names = [name for name, _ in tf.train.list_variables(path)]
-assert names[1:] == ["pair/0/.ATTRIBUTES/VARIABLE_VALUE", "pair/1/0/.ATTRIBUTES/VARIABLE_VALUE"], names
+assert [name.split("/.")[0] for name in names[1:]] == ["named/0", "named/1", "pair/0", "pair/1/0", "table/y/0"], names
 module.pair[0].assign(9.)
+module.named.b.assign(9.)
+module.table["y"][0].assign(9.)
 tf.train.Checkpoint(module).read(path).assert_consumed()
-assert module.pair[0].numpy() == 1 and len(module.trainable_variables) == 2
+assert module.pair[0].numpy() == 1 and len(module.trainable_variables) == 5
+assert module.named.b.numpy() == 4 and module.table["y"][0].numpy() == 5
 tf.saved_model.save(module, sys.argv[1] + "m")
 assert tf.saved_model.load(sys.argv[1] + "m").pair[1][0].numpy() == 2
 """

@@ -42,13 +42,18 @@ def sticky_attribute_assignment(trackable, name, value):
         if hasattr(trackable, "_self_unconditional_dependency_names"):
             tracking.delete_tracking(trackable, name)
         return value
-    part = value
-    if type(value) is tuple and mode.tensor_shape_v2:  # version 1 does not look into tuples
-        part = _TupleParts(value)
-        value = part.value
-    if isinstance(part, base.Trackable) and (part is value or part._checkpoint_dependencies):
+    value, part = _value_and_part(value)
+    if part is not None:
         trackable._track_trackable(part, name=name, overwrite=True)
     return value
+
+
+def _value_and_part(value):
+    """(what is stored, the trackable object that stands for it or None)."""
+    if isinstance(value, tuple) and mode.tensor_shape_v2:  # version 1 does not look into tuples
+        part = _TupleParts(value)
+        return part.value, part if part._checkpoint_dependencies else None
+    return value, value if isinstance(value, base.Trackable) else None
 
 
 class _UntrackableError(ValueError):
@@ -361,8 +366,10 @@ class _TupleParts(base.Trackable):
 
     def __init__(self, value):
         self._maybe_initialize_trackable()
-        self.value = tuple(sticky_attribute_assignment(trackable=self, value=element, name="%d" % index)
-                           for index, element in enumerate(value))
+        elements = [sticky_attribute_assignment(trackable=self, value=element, name="%d" % index)
+                    for index, element in enumerate(value)]
+        same = all(element is before for element, before in zip(elements, value))
+        self.value = value if same else getattr(value, "_make", type(value))(elements)
 
 
 def _reading(name):
@@ -461,11 +468,13 @@ class _DictBase(TrackableDataStructure):
         no_dependency = isinstance(value, NoDependency)
         value = wrap_or_unwrap(value)
         old = self.get(key) if key in self else None
-        if isinstance(old, base.Trackable) and old is not value and self._lookup_dependency(key) is old:
+        value, part = (value, None) if no_dependency else _value_and_part(value)
+        tracked = self._lookup_dependency(key) if isinstance(old, (base.Trackable, tuple)) else None
+        if old is not value and tracked is not None and (tracked is old or getattr(tracked, "value", None) is old):
             self._replaced = True
-        elif isinstance(value, base.Trackable) and not no_dependency:
+        elif part is not None:
             if isinstance(key, str):
-                value = self._track_trackable(value, name=key, overwrite=True)
+                self._track_trackable(part, name=key, overwrite=True)
             else:
                 self._non_string_key = True
         self._kind.__setitem__(self, key, value)

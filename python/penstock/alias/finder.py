@@ -23,8 +23,7 @@ def installed():
 def install(version="v1"):
     """Makes `import tensorflow` give Penstock's module of that version in this process, from now on.
 
-    RuntimeError if TensorFlow has been imported already, or the other version was installed; ImportError if there is no
-    such version here.
+    RuntimeError if TensorFlow has been imported already, or the other version was installed.
     """
     global _finder
     if version not in _ROOTS:
@@ -35,9 +34,6 @@ def install(version="v1"):
         return
     if "tensorflow" in sys.modules:
         raise RuntimeError("TensorFlow has been imported already; the alias must come first")
-    if importlib.util.find_spec(_ROOTS[version]) is None:
-        raise ImportError("Penstock does not have version 2 of the API yet" if version == "v2" else
-                          "penstock.v1 is missing")
     if importlib.util.find_spec("tensorflow") is None:
         # Nobody else owns TensorFlow's messages, so messages of other packages may contain ours.
         from penstock import proto

@@ -35,6 +35,13 @@ print(tf.__version__)
     assert out == "1.15.5\n"
 
 
+def test_the_alias_may_come_after_the_package():
+    done = run("-c", "import penstock.v1 as first\nimport penstock.as_tensorflow\n"
+                     "import tensorflow as tf\nfrom tensorflow.python.framework import ops\n"
+                     "assert tf is first and ops.Graph is first.Graph")
+    assert done.returncode == 0, done.stderr
+
+
 def test_internal_modules():
     python("""
 import tensorflow as tf

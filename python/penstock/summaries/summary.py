@@ -5,10 +5,12 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import summary_op_util
 from penstock.proto import summary_pb2
+from penstock.summaries.writer.writer import FileWriter
+from penstock.summaries.writer.writer_cache import FileWriterCache
 from penstock.util import compat
 
-__all__ = ["audio", "get_summary_description", "histogram", "image", "merge", "merge_all", "scalar", "tensor_summary",
-           "text"]
+__all__ = ["FileWriter", "FileWriterCache", "audio", "get_summary_description", "histogram", "image", "merge", "merge_all",
+           "scalar", "tensor_summary", "text"]
 
 
 def scalar(name, tensor, collections=None, family=None):

@@ -119,6 +119,10 @@ from tensorflow.contrib.layers.python.layers import batch_norm, utils
 from tensorflow.contrib.slim.python.slim import learning
 from tensorflow.contrib.eager.python import tfe
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell
+from tensorflow.contrib.framework.python.ops import audio_ops
+from tensorflow.python.summary import summary
+assert audio_ops.mfcc and audio_ops.decode_wav is tf.audio.decode_wav
+assert summary.FileWriter is tf.summary.FileWriter and summary.FileWriterCache is tf.summary.FileWriterCache
 assert add_arg_scope is tf.contrib.framework.add_arg_scope
 assert variables.model_variable is tf.contrib.slim.model_variable
 assert batch_norm is tf.contrib.layers.batch_norm and utils.collect_named_outputs

@@ -97,7 +97,16 @@ def register_proto_function(collection_name, proto_type=None, to_proto=None, fro
     proto_function_registry.register((proto_type, to_proto, from_proto), collection_name)
 
 
+# Who registers the collections of modules that a program may not have imported when it imports a graph with them.
+_REGISTERED_BY = {
+    "cond_context": "penstock.ops.control_flow_context", "while_context": "penstock.ops.control_flow_context",
+    "queue_runners": "penstock.training.queue_runner", "savers": "penstock.training.saver",
+}
+
+
 def _proto_entry(collection_name, index):
+    if collection_name in _REGISTERED_BY:
+        importlib.import_module(_REGISTERED_BY[collection_name])
     try:
         return proto_function_registry.lookup(collection_name)[index]
     except LookupError:

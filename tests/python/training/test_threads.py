@@ -1,4 +1,7 @@
 """Coordinator and QueueRunner."""
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -112,3 +115,23 @@ def test_queue_runner_reports_errors():
             tf.train.QueueRunner(queue, [])
         with pytest.raises(TypeError):
             tf.train.QueueRunner(queue, [1], queue_closed_exception_types=(ValueError,))
+
+
+
+def test_queues_of_a_graph_that_another_process_wrote(tmp_path):
+    """Collections become objects whatever the program that imports them has used before."""
+    program = """
+        import sys
+        import penstock.v1 as tf
+        tf.train.import_meta_graph(sys.argv[1])
+        with tf.train.MonitoredTrainingSession() as sess:
+            while not sess.should_stop():
+                print(sess.run(tf.get_collection("item")))
+        """
+    with tf.Graph().as_default():
+        queue = tf.train.string_input_producer(["a", "b"], num_epochs=2, shuffle=False)
+        tf.add_to_collection("item", queue.dequeue())
+        tf.train.export_meta_graph(str(tmp_path / "graph.meta"))
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "graph.meta")],
+                          capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["[b'a']", "[b'b']"] * 2, done.stderr

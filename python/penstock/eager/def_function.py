@@ -92,6 +92,8 @@ def _name_of(inner):
 class Function:
     """What tf.function makes: callable as the Python function is."""
 
+    _is_traceable_function = True  # a part of tf.train.Checkpoint without values
+
     def __init__(self, python_function, name, input_signature=None, autograph=True,
                  experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
                  experimental_compile=None, reduce_retracing=False):

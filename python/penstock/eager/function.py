@@ -52,6 +52,8 @@ def _attribute_messages(attributes):
 class ConcreteFunction:
     """One trace: callable with tensors of its types. `graph` is its FuncGraph."""
 
+    _is_traceable_function = True  # a part of tf.train.Checkpoint without values
+
     def __init__(self, func_graph, attrs=None, signature=None, function_spec=None, body=None):
         self._func_graph = func_graph
         self._attrs = _attribute_messages(attrs)

@@ -168,6 +168,18 @@ def test_watches_as_tuples(program, tmp_path):
     assert {(d.node_name, d.debug_op) for d in dumped} == {("y", "DebugNanCount"), ("z", "DebugNanCount")}
 
 
+def test_runs_are_noted_even_if_nothing_is_dumped(program, tmp_path):
+    sess, x, z = program
+    wrapped = tf_debug.DumpingDebugWrapperSession(sess, str(tmp_path), watch_fn=lambda fetches, feeds: (
+        "DebugIdentity", r"$^", r"$^"))
+    wrapped.run(z, {x: [1, 2]})
+    run, = os.listdir(tmp_path)
+    assert run.startswith("run_") and run.count("_") == 2
+    dump = dump_of(str(tmp_path))
+    assert dump.size == 0 and dump.run_fetches_info == repr(z)
+    assert dump.run_feed_keys_info == repr({x: 0}.keys())
+
+
 def test_values_of_records_hold_no_infinity():
     values = np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")])
     assert not tf_debug.has_inf_or_nan(None, values) and not tf_debug.has_inf_or_nan(None, np.array([{}, None]))

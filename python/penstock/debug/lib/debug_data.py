@@ -13,7 +13,8 @@ from penstock.proto import types_pb2
 from penstock.util import compat
 
 # Beginnings of names.
-METADATA_FILE_PREFIX, DEVICE_TAG = "_tfdbg_", "device_"
+METADATA_FILE_PREFIX, DEVICE_TAG, CORE_METADATA_TAG, GRAPH_FILE_TAG = "_tfdbg_", "device_", "core_metadata_", "graph_"
+FETCHES_INFO_FILE_TAG, FEED_KEYS_INFO_FILE_TAG = "fetches_info_", "feed_keys_info_"
 _DEVICE, _GRAPH, _CORE = "_tfdbg_device_", "_tfdbg_graph_", "_tfdbg_core_metadata_"
 
 
@@ -131,12 +132,16 @@ class DebugDumpDir:
         self._root = dump_root
         self._data, self._graphs, self._metadata = collections.OrderedDict(), {}, []
         self._python_graph = None
+        self._run_info = {FETCHES_INFO_FILE_TAG: [], FEED_KEYS_INFO_FILE_TAG: []}
         for name in sorted(gfile.ListDirectory(dump_root)):
             if name.startswith(_CORE):
                 message = _event(os.path.join(dump_root, name)).log_message.message
                 self._metadata.append(_Metadata(**json.loads(message)))
             elif name.startswith(_DEVICE):
                 self._load_device(name)
+            for tag, texts in self._run_info.items():
+                if name.startswith(METADATA_FILE_PREFIX + tag):
+                    texts.append(_event(os.path.join(dump_root, name)).log_message.message)
         if partition_graphs:
             self._graphs = {_device_of(graph) or device: graph
                             for graph, device in zip(partition_graphs, self._data or [""])}
@@ -175,6 +180,18 @@ class DebugDumpDir:
         if not self._metadata:
             return None
         return self._metadata[0] if len(self._metadata) == 1 else self._metadata
+
+    @property
+    def run_fetches_info(self):
+        """`repr` of what the run was asked for; of several runs, or if nobody noted it, a list."""
+        texts = self._run_info[FETCHES_INFO_FILE_TAG]
+        return texts[0] if len(texts) == 1 else texts
+
+    @property
+    def run_feed_keys_info(self):
+        """`repr` of the keys of what the run was fed; of several runs, or if nobody noted it, a list."""
+        texts = self._run_info[FEED_KEYS_INFO_FILE_TAG]
+        return texts[0] if len(texts) == 1 else texts
 
     @property
     def dumped_tensor_data(self):

@@ -1,21 +1,32 @@
 """A session that dumps every run into a directory."""
+import itertools
 import os
-import threading
 import time
 
+from penstock.debug.lib import debug_data
 from penstock.debug.wrappers import framework
 from penstock.platform import gfile
+from penstock.proto import event_pb2
 
 
-def new_run_directory(root, lock=threading.Lock(), _last=[0]):
-    """A directory for one run, which does not exist yet."""
-    with lock:
-        _last[0] = max(_last[0] + 1, int(time.time() * 1e6))
-        return os.path.join(root, "run_%d" % _last[0])
+_counter = itertools.count()
+
+
+def new_run_directory(root, fetches, feed_dict):
+    """A new directory run_TIME_NUMBER for one run, with what it was asked for (DebugDumpDir.run_fetches_info)."""
+    directory = os.path.join(root, "run_%d_%d" % (int(time.time() * 1e6), next(_counter)))
+    gfile.MkDir(directory)
+    for tag, text in ((debug_data.FETCHES_INFO_FILE_TAG, repr(fetches)),
+                      (debug_data.FEED_KEYS_INFO_FILE_TAG, repr(feed_dict.keys() if feed_dict else feed_dict))):
+        event = event_pb2.Event()
+        event.log_message.message = text
+        with gfile.GFile(os.path.join(directory, debug_data.METADATA_FILE_PREFIX + tag), "wb") as f:
+            f.write(event.SerializeToString())
+    return directory
 
 
 class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
-    """Each run is dumped into a directory run_TIME of its own below `session_root`, for DebugDumpDir.
+    """Each run is dumped into a directory run_TIME_NUMBER of its own below `session_root`, for DebugDumpDir.
 
     watch_fn(fetches, feeds): WatchOptions, or a tuple of their first fields: debug ops, expression for node names,
     for types.
@@ -39,6 +50,6 @@ class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
 
     def _debugged_run(self, fetches, feed_dict, options, run_metadata):
         watch = framework.watch_of(self._watch_fn, fetches, feed_dict)
-        url = "file://" + new_run_directory(self._session_root)
+        url = "file://" + new_run_directory(self._session_root, fetches, feed_dict)
         return self._sess.run(fetches, feed_dict=feed_dict, run_metadata=run_metadata,
                               options=framework.watched_options(options, self.graph, url, watch))

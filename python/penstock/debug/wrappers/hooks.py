@@ -21,7 +21,8 @@ class DumpingDebugHook(session_run_hook.SessionRunHook):
                                                                        thread_name_filter)
         arguments = run_context.original_args
         watch = framework.watch_of(self._wrapper._watch_fn, arguments.fetches, arguments.feed_dict)
-        url = "file://" + dumping_wrapper.new_run_directory(self._wrapper._session_root)
+        url = "file://" + dumping_wrapper.new_run_directory(self._wrapper._session_root, arguments.fetches,
+                                                            arguments.feed_dict)
         return session_run_hook.SessionRunArgs(
             None, feed_dict=None, options=framework.watched_options(None, run_context.session.graph, url, watch))
 

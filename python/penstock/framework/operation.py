@@ -253,6 +253,9 @@ class Operation:
         """Runs it in `session`, or the default session. ValueError if there is none or it has another graph."""
         self._graph._session_for(self, session, "run").run(self, feed_dict)
 
+    def mark_used(self):
+        """Says that it is no mistake when nothing depends on it; nothing here would warn."""
+
     def _as_graph_element(self):
         return self
 

@@ -7,6 +7,7 @@ from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
 from penstock.layers import base as base_layer
+from penstock.layers import identifiers
 from penstock.ops import array_ops
 from penstock.ops import clip_ops
 from penstock.ops import init_ops
@@ -155,6 +156,13 @@ class RNNCell(base_layer.Layer):
             return _zero_state_tensors(self.state_size, batch_size, dtype)
 
 
+def _by_name(value):
+    """An activation or initializer as configurations have it."""
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    return None if value is None else value.__name__
+
+
 class LayerRNNCell(RNNCell):
     """A cell that makes its variables in `build`, as layers do."""
 
@@ -163,7 +171,12 @@ class LayerRNNCell(RNNCell):
         _check_supported_dtypes(self.dtype)
         self.input_spec = base_layer.InputSpec(ndim=2)
         self._num_units = num_units
-        self._activation = activation or math_ops.tanh
+        self._activation = identifiers.activation(activation) or math_ops.tanh
+
+    def get_config(self):
+        """The arguments of the constructor, functions and initializers by name."""
+        return {**super().get_config(), "num_units": self._num_units, "activation": _by_name(self._activation),
+                "reuse": self._reuse}
 
     def __call__(self, inputs, state, scope=None, *args, **kwargs):
         return base_layer.Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
@@ -210,8 +223,12 @@ class GRUCell(LayerRNNCell):
     def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None,
                  name=None, dtype=None, **kwargs):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._kernel_initializer = kernel_initializer
-        self._bias_initializer = bias_initializer
+        self._kernel_initializer = identifiers.initializer(kernel_initializer)
+        self._bias_initializer = identifiers.initializer(bias_initializer)
+
+    def get_config(self):
+        return {**super().get_config(), "kernel_initializer": _by_name(self._kernel_initializer),
+                "bias_initializer": _by_name(self._bias_initializer)}
 
     def build(self, inputs_shape):
         depth = self._input_depth(inputs_shape) + self._num_units
@@ -262,6 +279,9 @@ class BasicLSTMCell(LayerRNNCell):
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
 
+    def get_config(self):
+        return {**super().get_config(), "forget_bias": self._forget_bias, "state_is_tuple": self._state_is_tuple}
+
     @property
     def state_size(self):
         return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
@@ -304,7 +324,7 @@ class LSTMCell(LayerRNNCell):
                          "state_is_tuple=True.", self)
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
-        self._initializer = initializer
+        self._initializer = identifiers.initializer(initializer)
         self._num_proj = num_proj
         self._proj_clip = proj_clip
         self._num_unit_shards = num_unit_shards
@@ -314,6 +334,12 @@ class LSTMCell(LayerRNNCell):
         outputs = num_proj or num_units
         self._state_size = LSTMStateTuple(num_units, outputs) if state_is_tuple else num_units + outputs
         self._output_size = outputs
+
+    def get_config(self):
+        return {**super().get_config(), "use_peepholes": self._use_peepholes, "cell_clip": self._cell_clip,
+                "initializer": _by_name(self._initializer), "num_proj": self._num_proj, "proj_clip": self._proj_clip,
+                "num_unit_shards": self._num_unit_shards, "num_proj_shards": self._num_proj_shards,
+                "forget_bias": self._forget_bias, "state_is_tuple": self._state_is_tuple}
 
     @property
     def state_size(self):

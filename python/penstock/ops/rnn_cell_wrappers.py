@@ -25,6 +25,19 @@ class _Wrapper(RNNCell):
     def wrapped_cell(self):
         return self.cell
 
+    def get_config(self):
+        """The arguments of the constructor, with the cell's own configuration."""
+        return {**super().get_config(), "cell": {"class_name": type(self.cell).__name__,
+                                                 "config": self.cell.get_config()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """ValueError: `cell` is a configuration, of a cell that only the program knows how to make."""
+        if not isinstance(config["cell"], RNNCell):
+            raise ValueError(f"{cls.__name__} cannot reconstruct the wrapped cell. Please overwrite the cell in the "
+                             "config with a RNNCell instance.")
+        return cls(**config)
+
     @property
     def state_size(self):
         return self.cell.state_size
@@ -77,6 +90,12 @@ class DropoutWrapper(_Wrapper):
         self._recurrent_output_noise = None
         if variational_recurrent:
             self._make_noise(dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "input_keep_prob": self._input_keep_prob,
+                "output_keep_prob": self._output_keep_prob, "state_keep_prob": self._state_keep_prob,
+                "variational_recurrent": self._variational_recurrent, "input_size": self._input_size,
+                "seed": self._seed}
 
     def _make_noise(self, dtype):
         if dtype is None:
@@ -179,6 +198,9 @@ class DeviceWrapper(_Wrapper):
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)
         self._device = device
+
+    def get_config(self):
+        return {**super().get_config(), "device": self._device}
 
     def zero_state(self, batch_size, dtype):
         with ops.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]), ops.device(self._device):

@@ -81,6 +81,89 @@ def test_cells_in_a_loop(name, session):
     np.testing.assert_allclose([g.sum() for g in gradients], slopes, atol=2e-3)
 
 
+X4 = np.cos(np.arange(2 * 5 * 4)).reshape(2, 5, 4).astype(np.float32)
+TIMES = np.cumsum(np.abs(X[:, :, :1]) * 7, 1).astype(np.float32)
+PHASED = "mask_gates/bias mask_gates/kernel new_input/bias new_input/kernel output_gate/bias output_gate/kernel " \
+         "period phase ratio_on"
+GATED = "B W_0 W_1 W_F_diag W_O_diag W_P_0 forget/beta forget/gamma output/beta output/gamma state/beta state/gamma " \
+        "transform/beta transform/gamma"
+# cell, inputs, names of variables, digest of outputs and last state, sum of each variable's slope, variables trained.
+LSTMS = {
+    "coupled": (lambda: R.CoupledInputForgetGateLSTMCell(4), X, "B W_0", 0.2675, [5.736, -2.479], 2),
+    "coupled_all": (lambda: R.CoupledInputForgetGateLSTMCell(
+        4, use_peepholes=True, num_proj=2, proj_clip=0.3, num_unit_shards=2, layer_norm=True, norm_gain=0.5), X, GATED,
+        -1.0521, [0, 0, 0, -0.048, 0.338, 4.864, 0.004, -0.307, 0.478, 0.128, -1.634, -0.938, -0.007, 0.141], 14),
+    "coupled_flat": (lambda: R.CoupledInputForgetGateLSTMCell(4, use_peepholes=True, state_is_tuple=False), X,
+                     "B W_0 W_F_diag W_O_diag", -0.6818, [5.109, -1.636, 0.149, 0.765], 4),
+    "groups": (lambda: R.GLSTMCell(4, num_proj=2, number_of_groups=2), X4,
+               "bias_f bias_i bias_j bias_o group0/kernel group1/kernel projection/kernel", 0.13,
+               [-0.308, -0.716, -1.432, -0.132, 0.046, 0.434, 2.017], 7),
+    "indy_gru": (lambda: R.IndyGRUCell(4), X,
+                 "candidate/bias candidate/kernel candidate/kernel_u gates/bias gates/kernel_u gates/kernel_w", 0.0867,
+                 [19.433, -1.067, 0.027, 0.592, 1.425, -1.005], 6),
+    "indy_lstm": (lambda: R.IndyLSTMCell(4), X, "bias kernel_u kernel_w", 0.2716, [17.486, 1.899, 3.649], 3),
+    "phased": (lambda: R.PhasedLSTMCell(4, use_peepholes=True, period_init_min=2.0, period_init_max=9.0), (TIMES, X),
+               PHASED, -0.1955, [-0.141, -0.423, 3.122, 3.789, 0.028, 0.084, 0.187, 1.624, 2.628], 9),
+    "phased_plain": (lambda: R.PhasedLSTMCell(4, trainable_ratio_on=False), (TIMES, X), PHASED, -0.1838,
+                     [-0.142, -0.308, 2.501, 2.818, 0.036, 0.129, 0.218, 1.784, 3.045], 8),
+}
+
+
+@pytest.mark.parametrize("name", LSTMS)
+def test_kinds_of_lstms(name, session):
+    make, inputs, names, expected, slopes, trained = LSTMS[name]
+    outputs, state = tf.nn.dynamic_rnn(make(), tf.nest.map_structure(tf.constant, inputs), dtype=tf.float32)
+    variables = weigh(session)
+    assert [v.op.name.split("/", 2)[2] for v in variables] == names.split()
+    assert len(tf.trainable_variables()) == trained
+    for v in variables:
+        if v.op.name.endswith(("period", "ratio_on")):
+            session.run(v.assign([3., 5., 7., 4.] if v.op.name.endswith("period") else [.4, .5, .6, .3]))
+    gradients = [g for g in tf.gradients(outputs, variables)]
+    made = session.run([outputs, *tf.nest.flatten(state)])
+    np.testing.assert_allclose(digest(made), expected, atol=2e-4)
+    np.testing.assert_allclose([0 if g is None else session.run(g).sum() for g in gradients], slopes, atol=2e-3)
+
+
+def test_what_kinds_of_lstms_refuse():
+    with pytest.raises(ValueError, match="num_units must be divisible"):
+        R.GLSTMCell(5, number_of_groups=2)
+    with pytest.raises(ValueError, match="input size .3. must be divisible"):
+        R.GLSTMCell(4, number_of_groups=2)(tf.ones([1, 3]), (tf.zeros([1, 4]), tf.zeros([1, 4])))
+    with pytest.raises(ValueError, match="Too many shards"):
+        R.CoupledInputForgetGateLSTMCell(2, num_unit_shards=9)(tf.ones([1, 1]), (tf.zeros([1, 2]), tf.zeros([1, 2])))
+
+
+def test_configurations():
+    cells = tf.nn.rnn_cell
+    assert cells.BasicLSTMCell(4, activation="relu", name="a").get_config() == {
+        "name": "a", "trainable": True, "dtype": None, "num_units": 4, "forget_bias": 1.0, "state_is_tuple": True,
+        "activation": "relu", "reuse": None}
+    gru = cells.GRUCell(2, kernel_initializer=tf.random_uniform_initializer(-1, 1), bias_initializer="zeros", name="b")
+    assert gru.get_config()["kernel_initializer"] == {"class_name": "RandomUniform", "config": {
+        "minval": -1, "maxval": 1, "seed": None, "dtype": "float32"}}
+    lstm = cells.LSTMCell(3, num_proj=2, activation=tf.nn.relu, forget_bias=0.5)
+    config = lstm.get_config()
+    assert (config["num_proj"], config["activation"], config["forget_bias"]) == (2, "relu", 0.5)
+    assert cells.LSTMCell.from_config(config).get_config() == config
+    wrapper = cells.DropoutWrapper(gru, 0.5, seed=3)
+    config = wrapper.get_config()
+    assert config["cell"] == {"class_name": "GRUCell", "config": gru.get_config()}
+    assert (config["input_keep_prob"], config["output_keep_prob"], config["seed"]) == (0.5, 1.0, 3)
+    with pytest.raises(ValueError, match="cannot reconstruct the wrapped cell"):
+        cells.DropoutWrapper.from_config(config)
+    assert cells.DropoutWrapper.from_config({**config, "cell": gru}).cell is gru
+    assert cells.DeviceWrapper(gru, "/cpu:0").get_config()["device"] == "/cpu:0"
+
+
+def test_activations_by_name(session):
+    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(4, activation="relu"), tf.constant(X), dtype=tf.float32)
+    weigh(session)
+    assert session.run(tf.reduce_min(outputs)) == 0.0
+    with pytest.raises(ValueError, match="Unknown activation function:none_such"):
+        tf.nn.rnn_cell.GRUCell(2, activation="none_such")
+
+
 # Length of the sequences, options: digest of outputs and last state, sum of each variable's slope.
 FUSED = [
     (None, {}, 0.2847, [18.637, 7.773]),

@@ -19,7 +19,8 @@ from penstock.ops.partitioned_variable import PartitionedVariable
 from penstock.platform import tf_logging as logging
 
 _VARSTORE_KEY = ("__variable_store",)
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # frames of ours are left out
+# As code objects have it; frames of ours are left out.
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class _ReuseMode(enum.Enum):

@@ -669,3 +669,28 @@ def test_a_branch_that_leaves_nothing():
 
     with pytest.raises(ValueError, match="is None at the end of the main branch"):
         tf.function(f)(tf.constant(1))
+
+
+def test_names_of_lambdas_belong_to_the_branch():
+    @tf.function
+    def f(x):
+        if x > 0:
+            factor = 3
+            x = tf.map_fn(lambda e: e * factor, x[tf.newaxis])[0]
+        return x
+
+    assert f(tf.constant(2)).numpy() == 6 and f(tf.constant(-2)).numpy() == -2
+
+
+def test_operands_of_chains_are_computed_once():
+    calls = []
+
+    def middle(x):
+        calls.append(1)
+        return x + 1
+
+    @tf.function
+    def f(x):
+        return 0 < middle(x) < 10 < middle(x)
+
+    assert not f(tf.constant(3)).numpy() and len(calls) == 2

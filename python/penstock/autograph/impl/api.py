@@ -31,7 +31,7 @@ _LEFT_ALONE = frozenset((_PACKAGE, "tensorflow", "numpy", "collections", "copy",
                          "re", "threading", "urllib", "six", "absl", "functools", "contextlib", "typing", "logging",
                          "random", "math", "itertools", "operator", "json", "os", "sys", "time", "abc", "enum",
                          "weakref", "types", "traceback", "warnings", "keras", "tree", "wrapt", "attr", "dataclasses"))
-_HERE = os.path.dirname(os.path.abspath(sys.modules[_PACKAGE].__file__)) + os.sep
+_HERE = os.path.dirname(sys.modules[_PACKAGE].__file__) + os.sep  # as code objects have it
 _warned = set()
 
 

@@ -1,5 +1,7 @@
 // Elements for which a predicate holds, or up to the first for which it does not; a state carried along.
 #include "penstock/data/dataset_kernel.h"
+#include "penstock/data/fused_function.h"
+#include "penstock/data/parallel_map.h"
 #include "penstock/data/stats.h"
 
 namespace penstock::data {
@@ -43,8 +45,8 @@ class FilterDataset final : public Dataset {
 
 class FilterByLastComponentDataset final : public Dataset {
  public:
-  FilterByLastComponentDataset(ElementSpec spec, Ref<const Dataset> input)
-      : Dataset("FilterByLastComponent", std::move(spec), {std::move(input)}) {}
+  FilterByLastComponentDataset(std::string name, ElementSpec spec, Ref<const Dataset> input)
+      : Dataset(std::move(name), std::move(spec), {std::move(input)}) {}
 
  private:
   class Filtered final : public IteratorOverInput<FilterByLastComponentDataset> {
@@ -158,7 +160,29 @@ Ref<Dataset> MakeFilterByLast(DatasetArgs& args) {
   ElementSpec spec = args.spec();
   args.Require(args.dataset()->types().size() == spec.types.size() + 1,
                "The input must have one more component than the output");
-  return MakeRef<FilterByLastComponentDataset>(std::move(spec), args.dataset());
+  return MakeRef<FilterByLastComponentDataset>("FilterByLastComponent", std::move(spec), args.dataset());
+}
+
+// A parallel map gives each element with the predicate's answer, by which is filtered.
+Ref<Dataset> MakeParallelFilter(DatasetArgs& args) {
+  const int64_t parallelism = args.Int("num_parallel_calls");
+  args.Require(parallelism > 0 || parallelism == kAutotune, "num_parallel_calls must be greater than zero.");
+  const Ref<const Dataset> input = args.dataset();
+  FunctionBuilder builder(args.functions().library());
+  std::vector<Endpoint> results = builder.Arguments(input->spec());
+  const DatasetFunction predicate{args.kernel().node().attr<FuncRef>("predicate"), args.tensors("other_arguments")};
+  const std::vector<Endpoint> answer = builder.Call(predicate, results);
+  args.Require(answer.size() == 1, "`predicate` must return a scalar bool tensor.");
+  results.push_back(answer[0]);
+  const FuncRef function = builder.Finish("element_and_predicate", std::move(results));
+  ElementSpec with_answer = input->spec();
+  with_answer.types.push_back(DT_BOOL);
+  with_answer.shapes.push_back(PartialShape(Shape()));
+  CapturedFunction call{std::make_shared<const FuncRef>(function), builder.captured(), args.TransformationName(),
+                        builder.library()};
+  const Ref<const Dataset> mapped = MakeParallelMap("ParallelFilter", std::move(with_answer), input, std::move(call),
+                                                    parallelism, args.Deterministic(), false);
+  return MakeRef<FilterByLastComponentDataset>("", input->spec(), mapped);
 }
 
 Ref<Dataset> MakeTakeWhile(DatasetArgs& args) {
@@ -174,7 +198,7 @@ Ref<Dataset> MakeScan(DatasetArgs& args) {
 
 void RegisterFilterDatasets(KernelRegistry& kernels) {
   AddDataset<MakeFilter>(kernels, "FilterDataset");
-  AddDataset<MakeFilter>(kernels, "ParallelFilterDataset");
+  AddDataset<MakeParallelFilter>(kernels, "ParallelFilterDataset");
   AddDataset<MakeFilterByLast>(kernels, "FilterByLastComponentDataset");
   AddDatasetAndTwin<MakeTakeWhile>(kernels, "TakeWhileDataset");
   AddDatasetAndTwin<MakeScan>(kernels, "ScanDataset");

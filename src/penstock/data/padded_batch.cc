@@ -202,7 +202,10 @@ class DenseToSparseBatchDataset final : public Dataset {
 
 PartialShape ShapeFrom(const Tensor& sizes) {
   std::vector<int64_t> dims;
-  for (const int64_t size : sizes.flat<int64_t>()) dims.push_back(size < 0 ? -1 : size);
+  for (const int64_t size : sizes.flat<int64_t>()) {
+    if (size < -1) throw InvalidArgument("Dimensions of a shape must be >= -1, but one is ", size);
+    dims.push_back(size);
+  }
   return PartialShape(std::move(dims));
 }
 

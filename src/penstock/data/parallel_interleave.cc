@@ -145,7 +145,7 @@ class ParallelInterleaveDataset final : public Dataset {
           at_ = (at_ + 1) % static_cast<int64_t>(slots_.size());
         } else if (!slot->made.empty()) {
           Give(*slot, made);
-          if (slot->failed) {
+          if (slot->failed && !dataset().settings_.legacy) {
             Drop(slot);
           } else if (++given_ == dataset().settings_.sizes.block) {
             Advance();
@@ -191,9 +191,12 @@ class ParallelInterleaveDataset final : public Dataset {
     }
 
     bool MayRead() const {
-      return !reading_ && !input_ended_ &&
-             open_ + static_cast<int64_t>(ahead_.size()) <
-                 static_cast<int64_t>(slots_.size()) + dataset().settings_.ahead;
+      if (reading_ || input_ended_) return false;
+      // In the legacy form, a dataset that has ended keeps its place until the next one is there.
+      const SourcePtr& slot = slots_[at_];
+      const bool waits = dataset().settings_.legacy && slot && slot->ended();
+      return open_ - waits + static_cast<int64_t>(ahead_.size()) <
+             static_cast<int64_t>(slots_.size()) + dataset().settings_.ahead;
     }
     // Threads are woken for many elements at once.
     int64_t LowLevel() const { return dataset().settings_.buffer / 2; }

@@ -10,6 +10,7 @@ namespace penstock::data {
 namespace {
 
 constexpr int64_t kLargestAutotuned = 512;
+constexpr int64_t kSmall = 16;  // buffers up to this size are filled up as soon as one element is taken
 // Elements are handed over together as long as they were made within this time.
 constexpr std::chrono::microseconds kPieceTime{20};
 
@@ -34,7 +35,8 @@ class PrefetchDataset final : public Dataset {
       Made made = std::move(mine_.front());
       mine_.pop_front();
       held_.fetch_sub(1, std::memory_order_release);
-      if (mine_.empty() && full_.load(std::memory_order_acquire)) {
+      // A buffer of a size to be found is `kAutotune`, which is small too until elements are made faster than taken.
+      if ((mine_.empty() || dataset().size_ <= kSmall) && full_.load(std::memory_order_acquire)) {
         std::lock_guard lock(background_.mutex);
         background_.NotifyWork();
       }

@@ -81,16 +81,29 @@ bool SameKindOfMap(const RecipeView& a, const RecipeView& b) {
          a.attr<bool>("sloppy") == b.attr<bool>("sloppy");
 }
 
-// Datasets whose functions become one must find them in one library.
-bool SameLibrary(const Dataset& a, const Dataset& b) { return a.recipe().library == b.recipe().library; }
+// The library that has the functions of both datasets, which become one; null if there is none. What was joined before
+// has a library of its own, with those of its parts.
+FunctionLibraryPtr CommonLibrary(const Remaker& remaker, const Dataset& outer, const FuncRef& f, const Dataset& inner,
+                                 const FuncRef& g) {
+  for (const Dataset* dataset : {&inner, &outer}) {
+    FunctionLibraryPtr library = remaker.LibraryOf(*dataset);
+    bool has_f, has_g;
+    ReachedFunctions(f, library, &has_f);
+    ReachedFunctions(g, library, &has_g);
+    if (has_f && has_g) return library;
+  }
+  return nullptr;
+}
 
 Ref<const Dataset> FuseMaps(const Remaker& remaker, const Dataset& dataset) {
   const RecipeView outer(dataset);
   if (!outer.Is(kMaps) && !outer.Is(kParallelMaps)) return {};
   const Dataset* input = InputOf(outer);
-  if (!input || !SameKindOfMap(outer, RecipeView(*input)) || !SameLibrary(dataset, *input)) return {};
+  if (!input || !SameKindOfMap(outer, RecipeView(*input))) return {};
   const RecipeView inner(*input);
-  FunctionBuilder builder(remaker.LibraryOf(dataset));
+  const auto library = CommonLibrary(remaker, dataset, outer.attr<FuncRef>("f"), *input, inner.attr<FuncRef>("f"));
+  if (!library) return {};
+  FunctionBuilder builder(library);
   const auto made =
       builder.Call(DatasetFunction::Of(inner), builder.Arguments(AsDataset(inner.Input("input_dataset"))->spec()));
   const FuncRef fused = builder.Finish("fused_maps", builder.Call(DatasetFunction::Of(outer), made));
@@ -107,13 +120,16 @@ Ref<const Dataset> FuseFilters(const Remaker& remaker, const Dataset& dataset) {
   const RecipeView outer(dataset);
   if (!outer.Is({"FilterDataset"})) return {};
   const Dataset* input = InputOf(outer);
-  if (!input || !RecipeView(*input).Is({"FilterDataset"}) || !SameLibrary(dataset, *input)) return {};
+  if (!input || !RecipeView(*input).Is({"FilterDataset"})) return {};
   const RecipeView inner(*input);
+  const auto library =
+      CommonLibrary(remaker, dataset, outer.attr<FuncRef>("predicate"), *input, inner.attr<FuncRef>("predicate"));
+  if (!library) return {};
   const DatasetFunction second = DatasetFunction::Of(outer, "predicate");
   const ElementSpec& element = dataset.spec();
 
   // Both branches take the element and what the second predicate captures.
-  FunctionBuilder yes(remaker.LibraryOf(dataset));
+  FunctionBuilder yes(library);
   const FuncRef asks = yes.Finish("second_predicate", yes.Call(second, yes.Arguments(element)));
   FunctionBuilder no(yes.library());
   ElementSpec all = element;
@@ -139,15 +155,17 @@ Ref<const Dataset> FuseMapAndFilter(const Remaker& remaker, const Dataset& datas
   const RecipeView filter(dataset);
   if (!filter.Is({"FilterDataset"})) return {};
   const Dataset* input = InputOf(filter);
-  if (!input || !RecipeView(*input).Is(kMaps) || !SameLibrary(dataset, *input)) return {};
+  if (!input || !RecipeView(*input).Is(kMaps)) return {};
   const RecipeView map(*input);
   const DatasetFunction f = DatasetFunction::Of(map), predicate = DatasetFunction::Of(filter, "predicate");
   if (!f.captured.empty() || !predicate.captured.empty()) return {};
+  const auto common = CommonLibrary(remaker, dataset, predicate.function, *input, f.function);
+  if (!common) return {};
   ElementSpec with_answer = dataset.spec();
   with_answer.types.push_back(DT_BOOL);
   with_answer.shapes.push_back(PartialShape(Shape()));
 
-  FunctionBuilder both(remaker.LibraryOf(dataset));
+  FunctionBuilder both(common);
   std::vector<Endpoint> made = both.Call(f, both.Arguments(AsDataset(map.Input("input_dataset"))->spec()));
   made.push_back(both.Call(predicate, made)[0]);
   const FuncRef map_and_predicate = both.Finish("map_and_predicate", made);

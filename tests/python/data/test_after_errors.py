@@ -67,6 +67,24 @@ def test_generators_of_version_two_give_the_type_they_announced():
     assert elements(build(tf)) == [1, 2, 3]
 
 
+def test_padded_shapes_have_sizes_or_none():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-5"):
+        Dataset.range(3).batch(1).padded_batch(2, tf.constant([5], tf.int64) * -1)
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_the_legacy_interleave_goes_on_behind_empty_datasets_and_errors(ahead):
+    def interleaved(numbers, make):
+        return Dataset.from_tensor_slices(np.int64(numbers)).map(lambda x: x + 12 // (x - 5) * 0).apply(
+            tf.data.experimental.parallel_interleave(make, 2, buffer_output_elements=1, prefetch_input_elements=ahead))
+
+    def repeated(x):
+        return Dataset.from_tensors(x).repeat(x)
+    assert elements(interleaved([0, 0, 0, 0], repeated)) == []
+    assert elements(interleaved([0, 3, 0, 2], repeated)) == [3, 3, 2, 3, 2]
+    assert elements(interleaved([4, 5, 6], repeated)) == [4, "InvalidArgumentError", 4, 4, 6, 4] + 5 * [6]
+
+
 def test_names_of_iterators_in_errors():
     fails = Dataset.range(3).map(lambda x: 1 // x)
     for dataset, names in ((fails.take(2).repeat(2), "FiniteRepeat::FiniteTake::Map"),

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -43,3 +44,10 @@ def test_eagerly(name):
 
 def test_every_pipeline_was_recorded():
     assert sorted(PIPELINES) == sorted(THEIRS)
+
+
+def test_random_pipelines():
+    """In a process of its own, where version 2's behaviour is on from the beginning."""
+    script = os.path.join(HERE, "random_pipelines.py")
+    run = subprocess.run([sys.executable, script, "compare"], capture_output=True, text=True, timeout=110)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -47,6 +47,27 @@ def test_rewritten_datasets_give_the_same_elements(name):
     assert elements(optimization.optimize([name])(checked)) == elements(build(Dataset.range(11)))
 
 
+def test_predicates_are_asked_in_parallel():
+    def slow(x):
+        return tf.py_function(lambda v: (time.sleep(0.05), v % 3 == 0)[1], [x], tf.bool)
+    dataset = Dataset.range(40)
+    variant = tf.raw_ops.ParallelFilterDataset(
+        input_dataset=dataset._variant_tensor, other_arguments=[], num_parallel_calls=tf.constant(20, tf.int64),
+        predicate=dataset.filter(lambda x: tf.ensure_shape(slow(x), []))._dataset._predicate.function,
+        deterministic="true",
+        output_types=[tf.int64], output_shapes=[[]])
+    begun = time.monotonic()
+    assert elements(tf.data.experimental.from_variant(variant, dataset.element_spec)) == list(range(0, 40, 3))
+    assert time.monotonic() - begun < 0.05 * 30
+
+
+def test_any_number_of_maps_and_filters_is_joined():
+    for name, names, add in (("map_fusion", ["Map", "FiniteTake"], lambda d: d.map(lambda x: x + captured())),
+                             ("filter_fusion", ["Filter", "FiniteTake"], lambda d: d.filter(lambda x: x < captured()))):
+        checked = add(add(add(Dataset.range(11).apply(optimization.assert_next(names))))).take(20)
+        assert elements(optimization.optimize([name])(checked)) == elements(add(add(add(Dataset.range(11)))))
+
+
 def test_the_second_of_two_filters_is_not_asked_in_vain():
     def fails(x):
         with tf.control_dependencies([tf.debugging.assert_less(x, tf.constant(3, tf.int64))]):

@@ -67,7 +67,7 @@ def _normalized(part, name, wanted):
         return sparse_tensor.SparseTensor.from_value(part)
     if isinstance(spec, RaggedTensorSpec):
         return ragged_tensor.convert_to_tensor_or_ragged_tensor(part, name=name)
-    if isinstance(part, composite_tensor.CompositeTensor) or type_spec.has_converter(part):
+    if isinstance(part, composite_tensor.CompositeTensor) or type_spec.has_converter(part) or spec._is_opaque:
         return part
     return ops.convert_to_tensor(part, name=name, dtype=getattr(wanted, "dtype", None))
 

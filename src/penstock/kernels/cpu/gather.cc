@@ -139,8 +139,9 @@ struct Gather {
     Tensor& out = k.Output(0, Shape(dims));
     if (out.num_elements() == 0) return;
     const int64_t bad = FirstBad(indices, limit);
-    k.Require(bad < 0, "indices[", bad < 0 ? "" : PositionString(indices.shape(), bad),
-              "] = ", bad < 0 ? 0 : IndexAt(indices, bad), " is not in [0, ", limit, ")");
+    const std::string position =
+        bad < 0 || indices.rank() == 0 ? "" : StrCat("[", PositionString(indices.shape(), bad), "]");
+    k.Require(bad < 0, "indices", position, " = ", bad < 0 ? 0 : IndexAt(indices, bad), " is not in [0, ", limit, ")");
     const int64_t picked = indices.num_elements() / batches;
     for (int64_t b = 0; b < batches; ++b) {
       for (int64_t o = 0; o < outer; ++o) {

@@ -90,6 +90,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             raise ValueError("false_fn must have a return value.")
         if not strict:
             returned_t, returned_f = _unpacked(returned_t), _unpacked(returned_f)
+            result_t, result_f = _unpacked(result_t), _unpacked(result_f)
         _check_structures(returned_t, returned_f, result_t, result_f)
         flat_t = nest.flatten(result_t, expand_composites=True)
         flat_f = nest.flatten(result_f, expand_composites=True)

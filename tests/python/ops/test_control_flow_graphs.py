@@ -183,3 +183,9 @@ def test_a_function_that_calls_itself_for_ever():
         y, = tf.import_graph_def(graph_def, name="again", return_elements=["y:0"])
         with pytest.raises(tf.errors.ResourceExhaustedError, match="Function forever is called more than 1000 levels"):
             sess.run(y, {"again/x:0": 1.0})
+
+
+def test_branches_with_lists_and_tuples_of_one():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        result = tf.cond(tf.constant(False), lambda: [tf.constant(2)], lambda: (tf.constant(3),))
+        assert sess.run(result) == 3

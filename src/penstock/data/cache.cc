@@ -60,17 +60,17 @@ class MemoryCacheDataset final : public Dataset {
       return false;
     }
     void Visit(State& state) override {
-      state.Value("at", &at_);
+      state.Position("at", &at_);
       bool complete = kept_ != nullptr;
       state.Value("complete", &complete);
       std::vector<Element> elements = kept_ ? *kept_ : seen_;
       state.Values("elements", &elements);
-      if (state.restores()) {
-        if (complete) dataset().cache_->Complete(elements);
-        kept_ = complete ? dataset().cache_->Find() : nullptr;
-        seen_ = complete ? std::vector<Element>() : std::move(elements);
-      }
       state.Nested("input", &input_, [&] { return BeginInput(); });
+      if (!state.restores()) return;
+      State::Require(complete == (input_ == nullptr));
+      if (complete) dataset().cache_->Complete(elements);
+      kept_ = complete ? dataset().cache_->Find() : nullptr;
+      seen_ = complete ? std::vector<Element>() : std::move(elements);
     }
 
    private:
@@ -128,8 +128,7 @@ class FileCacheDataset final : public Dataset {
       if (!state.restores()) return;
       // A file that was not complete is begun again: the elements before are made once more.
       Element passed;
-      while (at_ < at && Next(&passed)) {
-      }
+      while (at_ < at && Next(&passed)) context().ThrowIfStopped();
       ended_ = ended;
     }
 

@@ -31,12 +31,12 @@ class ChooseFastestDataset final : public Dataset {
     }
     void Visit(State& state) override {
       state.Value("chosen", &chosen_);
-      if (chosen_ >= static_cast<int64_t>(dataset().inputs().size())) throw InvalidArgument("There is no such input");
-      int64_t n = static_cast<int64_t>(made_.size());
-      state.Value("size", &n);
+      State::Require(chosen_ >= -1 && chosen_ < static_cast<int64_t>(dataset().inputs().size()));
+      const int64_t n = state.Size("size", made_.size());
       made_.resize(static_cast<size_t>(n));
       for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &made_[i]);
-      state.Nested("input", &input_, [&] { return BeginInput(chosen_); });
+      state.Nested("input", &input_, [&] { return chosen_ < 0 ? nullptr : BeginInput(chosen_); });
+      State::Require((chosen_ < 0) == (input_ == nullptr));
     }
 
    private:

@@ -69,15 +69,12 @@ class ChooseFastestBranchDataset final : public Dataset {
     }
     void Visit(State& state) override {
       state.Nested("input", *input_);
-      state.Value("tried", &tried_);
-      state.Value("best", &best_);
+      const auto branches = static_cast<int64_t>(calls_.size());
+      state.Position("tried", &tried_, branches);
+      state.Position("best", &best_, branches - 1);
       state.Value("best_nanos", &best_nanos_);
       state.Value("nanos", &nanos_);
       state.Value("ended", &ended_);
-      const auto branches = static_cast<int64_t>(calls_.size());
-      if (tried_ < 0 || tried_ > branches || best_ < 0 || best_ >= branches) {
-        throw InvalidArgument("There is no such branch");
-      }
       state.Nested("branch", &branch_, [&] { return BeginBranch(); });
     }
 

@@ -191,17 +191,21 @@ class IteratorOf : public Iterator {
   Ref<const D> dataset_;
 };
 
-// The same with an iterator over the dataset's only input. Whoever needs no more of it may drop it.
+// The same with an iterator over the dataset's only input.
 template <class D>
 class IteratorOverInput : public IteratorOf<D> {
  public:
   IteratorOverInput(const D& dataset, const Place& place)
       : IteratorOf<D>(dataset, place), input_(dataset.input().Begin(place)) {}
   void Visit(State& state) override {
-    state.Nested("input", &input_, [this] { return this->dataset().input().Begin(this->place()); });
+    state.Nested("input", *input_);
   }
 
  protected:
+  // The same for one that drops its input when it needs no more of it.
+  void VisitUntilDropped(State& state) {
+    state.Nested("input", &input_, [this] { return this->dataset().input().Begin(this->place()); });
+  }
   std::unique_ptr<Iterator> input_;
 };
 

@@ -86,6 +86,7 @@ class TakeWhileDataset final : public Dataset {
       input_.reset();
       return false;
     }
+    void Visit(State& state) override { VisitUntilDropped(state); }
 
    private:
     const BoundCall predicate_;

@@ -44,8 +44,7 @@ class GroupByWindowDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
-      int64_t n = static_cast<int64_t>(groups_.size());
-      state.Value("groups", &n);
+      const int64_t n = state.Size("groups", groups_.size());
       auto it = groups_.begin();
       std::map<int64_t, Group> restored;
       for (int64_t i = 0; i < n; ++i) {
@@ -165,8 +164,7 @@ class GroupByReducerDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
-      int64_t n = static_cast<int64_t>(states_.size());
-      state.Value("states", &n);
+      const int64_t n = state.Size("states", states_.size());
       auto it = states_.begin();
       std::map<int64_t, Element> restored;
       for (int64_t i = 0; i < n; ++i) {

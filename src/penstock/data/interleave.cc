@@ -103,10 +103,10 @@ class InterleaveDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
-      state.Value("at", &at_);
+      state.Position("at", &at_, static_cast<int64_t>(slots_.size()) - 1);
       state.Value("given", &given_);
-      state.Value("open", &open_);
       state.Value("index", &index_);
+      open_ = 0;
       for (size_t i = 0; i < slots_.size(); ++i) {
         Slot& slot = slots_[i];
         state.Inside(StrCat("slot_", i), [&] {
@@ -114,6 +114,7 @@ class InterleaveDataset final : public Dataset {
           state.Value("index", &slot.index);
           state.Nested("iterator", &slot.iterator, [&] { return BeginMade(call_, slot.args, place(), slot.index); });
         });
+        if (slot.iterator) ++open_;
       }
     }
 

@@ -7,12 +7,13 @@
 namespace penstock::data {
 
 constexpr std::string_view kDatasetKey = "dataset";
+constexpr char kRoot[] = "Iterator::Root";
 
 Iteration::Iteration(Ref<const Dataset> dataset, std::shared_ptr<FunctionScope> functions, const KernelContext& k)
     : dataset_(std::move(dataset)),
       context_(std::make_shared<IteratorContext>(std::move(functions), &k.device(), k.step().intra_op)) {
   context_->options = dataset_->options();
-  iterator_ = dataset_->Begin({context_, "Iterator::Root"});
+  iterator_ = dataset_->Begin({context_, kRoot});
 }
 
 Iteration::~Iteration() {
@@ -61,12 +62,18 @@ Ref<SavedState> Iteration::Save(StepServices& step) {
 }
 
 void Iteration::Restore(StepServices& step, Ref<const SavedState> saved) {
+  const Place place{context_, kRoot};
   InTurn(step, [&] {
-    iterator_ = dataset_->Begin({context_, "Iterator::Root"});
-    State state(*saved);
-    iterator_->Visit(state);
-    context_->RestoreShared(saved);
-    state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
+    iterator_ = dataset_->Begin(place);
+    try {
+      State state(*saved);
+      iterator_->Visit(state);
+      context_->RestoreShared(saved);
+      state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
+    } catch (...) {  // it may stand anywhere
+      iterator_ = dataset_->Begin(place);
+      throw;
+    }
     return true;
   });
 }

@@ -42,14 +42,18 @@ class ConcatenateDataset final : public Dataset {
       return false;
     }
     void Visit(State& state) override {
-      state.Value("at", &at_);
-      state.Nested("input", &input_, [&] { return dataset().inputs()[at_]->Begin(place().At(at_)); });
+      state.Position("at", &at_, 2);
+      state.Nested("input", &input_, [&] { return BeginInput(); });
+      State::Require((at_ == 2) == (input_ == nullptr));
     }
 
    private:
+    std::unique_ptr<Iterator> BeginInput() const {
+      return at_ == 2 ? nullptr : dataset().inputs()[at_]->Begin(place().At(at_));
+    }
     void Advance() {
       ++at_;
-      input_ = at_ < 2 ? dataset().inputs()[at_]->Begin(place().At(at_)) : nullptr;
+      input_ = BeginInput();
     }
     int64_t at_ = 0;
     std::unique_ptr<Iterator> input_;

@@ -72,18 +72,21 @@ class ParallelInterleaveDataset final : public Dataset {
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
       IteratorOverInput::Visit(state);
       state.Value("input_ended", &input_ended_);
-      for (auto& [name, number] : {std::pair<const char*, int64_t*>{"at", &at_},
-                                   {"given", &given_},
-                                   {"open", &open_},
-                                   {"index", &index_},
-                                   {"filled", &filled_}}) {
-        state.Value(name, number);
+      state.Position("at", &at_, static_cast<int64_t>(slots_.size()) - 1);
+      state.Position("filled", &filled_, static_cast<int64_t>(slots_.size()));
+      state.Value("given", &given_);
+      state.Value("index", &index_);
+      open_ = 0;
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        VisitSource(state, StrCat("slot_", i), &slots_[i]);
+        if (slots_[i]) ++open_;
       }
-      for (size_t i = 0; i < slots_.size(); ++i) VisitSource(state, StrCat("slot_", i), &slots_[i]);
-      int64_t n = static_cast<int64_t>(ahead_.size());
-      state.Value("ahead", &n);
+      const int64_t n = state.Size("ahead", ahead_.size());
       ahead_.resize(static_cast<size_t>(n));
-      for (int64_t i = 0; i < n; ++i) VisitSource(state, StrCat("ahead_", i), &ahead_[i]);
+      for (int64_t i = 0; i < n; ++i) {
+        VisitSource(state, StrCat("ahead_", i), &ahead_[i]);
+        State::Require(ahead_[i] != nullptr);
+      }
       paused_ = false;
       background_.NotifyWork();
     }
@@ -100,8 +103,7 @@ class ParallelInterleaveDataset final : public Dataset {
         state.Value("index", &s.index);
         state.Value("failed", &s.failed);
         state.Nested("iterator", &s.iterator, [&] { return BeginMade(call_, s.args, place(), s.index); });
-        int64_t n = static_cast<int64_t>(s.made.size());
-        state.Value("size", &n);
+        const int64_t n = state.Size("size", s.made.size());
         s.made.resize(static_cast<size_t>(n));
         for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &s.made[i]);
       });

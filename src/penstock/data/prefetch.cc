@@ -53,8 +53,7 @@ class PrefetchDataset final : public Dataset {
       state.Value("ended", &ended_);
       std::deque<Made> all = mine_;
       all.insert(all.end(), ready_.begin(), ready_.end());
-      int64_t n = static_cast<int64_t>(all.size());
-      state.Value("size", &n);
+      const int64_t n = state.Size("size", all.size());
       all.resize(static_cast<size_t>(n));
       for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &all[i]);
       if (!state.restores()) return;

@@ -56,7 +56,7 @@ class RangeDataset final : public Dataset {
       at_ += skipped;
       return skipped;
     }
-    void Visit(State& state) override { state.Value("next", &at_); }
+    void Visit(State& state) override { state.Position("next", &at_, dataset().size_); }
 
    private:
     int64_t at_ = 0;

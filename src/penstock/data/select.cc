@@ -33,7 +33,7 @@ class TakeDataset final : public Dataset {
       return skipped;
     }
     void Visit(State& state) override {
-      IteratorOverInput::Visit(state);
+      VisitUntilDropped(state);
       state.Value("taken", &taken_);
     }
 

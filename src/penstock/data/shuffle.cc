@@ -61,6 +61,12 @@ class ShuffleDataset final : public Dataset {
       state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
       state.Values("buffer", &buffer_);
       state.Values("rounds", &rounds_);
+      auto left = static_cast<int64_t>(buffer_.size());
+      for (const int64_t n : rounds_) {
+        State::Require(n >= 0 && n <= left);
+        left -= n;
+      }
+      State::Require(left == 0 && !rounds_.empty());
     }
 
    private:

@@ -54,8 +54,9 @@ class Run {
     state.Value("creation", &metadata_.creation_micros);
     state.Value("elements", &metadata_.num_elements);
     int64_t file = begun() ? writer_->NextFiles() : 0;
-    state.Value("file", &file);
+    state.Position("file", &file);
     if (!state.restores() || metadata_.run_id.empty()) return;
+    State::Require(IsRunId(metadata_.run_id));
     RemoveSnapshotFiles(directory(), file);
     writer_ = std::make_unique<SnapshotWriter>(directory(), how_.compression, file);
   }
@@ -99,7 +100,7 @@ class SaveDataset final : public Dataset {
       return false;
     }
     void Visit(State& state) override {
-      IteratorOverInput::Visit(state);
+      VisitUntilDropped(state);
       state.Inside("run", [&] { run_.Visit(state); });
     }
 
@@ -191,11 +192,13 @@ class SnapshotDataset final : public Dataset {
     }
     void Visit(State& state) override {
       auto mode = static_cast<int64_t>(mode_);
-      state.Value("mode", &mode);
+      state.Position("mode", &mode, static_cast<int64_t>(SnapshotMode::kPass));
       mode_ = static_cast<SnapshotMode>(mode);
       if (mode_ == SnapshotMode::kWrite) state.Inside("run", [&] { run_.Visit(state); });
       state.Value("read_run", &read_run_);
+      State::Require(mode_ != SnapshotMode::kRead || IsRunId(read_run_));
       state.Nested("input", &input_, [&] { return BeginInput(); });
+      State::Require(mode_ != SnapshotMode::kWrite || !input_ || run_.begun());
     }
 
    private:
@@ -214,7 +217,7 @@ class SnapshotDataset final : public Dataset {
       }
       if (mode_ == SnapshotMode::kRead) {
         if (!found || !found->finalized) throw NotFound("There is no finished snapshot in ", path);
-        read_run_ = StrCat(path, "/", found->run_id);
+        read_run_ = found->run_id;
       }
       input_ = BeginInput();
       if (mode_ == SnapshotMode::kWrite) run_.Begin();
@@ -222,14 +225,15 @@ class SnapshotDataset final : public Dataset {
     std::unique_ptr<Iterator> BeginInput() const {
       const SnapshotDataset& d = dataset();
       if (mode_ != SnapshotMode::kRead) return d.input().Begin(place());
-      if (d.reader_) return BeginReading(read_run_, d.spec(), d.how_.compression, *d.reader_, place());
-      const std::vector<std::string> shards = SnapshotShards(read_run_);
-      return SnapshotShard(shards.empty() ? read_run_ : shards[0], d.spec(), d.how_.compression)->Begin(place());
+      const std::string run = StrCat(d.how_.path, "/", read_run_);
+      if (d.reader_) return BeginReading(run, d.spec(), d.how_.compression, *d.reader_, place());
+      const std::vector<std::string> shards = SnapshotShards(run);
+      return SnapshotShard(shards.empty() ? run : shards[0], d.spec(), d.how_.compression)->Begin(place());
     }
 
     Run run_;
     SnapshotMode mode_ = SnapshotMode::kUndecided;
-    std::string read_run_;
+    std::string read_run_;  // its id
     std::unique_ptr<Iterator> input_;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {

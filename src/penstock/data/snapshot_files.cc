@@ -1,6 +1,7 @@
 #include "penstock/data/snapshot_files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 
 #include "penstock/base/random.h"
@@ -119,11 +120,17 @@ class ElementsOfFile final : public FileElements {
 
 }  // namespace
 
+bool IsRunId(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c); });
+}
+
 std::optional<SnapshotMetadata> ReadSnapshotMetadata(const std::string& directory) {
   const std::string path = StrCat(directory, kMetadataName);
   if (!FileExists(path)) return std::nullopt;
   SnapshotMetadata metadata;
-  if (!Parse(ReadWholeFile(path), &metadata)) throw DataLoss("The metadata of a snapshot is damaged: ", path);
+  if (!Parse(ReadWholeFile(path), &metadata) || !IsRunId(metadata.run_id)) {
+    throw DataLoss("The metadata of a snapshot is damaged: ", path);
+  }
   return metadata;
 }
 

@@ -29,6 +29,7 @@ void WriteSnapshotMetadata(const std::string& directory, const SnapshotMetadata&
 
 int64_t NowMicros();
 std::string NewRunId();
+bool IsRunId(std::string_view text);  // letters and digits: as the name of a directory it leads to no other
 // "", "GZIP", "SNAPPY" or "AUTO", which is the last.
 Compression SnapshotCompression(std::string_view name);
 

@@ -39,6 +39,20 @@ void State::Value(std::string_view key, int64_t* value) {
   }
 }
 
+void State::Position(std::string_view key, int64_t* value, int64_t most) {
+  Value(key, value);
+  if (restores_ && (*value < 0 || *value > most)) {
+    throw InvalidArgument("The saved state of the iterator has ", *value, " as ", prefix_, key, ", which is not in [0, ",
+                          most, "]");
+  }
+}
+
+int64_t State::Size(std::string_view key, size_t n) {
+  auto size = static_cast<int64_t>(n);
+  Position(key, &size, static_cast<int64_t>(restores_ ? saved_->values.size() : n));  // each item has a value at least
+  return size;
+}
+
 void State::Value(std::string_view key, bool* value) {
   if (restores_) {
     *value = *Find(key, DT_BOOL).data<bool>();
@@ -69,7 +83,7 @@ void State::Value(std::string_view key, Status* status) {
   int64_t code = static_cast<int64_t>(status->code());
   std::string message = status->ok() ? "" : status->message();
   Inside(key, [&] {
-    Value("code", &code);
+    Position("code", &code, static_cast<int64_t>(Code::kUnauthenticated));
     Value("message", &message);
   });
   if (restores_) *status = code == 0 ? Status() : Status(static_cast<Code>(code), message);

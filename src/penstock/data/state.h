@@ -27,7 +27,8 @@ class SavedState final : public VariantValue {
   std::map<std::string, Tensor, std::less<>> values;
 };
 
-// One function, `Visit`, both saves and restores: each value is written, or read into its place.
+// One function, `Visit`, both saves and restores: each value is written, or read into its place. What is restored may
+// come from a damaged file: an iterator uses no number of it as an index, and no pointer, that it has not checked.
 class State {
  public:
   explicit State(SavedState* saves) : saved_(saves), written_(saves) {}
@@ -40,11 +41,14 @@ class State {
   void Value(std::string_view key, Tensor* value);
   void Value(std::string_view key, Element* element);
   void Value(std::string_view key, Status* status);
+  // A number from 0 to `most`. InvalidArgument if it was another.
+  void Position(std::string_view key, int64_t* value, int64_t most = INT64_MAX);
+  // The length of a list of which each item is visited: `n`, or what it was.
+  int64_t Size(std::string_view key, size_t n);
   // Each item in its turn; when restoring, the list is made as long as it was.
   template <class List>
   void Values(std::string_view key, List* list) {
-    int64_t n = static_cast<int64_t>(list->size());
-    Value(StrCat(key, "/size"), &n);
+    const int64_t n = Size(StrCat(key, "/size"), list->size());
     if (restores_) {
       list->clear();
       list->resize(static_cast<size_t>(n));
@@ -63,7 +67,12 @@ class State {
       return;
     }
     if (restores_) *iterator = make();
+    Require(*iterator != nullptr);
     Nested(key, **iterator);
+  }
+  // InvalidArgument unless `holds`: of what was restored together.
+  static void Require(bool holds) {
+    if (!holds) throw InvalidArgument("The saved state of the iterator is damaged");
   }
   // Calls `visit` with all keys inside of `key`.
   template <class Visit>

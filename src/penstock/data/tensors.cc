@@ -47,7 +47,7 @@ class Indexed final : public IteratorOf<D> {
     at_ += skipped;
     return skipped;
   }
-  void Visit(State& state) override { state.Value("next", &at_); }
+  void Visit(State& state) override { state.Position("next", &at_, this->dataset().Cardinality()); }
 
  private:
   int64_t at_ = 0;

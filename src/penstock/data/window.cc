@@ -37,7 +37,7 @@ class KeptDataset final : public Dataset {
       *element = dataset().elements_[at_++];
       return true;
     }
-    void Visit(State& state) override { state.Value("next", &at_); }
+    void Visit(State& state) override { state.Position("next", &at_, dataset().Cardinality()); }
 
    private:
     int64_t at_ = 0;
@@ -52,6 +52,13 @@ struct Windows {
   int64_t size, shift, stride;
   bool drop_remainder;
 };
+
+// Whether all components have the same number of rows.
+bool IsBatch(const Element& element) {
+  return !element.empty() && std::all_of(element.begin(), element.end(), [&](const Tensor& t) {
+    return t.rank() > 0 && t.dim(0) == element[0].dim(0);
+  });
+}
 
 // Windows over the input: as one dataset for each component, or joined.
 class WindowDataset final : public Dataset {
@@ -110,9 +117,8 @@ class WindowDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
-      state.Value("gap", &gap_);
-      int64_t n = static_cast<int64_t>(buffer_.size());
-      state.Value("size", &n);
+      state.Position("gap", &gap_, dataset().windows_.shift);
+      const int64_t n = state.Size("size", buffer_.size());
       buffer_.resize(static_cast<size_t>(n));
       for (int64_t i = 0; i < n; ++i) data::Visit(state, StrCat("made_", i), &buffer_[i]);
     }
@@ -184,9 +190,10 @@ class UnbatchDataset final : public Dataset {
     }
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
-      state.Value("at", &at_);
-      state.Value("rows", &rows_);
       state.Value("batch", &batch_);
+      state.Value("rows", &rows_);
+      state.Position("at", &at_, rows_);
+      State::Require(rows_ == 0 || (IsBatch(batch_) && batch_[0].dim(0) == rows_));
     }
 
    private:
@@ -228,8 +235,9 @@ class RebatchDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("batch", &batch_);
-      state.Value("at", &at_);
-      state.Value("turn", &turn_);
+      State::Require(batch_.empty() || IsBatch(batch_));
+      state.Position("at", &at_);
+      state.Position("turn", &turn_, static_cast<int64_t>(dataset().sizes_.size()) - 1);
     }
 
    private:
@@ -241,9 +249,7 @@ class RebatchDataset final : public Dataset {
         Element next;
         if (!input_->Next(&next)) return false;
         RequireComponents(next, dataset().types().size());
-        for (const Tensor& t : next) {
-          if (t.rank() == 0 || t.dim(0) != next[0].dim(0)) throw InvalidArgument("Input element must be a batch");
-        }
+        if (!IsBatch(next)) throw InvalidArgument("Input element must be a batch");
         batch_ = std::move(next);
       }
       return true;
@@ -279,9 +285,7 @@ class SplitBatchesDataset final : public Dataset {
       if (part_ == parts || batch_.empty()) {
         if (!input_->Next(&batch_)) return false;
         RequireComponents(batch_, dataset().types().size());
-        for (const Tensor& t : batch_) {
-          if (t.rank() == 0 || t.dim(0) != batch_[0].dim(0)) throw InvalidArgument("Input element must be a batch");
-        }
+        if (!IsBatch(batch_)) throw InvalidArgument("Input element must be a batch");
         part_ = 0;
       }
       const int64_t rows = batch_[0].dim(0), size = (rows + parts - 1) / parts;
@@ -294,7 +298,8 @@ class SplitBatchesDataset final : public Dataset {
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("batch", &batch_);
-      state.Value("part", &part_);
+      State::Require(batch_.empty() || IsBatch(batch_));
+      state.Position("part", &part_, dataset().parts_);
     }
 
    private:

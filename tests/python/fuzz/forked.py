@@ -18,6 +18,24 @@ def confused(error):
     return f"{error}" if "incompatible function arguments" in str(error) else None
 
 
+def damage(chance, path):
+    """Cuts, lengthens or changes a file at random."""
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    how = chance.randrange(4)
+    if how == 0:
+        data = data[: chance.randrange(len(data) + 1)]
+    elif how == 1:
+        at = chance.randrange(len(data) + 1)
+        data[at:at] = bytes(chance.randrange(256) for _ in range(chance.choice((1, 8, 100))))
+    else:
+        for _ in range(chance.choice((1, 1, 4))):
+            at = chance.randrange(max(len(data), 1))
+            data[at : at + 1] = bytes([chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))])
+    with open(path, "wb") as file:
+        file.write(data)
+
+
 def _child(call, name, seed, count, pipe):
     """Makes calls in this process, telling of each before it is made."""
     with open(os.devnull, "w") as quiet:

@@ -34,23 +34,6 @@ def _variables():
     tf.get_variable("parts", [6, 4], initializer=tf.ones_initializer(), partitioner=tf.fixed_size_partitioner(3))
 
 
-def _damage(chance, path):
-    with open(path, "rb") as file:
-        data = bytearray(file.read())
-    how = chance.randrange(4)
-    if how == 0:
-        data = data[: chance.randrange(len(data) + 1)]
-    elif how == 1:
-        at = chance.randrange(len(data) + 1)
-        data[at:at] = bytes(chance.randrange(256) for _ in range(chance.choice((1, 8, 100))))
-    else:
-        for _ in range(chance.choice((1, 1, 4))):
-            at = chance.randrange(max(len(data), 1))
-            data[at : at + 1] = bytes([chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))])
-    with open(path, "wb") as file:
-        file.write(data)
-
-
 def _try(chance, part, folder):
     with tf.Graph().as_default(), tf.Session() as session:
         _variables()
@@ -58,7 +41,7 @@ def _try(chance, part, folder):
         session.run(tf.global_variables_initializer())
         prefix = saver.save(session, os.path.join(folder, "model"))
         name = {"index": ".index", "data": ".data-00000-of-00001", "meta": ".meta"}.get(part)
-        _damage(chance, os.path.join(folder, "checkpoint") if part == "state" else prefix + name)
+        forked.damage(chance, os.path.join(folder, "checkpoint") if part == "state" else prefix + name)
         attempts = [
             lambda: saver.restore(session, prefix),
             *(

@@ -90,6 +90,10 @@ def test_damaged_checkpoints():
     _fuzz("fuzz_files.py", _PARTS, 0, 5)
 
 
+def test_damaged_pipelines():
+    _fuzz("fuzz_pipelines.py", [], 0, 0)
+
+
 def test_odd_feeds():
     _fuzz("fuzz_feeds.py", ["feeds"], 0, 5)
 
@@ -121,6 +125,11 @@ def test_damaged_graphs_longer(name):
 @pytest.mark.parametrize("part", _PARTS)
 def test_damaged_checkpoints_longer(part):
     _fuzz("fuzz_files.py", [part], 1000, 20)
+
+
+@pytest.mark.slow
+def test_damaged_pipelines_longer():
+    _fuzz("fuzz_pipelines.py", [], 1000, 60)
 
 
 @pytest.mark.slow

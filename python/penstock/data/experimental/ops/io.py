@@ -2,6 +2,8 @@
 import multiprocessing
 import os
 
+from google.protobuf import message
+
 from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSource, DatasetSpec, UnaryUnchangedStructureDataset
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
 from penstock.framework import dtypes, errors, gen, ops
@@ -61,13 +63,16 @@ class _SaveDataset(UnaryUnchangedStructureDataset):
 
 def load(path, element_spec=None, compression=None, reader_func=None):
     """The dataset that `save` wrote. `reader_func(datasets)` puts the files' elements into order. NotFoundError: there
-    is none."""
+    is none; DataLossError: its files are damaged."""
     if element_spec is None:
         file = os.path.join(path, SPEC_FILE)
         if not gfile.exists(file):
             raise errors.NotFoundError(None, None, f"tf.data snapshot element_spec file not found: {file}.")
         with gfile.GFile(file, "rb") as f:
-            element_spec = nested_structure_coder.decode_proto(struct_pb2.StructuredValue.FromString(f.read()))
+            try:
+                element_spec = nested_structure_coder.decode_proto(struct_pb2.StructuredValue.FromString(f.read()))
+            except message.DecodeError as e:
+                raise errors.DataLossError(None, None, f"The specification of the elements is damaged: {file}") from e
     return _LoadDataset(path, element_spec, compression, reader_func)
 
 

@@ -115,12 +115,12 @@ class WrappedFunction(function_lib.ConcreteFunction):
 
         structured = nest.map_structure(fetch, fetches, expand_composites=True)
         nodes = set(_body(give, run, {t._op._node for t in arguments}))
-        argument_keys = {t._key for t in arguments}
-        for t in self.graph.inputs:
-            if t._op._node in nodes and t._key not in captured and t._key not in argument_keys:
+        known = {t._op._node for t in arguments} | {t._op._node for _, t in self.graph.captures}
+        for node in sorted(nodes - known):
+            if self.graph._ops[node].type == "Placeholder":
                 raise lift_to_graph.UnliftableError(
                     f"Unable to lift tensor {(give or run)[0]} because it depends transitively on placeholder "
-                    f"{t.op}")
+                    f"{self.graph._ops[node]}")
         taken = [(outer, t) for outer, t in self.graph.captures if t._op._node in nodes]
         graph = _Part(self.graph, name, arguments, taken, give, structured, run)
         body = sorted(nodes - {t._op._node for t in graph.inputs})

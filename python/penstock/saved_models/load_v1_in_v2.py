@@ -74,6 +74,8 @@ class _EagerSavedModelLoader(loader_impl.SavedModelLoader):
     def _restore_variables(self, wrapped, restore):
         initializer, _ = restore(constant_op.constant(self._variables_path))
         if not ops.executing_eagerly():
+            # Version 1.15 and version 2 look in different places for what no variable stands for.
+            ops.add_to_collection(ops.GraphKeys.TABLE_INITIALIZERS, initializer)
             ops.add_to_collection("saved_model_initializers", initializer)
             for variable in wrapped.graph.get_collection_ref(ops.GraphKeys.GLOBAL_VARIABLES):
                 variable._initializer_op = initializer.op

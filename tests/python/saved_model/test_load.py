@@ -257,3 +257,14 @@ def test_structures_that_have_no_message():
     with pytest.raises(nested_structure_coder.NotEncodableError, match="No encoder for object"):
         nested_structure_coder.encode_structure([object()])
     assert not nested_structure_coder.can_encode({1: 2}) and nested_structure_coder.can_encode({"1": 2})
+
+
+def test_a_placeholder_that_a_signature_does_not_name(tmp_path):
+    with v1.Graph().as_default(), v1.Session() as sess:
+        y = v1.placeholder(v1.float32, [], name="x") * 2.0
+        builder = v1.saved_model.Builder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(sess, ["serve"], {"key": v1.saved_model.build_signature_def(
+            {}, {"y": v1.saved_model.build_tensor_info(y)}, "method")})
+        builder.save()
+    with pytest.raises(Exception, match="(?s)signature needs an input for each placeholder.*Unable to lift tensor.*x"):
+        tf.saved_model.load(str(tmp_path / "m"))

@@ -10,6 +10,7 @@ from penstock.framework import ops
 from penstock.framework import tensor_spec
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
+from penstock.ops import array_ops
 from penstock.ops import resource_variable_ops
 from penstock.util import nest
 
@@ -110,6 +111,9 @@ class WrappedFunction(function_lib.ConcreteFunction):
             if isinstance(x, Operation):
                 run.append(x)
                 return None
+            if x.dtype._is_ref_dtype:
+                with self.graph.as_default():
+                    x = array_ops.identity(x)  # a function gives values
             give.append(x)
             return x
 

@@ -692,8 +692,10 @@ class DenseHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype, name, checkpoint)
 
     def _create_resource(self):
-        keys = dict(empty_key=self._empty_key, deleted_key=self._deleted_key, value_shape=self._value_shape,
-                    **self._buckets)
+        # In a graph that a SavedModel is written from, eager keys are constants.
+        special = {name: constant_op.constant(key.numpy(), key.dtype) if key._is_eager else key
+                   for name, key in (("empty_key", self._empty_key), ("deleted_key", self._deleted_key))}
+        keys = dict(special, value_shape=self._value_shape, **self._buckets)
         if self._anonymous:
             return gen.anonymous_mutable_dense_hash_table(value_dtype=self._value_dtype, name=self._name, **keys)
         return gen.mutable_dense_hash_table_v2(**keys, **self._sharing())

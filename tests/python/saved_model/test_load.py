@@ -268,3 +268,13 @@ def test_a_placeholder_that_a_signature_does_not_name(tmp_path):
         builder.save()
     with pytest.raises(Exception, match="(?s)signature needs an input for each placeholder.*Unable to lift tensor.*x"):
         tf.saved_model.load(str(tmp_path / "m"))
+
+
+def test_a_reference_variable_as_a_result(tmp_path):
+    with v1.Graph().as_default(), v1.Session() as sess:
+        v = v1.get_variable("v", initializer=3.0, use_resource=False)
+        x = v1.placeholder(v1.float32, [], name="x")
+        sess.run(v.initializer)
+        v1.saved_model.simple_save(sess, str(tmp_path / "m"), {"x": x}, {"v": v, "y": x + v})
+    found = tf.saved_model.load(str(tmp_path / "m")).signatures["serving_default"](x=tf.constant(1.0))
+    assert found["v"].numpy() == 3 and found["y"].numpy() == 4

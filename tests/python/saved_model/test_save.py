@@ -169,3 +169,19 @@ def test_tensorflow_runs_it(tmp_path):
         for key, value in parts.items() if isinstance(parts, dict) else ():
             wanted = answers[name][key]
             compare(value, wanted)
+
+
+def test_a_dense_table(tmp_path):
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.float32, -1., empty_key=-1, deleted_key=-2)
+            self.table.insert(tf.constant([1, 5], tf.int64), tf.constant([10., 50.]))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+        def find(self, keys):
+            return self.table.lookup(keys)
+
+    save(tmp_path, Model())
+    found = tf.saved_model.load(str(tmp_path)).find(tf.constant([5, 2, 1], tf.int64))
+    assert found.numpy().tolist() == [50., -1., 10.]

@@ -233,6 +233,15 @@ module.table["y"][0].assign(9.)
 tf.train.Checkpoint(module).read(path).assert_consumed()
 assert module.pair[0].numpy() == 1 and len(module.trainable_variables) == 5
 assert module.named.b.numpy() == 4 and module.table["y"][0].numpy() == 5
+whole = tf.train.Checkpoint(l=[tf.Variable(1.)], d={"a": tf.Variable(2.)}, t=(tf.Variable(3.),), f=tf.function(abs))
+names = [name.split("/.")[0] for name, _ in tf.train.list_variables(whole.save(sys.argv[1] + "w"))]
+assert names == ["_CHECKPOINTABLE_OBJECT_GRAPH", "d/a", "l/0", "save_counter", "t/0"], names
+try:
+    tf.train.Checkpoint(n=3)
+except ValueError as e:
+    assert "expecting a trackable object" in str(e)
+else:
+    raise AssertionError
 tf.saved_model.save(module, sys.argv[1] + "m")
 assert tf.saved_model.load(sys.argv[1] + "m").pair[1][0].numpy() == 2
 """

@@ -8,6 +8,7 @@ from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework.mode import mode
 from penstock.ops import array_ops
 from penstock.ops import variable_scope
 from penstock.ops import variables
@@ -241,13 +242,16 @@ class Checkpoint(tracking.AutoTrackable):
 
     def __init__(self, **kwargs):
         super().__init__()
+        self._maybe_initialize_trackable()
         for name, value in sorted(kwargs.items()):
-            if not isinstance(value, base.Trackable) and not getattr(value, "_is_traceable_function", False):
+            setattr(self, name, value)
+            # In version 2, lists, dictionaries and tuples with parts become trackable objects when they are assigned.
+            known = mode.tensor_shape_v2 and self._lookup_dependency(name) is not None
+            if not (isinstance(value, base.Trackable) or getattr(value, "_is_traceable_function", False) or known):
                 raise ValueError("`Checkpoint` was expecting a trackable object (an object derived from "
                                  "`TrackableBase`), got %s. If you believe this object should be trackable (i.e. it is "
                                  "part of the TensorFlow Python API and manages state), please open an issue." %
                                  (value,))
-            setattr(self, name, value)
         self._save_counter = None  # made when first needed, so that it can be restored
         self._save_assign_op = None
         self._saver = saver_with_op_caching(self)

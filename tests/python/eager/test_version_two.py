@@ -36,6 +36,11 @@ print("ok")
 """
 
 
+def test_converting_may_come_first():
+    program = "import penstock as tf; assert tf.convert_to_tensor([1.0]).numpy() == 1"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_program():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.stdout == "ok\n", done.stderr

@@ -1,0 +1,4 @@
+"""tf.experimental.extension_type."""
+FROM = {
+    "framework.extension_type": "as_dict",
+}

@@ -1,0 +1,284 @@
+"""Types of a program's own that are made of tensors: classes whose annotations say of what parts their values are."""
+import collections.abc
+import inspect
+import typing
+
+from penstock.framework import composite_tensor
+from penstock.framework import dtypes
+from penstock.framework import ops
+from penstock.framework import tensor_shape
+from penstock.framework import type_spec
+from penstock.framework.tensor import Tensor
+from penstock.framework.tensor_spec import TensorSpec
+
+_PLAIN = (bool, int, float, str, bytes, type(None), dtypes.DType)
+_RESERVED = frozenset(("self", "Spec"))
+
+
+class _Dict(dict):
+    """A mapping that does not change."""
+
+    def _refuse(self, *args, **kwargs):
+        raise TypeError("ImmutableDict is immutable.")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self):
+        return _Dict, (dict(self),)
+
+
+def _name_of(kind):
+    return getattr(kind, "__name__", None) or repr(kind)
+
+
+def _check_annotation(kind, where):
+    """TypeError: values of this kind cannot be parts."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is tuple:
+        args = args[:1] if len(args) == 2 and args[1] is Ellipsis else args
+    elif origin is collections.abc.Mapping and len(args) == 2:
+        if args[0] not in (bool, int, float, str, bytes):
+            raise TypeError(f"In field {where!r}: Mapping had a key {args[0]!r} with type {type(args[0]).__name__!r}")
+        args = args[1:]
+    elif origin is not typing.Union:
+        known = kind in _PLAIN or kind in (Tensor, tensor_shape.TensorShape) or isinstance(kind, type_spec.TypeSpec)
+        known = known or isinstance(kind, type) and issubclass(kind, (composite_tensor.CompositeTensor,
+                                                                      type_spec.TypeSpec))
+        if not known:
+            raise TypeError(f"In field {where!r}: Unsupported type annotation {_name_of(kind)!r}")
+        return
+    for part in args:
+        _check_annotation(part, where)
+
+
+def _mismatch(where, kind, value):
+    name = _name_of(kind) if isinstance(kind, type) else repr(kind)
+    expected = f"'{name}'" if isinstance(kind, type) else name
+    return TypeError(f"{where}: expected {expected}, got {type(value).__name__!r}")
+
+
+def _converted(value, kind, where, as_spec):
+    """A value as its annotation wants it; `as_spec`: a spec of the value instead. TypeError if it does not fit."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Union:
+        for part in args:
+            try:
+                return _converted(value, part, where, as_spec)
+            except (TypeError, ValueError):
+                continue
+        raise _mismatch(where, kind, value)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{where}: expected tuple, got {type(value).__name__!r}")
+        kinds = args[:1] * len(value) if len(args) == 2 and args[1] is Ellipsis else args
+        if len(kinds) != len(value):
+            raise TypeError(f"{where}: expected tuple with length {len(kinds)}, got {value!r}")
+        return tuple(_converted(x, part, f"{where}[{i}]", as_spec) for i, (x, part) in enumerate(zip(value, kinds)))
+    if origin is collections.abc.Mapping:
+        if not isinstance(value, collections.abc.Mapping):
+            raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
+        return _Dict((_converted(k, args[0], f"{where}.<key>", as_spec),
+                      _converted(x, args[1], f"{where}[{k!r}]", as_spec)) for k, x in value.items())
+    if kind is tensor_shape.TensorShape:
+        return tensor_shape.as_shape(value)
+    if kind is Tensor or isinstance(kind, TensorSpec):
+        return _tensor(value, kind, where, as_spec)
+    if as_spec and isinstance(kind, type) and issubclass(kind, composite_tensor.CompositeTensor):
+        if not (isinstance(value, type_spec.TypeSpec) and issubclass(value.value_type, kind)):
+            raise TypeError(f"{where}: expected a TypeSpec for {kind.__name__!r}, got {type(value).__name__!r}")
+        return value
+    if isinstance(kind, type_spec.TypeSpec):
+        if not kind.is_compatible_with(value):
+            raise _mismatch(where, kind, value)
+        return value
+    if not isinstance(value, kind) or kind is int and isinstance(value, bool):
+        raise _mismatch(where, kind, value)
+    return value
+
+
+def _tensor(value, kind, where, as_spec):
+    if as_spec:
+        if not isinstance(value, TensorSpec):
+            raise TypeError(f"{where}: expected a TensorSpec, got {type(value).__name__!r}")
+        return value
+    if not isinstance(value, Tensor):
+        try:
+            value = ops.convert_to_tensor(value, dtype=kind.dtype if isinstance(kind, TensorSpec) else None)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}") from e
+    if isinstance(kind, TensorSpec) and not kind.is_compatible_with(value):
+        raise _mismatch(where, kind, value)
+    return value
+
+
+def _parts(value):
+    """The tensors and values made of tensors in a field (or their specs), in order."""
+    if isinstance(value, (tuple, list)):
+        return [part for x in value for part in _parts(x)]
+    if isinstance(value, dict):
+        return [part for key in sorted(value) for part in _parts(value[key])]
+    return [value] if isinstance(value, (Tensor, composite_tensor.CompositeTensor, type_spec.TypeSpec)) else []
+
+
+def _filled(value, parts):
+    """A field of a spec, with parts in place of their specs."""
+    if isinstance(value, tuple):
+        return tuple(_filled(x, parts) for x in value)
+    if isinstance(value, dict):
+        made = {key: _filled(value[key], parts) for key in sorted(value)}
+        return _Dict((key, made[key]) for key in value)
+    return next(parts) if isinstance(value, type_spec.TypeSpec) else value
+
+
+def _spec_of(value):
+    if isinstance(value, tuple):
+        return tuple(map(_spec_of, value))
+    if isinstance(value, dict):
+        return _Dict((key, _spec_of(x)) for key, x in value.items())
+    return type_spec.type_spec_from_value(value) if _parts(value) else value
+
+
+class _Fields:
+    """What values and their specs share: attributes by name, set while they are made and never again."""
+
+    def __setattr__(self, name, value):
+        self._check_building(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        self._check_building(name)
+        object.__delattr__(self, name)
+
+    def _check_building(self, name):
+        if not self.__dict__.get("_building"):
+            raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType.")
+
+    def _take(self, values, as_spec):
+        """Fields from what was set or given."""
+        missing = {name for name in self._extension_fields if name not in values}
+        if missing:
+            raise ValueError(f"Missing required fields: {missing}")
+        for name, kind in self._extension_fields.items():
+            self.__dict__[name] = _converted(values[name], kind, name, as_spec)
+
+    def _values(self):
+        return tuple(self.__dict__[name] for name in self._extension_fields)
+
+    def __repr__(self):
+        fields = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._extension_fields)
+        return f"{type(self).__qualname__ if isinstance(self, ExtensionType) else type(self).__name__}({fields})"
+
+
+class ExtensionTypeSpec(_Fields, type_spec.TypeSpec):
+    """What is known of the values of an extension type; `Spec` of that type, with a spec for each tensor."""
+
+    _extension_fields = {}
+
+    def __init__(self, *args, **kwargs):
+        given = self._extension_signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        self._take(given.arguments, True)
+
+    value_type = property(lambda self: self._extension_value_type)
+    _component_specs = property(lambda self: tuple(_parts(self._values())))
+
+    def _serialize(self):
+        return self._values()
+
+    def _to_components(self, value):
+        return tuple(_parts(value._values()))
+
+    def _from_components(self, components):
+        made = object.__new__(self.value_type)
+        parts = iter(components)
+        for name in self._extension_fields:
+            made.__dict__[name] = _filled(self.__dict__[name], parts)
+        return made
+
+
+class ExtensionType(_Fields, composite_tensor.CompositeTensor):
+    """Base class of a program's own types: `class Masked(tf.experimental.ExtensionType): values: tf.Tensor; ...`.
+
+    Fields are annotated with Tensor, types made of tensors, TensorShape, DType, TensorSpecs, Python's plain types, and
+    Tuple, Mapping, Union and Optional of these. `__validate__` looks at what was made. TypeError: a field is of another
+    type. Values go into and out of functions, conditionals, loops and datasets as other tensors do.
+    """
+
+    _extension_fields = {}
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).get("__annotations__", {})
+        for name in own:
+            if name in _RESERVED or name.startswith("_tf_extension_type"):
+                raise ValueError(f"The field annotations for {cls.__name__} are invalid. Field {name!r} is reserved.")
+        hints = typing.get_type_hints(cls) if any(isinstance(kind, str) for kind in own.values()) else {
+            name: kind for base in reversed(cls.__mro__)
+            for name, kind in vars(base).get("__annotations__", {}).items()}
+        for name, kind in hints.items():
+            _check_annotation(kind, name)
+        cls._extension_fields = hints
+        defaults = {name: getattr(cls, name) for name in hints if hasattr(cls, name)}
+        parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind,
+                                        default=defaults.get(name, inspect.Parameter.empty))
+                      for name, kind in hints.items()]
+        known = [p.default is not p.empty for p in parameters]
+        if known != sorted(known):
+            parameters = [p.replace(kind=p.KEYWORD_ONLY) if any(known[:i]) and not known[i] else p
+                          for i, p in enumerate(parameters)]
+            parameters.sort(key=lambda p: p.kind)
+        cls._extension_signature = inspect.Signature(parameters)
+        if "__init__" in vars(cls):
+            cls._extension_init = vars(cls)["__init__"]
+        init = getattr(cls, "_extension_init", None)
+
+        def __init__(self, *args, **kwargs):
+            if init is None:
+                given = self._extension_signature.bind(*args, **kwargs)
+                given.apply_defaults()
+                values = given.arguments
+            else:
+                self.__dict__["_building"] = True
+                init(self, *args, **kwargs)
+                values = {name: self.__dict__.get(name, defaults.get(name, self)) for name in self._extension_fields}
+                values = {name: value for name, value in values.items() if value is not self}
+                del self.__dict__["_building"]
+            self._take(values, False)
+            if hasattr(self, "__validate__"):
+                self.__validate__()
+
+        __init__.__signature__ = cls._extension_signature if init is None else inspect.signature(init)
+        cls.__init__ = __init__
+        spec = vars(cls).get("Spec")
+        members = {k: v for k, v in vars(spec).items() if not k.startswith("__")} if spec is not None else {}
+        cls.Spec = type(cls.__qualname__.rsplit(".", 1)[-1] + ".Spec", (ExtensionTypeSpec,), {
+            **members, "__module__": cls.__module__, "_extension_fields": hints, "_extension_value_type": cls,
+            "_extension_signature": inspect.Signature([p.replace(default=p.empty) for p in parameters])})
+
+    @property
+    def _type_spec(self):
+        spec = object.__new__(self.Spec)
+        for name in self._extension_fields:
+            spec.__dict__[name] = _spec_of(self.__dict__[name])
+        return spec
+
+    def __eq__(self, other):
+        from penstock.framework import gen
+        from penstock.ops import math_ops
+        if type(self) is not type(other) or not self._type_spec.is_compatible_with(other):
+            return False
+        equal = [math_ops.reduce_all(gen.equal(a, b)) if isinstance(a, Tensor) else a == b
+                 for a, b in zip(_parts(self._values()), _parts(other._values()))]
+        return math_ops.reduce_all(ops.convert_to_tensor(equal, dtype="bool"))
+
+    def __ne__(self, other):
+        from penstock.framework import gen
+        equal = self.__eq__(other)
+        return not equal if isinstance(equal, bool) else gen.logical_not(equal)
+
+    __hash__ = None
+
+
+def as_dict(value):
+    """The fields of a value of an extension type, by name."""
+    return {name: value.__dict__[name] for name in value._extension_fields}

@@ -1,0 +1,154 @@
+"""tf.experimental.ExtensionType: fields by annotation, and values that go wherever tensors go. What is refused, and in
+which words, is as in TensorFlow 2.21."""
+import typing
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+class Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+    name: str = "m"
+
+    def total(self):
+        return tf.reduce_sum(tf.where(self.mask, self.values, tf.zeros_like(self.values)))
+
+
+class Network(tf.experimental.ExtensionType):
+    layers: typing.Tuple[Masked, ...]
+    parameters: typing.Mapping[str, tf.Tensor]
+    rate: typing.Optional[tf.Tensor] = None
+    shape: tf.TensorShape = tf.TensorShape([2])
+    pair: typing.Tuple[int, float] = (1, 2.0)
+    kind: typing.Union[int, str] = 3
+    exact: tf.TensorSpec([2], tf.float64) = (0.0, 0.0)
+
+    def __validate__(self):
+        assert len(self.layers) < 3, "too many"
+
+
+def masked(*values, mask=(True, False)):
+    return Masked(list(values), list(mask))
+
+
+def test_fields():
+    m = masked(1.0, 2.0)
+    assert m.values.dtype == tf.float32 and m.mask.dtype == tf.bool and m.name == "m" and float(m.total()) == 1.0
+    n = Network([m, m], {"a": [1, 2]}, rate=3)
+    assert n.layers == (m, m) or len(n.layers) == 2
+    assert n.parameters["a"].numpy().tolist() == [1, 2] and int(n.rate) == 3 and n.exact.dtype == tf.float64
+    assert n.shape == [2] and n.pair == (1, 2.0) and n.kind == 3
+    assert tf.experimental.extension_type.as_dict(m)["name"] == "m"
+    assert repr(masked(1.0, 2.0)).startswith("Masked(values=<tf.Tensor: shape=(2,), dtype=float32, numpy=")
+
+
+def test_values_do_not_change():
+    m = masked(1.0, 2.0)
+    with pytest.raises(AttributeError, match="Cannot mutate attribute `values` outside the custom constructor"):
+        m.values = 3
+    with pytest.raises(AttributeError, match="Cannot mutate attribute `mask`"):
+        del m.mask
+    with pytest.raises(TypeError, match="immutable"):
+        Network([], {}).parameters["a"] = 1
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda: Masked([1.0]), TypeError, "missing a required argument: 'mask'"),
+    (lambda: Masked([1.0], [True], 3), TypeError, "name: expected 'str', got 'int'"),
+    (lambda: Masked(object(), [True]), TypeError, "values: expected a Tensor, got 'object'"),
+    (lambda: Network(3, {}), TypeError, "layers: expected tuple, got 'int'"),
+    (lambda: Network([3], {}), TypeError, "layers.0.: expected 'Masked', got 'int'"),
+    (lambda: Network([], 3), TypeError, "parameters: expected mapping, got 'int'"),
+    (lambda: Network([], {}, kind=2.5), TypeError, r"kind: expected typing.Union\[int, str\], got 'float'"),
+    (lambda: Network([], {}, exact=[1.0]), TypeError, "exact"),
+    (lambda: Network([masked(1.0, 2.0)] * 4, {}), AssertionError, "too many"),
+])
+def test_what_does_not_fit(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_annotations_that_are_refused():
+    with pytest.raises(TypeError, match="In field 'a': Unsupported type annotation 'list'"):
+        type("Bad", (tf.experimental.ExtensionType,), {"__annotations__": {"a": list}})
+    with pytest.raises(ValueError, match="Field 'Spec' is reserved"):
+        type("Bad", (tf.experimental.ExtensionType,), {"__annotations__": {"Spec": tf.Tensor}})
+
+
+def test_constructors_and_derived_types():
+    class Doubled(tf.experimental.ExtensionType):
+        a: tf.Tensor
+
+        def __init__(self, value):
+            if value is not None:
+                self.a = tf.convert_to_tensor(value) * 2
+
+    class More(Masked):
+        count: int = 2
+
+    assert int(Doubled(2).a) == 4
+    with pytest.raises(ValueError, match="Missing required fields: {'a'}"):
+        Doubled(None)
+    made = More([1.0], [True], count=5)
+    assert made.count == 5 and made.name == "m" and float(made.total()) == 1.0
+
+
+def test_equality():
+    assert bool(masked(1.0, 2.0) == masked(1.0, 2.0)) and bool(masked(1.0, 2.0) != masked(1.0, 3.0))
+    assert not (masked(1.0, 2.0) == masked(1.0, 2.0, 3.0, mask=[True] * 3)) and masked(1.0, 2.0) != 3
+
+
+def test_specs():
+    spec = tf.type_spec_from_value(masked(1.0, 2.0))
+    assert isinstance(spec, Masked.Spec) and repr(spec) == (
+        "Masked.Spec(values=TensorSpec(shape=(2,), dtype=tf.float32, name=None), "
+        "mask=TensorSpec(shape=(2,), dtype=tf.bool, name=None), name='m')")
+    wide = Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool), "m")
+    assert wide.is_compatible_with(masked(1.0, 2.0)) and not spec.is_compatible_with(masked(1.0, mask=[True]))
+    assert wide.value_type is Masked and [t.shape.rank for t in tf.nest.flatten(masked(1.0, 2.0),
+                                                                                expand_composites=True)] == [1, 1]
+    with pytest.raises(TypeError, match="expected a TensorSpec"):
+        Masked.Spec(3, tf.TensorSpec([None], tf.bool), "m")
+    with pytest.raises(TypeError, match="missing a required argument: 'name'"):
+        Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))
+
+
+def test_in_functions():
+    f = tf.function(lambda m: (m.total(), m))
+    total, same = f(masked(1.0, 2.0))
+    assert float(total) == 1.0 and isinstance(same, Masked) and same.name == "m"
+    f(masked(3.0, 4.0))
+    assert f.experimental_get_tracing_count() == 1
+    spec = Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool), "m")
+    assert float(tf.function(lambda m: m.total(), input_signature=[spec])(masked(1.0, 2.0))) == 1.0
+    nested = Network([masked(1.0, 2.0), masked(5.0, 6.0)], {"b": 1.0, "a": 2.0})
+    assert float(tf.function(lambda n: n.layers[1].total() - n.parameters["b"])(nested)) == 4.0
+
+
+def test_in_control_flow_and_gradients():
+    @tf.function
+    def either(p):
+        return tf.cond(p, lambda: masked(1.0, 2.0), lambda: masked(5.0, 6.0)).total()
+
+    @tf.function
+    def loop(m, n):
+        for _ in tf.range(n):
+            m = Masked(m.values * 2.0, m.mask)
+        return m.total()
+
+    assert float(either(tf.constant(False))) == 5.0
+    x = tf.constant([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loop(Masked(x * x, [True, False]), tf.constant(3))
+    np.testing.assert_allclose(tape.gradient(y, x), [48.0, 0.0])

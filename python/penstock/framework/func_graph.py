@@ -71,6 +71,8 @@ class FuncGraph(Graph):
         if collections is not None:
             self._collections = collections
         elif not outer._eager:
+            for key, values in outer._collections.items():
+                self._collections[key] = list(values)
             for key in WHITELIST_COLLECTIONS:
                 self._collections[key] = outer.get_collection_ref(key)
             for key in (("__variable_store",), ("__varscope",)):

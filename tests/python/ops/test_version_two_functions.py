@@ -182,3 +182,31 @@ def test_ragged_rows_stacked_split_and_summed():
     with pytest.raises(ValueError, match="ragged dimension 1"):
         tf.split(rows, [1, 1], axis=1)
     np.testing.assert_allclose(tf.math.reduce_std(rows, axis=1), [0.5, np.std([3, 4, 5])])
+
+
+def test_collections_of_functions():
+    @tf.function
+    def outer():
+        graph = tf.compat.v1.get_default_graph()
+        tf.compat.v1.add_to_collection("things", 1)
+
+        @tf.function
+        def inner():
+            assert tf.compat.v1.get_collection("things") == [1]
+            tf.compat.v1.add_to_collection("things", 2)
+            return tf.constant(3)
+
+        result = inner()
+        assert graph.get_collection("things") == [1]
+        return result
+
+    assert outer().numpy() == 3
+
+
+def test_gradients_of_batch_norm_over_nothing():
+    empty, ones = tf.zeros([0, 2, 2, 3]), tf.ones([3])
+    y = tf.raw_ops.FusedBatchNormV3(x=empty, scale=ones, offset=ones, mean=[], variance=[])
+    grads = tf.raw_ops.FusedBatchNormGradV3(y_backprop=empty, x=empty, scale=ones, reserve_space_1=y.reserve_space_1,
+                                            reserve_space_2=y.reserve_space_2, reserve_space_3=y.reserve_space_3)
+    np.testing.assert_array_equal(grads.scale_backprop, [0, 0, 0])
+    np.testing.assert_array_equal(grads.offset_backprop, [0, 0, 0])

@@ -10,6 +10,10 @@ FROM = {
     "ops.distributions.laplace": "LaplaceWithSoftplusScale",
     "ops.distributions.normal": "NormalWithSoftplusScale",
     "ops.distributions.student_t": "StudentTWithAbsDfSoftplusScale",
+    "contrib.distributions.scalar": "Binomial Cauchy Chi2 Deterministic Geometric HalfNormal Logistic Poisson",
+    "contrib.distributions.vectors": """
+        ExpRelaxedOneHotCategorical Independent MixtureSameFamily MultivariateNormalDiag OneHotCategorical
+        RelaxedBernoulli RelaxedOneHotCategorical""",
     "ops.distributions.util": """
         fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp softplus_inverse""",
 }

@@ -38,7 +38,7 @@ class MutableDenseHashTable(lookup_ops.DenseHashTable):
     """A table whose keys may be vectors."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets=None,
-                 shared_name=None, name="MutableDenseHashTable", checkpoint=True):
+                 name="MutableDenseHashTable", checkpoint=True, shared_name=None):
         self._given_name = shared_name
         super().__init__(key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets, name,
                          checkpoint)

@@ -178,7 +178,8 @@ struct BatchNormGrad {
     // dx = dy a + (x - mean) b + d
     std::vector<float> a(n), b(n), d(n);
     for (int64_t c = 0; c < n; ++c) {
-      const float r = 1 / std::sqrt(variance[c] + epsilon), product = dscale[c] * r;  // sum of dy h
+      const float r = 1 / std::sqrt(variance[c] + epsilon);
+      const float product = rows > 0 ? dscale[c] * r : 0;  // sum of dy h; the variance of nothing is not a number
       dscale[c] = product;
       a[c] = scale[c] * r;
       if (training && rows > 0) {

@@ -1,0 +1,1 @@
+"""tf.contrib.distributions: more families than tf.distributions has."""

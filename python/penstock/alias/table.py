@@ -91,6 +91,7 @@ MODULES = {
     "python.saved_model.signature_def_utils": "saved_models.signature_def_utils_impl",
     "python.saved_model.utils": "saved_models.utils_impl",
     "python.tf2": "framework.tf2",
+    "python.types.core": "eager.function_types",
     "python.training.queue_runner_impl": "training.queue_runner",
     "contrib.crf.python.ops.crf": "contrib.crf.crf",
     "contrib.distributions.python.ops.distribution_util": "ops.distributions.util",

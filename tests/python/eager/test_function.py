@@ -687,3 +687,13 @@ def test_wrap_function_and_numpys_own_functions():
     assert float(wrapped(tf.constant(2.0))) == 6.0 and [v.name for v in wrapped.variables] == ["v:0"]
     sine = tf.function(lambda x: tf.numpy_function(np.sin, [x], tf.float32))
     assert float(sine(tf.constant(1.0))) == pytest.approx(np.sin(1.0))
+
+
+def test_types_that_programs_ask_for():
+    kinds = tf.types.experimental
+    f = tf.function(lambda x: x)
+    trace = f.get_concrete_function(1.0)
+    assert isinstance(f, kinds.GenericFunction) and not isinstance(trace, kinds.PolymorphicFunction)
+    assert isinstance(trace, kinds.ConcreteFunction)
+    assert isinstance(trace, kinds.Callable) and isinstance(f, kinds.Callable)
+    assert tf.Tensor in kinds.TensorLike.__args__ and int in kinds.TensorLike.__args__

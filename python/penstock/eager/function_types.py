@@ -1,0 +1,22 @@
+"""tf.types.experimental: what programs annotate with, and ask isinstance of."""
+import abc
+import typing
+
+import numpy as np
+
+from penstock.eager.def_function import Function
+from penstock.eager.function import ConcreteFunction
+from penstock.framework.tensor import Tensor
+
+TensorLike = typing.Union[Tensor, int, float, bool, str, bytes, complex, tuple, list, np.ndarray, np.generic]
+GenericFunction = PolymorphicFunction = Function
+
+__all__ = ["Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "Tensor", "TensorLike"]
+
+
+class Callable(abc.ABC):
+    """Functions that run as graphs: those that are traced when they are called, and their traces."""
+
+
+Callable.register(Function)
+Callable.register(ConcreteFunction)

@@ -54,6 +54,7 @@ PACKAGES = {
 }
 
 MODULES = {
+    "contrib.saved_model.python.saved_model.reader": "tools.saved_model_utils",
     "python.checkpoint.checkpoint": "training.tracking.util",
     "python.checkpoint.checkpoint_management": "training.checkpoint_management",
     "python.data.experimental.ops.distribute_options": "data.ops.options",

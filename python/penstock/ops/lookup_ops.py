@@ -637,16 +637,18 @@ class _MutableTable(LookupInterface):
         return keys, values
 
     def _gather_saveables_for_checkpoint(self):
-        return {"table": functools.partial(_TableSaveable, table=self, name=self._name)}
+        return {"table": functools.partial(_TableSaveable, table=self, name=self._name, when_saved=True)}
 
 
 class _TableSaveable(saveable_object.SaveableObject):
-    """A table's entries in a checkpoint."""
+    """A table's entries in a checkpoint. `when_saved`: they are exported by who saves, not by who restores."""
 
-    def __init__(self, table, name):
-        keys, values = table.export()
-        specs = [saveable_object.SaveSpec(keys, "", name + "-keys"),
-                 saveable_object.SaveSpec(values, "", name + "-values")]
+    def __init__(self, table, name, when_saved=False):
+        export = functools.cache(table.export) if when_saved else None
+        keys, values = (lambda: export()[0], lambda: export()[1]) if when_saved else table.export()
+        device = table.resource_handle.device
+        specs = [saveable_object.SaveSpec(keys, "", name + "-keys", table.key_dtype, device),
+                 saveable_object.SaveSpec(values, "", name + "-values", table.value_dtype, device)]
         super().__init__(table, specs, name)
 
     def restore(self, restored_tensors, restored_shapes, name=None):

@@ -163,9 +163,10 @@ def _traced(factory):
 
     saving = def_function.function(save, input_signature=[TensorSpec([], dtypes.string)], autograph=False)
     saving.get_concrete_function()
-    restoring = def_function.function(restore, autograph=False)
-    # What is read from a file may have any length.
-    restoring.get_concrete_function(*[TensorSpec(None, spec.dtype) for spec in specs])
+    # What is read from a file may have any shape; where none is known, TensorFlow's shape functions ask for nothing.
+    restoring = def_function.function(restore, autograph=False,
+                                      input_signature=[TensorSpec(None, spec.dtype) for spec in specs])
+    restoring.get_concrete_function()
     return saving, restoring
 
 

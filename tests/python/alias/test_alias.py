@@ -140,6 +140,8 @@ def test_internal_packages_have_names_of_their_own():
 from tensorflow.python import debug as tf_debug
 from tensorflow.python.debug import DumpingDebugHook
 from tensorflow.tools.graph_transforms import TransformGraph
+from tensorflow.contrib.saved_model.python.saved_model import reader
+assert callable(reader.get_saved_model_tag_sets)
 assert tf_debug.LocalCLIDebugWrapperSession.__name__ == "LocalCLIDebugWrapperSession"
 assert tf_debug.DumpingDebugHook is DumpingDebugHook and callable(TransformGraph)
 assert tf_debug.lib.debug_data.DebugDumpDir is tf_debug.DebugDumpDir

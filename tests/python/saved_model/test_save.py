@@ -182,6 +182,12 @@ def test_a_dense_table(tmp_path):
         def find(self, keys):
             return self.table.lookup(keys)
 
-    save(tmp_path, Model())
+    meta_graph = save(tmp_path, Model())
+    # Who restores the table does not export it, and takes tensors of any shape: TensorFlow traces the function again.
+    restoring, = (f for f in meta_graph.graph_def.library.function if f.signature.name.startswith("__inference_restore_"))
+    assert not any(node.op == "LookupTableExportV2" for node in restoring.node_def)
+    signature, = (node.function.function_spec.input_signature for node in meta_graph.object_graph_def.nodes
+                  if restoring.signature.name in node.function.concrete_functions)
+    assert [value.tensor_spec_value.shape.unknown_rank for value in signature.tuple_value.values] == [True, True]
     found = tf.saved_model.load(str(tmp_path)).find(tf.constant([5, 2, 1], tf.int64))
     assert found.numpy().tolist() == [50., -1., 10.]

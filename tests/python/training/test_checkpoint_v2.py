@@ -247,3 +247,18 @@ assert tf.saved_model.load(sys.argv[1] + "m").pair[1][0].numpy() == 2
 """
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "a")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_write_in_a_function(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.))
+
+    @tf.function
+    def write():
+        return checkpoint.write(str(tmp_path / "a"))
+
+    assert write().numpy().decode() == str(tmp_path / "a")
+    checkpoint.v.assign(3.)
+    write()  # not the values of the trace
+    other = tf.train.Checkpoint(v=tf.Variable(0.))
+    other.read(str(tmp_path / "a")).assert_consumed()
+    assert other.v.numpy() == 3

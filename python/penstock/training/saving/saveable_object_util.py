@@ -150,7 +150,8 @@ def op_list_to_dict(op_list, convert_variable_to_tensor=True):
             if not isinstance(slices, list):
                 raise ValueError("Mixing slices and non-slices with the same name: %s" % var._save_slice_info.full_name)
             slices.append(var)
-        elif context.executing_eagerly() and isinstance(var, variables.Variable):
+        elif isinstance(var, variables.Variable) and (context.executing_eagerly() or getattr(
+                getattr(var, "handle", None), "_is_eager", False)):  # in a function, of variables around it
             if found.setdefault(var._shared_name, var) is not var:
                 raise ValueError("Two different ResourceVariable objects with the same shared_name '%s' were passed to "
                                  "the Saver. This likely means that they were created in different Graphs or isolation "

@@ -409,6 +409,8 @@ def _attrs_of(func_name, kwargs):
     noinline = kwargs.pop("noinline", None) if isinstance(kwargs, dict) else None
     if noinline is not None:
         attrs["_noinline"] = cls(b=bool(noinline))
+    # TensorFlow looks into a function for shapes without those that it calls.
+    attrs["_disable_call_shape_inference"] = cls(b=True)
     for key in ("compiled", "separate_compiled_gradients"):
         value = kwargs.pop(key, None)
         if value is not None:

@@ -199,6 +199,10 @@ def test_version_1_functions(tmp_path):
     with v1.Graph().as_default(), v1.Session() as sess:
         x = v1.placeholder(v1.float32, [None])
         v1.saved_model.simple_save(sess, str(tmp_path / "model"), {"x": x}, {"y": twice(x)})
+    # As TensorFlow's functions and calls of them say, whose version 2 fails without.
+    graph_def = loader_impl.parse_saved_model(str(tmp_path / "model")).meta_graphs[0].graph_def
+    calls = [node for node in graph_def.node if node.op.startswith("twice_")]
+    assert calls and all(what.attr["_disable_call_shape_inference"].b for what in [*graph_def.library.function, *calls])
     model = tf.saved_model.load(str(tmp_path / "model"))
     again = str(tmp_path / "again")
     tf.saved_model.save(model, again, signatures=dict(model.signatures))

@@ -239,6 +239,10 @@ def _segment_counts(data, segment_ids, num_segments):
     """The number of entries of each segment, at least 1, shaped to divide the sums."""
     each = ones(shape_internal(segment_ids), dtype=data.dtype)
     counts = gen.unsorted_segment_sum(each, segment_ids, num_segments)
+    if data.shape.ndims is None or segment_ids.shape.ndims is None:
+        from penstock.ops.array_join import concat
+        inner = reshape(rank(data) - rank(segment_ids), [1])
+        return gen.maximum(reshape(counts, concat([reshape(num_segments, [1]), ones(inner, dtypes.int32)], 0)), 1)
     inner = data.shape.ndims - segment_ids.shape.ndims
     return gen.maximum(reshape(counts, [num_segments] + [1] * inner), 1)
 

@@ -44,7 +44,9 @@ def einsum(equation, *inputs, **kwargs):
     if kwargs:
         raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
     with ops.name_scope(name, "einsum", [equation, inputs]):
-        inputs = list(inputs)
+        inputs = [ops.convert_to_tensor(x) for x in inputs]
+        if any(x.shape.ndims is None for x in inputs):
+            return gen.einsum(inputs, equation.replace(" ", ""))
         labels, output = _parse(equation, [x.get_shape() for x in inputs])
         for axis in sorted(set("".join(labels) + output)):
             for of_input in labels:

@@ -210,3 +210,19 @@ def test_gradients_of_batch_norm_over_nothing():
                                             reserve_space_2=y.reserve_space_2, reserve_space_3=y.reserve_space_3)
     np.testing.assert_array_equal(grads.scale_backprop, [0, 0, 0])
     np.testing.assert_array_equal(grads.offset_backprop, [0, 0, 0])
+
+
+@pytest.mark.parametrize("rank", [True, False])
+def test_shapes_that_are_known_when_it_runs(rank):
+    def traced(f, *values):
+        values = [tf.constant(v) for v in values]
+        spec = [tf.TensorSpec([None] * len(v.shape) if rank else None, v.dtype) for v in values]
+        return tf.function(f, input_signature=spec)(*values).numpy()
+
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    np.testing.assert_array_equal(traced(tf.signal.fftshift, x), np.fft.fftshift(x))
+    np.testing.assert_array_equal(traced(tf.signal.ifftshift, x), np.fft.ifftshift(x))
+    np.testing.assert_array_equal(traced(lambda a: tf.signal.fftshift(a, axes=1), x), np.fft.fftshift(x, axes=1))
+    np.testing.assert_array_equal(traced(lambda a, b: tf.einsum("ij,kj->ik", a, b), x, x), x @ x.T)
+    np.testing.assert_array_equal(traced(lambda a: tf.math.unsorted_segment_mean(a, [1, 1], 3), x),
+                                  [[0] * 5, x.mean(0), [0] * 5])

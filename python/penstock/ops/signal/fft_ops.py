@@ -1,5 +1,5 @@
 """Fourier transforms, and shifts of their results."""
-from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, manip_ops, math_ops
 
 __all__ = ["fft", "fft2d", "fft3d", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftshift", "irfft", "irfft2d",
@@ -133,11 +133,18 @@ def irfft3d(input_tensor, fft_length=None, name=None):
 def _shift(x, axes, name, default_name, sign):
     with ops.name_scope(name, default_name) as name:
         x = ops.convert_to_tensor(x)
+        if axes is None and x.shape.ndims is None:
+            return manip_ops.roll(x, array_ops.shape(x) // 2 * sign, math_ops.range(array_ops.rank(x)), name)
         if axes is None:
             axes = tuple(range(x.shape.ndims))
+
+        def half(axis):
+            known = None if x.shape.ndims is None else tensor_shape.dimension_value(x.shape[axis])
+            return sign * ((array_ops.shape(x)[axis] if known is None else known) // 2)
+
         if isinstance(axes, int):
-            return manip_ops.roll(x, sign * (int(x.shape[axes]) // 2), axes, name)
-        return manip_ops.roll(x, [sign * (int(x.shape[axis]) // 2) for axis in axes], axes, name)
+            return manip_ops.roll(x, half(axes), axes, name)
+        return manip_ops.roll(x, [half(axis) for axis in axes], axes, name)
 
 
 def fftshift(x, axes=None, name=None):

@@ -258,7 +258,7 @@ class HalfNormal(distribution.FloatParameters):
         return 0.5 * math_ops.log(math.pi * self.scale ** 2 / 2.) + 0.5
 
     def _mean(self):
-        return self.scale * math.sqrt(2 / math.pi)
+        return self.scale * math.sqrt(2) / math.sqrt(math.pi)
 
     def _quantile(self, p):
         return math.sqrt(2.) * self.scale * gen.erfinv(p)
@@ -301,7 +301,10 @@ class Deterministic(distribution.ScalarDistribution):
         with ops.name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = ops.convert_to_tensor(loc, name="loc")
             slack = [0 if x is None else ops.convert_to_tensor(x, dtype=self._loc.dtype) for x in (atol, rtol)]
-            self._slack = slack[0] + slack[1] * math_ops.abs(self._loc)
+            checks = [check_ops.assert_non_negative(x, message="Argument must be non-negative")
+                      for x in slack if not isinstance(x, int)] if validate_args else []
+            with ops.control_dependencies(checks):
+                self._slack = slack[0] + slack[1] * math_ops.abs(array_ops.identity(self._loc))
         super().__init__(self._loc.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
                          parameters, [self._loc], name)
 

@@ -20,7 +20,7 @@ from penstock.util import nest
 
 _EAGER_CONST_THRESHOLD = 128  # values of at most so many elements help shape inference inside of the body
 
-WHITELIST_COLLECTIONS = ["global_variables", "local_variables", "trainable_variables", "variable_store",
+WHITELIST_COLLECTIONS = ["variables", "local_variables", "trainable_variables", "variable_store",
                          "variable_scope"]
 
 

@@ -10,7 +10,8 @@ class MapDataset final : public Dataset {
       : Dataset("Map", std::move(spec), {std::move(input)}),
         function_(std::move(function)),
         preserves_cardinality_(preserves_cardinality) {}
-  int64_t Cardinality() const override { return preserves_cardinality_ ? input().Cardinality() : kUnknown; }
+  // Also where the function may end the dataset, as in version 1.
+  int64_t Cardinality() const override { return input().Cardinality(); }
 
  private:
   class Mapped final : public IteratorOverInput<MapDataset> {

@@ -30,7 +30,8 @@ class ParallelMapDataset final : public Dataset {
         parallelism_(parallelism),
         deterministic_(deterministic),
         preserves_cardinality_(preserves_cardinality) {}
-  int64_t Cardinality() const override { return preserves_cardinality_ ? input().Cardinality() : kUnknown; }
+  // Also where the function may end the dataset, as in version 1.
+  int64_t Cardinality() const override { return input().Cardinality(); }
 
  private:
   // Elements that one thread works on, in the order of the input.

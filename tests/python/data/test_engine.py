@@ -13,6 +13,29 @@ from penstock.eager import context
 Dataset = tf.data.Dataset
 
 
+def test_maps_of_version_one_keep_the_number_of_elements():
+    count = tf.data.experimental.cardinality
+    with context.eager_mode():
+        dataset = Dataset.range(5)
+        assert int(count(dataset.map(lambda x: x))) == int(count(dataset.map(lambda x: x, 2))) == 5
+        assert int(count(dataset.apply(tf.data.experimental.map_and_batch(lambda x: x, 2)))) == 3
+
+
+def test_functions_see_the_collections_of_their_graph():
+    seen = []
+
+    def see(x):
+        seen.append((tf.global_variables(), tf.get_collection("mine")))
+        tf.add_to_collection("mine", "inside")
+        return x
+
+    with tf.Graph().as_default():
+        variable = tf.get_variable("v", [])
+        tf.add_to_collection("mine", "outside")
+        Dataset.range(3).map(see)
+        assert seen == [([variable], ["outside"])] and tf.get_collection("mine") == ["outside"]
+
+
 def elements(dataset, most=50):
     """The elements as a session gets them; errors by their names."""
     found = []

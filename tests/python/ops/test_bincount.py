@@ -1,4 +1,4 @@
-"""Counts of dense, sparse and ragged values; expected values are NumPy's and, for bad input, TensorFlow 2.21's words."""
+"""Counts of dense, sparse and ragged values; expected values are NumPy's, for bad input TensorFlow's words."""
 import numpy as np
 import pytest
 

@@ -184,7 +184,8 @@ def test_a_dense_table(tmp_path):
 
     meta_graph = save(tmp_path, Model())
     # Who restores the table does not export it, and takes tensors of any shape: TensorFlow traces the function again.
-    restoring, = (f for f in meta_graph.graph_def.library.function if f.signature.name.startswith("__inference_restore_"))
+    restoring, = (f for f in meta_graph.graph_def.library.function
+                  if f.signature.name.startswith("__inference_restore_"))
     assert not any(node.op == "LookupTableExportV2" for node in restoring.node_def)
     signature, = (node.function.function_spec.input_signature for node in meta_graph.object_graph_def.nodes
                   if restoring.signature.name in node.function.concrete_functions)

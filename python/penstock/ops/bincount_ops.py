@@ -93,8 +93,8 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
 def sparse_bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
     """How often each number appears in `values`, as a SparseTensor of what appears.
 
-    Arguments and errors as `tf.math.bincount`'s; counts have the values' type. Its last dimension is `maxlength` if that
-    is given, else `max(values) + 1`, but at least `minlength`."""
+    Arguments and errors as `tf.math.bincount`'s; counts have the values' type. Its last dimension is `maxlength` if
+    that is given, else `max(values) + 1`, but at least `minlength`."""
     with ops.name_scope(name, "count", [values, weights]):
         values, weights = _converted(values, "values"), _converted(weights, "weights")
         axis = _checked_axis(axis, weights, binary_output)

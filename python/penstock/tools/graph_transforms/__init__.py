@@ -1,4 +1,4 @@
-"""TransformGraph: changes that make a frozen graph smaller or fit for another place, as TensorFlow's Graph Transform Tool."""
+"""TransformGraph, as TensorFlow's Graph Transform Tool: makes a frozen graph smaller, or fit for another place."""
 import re
 
 from penstock.framework import errors

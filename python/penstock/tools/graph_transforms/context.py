@@ -114,8 +114,8 @@ def constant_node(name, value, dtype=None):
 
 
 def reachable(nodes, starts, stops=()):
-    """The names of what these nodes depend on, themselves among them; what lies behind a node of `stops` does not count.
-    InvalidArgumentError: one is not there."""
+    """The names of what these nodes depend on, themselves among them; what lies behind a node of `stops` does not
+    count. InvalidArgumentError: one is not there."""
     found, waiting = set(), list(starts)
     while waiting:
         name = waiting.pop()

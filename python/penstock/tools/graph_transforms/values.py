@@ -1,4 +1,4 @@
-"""Transforms of a graph's constants: what can be computed beforehand, and weights that are folded, rounded, quantized."""
+"""Transforms of a graph's constants: what is computed beforehand, and weights folded, rounded and quantized."""
 import numpy as np
 
 from penstock import _core
@@ -74,8 +74,8 @@ def _shapes_known(graph):
 def fold_constants(graph_def, context):
     """With constants in the place of what follows from constants, and without what is no longer needed.
 
-    clear_output_shapes (true): shapes that were written into the graph do not count. exclude_op, exclude_node: what stays.
-    max_constant_size_in_bytes (10485760): larger ones are not put in. Inputs must be placeholders.
+    clear_output_shapes (true): shapes that were written into the graph do not count. exclude_op, exclude_node: what
+    stays. max_constant_size_in_bytes (10485760): larger ones are not put in. Inputs must be placeholders.
     """
     made, _ = copied(graph_def)
     if context.boolean("clear_output_shapes", True):

@@ -21,8 +21,10 @@ class SparseTensor(CompositeTensor):
         """Of a SparseTensorValue. TypeError if it is none."""
         if not is_sparse(sparse_tensor_value):
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
-        return cls(indices=sparse_tensor_value.indices, values=sparse_tensor_value.values,
+        made = cls(indices=sparse_tensor_value.indices, values=sparse_tensor_value.values,
                    dense_shape=sparse_tensor_value.dense_shape)
+        made._stated_shape = getattr(sparse_tensor_value, "_stated_shape", None)
+        return made
 
     def __init__(self, indices, values, dense_shape):
         from penstock.framework import ops

@@ -15,6 +15,14 @@ def test_a_function_returns_a_sparse_value_of_symbolic_parts():
         assert [x.numpy().tolist() for x in dense] == [[[i, 0], [0, -i]] for i in range(3)]
 
 
+def test_the_shape_of_a_sparse_value_is_known_in_functions():
+    with context.eager_mode():
+        dataset = Dataset.from_tensors(tf.sparse.from_dense([[0, 2], [3, 0]])).map(lambda x: x).flat_map(
+            lambda x: Dataset.from_tensors(x))
+        assert dataset.element_spec == tf.SparseTensorSpec([2, 2], tf.int32)
+        assert [x.tolist() for x in dataset.as_numpy_iterator()] == [[[0, 2], [3, 0]]]
+
+
 def array(n):
     return tf.TensorArray(tf.int64, element_shape=(), size=tf.cast(n, tf.int32)).unstack(tf.range(n))
 

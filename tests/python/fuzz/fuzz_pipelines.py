@@ -1,4 +1,4 @@
-"""Reads damaged files of elements, and iterators with damaged states: python fuzz_pipelines.py SEED SECONDS [PART...]"""
+"""Reads damaged files of elements and damaged states of iterators: python fuzz_pipelines.py SEED SECONDS [PART...]"""
 
 import os
 import random

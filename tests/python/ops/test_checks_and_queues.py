@@ -187,3 +187,12 @@ def test_strings(session):
     got = session.run([tf.string_join(["a", "b"], "-"), tf.reduce_join([["a", "b"], ["c", "d"]], 1),
                        tf.strings.length("abc"), tf.substr("hello", 1, 3), tf.string_to_number("2.5")])
     assert got[0] == b"a-b" and list(got[1]) == [b"ab", b"cd"] and got[2:] == [3, b"ell", 2.5]
+
+
+def test_what_an_assertion_says_is_escaped():
+    with tf.Graph().as_default(), tf.Session() as session:
+        false = tf.placeholder_with_default(False, [])
+        said = tf.Assert(false, [tf.constant("it's \"q\"\n\\ \x01 é"), tf.constant([1, 2])])
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(said)
+        assert r"""assertion failed: [it\'s \"q\"\n\\ \001 é] [1 2]""" in caught.value.message

@@ -86,10 +86,24 @@ class Summary {
   }
 
  private:
-  // Strings stand without their quotes.
   std::string Element(int64_t i) const {
-    const std::string text = t_.ElementToString(i);
-    return t_.dtype() == DT_STRING && text.size() >= 2 ? text.substr(1, text.size() - 2) : text;
+    return t_.dtype() == DT_STRING ? Escaped(t_.data<TString>()[i].view()) : t_.ElementToString(i);
+  }
+  // Quotes, backslashes and what cannot be printed as C writes them; what lies beyond ASCII stays.
+  static std::string Escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (const size_t at = std::string_view("\n\r\t\"'\\").find(c); at != std::string_view::npos) {
+        out += {'\\', "nrt\"'\\"[at]};
+      } else if (byte < 0x20 || byte == 0x7f) {
+        out += {'\\', static_cast<char>('0' + byte / 64), static_cast<char>('0' + byte / 8 % 8),
+                static_cast<char>('0' + byte % 8)};
+      } else {
+        out += c;
+      }
+    }
+    return out;
   }
   void Dimension(int d) {
     if (next_ >= limit_) return;

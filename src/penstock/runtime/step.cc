@@ -3,6 +3,7 @@
 #include <condition_variable>
 
 #include "penstock/graph/lower.h"
+#include "penstock/graph/reread.h"
 #include "penstock/optimize/optimizer.h"
 #include "penstock/runtime/evaluate.h"
 #include "penstock/runtime/partition.h"
@@ -23,6 +24,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   LowerControlFlow(*graph, !is_function);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // what came out of the calls
+  RereadVariables(*graph);
   Optimize(*graph, *environment.options, [&](const Node& node, std::span<const Tensor> inputs) {
     poll();
     return EvaluateNode(node, inputs);

@@ -1,0 +1,243 @@
+#include "penstock/graph/reread.h"
+
+#include <algorithm>
+#include <map>
+
+namespace penstock {
+namespace {
+
+// The first input that takes a reference, or -1.
+int ReferenceInput(const Node& node) {
+  const auto& types = node.input_types();
+  const auto it = std::ranges::find_if(types, IsRef);
+  return it == types.end() ? -1 : static_cast<int>(it - types.begin());
+}
+
+// Changes the memory of a variable. An assignment of another shape does not: it gives the variable other memory, and
+// what was read before keeps its own.
+bool MayUpdate(const Node& node) {
+  return ReferenceInput(node) >= 0 && node.traits().flow == Flow::kNone && !node.traits().may_alias_input0 &&
+         node.attr_or("validate_shape", true);
+}
+
+// Reads a variable: its input is a reference, taken by value.
+bool Reads(const Node& node) {
+  return node.traits().may_alias_input0 && node.num_inputs() > 0 && IsRef(node.input(0).type()) &&
+         !IsRef(node.input_type(0));
+}
+
+// Its outputs are its first input: in TensorFlow, memory of the variable that it reads.
+bool Aliases(const Node& node) { return node.traits().may_alias_input0 || node.traits().flow == Flow::kSwitch; }
+
+// Identities and reshapes in a row that are looked through.
+constexpr size_t kLongestChain = 100;
+
+struct ById {
+  bool operator()(const Node* a, const Node* b) const { return a->id() < b->id(); }
+};
+
+// Node sets by id.
+using Marks = std::vector<bool>;
+
+class Rereader {
+ public:
+  explicit Rereader(Graph& graph) : graph_(graph) {}
+
+  void Run() {
+    for (Node* node : graph_.Nodes()) {
+      if (MayUpdate(*node)) updates_[node] = VariableOf(node->input(ReferenceInput(*node)));
+    }
+    if (updates_.empty()) return;
+    MarkWhatIsInside();
+    follows_.resize(graph_.num_ids());
+    for (const auto& [update, variable] : updates_) MarkWhatFollows(update);
+    for (Node* node : graph_.Nodes()) {
+      if (Reads(*node)) reads_.push_back(node);
+    }
+    while (!reads_.empty()) {
+      Node* read = reads_.back();
+      reads_.pop_back();
+      variable_ = VariableOf(read->input(0));
+      own_ = UpdatesBefore(read, {});
+      fresh_.clear();
+      std::vector<Node*> chain = {read};
+      Visit(chain);
+    }
+  }
+
+ private:
+  // Where a reference comes from: back through the ops that hand it on.
+  Node* VariableOf(Endpoint reference) const {
+    Node* node = reference.node;
+    for (int steps = 0; steps < graph_.num_ids(); ++steps) {
+      const int input = ReferenceInput(*node);
+      if (input < 0) break;
+      node = node->input(input).node;
+    }
+    return node;
+  }
+
+  // Marks all nodes that are ordered behind `node`.
+  void MarkWhatFollows(Node* node) {
+    std::vector<Node*> stack = {node};
+    while (!stack.empty()) {
+      const Node* at = stack.back();
+      stack.pop_back();
+      for (const Consumer& consumer : at->consumers()) {
+        if (Follows(*consumer.node)) continue;
+        follows_[consumer.node->id()] = true;
+        stack.push_back(consumer.node);
+      }
+    }
+  }
+
+  // What is new to the graph is a read behind an update.
+  bool Follows(const Node& node) const { return node.id() >= static_cast<int>(follows_.size()) || follows_[node.id()]; }
+
+  // The updates of `variable_` that `node` is ordered behind, other than through the nodes of `chain`.
+  std::vector<Node*> UpdatesBefore(Node* node, const std::vector<Node*>& chain) const {
+    std::vector<Node*> found, stack;
+    Marks seen(graph_.num_ids());
+    for (const Node* link : chain) seen[link->id()] = true;
+    const auto see = [&](Node* before) {
+      if (seen[before->id()]) return;
+      seen[before->id()] = true;
+      const auto update = updates_.find(before);
+      if (update != updates_.end() && update->second == variable_) found.push_back(before);
+      if (Follows(*before)) stack.push_back(before);
+    };
+    stack.push_back(node);
+    while (!stack.empty()) {
+      const Node* at = stack.back();
+      stack.pop_back();
+      for (const Endpoint& input : at->inputs()) see(input.node);
+      for (Node* control : at->control_inputs()) see(control);
+    }
+    std::ranges::sort(found, {}, [](const Node* update) { return update->id(); });
+    return found;
+  }
+
+  // Marks what is in a loop or in a branch: nodes outside cannot wait for it alone.
+  void MarkWhatIsInside() {
+    inside_.resize(graph_.num_ids());
+    std::vector<Node*> stack;
+    for (Node* node : graph_.Nodes()) {
+      const Flow flow = node->traits().flow;
+      if (flow == Flow::kSwitch || flow == Flow::kEnter) stack.push_back(node);
+    }
+    while (!stack.empty()) {
+      const Node* at = stack.back();
+      stack.pop_back();
+      for (const Consumer& consumer : at->consumers()) {
+        const Flow flow = consumer.node->traits().flow;
+        if (inside_[consumer.node->id()] || flow == Flow::kMerge || flow == Flow::kExit) continue;
+        inside_[consumer.node->id()] = true;
+        stack.push_back(consumer.node);
+      }
+    }
+  }
+
+  // Goes on from the end of a chain that begins with a read and whose links are not behind any other update.
+  void Visit(std::vector<Node*>& chain) {
+    const std::vector<Consumer> consumers = chain.back()->consumers();
+    for (const auto& [node, input] : consumers) {
+      const Flow flow = node->traits().flow;
+      if (input < 0 || (flow != Flow::kNone && flow != Flow::kSwitch)) continue;
+      if (Follows(*node)) {
+        std::vector<Node*> updates = UpdatesBefore(node, chain);
+        std::erase_if(updates, [&](Node* update) { return std::ranges::find(own_, update) != own_.end(); });
+        if (!updates.empty()) {
+          ReadAgain(chain, std::move(updates), node, input);
+          continue;
+        }
+      }
+      if (input != 0 || !Aliases(*node) || chain.size() >= kLongestChain) continue;
+      chain.push_back(node);
+      Visit(chain);
+      chain.pop_back();
+    }
+  }
+
+  // Gives `node` a copy of the chain that is ordered behind the updates, or behind what else the node waits for if some
+  // of them cannot be waited for from outside.
+  void ReadAgain(const std::vector<Node*>& chain, std::vector<Node*> updates, Node* node, int input) {
+    const bool inside = std::ranges::any_of(updates, [&](const Node* update) { return inside_[update->id()]; });
+    if (inside) updates = OrderedBefore(node, chain.back());
+    Node* last = nullptr;
+    std::vector<Node*> links;
+    for (Node* link : chain) {
+      links.push_back(link);
+      Node* unshared = nullptr;
+      Node*& copy = inside ? unshared : fresh_[{links, updates}];
+      if (!copy) {
+        copy = Copy(*link, last, updates);
+        inside_.resize(graph_.num_ids());
+        inside_[copy->id()] = inside || inside_[link->id()];
+        if (!last) {
+          reads_.push_back(copy);
+          if (!inside_[copy->id()]) PutBeforeOtherUpdates(copy);
+        }
+      }
+      last = copy;
+    }
+    graph_.UpdateInput(node, input, {last, node->input(input).index});
+  }
+
+  // Other updates come behind the read: else one that the program's gradients make, and that the old read, being ready
+  // at once, always preceded, might come before it.
+  void PutBeforeOtherUpdates(Node* read) {
+    const std::vector<Node*> before = UpdatesBefore(read, {});
+    for (const auto& [update, variable] : updates_) {
+      if (variable != variable_ || std::ranges::find(before, update) != before.end() || inside_[update->id()]) {
+        continue;
+      }
+      graph_.AddControlEdge(read, update);
+      MarkWhatFollows(read);
+    }
+  }
+
+  // What `node` waits for, other than `link`, and is behind an update or one itself.
+  std::vector<Node*> OrderedBefore(const Node* node, const Node* link) const {
+    std::vector<Node*> ordered = node->control_inputs();
+    for (const Endpoint& input : node->inputs()) {
+      if (input.node != link) ordered.push_back(input.node);
+    }
+    std::erase_if(ordered, [&](Node* before) { return !Follows(*before) && !updates_.contains(before); });
+    return ordered;
+  }
+
+  // A copy of a link: of the first, behind the updates; of another, with `last` in place of what it reads.
+  Node* Copy(const Node& link, Node* last, const std::vector<Node*>& updates) {
+    std::vector<Endpoint> inputs = link.inputs();
+    std::vector<Node*> controls = link.control_inputs();
+    if (last) {
+      inputs[0].node = last;
+    } else {
+      controls.insert(controls.end(), updates.begin(), updates.end());
+      std::ranges::sort(controls, {}, [](const Node* before) { return before->id(); });
+      controls.erase(std::ranges::unique(controls).begin(), controls.end());
+    }
+    return graph_.AddNode({.op = link.op_name(),
+                           .name = graph_.UniqueName(StrCat(link.name(), "/again")),
+                           .inputs = std::move(inputs),
+                           .control_inputs = std::move(controls),
+                           .attrs = link.attrs(),
+                           .device = link.device()});
+  }
+
+  Graph& graph_;
+  std::map<Node*, Node*, ById> updates_;  // to the variable that each updates
+  Marks follows_, inside_;
+  std::vector<Node*> reads_;  // yet to be looked at
+  // Of the read that is looked at: its variable, the updates that it is itself behind, and the copies of chains that
+  // begin with it, by the updates that they are behind.
+  Node* variable_ = nullptr;
+  std::vector<Node*> own_;
+  std::map<std::pair<std::vector<Node*>, std::vector<Node*>>, Node*> fresh_;
+};
+
+}  // namespace
+
+void RereadVariables(Graph& graph) { Rereader(graph).Run(); }
+
+}  // namespace penstock

@@ -1,0 +1,112 @@
+"""Reference variables whose value is used behind an update: as in TensorFlow, the update is seen."""
+import numpy as np
+import pytest
+
+import penstock.v1 as tf
+
+
+def variable():
+    return tf.Variable([1., 2.])
+
+
+def behind_an_addition(x):
+    with tf.control_dependencies([tf.assign_add(x, [1., 1.])]):
+        return x * 2.
+
+
+def behind_an_assignment(x):
+    with tf.control_dependencies([tf.assign(x, x + 1.)]):
+        return x * 2.
+
+
+def behind_a_scattered_update(x):
+    with tf.control_dependencies([tf.scatter_update(x, [0], [9.])]):
+        return tf.identity(x)
+
+
+def behind_two_updates(x):
+    with tf.control_dependencies([x.assign_add([1., 1.])]):
+        with tf.control_dependencies([x.assign(x * 2.)]):
+            return x + 0.
+
+
+def reshaped_before(x):
+    column = tf.reshape(x, [2, 1])
+    with tf.control_dependencies([x.assign_add([1., 1.])]):
+        return column * 2.
+
+
+def in_a_branch(x):
+    with tf.control_dependencies([x.assign_add([1., 1.])]):
+        return tf.cond(tf.constant(True), lambda: x * 2., lambda: x * 3.)
+
+
+def updated_in_a_branch(x):
+    updated = tf.cond(tf.constant(True), lambda: tf.identity(x.assign_add([1., 1.])), lambda: x * 1.)
+    with tf.control_dependencies([updated]):
+        return x * 2.
+
+
+def updated_in_a_branch_not_taken(x):
+    updated = tf.cond(tf.constant(False), lambda: tf.identity(x.assign_add([1., 1.])), lambda: x * 1.)
+    with tf.control_dependencies([updated]):
+        return x * 2.
+
+
+def computed_before(x):
+    product = x * 1.
+    with tf.control_dependencies([x.assign_add([1., 1.])]):
+        return product * 2.
+
+
+# What three runs give in TensorFlow 1.15.5.
+@pytest.mark.parametrize("program, expected", [
+    (behind_an_addition, [[4, 6], [6, 8], [8, 10]]),
+    (behind_an_assignment, [[4, 6], [6, 8], [8, 10]]),
+    (behind_a_scattered_update, [[9, 2], [9, 2], [9, 2]]),
+    (behind_two_updates, [[4, 6], [10, 14], [22, 30]]),
+    (reshaped_before, [[[4], [6]], [[6], [8]], [[8], [10]]]),
+    (in_a_branch, [[4, 6], [6, 8], [8, 10]]),
+    (updated_in_a_branch, [[4, 6], [6, 8], [8, 10]]),
+    (updated_in_a_branch_not_taken, [[2, 4], [2, 4], [2, 4]]),
+    (computed_before, [[2, 4], [4, 6], [6, 8]]),
+], ids=lambda value: getattr(value, "__name__", None))
+def test_a_value_behind_an_update_is_the_new_one(program, expected):
+    with tf.Graph().as_default(), tf.Session() as session:
+        result = program(variable())
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal([session.run(result) for _ in range(3)], expected)
+
+
+def test_averages_behind_a_training_step_are_those_of_the_new_values():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = variable()
+        step = tf.train.GradientDescentOptimizer(.1).minimize(tf.reduce_sum(x * x))
+        averages = tf.train.ExponentialMovingAverage(.5)
+        with tf.control_dependencies([step]):
+            both = averages.apply([x])
+        session.run(tf.global_variables_initializer())
+        session.run(both)
+        np.testing.assert_allclose(session.run(averages.average(x)), [.9, 1.8], rtol=1e-6)
+
+
+def test_gradients_are_of_the_values_before_the_step_that_applies_them():
+    """A layer's weights change only when the layers below have used them to propagate the gradient."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        first, second = tf.Variable([[2.]]), tf.Variable([[3.]])
+        with tf.control_dependencies([first.assign_add([[1.]])]):
+            loss = tf.matmul(tf.matmul(tf.ones([1, 1]), first), second)
+        step = tf.train.GradientDescentOptimizer(1.).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run([first, second]), [[[0.]], [[0.]]])
+
+
+def test_a_counter_is_read_behind_its_step():
+    with tf.Graph().as_default(), tf.Session() as session:
+        counter = tf.Variable(0)
+        with tf.control_dependencies([tf.assign_add(counter, 1)]):
+            now = tf.identity(counter)
+        session.run(tf.global_variables_initializer())
+        assert [session.run(now) for _ in range(3)] == [1, 2, 3]
+        assert session.run(now, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)) == 4

@@ -1,5 +1,6 @@
 """Namespaces whose names are resolved on first use through the tables of penstock.api."""
 import importlib
+import importlib.machinery
 import os
 import sys
 import types
@@ -24,6 +25,7 @@ class Namespace(types.ModuleType):
     def __init__(self, name, version, tables):
         super().__init__(name)
         self.__path__ = []
+        self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
         self._version = version
         self._tables = tables
         self._rows = None

@@ -239,3 +239,9 @@ def test_the_installed_command_takes_its_arguments_from_the_process(monkeypatch,
     # An installed script calls the entry point with nothing.
     assert importlib.import_module("penstock.__main__").main() == 0
     assert capsys.readouterr().out.startswith("penstock ")
+
+
+def test_the_alias_comes_after_the_module_that_it_stands_for():
+    done = run("-c", "import penstock.v1\nimport penstock.as_tensorflow\nimport tensorflow\n"
+                     "assert tensorflow is penstock.v1")
+    assert done.returncode == 0, done.stderr

@@ -1,6 +1,7 @@
 """tf.contrib.metrics."""
 FROM = {
     "contrib.metrics.classification": "accuracy",
+    "contrib.metrics.covariance": "count streaming_concat streaming_covariance streaming_pearson_correlation",
     "contrib.metrics.streaming": """
         aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negatives
         streaming_false_negatives_at_thresholds streaming_false_positives streaming_false_positives_at_thresholds

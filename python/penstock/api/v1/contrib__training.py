@@ -1,5 +1,7 @@
 """tf.contrib.training."""
 FROM = {
+    "contrib.training.bucket_ops": "bucket bucket_by_sequence_length",
+    "contrib.training.device_setter": "GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn",
     "contrib.training.evaluation": "SummaryAtEndHook evaluate_repeatedly",
     "contrib.training.hparam": "HParams parse_values",
     "contrib.training.training": """

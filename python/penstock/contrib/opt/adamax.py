@@ -1,15 +1,13 @@
 """AdaMax (Kingma and Ba, 2014): Adam with the largest gradient of late in place of the mean square."""
-from penstock.framework import gen
+from penstock.contrib.opt import sparse_rows
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.training import adam
 from penstock.training.optimizer import GRAD
 
 
-class AdaMaxOptimizer(adam.AdamOptimizer):
+class AdaMaxOptimizer(sparse_rows.SparseRowsAdam):
     """Steps of the mean gradient over a decaying maximum of the gradient's size."""
 
     _kernel = "ada_max"
@@ -39,16 +37,3 @@ class AdaMaxOptimizer(adam.AdamOptimizer):
         with ops.control_dependencies([delta]):
             update = scatter_add(var, indices, delta)
         return control_flow_ops.group(update, m_t, v_t)
-
-    def _ref_scatter_update(self, x, i, v):
-        return state_ops.scatter_update(x, i, v, use_locking=self._use_locking)
-
-    def _resource_scatter_update(self, x, i, v):
-        with ops.control_dependencies([gen.resource_scatter_update(x.handle, i, v)]):
-            return x.value()
-
-    def _apply_sparse(self, grad, var):
-        return self._apply_sparse_rows(grad.values, var, grad.indices, self._ref_scatter_add, self._ref_scatter_update)
-
-    def _resource_apply_sparse(self, grad, var, indices):
-        return self._apply_sparse_rows(grad, var, indices, self._resource_scatter_add, self._resource_scatter_update)

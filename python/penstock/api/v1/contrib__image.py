@@ -1,0 +1,6 @@
+"""tf.contrib.image."""
+FROM = {
+    "contrib.image": """
+        angles_to_projective_transforms compose_transforms flat_transforms_to_matrices matrices_to_flat_transforms
+        rotate transform translate translations_to_projective_transforms""",
+}

@@ -34,9 +34,10 @@ OTHERWISE = {
     "takes or gives variants: tests/python/eager/test_ragged.py": "RaggedTensor*Variant*",
     "counts what NumPy counts: tests/python/ops/test_bincount.py": "SparseBincount RaggedBincount *CountSparseOutput",
     "gives a ragged tensor's parts: tests/python/ops/test_ragged.py": "RaggedCross",
+    "is made by optimize_for_inference: tests/python/ops/test_convolution.py": "FusedPadConv2D FusedResizeAndPadConv2D",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
         *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun
-        *MemoryCache *SeedGenerator DatasetFromGraph DatasetToGraph* WrapDatasetVariant
+        *MemoryCache *SeedGenerator DatasetFromGraph DatasetToGraph* DatasetFingerprint WrapDatasetVariant
         UnwrapDatasetVariant *StatsAggregator*
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """

@@ -1,6 +1,7 @@
 // The value of a node's attribute: a variant over the kinds that OpDefs know.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,20 +22,21 @@ class AttrValue;
 // Attributes of one node, sorted by name; few, so a flat vector.
 class AttrMap {
  public:
+  using Items = std::vector<std::pair<std::string, AttrValue>>;
   AttrMap() = default;
   AttrMap(std::initializer_list<std::pair<std::string_view, AttrValue>> items);
   const AttrValue* Find(std::string_view name) const;  // null if absent
   AttrValue& operator[](std::string_view name);        // made empty if absent
   void Set(std::string_view name, AttrValue value);
   void Erase(std::string_view name);
-  bool empty() const { return items_.empty(); }
-  size_t size() const { return items_.size(); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
+  bool empty() const;
+  size_t size() const;
+  Items::const_iterator begin() const;
+  Items::const_iterator end() const;
   friend bool operator==(const AttrMap& a, const AttrMap& b);
 
  private:
-  std::vector<std::pair<std::string, AttrValue>> items_;
+  Items items_;
 };
 
 // A function's name with the attributes to instantiate it with (TensorFlow's NameAttrList).
@@ -67,7 +69,7 @@ class AttrValue {
                    std::vector<PartialShape>, std::vector<Tensor>, std::vector<FuncRef>>;
   AttrValue() = default;
   template <class T>
-    requires std::constructible_from<Variant, std::in_place_type_t<T>, T>
+    requires(!std::same_as<T, AttrValue>) && std::constructible_from<Variant, std::in_place_type_t<T>, T>
   AttrValue(T value) : v(std::in_place_type<T>, std::move(value)) {}                    // NOLINT
   AttrValue(const char* s) : v(std::string(s)) {}                                       // NOLINT
   AttrValue(std::string_view s) : v(std::string(s)) {}                                  // NOLINT
@@ -104,5 +106,11 @@ class AttrValue {
   template <class E>
   struct IsVector<std::vector<E>> : std::true_type {};
 };
+
+// Here, where the elements' type is complete.
+inline bool AttrMap::empty() const { return items_.empty(); }
+inline size_t AttrMap::size() const { return items_.size(); }
+inline AttrMap::Items::const_iterator AttrMap::begin() const { return items_.begin(); }
+inline AttrMap::Items::const_iterator AttrMap::end() const { return items_.end(); }
 
 }  // namespace penstock

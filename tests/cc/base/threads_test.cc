@@ -77,5 +77,15 @@ TEST(Schedule, RunsTasksFromManyThreads) {
   EXPECT_EQ(ran, 4000);
 }
 
+TEST(FunctionRef, ACopyRefersToTheCallable) {
+  const auto one = [](int) { return 1; };
+  const auto two = [](int) { return 2; };
+  FunctionRef<int(int)> original(one);
+  const FunctionRef<int(int)> copy(original);
+  original = FunctionRef<int(int)>(two);
+  EXPECT_EQ(copy(0), 1);
+  EXPECT_EQ(original(0), 2);
+}
+
 }  // namespace
 }  // namespace penstock

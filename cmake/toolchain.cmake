@@ -16,7 +16,8 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(PENSTOCK_CCACHE ccache)
   if(PENSTOCK_CCACHE)
     # What ccache asks for where headers are precompiled.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PENSTOCK_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PENSTOCK_CCACHE})
   endif()
 endif()
 
@@ -43,7 +44,8 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# The standard library's headers, which cost more time than most of our files: read once for each target that names them.
+# The standard library's headers, which cost more time than most of our files: read once for each target that names
+# them.
 set(PENSTOCK_PRECOMPILED
     <algorithm> <array> <atomic> <charconv> <cmath> <complex> <condition_variable> <cstring> <deque> <functional> <map>
     <memory> <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <unordered_set>

@@ -37,7 +37,8 @@ _FUNCTIONS = {
         expand_dims=v1.expand_dims expand_dims_v2=ragged_array_ops.expand_dims gather=v1.gather
         gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
         one_hot=ragged_array_ops.one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
-        split=ragged_array_ops.split squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze stack=ragged_concat_ops.stack where=ragged_where_op.where
+        split=ragged_array_ops.split squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze
+        stack=ragged_concat_ops.stack where=ragged_where_op.where
         where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse""",
     "framework.gen": """tile=ragged_array_ops.tile dynamic_partition=ragged_array_ops.dynamic_partition
         reverse_v2=ragged_array_ops.reverse

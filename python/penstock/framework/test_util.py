@@ -313,7 +313,8 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         shapes = []
         for value in (input_a, input_b):
             if not isinstance(value, (np.ndarray, np.generic)) and not tensor_util.is_tensor(value):
-                raise TypeError(f"input must be a Numpy ndarray, Numpy scalar or tensor. Instead received {type(value)}")
+                raise TypeError("input must be a Numpy ndarray, Numpy scalar or tensor. Instead received "
+                                f"{type(value)}")
             shapes.append(value.shape if isinstance(value, (np.ndarray, np.generic)) else value.get_shape().as_list())
         self.assertAllEqual(*shapes, msg=msg)
 

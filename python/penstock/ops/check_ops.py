@@ -20,7 +20,8 @@ __all__ = [
 ]
 
 _NUMERIC_TYPES = frozenset([
-    dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.qint8,
+    dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32,
+    dtypes.int64, dtypes.uint8, dtypes.qint8,
     dtypes.qint32, dtypes.quint8, dtypes.complex64,
 ])
 

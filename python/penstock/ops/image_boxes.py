@@ -48,7 +48,8 @@ def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5
         if boxes.shape.ndims in (None, 2):
             return gen.non_max_suppression_v4(boxes, scores, max_output_size, iou, score, pad_to_max_output_size)
         if not pad_to_max_output_size:
-            raise ValueError("Number of dimensions of boxes can be larger than 2 only if pad_to_max_output_size is True")
+            raise ValueError("Number of dimensions of boxes can be larger than 2 only if pad_to_max_output_size is "
+                             "True")
         batch = array_ops.shape(boxes)[:-2]
 
         def of_image(one):

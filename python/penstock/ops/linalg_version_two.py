@@ -32,8 +32,8 @@ def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
 
 
 def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):
-    """The eigenvalues, in ascending order, of a Hermitian tridiagonal matrix with diagonal `alpha` and subdiagonal `beta`;
-    with `eigvals_only` false (values, vectors).
+    """The eigenvalues, in ascending order, of a Hermitian tridiagonal matrix with diagonal `alpha` and subdiagonal
+    `beta`; with `eigvals_only` false (values, vectors).
 
     select: "a" for all, "i" for those whose places are in select_range (both ends included), "v" for those in the
     half-open interval select_range.
@@ -73,8 +73,8 @@ _State = collections.namedtuple("CGState", ["i", "x", "r", "p", "gamma"])
 def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"):
     """Solves A x = rhs for a self-adjoint, positive definite linear operator.
 
-    Gives (number of steps, solution, residual, search direction, its squared length in the preconditioner's norm). It ends
-    when the residual is below tol times the norm of `rhs`.
+    Gives (number of steps, solution, residual, search direction, its squared length in the preconditioner's norm). It
+    ends when the residual is below tol times the norm of `rhs`.
     """
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")

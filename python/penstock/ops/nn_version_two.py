@@ -1,5 +1,5 @@
-"""What only version 2 has among tf.nn's functions: losses of replicas, dropout by other generators, the k greatest nearly,
-isotonic regression."""
+"""What only version 2 has among tf.nn's functions: losses of replicas, dropout by other generators, the k greatest
+nearly, isotonic regression."""
 import functools
 
 import numpy as np

@@ -8,7 +8,8 @@ from penstock.ops import array_ops
 from penstock.ops.arguments import made_function
 from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
 
-__all__ = ["fold_in", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial", "stateless_random_binomial", "stateless_random_gamma",
+__all__ = ["fold_in", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
+           "stateless_random_binomial", "stateless_random_gamma",
            "stateless_random_crop", "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
            "stateless_truncated_normal"]
 
@@ -16,7 +17,7 @@ __getattr__ = made_function(__name__)
 
 
 def check_algorithm(alg):
-    """ValueError or InvalidArgumentError unless an algorithm (name, number or `Algorithm`) is the CPU's, which is Philox."""
+    """ValueError or InvalidArgumentError unless an algorithm (name, number or `Algorithm`) is the CPU's: Philox."""
     if alg != "auto_select":
         from penstock.ops.stateful_random_ops import Algorithm, convert_alg_to_int
         number = convert_alg_to_int(alg)
@@ -43,8 +44,8 @@ def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.fl
 def _any_integer(shape, seed, dtype, name):
     """Integers from all that a type has."""
     if dtype not in (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
-        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes when `minval` is None are int32, "
-                         "int64, uint32 and uint64.")
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes when `minval` is None are "
+                         "int32, int64, uint32 and uint64.")
     with ops.name_scope(name, "stateless_random_uniform", [shape, seed]) as name:
         return gen.stateless_random_uniform_full_int(tensor_util.shape_tensor(shape), seed, dtype=dtype, name=name)
 

@@ -9,7 +9,8 @@ from penstock.summaries.writer.writer import FileWriter
 from penstock.summaries.writer.writer_cache import FileWriterCache
 from penstock.util import compat
 
-__all__ = ["FileWriter", "FileWriterCache", "audio", "get_summary_description", "histogram", "image", "merge", "merge_all",
+__all__ = ["FileWriter", "FileWriterCache", "audio", "get_summary_description", "histogram", "image", "merge",
+           "merge_all",
            "scalar", "tensor_summary", "text"]
 
 

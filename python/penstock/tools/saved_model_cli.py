@@ -234,7 +234,7 @@ def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_example
 def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir,
                                    overwrite_flag, worker=None, init_tpu=False, tf_debug=False):
     """Runs a signature; prints its outputs, and saves them as NAME.npy in `outdir` if that is given. With `tf_debug`
-    the debugger asks at a prompt what to show of the run. `worker`: the session's target; `init_tpu` changes nothing."""
+    the debugger asks at a prompt what to show of the run. `worker`: the session's target; `init_tpu` does nothing."""
     del init_tpu
     signatures = get_signature_def_map(saved_model_dir, tag_set)
     if signature_def_key not in signatures:

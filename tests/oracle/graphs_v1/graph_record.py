@@ -5,6 +5,10 @@ _TEMPORARY = re.compile(r"_temp_[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+# 1.15.5 does what these attributes of later versions ask for, without having them.
+_LATER = {"external_state_policy"}
+
+
 def _attribute(value):
     text = re.sub(r"\s+", " ", str(value)).strip()
     return _UUID.sub("X", _TEMPORARY.sub("_temp_X", text))
@@ -82,5 +86,6 @@ def _comparable(node, field):
         # Which node of a gradient feeds an update is not ours to match, only that one does.
         return ["gradients" if below_gradients(i) else i for i in node["inputs"]]
     if field == "attributes":
-        return {k: _plain_numbers(v) for k, v in node["attributes"].items() if k != "_class" or "gradients" not in v}
+        return {k: _plain_numbers(v) for k, v in node["attributes"].items()
+                if k not in _LATER and (k != "_class" or "gradients" not in v)}
     return node[field]

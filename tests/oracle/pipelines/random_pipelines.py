@@ -1,6 +1,6 @@
 """Random pipelines: programs of a few lines each, and what TensorFlow 2.21 makes of them.
 
-    python random_pipelines.py record     (with TensorFlow 2.21's Python: answers the programs in random_pipelines.json.gz)
+    python random_pipelines.py record     (with TensorFlow 2.21's Python: answers go to random_pipelines.json.gz)
     python random_pipelines.py compare    (with Penstock: prints the programs whose answers differ)
 
 A program's lines define d1, d2, ... and `result` by the names of this file. What a line raises is part of the answer;

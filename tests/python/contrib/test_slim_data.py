@@ -89,8 +89,9 @@ def decoded(handler, features, example):
 
 def test_handlers_make_items():
     numbers = {"x": feature("int64_list", [3, 1, 2, 0]), "shape": feature("int64_list", [2, 2])}
-    features = {"x": tf.VarLenFeature(tf.int64), "shape": tf.VarLenFeature(tf.int64), "none": tf.VarLenFeature(tf.int64)}
-    np.testing.assert_array_equal(decoded(decoders.Tensor("x", shape_keys="shape"), features, numbers), [[3, 1], [2, 0]])
+    features = {key: tf.VarLenFeature(tf.int64) for key in ("x", "shape", "none")}
+    shaped = decoded(decoders.Tensor("x", shape_keys="shape"), features, numbers)
+    np.testing.assert_array_equal(shaped, [[3, 1], [2, 0]])
     np.testing.assert_array_equal(decoded(decoders.Tensor("x", shape=[4, 1]), features, numbers), [[3], [1], [2], [0]])
     backup = decoders.BackupHandler(decoders.Tensor("none"), decoders.Tensor("shape"))
     np.testing.assert_array_equal(decoded(backup, features, numbers), [2, 2])

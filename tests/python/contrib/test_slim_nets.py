@@ -41,7 +41,8 @@ def test_a_network_is_that_of_tensorflow(network, arguments, size, options, reco
             logits, end_points = network(tf.zeros([2, size, size, 3]), **options)
         variables = tf.global_variables()
         assert recorded == (
-            logits.name, len(variables), digest([(k, v.name, v.shape.as_list()) for k, v in sorted(end_points.items())]),
+            logits.name, len(variables),
+            digest([(k, v.name, v.shape.as_list()) for k, v in sorted(end_points.items())]),
             digest([(v.name, v.shape.as_list()) for v in variables]),
             digest([(node.name, node.op, list(node.input)) for node in graph.as_graph_def().node]))
 

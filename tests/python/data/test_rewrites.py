@@ -87,7 +87,8 @@ def test_rewriting_follows_the_options():
     assert elements(dataset) == [[1, 2, 3, 4, 5]]
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
-    with pytest.raises(tf.errors.InvalidArgumentError, match="MapAndBatch transformation at offset 0 but encountered Map "):
+    message = "MapAndBatch transformation at offset 0 but encountered Map "
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         elements(dataset.with_options(options))
 
 

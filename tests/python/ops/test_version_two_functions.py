@@ -29,7 +29,8 @@ def test_seeds_from_seeds():
 
 @pytest.mark.parametrize("name, arguments, mean", [
     ("brightness", (0.3, [1, 2]), 0.70535), ("contrast", (0.3, 0.9, [1, 2]), 0.49891),
-    ("hue", (0.3, [1, 2]), 0.49845), ("saturation", (0.3, 0.9, [1, 2]), 0.54656), ("crop", ([4, 5, 3], [1, 2]), 0.52311),
+    ("hue", (0.3, [1, 2]), 0.49845), ("saturation", (0.3, 0.9, [1, 2]), 0.54656),
+    ("crop", ([4, 5, 3], [1, 2]), 0.52311),
     ("jpeg_quality", (30, 80, [1, 2]), 0.49657), ("flip_left_right", ([1, 2],), 0.49891)])
 def test_images_by_seeds(name, arguments, mean):
     image = tf.random.stateless_uniform([2, 16, 16, 3], [1, 2])[0]

@@ -7,7 +7,8 @@ FROM = {
         pad parallel_stack placeholder placeholder_with_default quantize quantize_v2 rank repeat
         dequantize required_space_to_batch_paddings reshape reverse_sequence searchsorted sequence_mask setdiff1d shape
         shape_n size slice space_to_batch space_to_depth sparse_mask sparse_placeholder split squeeze stack
-        strided_slice tensor_scatter_nd_update tensor_scatter_update=tensor_scatter_nd_update transpose unique unique_with_counts unstack where where_v2 zeros zeros_like""",
+        strided_slice tensor_scatter_nd_update tensor_scatter_update=tensor_scatter_nd_update transpose unique
+        unique_with_counts unstack where where_v2 zeros zeros_like""",
     "ops.manip_ops": "roll",
     "ops.sort_ops": "argsort sort",
     "framework.gen": """

@@ -2,7 +2,8 @@
 FROM = {
     "framework.load_library": "load_file_system_library load_library load_op_library",
     "framework.ops": """
-        Graph GraphKeys IndexedSlices NotDifferentiable NoGradient no_gradient=NotDifferentiable Operation RegisterGradient Tensor add_to_collection
+        Graph GraphKeys IndexedSlices NotDifferentiable NoGradient no_gradient=NotDifferentiable Operation
+        RegisterGradient Tensor add_to_collection
         add_to_collections colocate_with container control_dependencies convert_to_tensor
         convert_to_tensor_or_indexed_slices device get_collection get_collection_ref get_default_graph
         get_default_session init_scope name_scope op_scope register_tensor_conversion_function reset_default_graph""",
@@ -16,7 +17,8 @@ FROM = {
     "framework.device": "DeviceSpec=DeviceSpecV1",
     "framework.random_seed": "get_seed set_random_seed",
     "framework.importer": "import_graph_def",
-    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value is_symbolic_tensor make_tensor_proto is_tensor",
+    "framework.tensor_util": "MakeNdarray make_ndarray=MakeNdarray get_static_value is_symbolic_tensor "
+                             "make_tensor_proto is_tensor",
     "framework.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "framework.tensor_spec": "TensorSpec",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",

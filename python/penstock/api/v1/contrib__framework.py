@@ -5,7 +5,8 @@ FROM = {
     "contrib.framework.checkpoints": "assign_from_checkpoint assign_from_checkpoint_fn get_variable_full_name",
     "contrib.framework.variables": """
         VariableDeviceChooser add_model_variable assert_global_step assert_or_get_global_step assign_from_values
-        assign_from_values_fn create_global_step filter_variables get_global_step get_local_variables get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
+        assign_from_values_fn create_global_step filter_variables get_global_step get_local_variables
+        get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
         get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
         local_variable model_variable variable""",
     "contrib.framework.tensor_util": """

@@ -15,7 +15,8 @@ FROM = {
         logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
         reverse=reverse_v2 scatter_nd sin sinh space_to_batch_nd stop_gradient tan
         tensor_scatter_nd_add=tensor_scatter_add tensor_scatter_nd_max=tensor_scatter_max
-        tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub tile timestamp truncatediv=truncate_div truncatemod=truncate_mod
+        tensor_scatter_nd_min=tensor_scatter_min tensor_scatter_nd_sub=tensor_scatter_sub tile timestamp
+        truncatediv=truncate_div truncatemod=truncate_mod
         unravel_index""",
     "framework.defaults": "inside_function",
     "framework.graph": "Graph",
@@ -46,7 +47,8 @@ FROM = {
         identity meshgrid one_hot ones ones_like=ones_like_v2 pad=pad_v2 parallel_stack rank repeat
         required_space_to_batch_paddings reshape reverse_sequence=reverse_sequence_v2 searchsorted sequence_mask
         shape=shape_v2 shape_n size=size_v2 slice space_to_batch=space_to_batch_v2 split squeeze=squeeze_v2 stack
-        strided_slice tensor_scatter_nd_update transpose=transpose_v2 unique unique_with_counts unstack where=where_v2 zeros
+        strided_slice tensor_scatter_nd_update transpose=transpose_v2 unique unique_with_counts unstack where=where_v2
+        zeros
         zeros_like=zeros_like_v2""",
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2

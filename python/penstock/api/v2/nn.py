@@ -26,7 +26,8 @@ FROM = {
     "ops.nn_version_two": """
         approx_max_k approx_min_k compute_average_loss isotonic_regression scale_regularization_loss""",
     "ops.rnn_cell_wrappers": """
-        RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper RNNCellResidualWrapper=ResidualWrapper""",
+        RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper
+        RNNCellResidualWrapper=ResidualWrapper""",
     "ops.nn_ops": """
         depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
         depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input

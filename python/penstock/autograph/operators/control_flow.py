@@ -123,7 +123,7 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
 
 
 def _check_alike(names, main, other):
-    """Whether what a conditional's branches give can be one variable each. ValueError, TypeError: it names the other."""
+    """Whether what a conditional's branches give can be one variable each. ValueError, TypeError: it names the bad."""
     for name, a, b, *parts in zip(names, main[0], other[0], main[1], other[1], main[2], other[2]):
         try:
             nest.assert_same_structure(a, b, expand_composites=True)
@@ -135,8 +135,8 @@ def _check_alike(names, main, other):
         for x, y, t, u in zip(*parts):
             if t is not None and u is not None:
                 if t.dtype.base_dtype != u.dtype.base_dtype:
-                    raise TypeError(f"{name!r} has dtype {t.dtype.name} in the main branch, but dtype {u.dtype.name} in "
-                                    "the else branch")
+                    raise TypeError(f"{name!r} has dtype {t.dtype.name} in the main branch, but dtype {u.dtype.name} "
+                                    "in the else branch")
             elif t is not None or u is not None or x is not y and x != y:
                 raise TypeError(f"{name!r} is {x!r} in the main branch, but {y!r} in the else branch; both must give "
                                 "tensors or the same value")
@@ -269,7 +269,8 @@ def _while_that_must_run(late, start, test, body, get_state, set_state, names, o
 
     set_state(start)
     _tensor_while(test, step, get_all, set_all, (*names, "whether the loop ran"), opts)
-    check = control_flow_ops.Assert(ran[0], [f"loop must iterate at least once to initialize {', '.join(late.values())}"])
+    unset = ", ".join(late.values())
+    check = control_flow_ops.Assert(ran[0], [f"loop must iterate at least once to initialize {unset}"])
     with ops.control_dependencies([check]):
         set_state(tuple(nest.map_structure(gen.identity, value) if name in late else value
                         for name, value in zip(names, get_state())))
@@ -320,8 +321,8 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             value = nest.map_structure(lambda t: array_ops.zeros(
                 [d or 0 for d in (t.shape.as_list() if t.shape.rank is not None else ())], dtype=t.dtype), found)
         elif isinstance(value, variables.UndefinedReturnValue):
-            raise ValueError("the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a list, "
-                             f"tuple or dict thereof; got {type(found)}")
+            raise ValueError("the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a "
+                             f"list, tuple or dict thereof; got {type(found)}")
         made.append(value)
     return tuple(made), late
 

@@ -94,8 +94,8 @@ def translations_to_projective_transforms(translations, name=None):
         number = array_ops.shape(translations)[0]
         one = array_ops.ones((number, 1), dtypes.float32)
         zero = array_ops.zeros((number, 1), dtypes.float32)
-        return array_ops.concat([one, zero, -translations[:, 0, None], zero, one, -translations[:, 1, None], zero, zero],
-                                axis=1)
+        return array_ops.concat(
+            [one, zero, -translations[:, 0, None], zero, one, -translations[:, 1, None], zero, zero], axis=1)
 
 
 def compose_transforms(*transforms):

@@ -8,7 +8,8 @@ from penstock import _core
 from penstock.data.ops import optional_ops
 from penstock.data.ops.options import ExternalStatePolicy
 from penstock.data.util import nest, structure
-from penstock.framework import composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, type_spec
+from penstock.framework import (
+    composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, type_spec)
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from penstock.training.saving.saveable_object import SaveableObject, SaveSpec

@@ -264,7 +264,7 @@ class Checkpoint(tracking.AutoTrackable):
                     add_variable(self, name="save_counter", initializer=0, dtype=dtypes.int64, trainable=False))
 
     def write(self, file_prefix, session=None, options=None):
-        """Writes a checkpoint of this very name; gives the path. `options` is what version 2's has: CheckpointOptions."""
+        """Writes a checkpoint of this very name; gives the path. `options` is version 2's: CheckpointOptions."""
         return self._write_to(file_prefix, session, getattr(options, "experimental_sharding_callback", None))
 
     def _write_to(self, file_prefix, session, sharding=None):

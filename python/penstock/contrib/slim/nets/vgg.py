@@ -27,7 +27,7 @@ def _vgg(repetitions, default_scope):
                 return classifiers.with_end_points(net, sc, collection, spatial_squeeze)
 
     function.__name__ = function.__qualname__ = default_scope
-    function.__doc__ = "(logits, {name: tensor}) of images [batch, 224, 224, 3]; %s convolutions in its five groups." % (
+    function.__doc__ = "(logits, {name: tensor}) of images [batch, 224, 224, 3]; %s convolutions in five groups." % (
         repetitions,)
     function.default_image_size = 224
     return function

@@ -1,7 +1,7 @@
 """Elements left out so that classes come as often as wanted."""
 import numpy as np
 
-from penstock.data.ops.dataset_ops import DatasetV2
+from penstock.data.ops.dataset_ops import DatasetV1, DatasetV1Adapter, DatasetV2
 from penstock.framework import dtypes, ops, tensor_util
 from penstock.framework.mode import mode
 from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
@@ -18,9 +18,9 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             accepted, kept = _acceptance(initial, target)
             initial_ds = DatasetV2.from_tensors(initial).repeat()
             accepted_ds = DatasetV2.from_tensors(accepted).repeat()
-            kept_ds = DatasetV2.from_tensors(kept).repeat()
+            kept_ds = _like(dataset, DatasetV2.from_tensors(kept).repeat())
         else:
-            initial_ds = _estimated(target, classes)
+            initial_ds = _like(dataset, _estimated(target, classes))
             both = initial_ds.map(lambda found: _acceptance(found, target))
             accepted_ds = both.map(lambda accept_prob, _: accept_prob)
             kept_ds = both.map(lambda _, prob_original: prob_original)
@@ -37,6 +37,11 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     return apply
 
 
+def _like(dataset, made):
+    """`made` with version 1's methods if `dataset` has them: its maps need not keep the number of elements."""
+    return DatasetV1Adapter(made) if isinstance(dataset, DatasetV1) else made
+
+
 def _known_share(initial, target):
     initial, target = tensor_util.constant_value(initial), tensor_util.constant_value(target)
     return None if initial is None or target is None else np.min(target / initial)
@@ -51,14 +56,14 @@ def _filtered(dataset, accepted_ds, initial_ds, classes, seed):
             lambda: logging_ops.Print(accept_dist, [rejected, initial_dist, accept_dist], first_n=10, summarize=100,
                                       message="Proportion of examples rejected by sampler is high: "))
 
-    accepted_ds = DatasetV2.zip((accepted_ds, initial_ds)).map(maybe_warn_on_large_rejection)
+    accepted_ds = _like(dataset, DatasetV2.zip((accepted_ds, initial_ds))).map(maybe_warn_on_large_rejection)
 
     def _gather_and_copy(class_val, acceptance_prob, data):
         return class_val, array_ops.gather(acceptance_prob, class_val), data
 
-    return DatasetV2.zip((classes, accepted_ds, dataset)).map(_gather_and_copy).filter(
-        lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p).map(
-            lambda class_value, _, data: (class_value, data))
+    together = _like(dataset, DatasetV2.zip((classes, accepted_ds, dataset))).map(_gather_and_copy)
+    accepted = _like(dataset, together.filter(lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p))
+    return accepted.map(lambda class_value, _, data: (class_value, data))
 
 
 def _estimated(target, classes, batch_size=32, smoothing=10):

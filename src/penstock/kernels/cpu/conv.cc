@@ -6,6 +6,7 @@
 #include "penstock/kernels/cpu/convolve.h"
 #include "penstock/kernels/cpu/copy.h"
 #include "penstock/kernels/cpu/dnn.h"
+#include "penstock/kernels/cpu/pad.h"
 #include "penstock/kernels/cpu/resample.h"
 #include "penstock/ops/integers.h"
 
@@ -216,14 +217,12 @@ struct PaddedForward : ConvKernel {
   // Along one axis: what each position of the padded image is made of.
   AxisTaps Taps(int64_t in, int64_t size, int64_t before, int64_t after) const {
     KernelContext::Require(before >= 0 && after >= 0, "paddings must be non-negative: ", before, " ", after);
-    KernelContext::Require(before <= size - skip && after <= size - skip, "paddings must be ",
-                           skip ? "less than" : "no greater than", " the dimension size: ", before, ", ", after,
-                           skip ? " not less than " : " greater than ", size);
-    const float scale = align && size > 1 ? static_cast<float>(in - 1) / static_cast<float>(size - 1)
-                                          : static_cast<float>(in) / static_cast<float>(size);
+    const PadAxis axis = {size, before, after};
+    axis.RequireMirrored(skip);
+    const float scale = ResizeScale(align, in, size);
     AxisTaps taps;
-    for (int64_t i = -before; i < size + after; ++i) {
-      const int64_t mirrored = i < 0 ? skip - 1 - i : i < size ? i : 2 * size - 1 - skip - i;
+    for (int64_t i = 0; i < axis.out(); ++i) {
+      const int64_t mirrored = Mirrored(i, axis, skip);
       const float at = static_cast<float>(mirrored) * scale, part = at - std::floor(at);
       const int64_t low = kResized ? static_cast<int64_t>(at) : mirrored;
       taps.Add(low, kResized ? 1 - part : 1);

@@ -3,6 +3,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/pad.h"
 #include "penstock/ops/integers.h"
 
 namespace penstock {
@@ -31,11 +32,6 @@ Shape PaddedShape(KernelContext& k, const Shape& in, const std::vector<int64_t>&
   }
   return Shape(dims);
 }
-
-struct PadAxis {
-  int64_t n, before, after;
-  int64_t out() const { return before + n + after; }
-};
 
 struct Pad {
   void operator()(KernelContext& k) const {
@@ -179,22 +175,11 @@ struct OneHot {
   }
 };
 
-// Where position `at` of a padded axis mirrors from. `skip`: 1 leaves the border out (REFLECT), 0 repeats it
-// (SYMMETRIC).
-int64_t Mirrored(int64_t at, const PadAxis& axis, int64_t skip) {
-  at -= axis.before;
-  if (at < 0) return skip - 1 - at;
-  if (at >= axis.n) return 2 * axis.n - 1 - skip - at;
-  return at;
-}
-
-std::vector<PadAxis> MirrorAxes(KernelContext& k, const Shape& inner, const std::vector<int64_t>& pads, int64_t skip) {
+std::vector<PadAxis> MirrorAxes(const Shape& inner, const std::vector<int64_t>& pads, int64_t skip) {
   std::vector<PadAxis> axes(inner.rank());
   for (int i = 0; i < inner.rank(); ++i) {
     axes[i] = {inner[i], pads[2 * i], pads[2 * i + 1]};
-    k.Require(axes[i].before <= axes[i].n - skip && axes[i].after <= axes[i].n - skip, "paddings must be ",
-              skip ? "less than" : "no greater than", " the dimension size: ", axes[i].before, ", ", axes[i].after,
-              skip ? " not less than " : " greater than ", axes[i].n);
+    axes[i].RequireMirrored(skip);
   }
   return axes;
 }
@@ -218,7 +203,7 @@ struct MirrorPad {
       k.Output(0, shape);
       return;
     }
-    const std::vector<PadAxis> axes = MirrorAxes(k, in.shape(), pads, skip);
+    const std::vector<PadAxis> axes = MirrorAxes(in.shape(), pads, skip);
     Tensor& out = k.Output(0, shape);
     const PadAxis row = axes.back();
     const int64_t width = row.out(), rows = out.num_elements() / width;
@@ -258,7 +243,7 @@ struct MirrorPadGrad {
       shape.set_dim(i, in.dim(i) - pads[2 * i] - pads[2 * i + 1]);
     }
     if (in.rank() == 0) return k.Forward(0, 0);
-    const std::vector<PadAxis> axes = MirrorAxes(k, shape, pads, skip);
+    const std::vector<PadAxis> axes = MirrorAxes(shape, pads, skip);
     auto dx = k.out<T>(0, shape);
     std::fill(dx.begin(), dx.end(), T());
     const auto dy = k.in<T>(0);

@@ -80,11 +80,6 @@ namespace {
 
 int64_t Inside(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
 
-float ScaleOf(bool align_corners, int64_t in, int64_t out) {
-  return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                                  : static_cast<float>(in) / static_cast<float>(out);
-}
-
 // Cubic convolution after Keys, with parameter a; the weights are those of TensorFlow's table of 1024 steps.
 struct Cubic {
   static constexpr int kSteps = 1024;
@@ -108,7 +103,7 @@ struct BicubicAttrs {
   AxisTaps Taps(int64_t in, int64_t out) const {
     AxisTaps taps;
     const Cubic cubic{half ? -0.5 : -0.75};
-    const float scale = ScaleOf(align, in, out);
+    const float scale = ResizeScale(align, in, out);
     for (int64_t i = 0; i < out; ++i) {
       const float at = half ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
       const auto base = static_cast<int64_t>(std::floor(at));
@@ -171,7 +166,7 @@ struct ResizeArea {
   explicit ResizeArea(const NodeView& node) : align(node.attr<bool>("align_corners")) {}
   AxisTaps Taps(int64_t in, int64_t out) const {
     AxisTaps taps;
-    const float scale = ScaleOf(align, in, out);
+    const float scale = ResizeScale(align, in, out);
     for (int64_t i = 0; i < out; ++i) {
       const float begin = static_cast<float>(i) * scale, end = static_cast<float>(i + 1) * scale;
       const auto last = static_cast<int64_t>(std::ceil(end));

@@ -10,6 +10,12 @@ namespace penstock {
 // The shape of a resized image, of the sizes in input 1. InvalidArgument: no image, or sizes that are not positive.
 Shape ResizedShape(KernelContext& k);
 
+// How many old positions of an axis a new one stands for.
+inline float ResizeScale(bool align_corners, int64_t in, int64_t out) {
+  return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                                  : static_cast<float>(in) / static_cast<float>(out);
+}
+
 // Along one axis: what each new position is made of.
 class AxisTaps {
  public:

@@ -16,10 +16,7 @@ struct Corners {
       : align(node.attr<bool>("align_corners")), half(node.attr<bool>("half_pixel_centers")) {
     KernelContext::Require(!align || !half, "If half_pixel_centers is True, align_corners must be False.");
   }
-  float Scale(int64_t in, int64_t out) const {
-    return align && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                            : static_cast<float>(in) / static_cast<float>(out);
-  }
+  float Scale(int64_t in, int64_t out) const { return ResizeScale(align, in, out); }
   // Where position i of the new image lies in the old one.
   float Place(int64_t i, float scale) const {
     return half ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;

@@ -2,6 +2,7 @@
 
 # Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
 PACKAGES = {
+    "contrib.nn.python.ops": "contrib.nn",
     "contrib.slim.nets": "contrib.slim.nets",
     "contrib.slim.python.slim.data": "contrib.slim.data",
     "contrib.slim.python.slim.nets": "contrib.slim.nets",
@@ -54,6 +55,9 @@ PACKAGES = {
 }
 
 MODULES = {
+    "contrib.compiler.jit": "compiler.jit",
+    "contrib.compiler.xla": "compiler.xla",
+    "contrib.image.python.ops.image_ops": "contrib.image",
     "contrib.saved_model.python.saved_model.reader": "tools.saved_model_utils",
     "python.checkpoint.checkpoint": "training.tracking.util",
     "python.checkpoint.checkpoint_management": "training.checkpoint_management",
@@ -68,7 +72,10 @@ MODULES = {
     "python.data.experimental.ops.take_while_ops": "data.experimental.ops.simple",
     "python.data.experimental.ops.threading_options": "data.ops.options",
     "python.data.experimental.ops.unique": "data.experimental.ops.simple",
+    "python.compiler.xla.jit": "compiler.jit",
+    "python.compiler.xla.xla": "compiler.xla",
     "python.framework.errors_impl": "framework.errors",
+    "python.framework.graph_util_impl": "framework.graph_util",
     "python.lib.io.file_io": "lib.io.file_io",
     "python.ops.array_ops_stack": "ops.array_ops",
     "python.ops.cond": "ops.cond",
@@ -82,7 +89,7 @@ MODULES = {
     "python.ops.while_loop": "ops.control_flow_ops",
     "python.platform.flags": "platform.flags",
     "python.platform.logging": "platform.tf_logging",
-    "python.pywrap_tensorflow": "training.py_checkpoint_reader",
+    "python.pywrap_tensorflow": "alias.pywrap_tensorflow",
     "python.trackable.autotrackable": "training.tracking.tracking",
     "python.trackable.base": "training.tracking.base",
     "python.trackable.data_structures": "training.tracking.data_structures",

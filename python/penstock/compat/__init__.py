@@ -11,6 +11,10 @@ def __getattr__(name):
         value = importlib.import_module("penstock.v1")
     elif name == "v2":
         value = importlib.import_module("penstock.api.version_two").root
+        if importlib.import_module("penstock.alias.finder").installed() == "v1":
+            older = importlib.import_module("penstock.compat.v2_of_1_15")
+            for function in older.NAMES:
+                setattr(value, function, getattr(older, function))
     elif name in _STRINGS:
         value = getattr(importlib.import_module("penstock.util.compat"), name)
     else:

@@ -42,6 +42,48 @@ def test_the_alias_may_come_after_the_package():
     assert done.returncode == 0, done.stderr
 
 
+def test_version_twos_functions_have_the_parameters_of_that_time():
+    python("""
+import inspect
+import tensorflow as tf
+found = {name: list(inspect.signature(getattr(tf.compat.v2, name)).parameters)
+         for name in "fill ones ones_like shape size zeros zeros_like".split()}
+assert found == {"fill": ["dims", "value", "name"], "ones": ["shape", "dtype", "name"],
+                 "ones_like": ["input", "dtype", "name"], "shape": ["input", "out_type", "name"],
+                 "size": ["input", "out_type", "name"], "zeros": ["shape", "dtype", "name"],
+                 "zeros_like": ["input", "dtype", "name"]}, found
+assert tf.compat.v2.size([[1, 2]]).dtype == tf.compat.v2.shape([1]).dtype == tf.int32
+results = [tf.compat.v2.fill([2], 3), tf.compat.v2.ones([2], tf.int32), tf.compat.v2.ones_like([5, 5]),
+           tf.compat.v2.zeros([2], tf.int32), tf.compat.v2.zeros_like([5, 5]), tf.compat.v2.shape([[1, 2]]),
+           tf.compat.v2.size([1, 2], tf.int64)]
+with tf.Session() as session:
+    assert [x.tolist() for x in session.run(results)] == [[3, 3], [1, 1], [1, 1], [0, 0], [0, 0], [1, 2], 2]
+""")
+
+
+def test_modules_that_programs_import_from_the_inside():
+    python("""
+import tensorflow as tf
+from tensorflow.contrib.compiler import jit, xla
+from tensorflow.contrib.nn.python.ops import cross_entropy
+from tensorflow.python.compiler.xla import xla as core_xla
+from tensorflow.python.framework import graph_util_impl
+from tensorflow.python.ops import nccl_ops
+from tensorflow.python.pywrap_tensorflow import EventsWriter, NewCheckpointReader
+assert jit.experimental_jit_scope is tf.contrib.compiler.jit.experimental_jit_scope and xla is core_xla
+assert graph_util_impl.convert_variables_to_constants is tf.graph_util.convert_variables_to_constants
+with tf.device("/gpu:0"):
+    x = tf.constant([1.0])
+y, z = nccl_ops.all_sum([x, x])
+assert y.op.type == "NcclAllReduce" and y.op.get_attr("num_devices") == 2 and y.device == x.device
+assert y.op.get_attr("shared_name") == z.op.get_attr("shared_name") and y.op.get_attr("reduction") == b"sum"
+try:
+    nccl_ops.broadcast(tf.constant(1.0))
+except ValueError as e:
+    assert "Device assignment required" in str(e)
+""")
+
+
 def test_internal_modules():
     python("""
 import tensorflow as tf

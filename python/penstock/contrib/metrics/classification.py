@@ -1,7 +1,9 @@
-"""Accuracy of one batch."""
+"""Accuracy of one batch; how often the label is among the best k."""
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.ops import math_ops
+from penstock.ops import metrics
+from penstock.ops import nn_ops
 
 
 def accuracy(predictions, labels, weights=None, name=None):
@@ -18,3 +20,13 @@ def accuracy(predictions, labels, weights=None, name=None):
             present = math_ops.multiply(weights, 1.0) + 0.0 * correct
             return math_ops.div(math_ops.reduce_sum(correct), math_ops.reduce_sum(present))
         return math_ops.reduce_mean(correct)
+
+
+def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None,
+                          name=None):
+    """How often the label is among the k largest predictions: a value over all batches, and its update.
+
+    predictions: floats [batch, classes]; labels and weights: [batch].
+    """
+    found = math_ops.cast(nn_ops.in_top_k(predictions, labels, k), dtypes.float32)
+    return metrics.mean(found, weights, metrics_collections, updates_collections, name or "recall_at_%d" % k)

@@ -1,0 +1,2 @@
+"""tf.contrib.compiler."""
+NAMES = {"jit": "compiler.jit", "xla": "compiler.xla"}

@@ -1,0 +1,1 @@
+"""What programs say to XLA's compiler."""

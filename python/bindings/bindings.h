@@ -106,6 +106,16 @@ struct Shared {
       return f(value);
     });
   }
+
+  // The same for what seldom waits: with the GIL kept, which costs more than a few bytes copied, where nobody else uses
+  // the value and `quick` finds that it will not wait.
+  template <class Quick, class F>
+  void UseSeldomWaiting(Quick&& quick, F&& f) {
+    if (const std::unique_lock lock(mutex, std::try_to_lock); lock && quick(std::as_const(value))) {
+      return Guard([&] { f(value); });
+    }
+    Use(f);
+  }
 };
 
 inline std::string_view View(const nb::bytes& b) { return {b.c_str(), b.size()}; }

@@ -34,7 +34,9 @@ void BindRecords(nb::module_& m) {
            })
       .def("write",
            [](Output& output, const nb::bytes& record) {
-             output.Use([v = View(record)](RecordFile& file) { file.Write(v); });
+             const std::string_view bytes = View(record);
+             const auto write = [bytes](RecordFile& file) { file.Write(bytes); };
+             output.UseSeldomWaiting([bytes](const RecordFile& file) { return file.Fits(bytes); }, write);
            })
       .def("flush", [](Output& output) { output.Use([](RecordFile& file) { file.Flush(); }); })
       .def("close", [](Output& output) { output.Use([](RecordFile& file) { file.Close(); }); });

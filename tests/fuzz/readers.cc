@@ -95,14 +95,17 @@ void ReadImage(std::string_view bytes) {
   }
 }
 
+void ReadValues(std::string_view message) {
+  FeatureValues values;
+  if (!ReadFeature(message, &values) || values.type == DT_INVALID) return;
+  Tensor tensor(values.type, Shape({values.size}));
+  values.CopyTo(&tensor, 0);
+}
+
 void ReadExample(std::string_view bytes) {
   const auto feature = [](std::string_view, std::string_view message) {
-    FeatureValues values;
-    ReadFeature(message, &values);
-    VisitList(message, [](std::string_view step) {
-      FeatureValues one;
-      ReadFeature(step, &one);
-    });
+    ReadValues(message);
+    VisitList(message, ReadValues);
   };
   for (int field = 1; field <= 2; ++field) VisitFeatures(bytes, field, feature);
 }

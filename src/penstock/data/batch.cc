@@ -37,7 +37,7 @@ class BatchDataset final : public Dataset {
         if (ended_) break;
         if (!mismatch.ok()) continue;
         try {
-          batch.Add(row);
+          batch.Add(std::move(row));
         } catch (const Error& error) {
           mismatch = error.status();
         }

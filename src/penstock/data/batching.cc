@@ -18,15 +18,15 @@ Shape WithRows(int64_t rows, const Shape& shape) {
 }  // namespace
 
 void BatchBuilder::Grow() {
-  capacity_ = size_ == 0 ? std::min(most_, kFirstCapacity) : std::min(most_, 4 * capacity_);
+  capacity_ = std::min(most_, 4 * capacity_);
   for (size_t i = 0; i < batch_.size(); ++i) {
     Tensor larger(batch_[i].dtype(), WithRows(capacity_, shapes_[i]));
-    CopyElements(batch_[i], 0, size_ * shapes_[i].num_elements(), &larger, 0);
+    MoveElements(&batch_[i], &larger, 0);
     batch_[i] = std::move(larger);
   }
 }
 
-void BatchBuilder::Add(const Element& element) {
+void BatchBuilder::Add(Element&& element) {
   if (size_ == 0) {
     capacity_ = std::min(most_, kFirstCapacity);
     batch_.clear();
@@ -40,7 +40,7 @@ void BatchBuilder::Add(const Element& element) {
   }
   RequireComponents(element, batch_.size());
   for (size_t i = 0; i < batch_.size(); ++i) {
-    const Tensor& t = element[i];
+    Tensor& t = element[i];
     if (t.shape() != shapes_[i] && fused_) {
       throw InvalidArgument("Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: ",
                             t.shape(), ", [batch]: ", shapes_[i]);
@@ -53,7 +53,7 @@ void BatchBuilder::Add(const Element& element) {
       throw InvalidArgument("Cannot batch tensors with different types in component ", i, ": ", batch_[i].dtype(),
                             " and ", t.dtype());
     }
-    CopyElements(t, 0, t.num_elements(), &batch_[i], size_ * t.num_elements());
+    MoveElements(&t, &batch_[i], size_ * t.num_elements());
   }
   ++size_;
 }

@@ -5,13 +5,14 @@
 
 namespace penstock::data {
 
-// Joins elements as they come: each is copied straight to its place in the batch.
+// Joins elements as they come: each goes straight to its place in the batch.
 class BatchBuilder {
  public:
   // `fused`: errors are worded as those of a map that writes into its batch.
   explicit BatchBuilder(int64_t most, bool fused = false) : most_(most), fused_(fused) {}
-  // InvalidArgument if the shapes are not those of the first element.
-  void Add(const Element& element);
+  // Leaves strings that only `element` held empty in it. InvalidArgument if the shapes are not those of the first
+  // element.
+  void Add(Element&& element);
   int64_t size() const { return size_; }
   // The batch of all that was added; the builder is empty again.
   Element Finish();

@@ -126,7 +126,7 @@ class WindowDataset final : public Dataset {
    private:
     static Element Joined(const std::vector<Element>& rows) {
       BatchBuilder batch(static_cast<int64_t>(rows.size()));
-      for (const Element& row : rows) batch.Add(row);
+      for (const Element& row : rows) batch.Add(Element(row));
       return batch.Finish();
     }
     Element AsDatasets(const std::vector<Element>& rows) const {
@@ -226,7 +226,7 @@ class RebatchDataset final : public Dataset {
         Element row;
         for (const Tensor& t : batch_) row.push_back(Row(t, at_));
         ++at_;
-        batch.Add(row);
+        batch.Add(std::move(row));
       }
       if (batch.size() == 0 || (dataset().drop_remainder_ && batch.size() < wanted)) return false;
       *element = batch.Finish();

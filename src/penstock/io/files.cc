@@ -126,9 +126,11 @@ OutputFile::~OutputFile() {
   }
 }
 
+bool OutputFile::Fits(uint64_t bytes) const { return sink_ && bytes <= kBufferSize - buffer_.size(); }
+
 void OutputFile::Append(std::string_view bytes) {
   size_ += bytes.size();
-  if (!sink_ || buffer_.size() + bytes.size() > kBufferSize) WriteOut();
+  if (!Fits(bytes.size())) WriteOut();
   if (bytes.size() <= kBufferSize) {
     buffer_.append(bytes);
   } else {

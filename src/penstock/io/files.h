@@ -48,6 +48,7 @@ class OutputFile {
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   void Append(std::string_view bytes);
+  bool Fits(uint64_t bytes) const;  // whether appending them only fills the buffer
   void Flush();
   uint64_t size() const { return size_; }
   void Commit();  // nothing can be appended after it

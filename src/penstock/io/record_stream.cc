@@ -83,7 +83,14 @@ void RecordFile::Put(std::string_view bytes, bool finish) {
 
 void RecordFile::Write(std::string_view record) {
   if (!file_) throw FailedPrecondition("Writer is closed.");
-  Put(RecordFrame(record), false);
+  const RecordEnds ends(record);
+  Put(ends.header(), false);
+  Put(record, false);
+  Put(ends.footer(), false);
+}
+
+bool RecordFile::Fits(std::string_view record) const {
+  return file_ && compression_ == Compression::kNone && file_->Fits(kRecordHeader + record.size() + kRecordFooter);
 }
 
 void RecordFile::Flush() {

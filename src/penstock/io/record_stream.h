@@ -29,6 +29,7 @@ class RecordFile {
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   void Write(std::string_view record);
+  bool Fits(std::string_view record) const;  // whether writing it only fills a buffer
   void Flush();
   void Close();
 

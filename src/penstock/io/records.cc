@@ -5,15 +5,18 @@
 
 namespace penstock {
 
+RecordEnds::RecordEnds(std::string_view record) {
+  PutFixed32(bytes_, static_cast<uint32_t>(record.size()));
+  PutFixed32(bytes_ + 4, static_cast<uint32_t>(uint64_t{record.size()} >> 32));
+  PutFixed32(bytes_ + 8, MaskCrc32c(Crc32c({bytes_, 8})));
+  PutFixed32(bytes_ + kRecordHeader, MaskCrc32c(Crc32c(record)));
+}
+
 std::string RecordFrame(std::string_view record) {
-  std::string length;
-  AppendFixed32(&length, static_cast<uint32_t>(record.size()));
-  AppendFixed32(&length, static_cast<uint32_t>(uint64_t{record.size()} >> 32));
-  std::string frame = length;
-  frame.reserve(record.size() + 16);
-  AppendFixed32(&frame, MaskCrc32c(Crc32c(length)));
-  frame += record;
-  AppendFixed32(&frame, MaskCrc32c(Crc32c(record)));
+  const RecordEnds ends(record);
+  std::string frame;
+  frame.reserve(kRecordHeader + record.size() + kRecordFooter);
+  frame.append(ends.header()).append(record).append(ends.footer());
   return frame;
 }
 

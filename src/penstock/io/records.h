@@ -10,9 +10,18 @@
 
 namespace penstock {
 
-// A record as it stands in a file: its length and the length's checksum, itself, its checksum.
+// What stands in a file before a record, its length and the length's checksum, and behind it, its checksum.
 constexpr uint64_t kRecordHeader = 12, kRecordFooter = 4;
-std::string RecordFrame(std::string_view record);
+class RecordEnds {
+ public:
+  explicit RecordEnds(std::string_view record);
+  std::string_view header() const { return {bytes_, kRecordHeader}; }
+  std::string_view footer() const { return {bytes_ + kRecordHeader, kRecordFooter}; }
+
+ private:
+  char bytes_[kRecordHeader + kRecordFooter];
+};
+std::string RecordFrame(std::string_view record);  // a record between its ends
 // The reverse, for what begins at `offset` of a file: the length that a header tells; then the record out of itself and
 // its footer. DataLoss: damaged.
 uint64_t RecordLength(std::string_view header, uint64_t offset, std::string_view path);

@@ -115,8 +115,14 @@ bool TakeVarint(std::string_view* in, uint64_t* v) {
   return false;
 }
 
+void PutFixed32(char* out, uint32_t v) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<char>(v >> (8 * i));
+}
+
 void AppendFixed32(std::string* out, uint32_t v) {
-  for (int i = 0; i < 4; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
+  char bytes[4];
+  PutFixed32(bytes, v);
+  out->append(bytes, sizeof(bytes));
 }
 
 uint32_t Fixed32At(const char* p) {

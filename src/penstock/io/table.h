@@ -47,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> ReadTable(const std::string& pa
 // Variable-length integers: seven bits a byte, lowest first.
 void AppendVarint(std::string* out, uint64_t v);
 bool TakeVarint(std::string_view* in, uint64_t* v);
+void PutFixed32(char* out, uint32_t v);
 void AppendFixed32(std::string* out, uint32_t v);
 uint32_t Fixed32At(const char* p);
 

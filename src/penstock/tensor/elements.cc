@@ -32,6 +32,14 @@ void CopyElements(const Tensor& from, int64_t first, int64_t count, Tensor* to, 
   }
 }
 
+void MoveElements(Tensor* from, Tensor* to, int64_t at) {
+  if (from->dtype() == DT_STRING && from->unique()) {
+    std::ranges::move(from->mutable_flat<TString>(), to->mutable_data<TString>() + at);
+  } else {
+    CopyElements(*from, 0, from->num_elements(), to, at);
+  }
+}
+
 std::string PositionText(const Shape& shape, int64_t at) {
   if (shape.rank() == 0) return "";
   std::vector<int64_t> position(shape.rank());

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "penstock/io/event_writer.h"
+#include "penstock/io/record_stream.h"
 #include "penstock/io/slice_table.h"
 #include "penstock/io/snappy.h"
 
@@ -29,6 +30,20 @@ TEST(Records, FrameAndReader) {
   ASSERT_TRUE(reader.Next(&record));
   EXPECT_EQ("", record);
   EXPECT_FALSE(reader.Next(&record));
+}
+
+TEST(Records, AFileIsItsFrames) {
+  const std::string path = Scratch("file"), large(100'000, 'x');
+  RecordFile file(path, Compression::kNone);
+  EXPECT_TRUE(file.Fits("abc"));
+  EXPECT_FALSE(file.Fits(large));  // more than the buffer holds
+  file.Write("abc");
+  file.Write(large);
+  file.Close();
+  EXPECT_FALSE(file.Fits("abc"));
+  EXPECT_THROW(file.Write("abc"), Error);
+  const InputFile written(path);
+  EXPECT_EQ(RecordFrame("abc") + RecordFrame(large), written.Read(0, written.size()));
 }
 
 TEST(Records, ForgedLengthWithAGoodChecksum) {

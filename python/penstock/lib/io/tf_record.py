@@ -78,7 +78,7 @@ class TFRecordWriter:
 
     def write(self, record):
         """Adds a record, which is bytes."""
-        self._file.write(compat.as_bytes(record))
+        self._file.write(record if type(record) is bytes else compat.as_bytes(record))
 
     def flush(self):
         """Writes out what was added."""

@@ -78,7 +78,7 @@ class MapDefun {
       for (int i = 0; i < num_args_; ++i) args.push_back(data::Row(k.input(i), row));
       for (int i = num_args_; i < k.num_inputs(); ++i) args.push_back(k.input(i));
       call->Call(args, k.step().cancellation, k.step().interrupts_seen, &results);
-      batch.Add(results);
+      batch.Add(std::move(results));
     }
     data::SetOutputs(k, batch.Finish());
   }

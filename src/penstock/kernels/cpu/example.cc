@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "penstock/io/table.h"
 
 namespace penstock {
 namespace {
@@ -47,7 +48,13 @@ class WireReader {
   std::string_view bytes() const { return bytes_; }  // of a fixed size, or with a length
 
   bool empty() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }  // what follows
   bool Varint(uint64_t* value) {
+    if (!rest_.empty() && static_cast<uint8_t>(rest_[0]) < 0x80) {  // nearly all
+      *value = static_cast<uint8_t>(rest_[0]);
+      rest_.remove_prefix(1);
+      return true;
+    }
     *value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
       if (rest_.empty()) return false;
@@ -66,58 +73,76 @@ class WireReader {
   bool good_ = true;
 };
 
-float FloatAt(const char* bytes) {
-  uint32_t bits = 0;
-  for (int i = 0; i < 4; ++i) bits |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
-  return std::bit_cast<float>(bits);
-}
+constexpr int kStrings = 1, kFloats = 2, kInts = 3;  // the fields of a Feature, each a list of values
+int ListField(DataType type) { return type == DT_STRING ? kStrings : type == DT_FLOAT ? kFloats : kInts; }
 
-// The values of a BytesList, FloatList or Int64List: field 1, numbers packed or one by one.
-bool ReadList(std::string_view list, FeatureValues* values) {
+// Hands the values of a BytesList, FloatList or Int64List to `take`: field 1, numbers packed or one by one. Floats come
+// as bytes, little-endian, as many as stand together.
+template <class Take>
+bool WalkList(std::string_view list, DataType type, Take&& take) {
   WireReader reader(list);
   while (reader.Next()) {
-    switch (values->type) {
-      case DT_STRING:
-        if (reader.Is(1, kBytes)) values->strings.push_back(reader.bytes());
-        break;
-      case DT_FLOAT: {
-        const std::string_view bytes = reader.bytes();
-        if (!reader.Is(1, kBytes) && !reader.Is(1, kFixed32)) break;
-        if (bytes.size() % 4 != 0) return false;
-        for (size_t i = 0; i < bytes.size(); i += 4) values->floats.push_back(FloatAt(bytes.data() + i));
-        break;
+    if (type == DT_STRING) {
+      if (reader.Is(1, kBytes)) take.String(reader.bytes());
+    } else if (type == DT_FLOAT) {
+      if (!reader.Is(1, kBytes) && !reader.Is(1, kFixed32)) continue;
+      if (reader.bytes().size() % sizeof(float) != 0) return false;
+      take.Floats(reader.bytes());
+    } else if (reader.Is(1, kVarint)) {
+      take.Int(reader.number());
+    } else if (reader.Is(1, kBytes)) {
+      uint64_t number;
+      for (WireReader packed(reader.bytes()); !packed.empty(); take.Int(number)) {
+        if (!packed.Varint(&number)) return false;
       }
-      default:
-        if (reader.Is(1, kVarint)) values->ints.push_back(static_cast<int64_t>(reader.number()));
-        if (reader.Is(1, kBytes)) {
-          uint64_t number;
-          for (WireReader packed(reader.bytes()); !packed.empty();
-               values->ints.push_back(static_cast<int64_t>(number))) {
-            if (!packed.Varint(&number)) return false;
-          }
-        }
     }
   }
   return reader.good();
 }
 
+struct Counter {
+  int64_t n = 0;
+  void String(std::string_view) { ++n; }
+  void Floats(std::string_view bytes) { n += static_cast<int64_t>(bytes.size() / sizeof(float)); }
+  void Int(uint64_t) { ++n; }
+};
+
+struct Copier {
+  Tensor* to;
+  int64_t at;
+  void String(std::string_view s) { to->mutable_data<TString>()[at++] = s; }
+  void Floats(std::string_view bytes) {
+    float* out = to->mutable_data<float>() + at;
+    at += static_cast<int64_t>(bytes.size() / sizeof(float));
+    if constexpr (std::endian::native == std::endian::little) {
+      std::copy_n(bytes.data(), bytes.size(), reinterpret_cast<char*>(out));
+    } else {
+      for (size_t i = 0; i < bytes.size(); i += sizeof(float)) *out++ = std::bit_cast<float>(Fixed32At(&bytes[i]));
+    }
+  }
+  void Int(uint64_t number) { to->mutable_data<int64_t>()[at++] = static_cast<int64_t>(number); }
+};
+
 }  // namespace
 
 void FeatureValues::CopyTo(Tensor* to, int64_t at) const {
-  if (type == DT_INT64) std::copy(ints.begin(), ints.end(), to->mutable_data<int64_t>() + at);
-  if (type == DT_FLOAT) std::copy(floats.begin(), floats.end(), to->mutable_data<float>() + at);
-  if (type == DT_STRING) std::copy(strings.begin(), strings.end(), to->mutable_data<TString>() + at);
+  Copier copier{to, at};
+  for (WireReader reader(lists); reader.Next();) {
+    if (reader.Is(ListField(type), kBytes)) WalkList(reader.bytes(), type, copier);
+  }
 }
 
 bool ReadFeature(std::string_view message, FeatureValues* values) {
-  constexpr DataType kTypes[] = {DT_STRING, DT_FLOAT, DT_INT64};  // the lists' fields are 1, 2, 3
+  constexpr DataType kTypes[] = {DT_STRING, DT_FLOAT, DT_INT64};
   WireReader reader(message);
-  while (reader.Next()) {
-    for (int field = 1; field <= 3; ++field) {
+  for (std::string_view from = message; reader.Next(); from = reader.rest()) {
+    for (int field = kStrings; field <= kInts; ++field) {
       if (!reader.Is(field, kBytes)) continue;
-      if (values->type != kTypes[field - 1]) *values = {};  // the last of a oneof counts
-      values->type = kTypes[field - 1];
-      if (!ReadList(reader.bytes(), values)) return false;
+      const DataType type = kTypes[field - 1];
+      if (values->type != type) *values = {type, 0, from};  // the last of a oneof counts
+      Counter counter;
+      if (!WalkList(reader.bytes(), type, counter)) return false;
+      values->size += counter.n;
     }
   }
   return reader.good();

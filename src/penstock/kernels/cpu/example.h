@@ -3,20 +3,17 @@
 
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "penstock/tensor/tensor.h"
 
 namespace penstock {
 
-// The values of one Feature: of one of three types, or none at all.
+// The values of one Feature: of one of three types, or none at all. They stay in the message until they are copied.
 struct FeatureValues {
   DataType type = DT_INVALID;
-  std::vector<int64_t> ints;
-  std::vector<float> floats;
-  std::vector<std::string_view> strings;  // parts of the message
+  int64_t size = 0;
+  std::string_view lists;  // the part of the message that holds them
 
-  int64_t size() const { return static_cast<int64_t>(ints.size() + floats.size() + strings.size()); }
   // All of them to element `at` of a tensor of that type on.
   void CopyTo(Tensor* to, int64_t at) const;
 };

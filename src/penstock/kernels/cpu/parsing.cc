@@ -160,12 +160,12 @@ std::vector<Rows> ReadRows(const Messages& messages, int field, const Features& 
                      "  Feature is: ", ListName(values.type));
         }
         const int64_t size = feature.form == Form::kDense ? feature.size() : 0;
-        if (feature.variable() && values.size() % size != 0) {
+        if (feature.variable() && values.size % size != 0) {
           throw fail("Number of ", TypeName(feature.type), " values is not a multiple of stride length. Saw ",
-                     values.size(), " values but output shape is: ", feature.shape);
+                     values.size, " values but output shape is: ", feature.shape);
         }
-        if (feature.form == Form::kDense && !feature.variable() && values.size() != size) {
-          throw fail("Number of ", TypeName(feature.type), " values != expected.  Values size: ", values.size(),
+        if (feature.form == Form::kDense && !feature.variable() && values.size != size) {
+          throw fail("Number of ", TypeName(feature.type), " values != expected.  Values size: ", values.size,
                      " but output shape: ", feature.shape);
         }
         rows[entry->second][e] = std::move(values);
@@ -197,10 +197,10 @@ std::vector<ListRows> ReadLists(const Messages& messages, const Features& featur
                                   ".  Data types don't match. Expected type: ", feature.type,
                                   "  Feature is: ", ListName(values.type));
           }
-          if (feature.form == Form::kDense && values.size() != feature.size()) {
+          if (feature.form == Form::kDense && values.size != feature.size()) {
             throw InvalidArgument("Name: ", messages.NameOf(e), ", Key: ", key, ", Index: ", steps.size(),
                                   ".  Number of ", TypeName(feature.type),
-                                  " values != expected.  values size: ", values.size(),
+                                  " values != expected.  values size: ", values.size,
                                   " but output shape: ", feature.shape);
           }
           steps.push_back(std::move(values));
@@ -225,7 +225,7 @@ void PutSparse(KernelContext& k, const Rows& rows, DataType type, bool single, i
                int shape_at) {
   int64_t total = 0, longest = 0;
   for (const Row& row : rows) {
-    const int64_t n = row ? row->size() : 0;
+    const int64_t n = row ? row->size : 0;
     total += n;
     longest = std::max(longest, n);
   }
@@ -235,12 +235,12 @@ void PutSparse(KernelContext& k, const Rows& rows, DataType type, bool single, i
   int64_t at = 0;
   for (size_t e = 0; e < rows.size(); ++e) {
     if (!rows[e]) continue;
-    for (int64_t i = 0; i < rows[e]->size(); ++i) {
+    for (int64_t i = 0; i < rows[e]->size; ++i) {
       if (!single) *index++ = static_cast<int64_t>(e);
       *index++ = i;
     }
     rows[e]->CopyTo(&values, at);
-    at += rows[e]->size();
+    at += rows[e]->size;
   }
   std::vector<int64_t> shape = {longest};
   if (!single) shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
@@ -266,7 +266,7 @@ void PutDense(KernelContext& k, const Feature& feature, const Rows& rows, const 
   const bool variable = feature.variable();
   if (variable) {
     dims[0] = 0;
-    for (const Row& row : rows) dims[0] = std::max(dims[0], row ? row->size() / feature.size() : 0);
+    for (const Row& row : rows) dims[0] = std::max(dims[0], row ? row->size / feature.size() : 0);
   }
   const int64_t size = Shape(dims).num_elements();
   if (!messages.single) dims.insert(dims.begin(), static_cast<int64_t>(rows.size()));
@@ -275,7 +275,7 @@ void PutDense(KernelContext& k, const Feature& feature, const Rows& rows, const 
     const int64_t first = static_cast<int64_t>(e) * size;
     if (rows[e]) {
       rows[e]->CopyTo(&out, first);
-      const int64_t n = rows[e]->size();
+      const int64_t n = rows[e]->size;
       if (variable) FillDefault(&out, first + n, size - n, feature.fallback, true);
       continue;
     }
@@ -306,7 +306,7 @@ Tensor Splits(DataType type, const std::vector<int64_t>& ends, bool none) {
 void PutRagged(KernelContext& k, const Rows& rows, DataType type, bool single, int values_at, int splits_at) {
   std::vector<int64_t> ends;
   int64_t total = 0;
-  for (const Row& row : rows) ends.push_back(total += row ? row->size() : 0);
+  for (const Row& row : rows) ends.push_back(total += row ? row->size : 0);
   Tensor values = NewTensor(type, {total});
   for (size_t e = 0; e < rows.size(); ++e) {
     if (rows[e]) rows[e]->CopyTo(&values, e == 0 ? 0 : ends[e - 1]);
@@ -352,8 +352,8 @@ void PutSparseLists(KernelContext& k, const ListRows& rows, DataType type, bool 
     if (!row) continue;
     steps = std::max(steps, static_cast<int64_t>(row->size()));
     for (const FeatureValues& values : *row) {
-      total += values.size();
-      longest = std::max(longest, values.size());
+      total += values.size;
+      longest = std::max(longest, values.size);
     }
   }
   Tensor indices = NewTensor(DT_INT64, {total, single ? 2 : 3}), all = NewTensor(type, {total});
@@ -363,13 +363,13 @@ void PutSparseLists(KernelContext& k, const ListRows& rows, DataType type, bool 
     if (!rows[e]) continue;
     for (size_t t = 0; t < rows[e]->size(); ++t) {
       const FeatureValues& values = (*rows[e])[t];
-      for (int64_t i = 0; i < values.size(); ++i) {
+      for (int64_t i = 0; i < values.size; ++i) {
         if (!single) *index++ = static_cast<int64_t>(e);
         *index++ = static_cast<int64_t>(t);
         *index++ = i;
       }
       values.CopyTo(&all, at);
-      at += values.size();
+      at += values.size;
     }
   }
   std::vector<int64_t> shape = {steps, longest};
@@ -416,7 +416,7 @@ void PutRaggedLists(KernelContext& k, const ListRows& rows, DataType type, bool 
   int64_t total = 0, steps = 0;
   for (const ListRow& row : rows) {
     if (row) {
-      for (const FeatureValues& values : *row) inner.push_back(total += values.size());
+      for (const FeatureValues& values : *row) inner.push_back(total += values.size);
       steps += static_cast<int64_t>(row->size());
     }
     outer.push_back(steps);
@@ -427,7 +427,7 @@ void PutRaggedLists(KernelContext& k, const ListRows& rows, DataType type, bool 
     if (!row) continue;
     for (const FeatureValues& values : *row) {
       values.CopyTo(&all, at);
-      at += values.size();
+      at += values.size;
     }
   }
   k.SetOutput(values_at, all);

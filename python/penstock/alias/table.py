@@ -2,6 +2,7 @@
 
 # Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
 PACKAGES = {
+    "contrib.graph_editor": "contrib.graph_editor",
     "contrib.nn.python.ops": "contrib.nn",
     "contrib.slim.nets": "contrib.slim.nets",
     "contrib.slim.python.slim.data": "contrib.slim.data",

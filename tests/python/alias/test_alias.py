@@ -287,3 +287,13 @@ def test_the_alias_comes_after_the_module_that_it_stands_for():
     done = run("-c", "import penstock.v1\nimport penstock.as_tensorflow\nimport tensorflow\n"
                      "assert tensorflow is penstock.v1")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_graph_editors_modules():
+    python("""
+import tensorflow.contrib.graph_editor as ge
+from tensorflow.contrib.graph_editor import select, util
+from tensorflow.python.ops import op_selector
+assert ge.sgv is ge.subgraph.make_view and ge.ph is util.make_placeholder_from_dtype_and_shape
+assert op_selector.make_list_of_op is util.make_list_of_op and select.select_ops is ge.select_ops
+""")

@@ -193,9 +193,11 @@ RunOptions ParseRunOptions(std::string_view bytes) {
     options.debug_watches.push_back({watch.node_name(),
                                      watch.output_slot(),
                                      {watch.debug_ops().begin(), watch.debug_ops().end()},
-                                     {watch.debug_urls().begin(), watch.debug_urls().end()}});
+                                     {watch.debug_urls().begin(), watch.debug_urls().end()},
+                                     watch.tolerate_debug_op_creation_failures()});
   }
   options.debug_global_step = proto.debug_options().global_step();
+  options.debug_resets_disk_bytes = proto.debug_options().reset_disk_byte_usage();
   return options;
 }
 

@@ -90,6 +90,7 @@ struct DebugWatch {
   std::string node;
   int slot = 0;
   std::vector<std::string> ops, urls;  // ops as "DebugNumericSummary(mute_if_healthy=true)"
+  bool tolerates_failures = false;     // leaves out ops that cannot be made
 };
 
 struct RunOptions {
@@ -103,6 +104,7 @@ struct RunOptions {
   bool use_run_handler_pool = false;
   std::vector<DebugWatch> debug_watches;
   int64_t debug_global_step = -1;
+  bool debug_resets_disk_bytes = false;
 };
 
 RunOptions ParseRunOptions(std::string_view bytes);

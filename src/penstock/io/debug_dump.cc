@@ -1,7 +1,9 @@
 #include "penstock/io/debug_dump.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "penstock/io/files.h"
 #include "penstock/io/messages.h"
@@ -36,6 +38,37 @@ void Write(const std::string& path, const tensorflow::Event& event) {
   file.Commit();
 }
 
+std::atomic<uint64_t> dumped_bytes{0};
+
+uint64_t DumpedBytesLimit() {
+  static const uint64_t limit = [] {
+    const char* text = std::getenv("TFDBG_DISK_BYTES_LIMIT");
+    int64_t bytes = 0;
+    return text && ParseInt64(text, &bytes) && bytes > 0 ? static_cast<uint64_t>(bytes) : uint64_t{100} << 30;
+  }();
+  return limit;
+}
+
+void TakeBytes(const DebugKey& key, uint64_t bytes) {
+  if (bytes == 0) return;
+  uint64_t used = dumped_bytes.load();
+  do {
+    if (used + bytes >= DumpedBytesLimit()) {
+      throw ResourceExhausted("TensorFlow Debugger has exhausted file-system byte-size allowance (",
+                              DumpedBytesLimit(), "), therefore it cannot dump an additional ", bytes,
+                              " byte(s) of tensor data for the debug tensor ", key.node, ":", key.slot,
+                              ". You may use the environment variable TFDBG_DISK_BYTES_LIMIT to set a higher limit.");
+    }
+  } while (!dumped_bytes.compare_exchange_weak(used, used + bytes));
+}
+
+// PATH_TIME, or PATH_TIME-NUMBER if there is a file of that name.
+std::string FreeName(const std::string& path, int64_t now) {
+  std::string name = StrCat(path, "_", now);
+  for (int i = 1; FileExists(name); ++i) name = StrCat(path, "_", now, "-", i);
+  return name;
+}
+
 std::string JsonList(const std::vector<std::string>& items) {
   std::string list = "[";
   for (const std::string& item : items) list += StrCat(list.size() > 1 ? "," : "", "\"", item, "\"");
@@ -43,6 +76,8 @@ std::string JsonList(const std::vector<std::string>& items) {
 }
 
 }  // namespace
+
+void ResetDumpedBytes() { dumped_bytes = 0; }
 
 void DumpTensor(const DebugKey& key, const Tensor& tensor, const std::vector<std::string>& urls) {
   const int64_t now = NowMicros();
@@ -61,7 +96,9 @@ void DumpTensor(const DebugKey& key, const Tensor& tensor, const std::vector<std
     value->mutable_tensor()->set_dtype(tensorflow::DT_INVALID);
   }
   for (const std::string& url : urls) {
-    Write(StrCat(RootOf(url), "/", DeviceFolder(key.device), "/", key.node, "_", key.slot, "_", key.debug_op, "_", now),
+    TakeBytes(key, tensor.initialized() ? tensor.bytes() : 0);
+    Write(FreeName(StrCat(RootOf(url), "/", DeviceFolder(key.device), "/", key.node, "_", key.slot, "_", key.debug_op),
+                   now),
           event);
   }
 }
@@ -85,7 +122,7 @@ void DumpRun(const DebugRun& run, const std::vector<std::string>& urls) {
   event.set_wall_time(static_cast<double>(now));
   const std::string core_metadata =
       StrCat("{\"global_step\":", run.global_step, ",\"session_run_index\":", run.session_run_index,
-             ",\"executor_step_index\":", run.session_run_index, ",\"input_names\":", JsonList(run.inputs),
+             ",\"executor_step_index\":", run.executor_step_index, ",\"input_names\":", JsonList(run.inputs),
              ",\"output_names\":", JsonList(run.outputs), ",\"target_nodes\":", JsonList(run.targets), "}");
   // The field is deprecated, and it is where readers of dumps look.
 #pragma GCC diagnostic push

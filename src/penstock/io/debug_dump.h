@@ -18,11 +18,14 @@ struct DebugKey {
   std::string debug_op;
 };
 
-// Unimplemented: URLs other than file://. A tensor without a value is dumped as such.
+// Unimplemented: URLs other than file://. A tensor without a value is dumped as such. ResourceExhausted: the values that
+// the process dumped would reach TFDBG_DISK_BYTES_LIMIT bytes (100 GiB).
 void DumpTensor(const DebugKey& key, const Tensor& tensor, const std::vector<std::string>& urls);
+// Counts the bytes of dumped values from 0 again.
+void ResetDumpedBytes();
 void DumpGraph(const std::string& device, const GraphDef& graph, const std::vector<std::string>& urls);
 struct DebugRun {
-  int64_t global_step = -1, session_run_index = 0;
+  int64_t global_step = -1, session_run_index = 0, executor_step_index = 0;
   std::vector<std::string> inputs, outputs, targets;
 };
 void DumpRun(const DebugRun& run, const std::vector<std::string>& urls);

@@ -6,12 +6,14 @@
 
 #include "penstock/graph/graph.h"
 #include "penstock/io/config.h"
+#include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
 
-// Puts a copy and the debug ops behind each watched output that the graph has, with names that no program has.
-// InvalidArgument: no such debug op, or bad attributes for it.
-void InsertDebugNodes(Graph& graph, const std::vector<DebugWatch>& watches);
+// Puts a copy and the debug ops behind each watched output that the graph has, with names that no program has; who reads
+// the output waits for them. A watch of node "*" is for all outputs that no other watch names, if there are others.
+// FailedPrecondition: no such debug op, or bad attributes for it, or a bad slot.
+void InsertDebugNodes(Graph& graph, const std::vector<DebugWatch>& watches, const KernelRegistry& kernels);
 // Each URL of the watches once.
 std::vector<std::string> DebugUrls(const std::vector<DebugWatch>& watches);
 

@@ -216,7 +216,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       ClearInputs(instruction, entries);
       return Finish(task, outputs, fresh, false);
     }
-    Collect(values, &outputs);
+    Collect(instruction, values, &outputs);
     ClearInputs(instruction, entries);
     return Finish(task, outputs, fresh, true);
   }
@@ -279,7 +279,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     if (!state.status.ok()) {
       Fail(AtNode(state.status, *instruction.node));
     } else {
-      Collect(state.values, &outputs);
+      Collect(instruction, state.values, &outputs);
       // A dead value came over: who only waits for it is dead, too.
       if (instruction.flow == Flow::kRecv && outputs[0].token == Token::kDead) state.task.dead = true;
     }
@@ -303,10 +303,12 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     return Status();
   }
 
-  static void Collect(std::vector<Value>& values, std::vector<Entry>* outputs) {
+  // An output without a value is dead, unless the op hands on what holds nothing.
+  static void Collect(const Instruction& instruction, std::vector<Value>& values, std::vector<Entry>* outputs) {
+    const bool hands_on = instruction.flow == Flow::kNone && instruction.node->traits().uninitialized_input;
     for (size_t i = 0; i < values.size(); ++i) {
       Entry& output = (*outputs)[i];
-      output.token = values[i].tensor.initialized() || values[i].ref ? Token::kLive : Token::kDead;
+      output.token = hands_on || values[i].tensor.initialized() || values[i].ref ? Token::kLive : Token::kDead;
       output.value = std::move(values[i]);
     }
   }

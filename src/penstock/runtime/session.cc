@@ -154,8 +154,10 @@ std::unique_ptr<CompiledStep> Session::CompilePruned(std::shared_ptr<Graph> prun
   });
 }
 
-std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature, bool interruptible) {
-  RequireOpen();
+namespace {
+
+// A signature as a key of maps.
+std::vector<int> KeyOf(const Session::Signature& signature) {
   std::vector<int> key;
   const auto add = [&](const std::vector<Endpoint>& endpoints) {
     key.push_back(static_cast<int>(endpoints.size()));
@@ -167,6 +169,14 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
   add(signature.feeds);
   add(signature.fetches);
   for (const Node* target : signature.targets) key.push_back(target->id());
+  return key;
+}
+
+}  // namespace
+
+std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature, bool interruptible) {
+  RequireOpen();
+  const std::vector<int> key = KeyOf(signature);
   {
     std::lock_guard lock(mutex_);
     const auto it = compiled_.find(key);
@@ -185,10 +195,15 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
 std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options,
                                                              bool interruptible) {
   RequireOpen();
+  if (options.debug_resets_disk_bytes) ResetDumpedBytes();
   std::shared_ptr<Graph> pruned;
   DebugRun run;
   run.global_step = options.debug_global_step;
   run.session_run_index = debugged_runs_++;
+  {
+    std::lock_guard lock(mutex_);
+    run.executor_step_index = debugged_steps_[KeyOf(signature)]++;
+  }
   {
     std::lock_guard lock(graph_->mutex());
     pruned = Prune(*graph_, signature);
@@ -196,7 +211,7 @@ std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& si
     for (const Endpoint& fetch : signature.fetches) run.outputs.push_back(fetch.name());
     for (const Node* target : signature.targets) run.targets.push_back(target->name());
   }
-  InsertDebugNodes(*pruned, options.debug_watches);
+  InsertDebugNodes(*pruned, options.debug_watches, *environment_.kernels);
   SessionOptions plain = options_;
   plain.graph.opt_level = -1;
   plain.graph.rewrite.disable_meta_optimizer = true;

@@ -88,6 +88,7 @@ class Session {
 
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> debugged_runs_{0};
+  std::map<std::vector<int>, int64_t> debugged_steps_;  // how often a signature was debugged
   static std::atomic<int64_t> next_step_;
 };
 

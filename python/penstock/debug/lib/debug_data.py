@@ -2,9 +2,11 @@
 import collections
 import json
 import os
+import re
 
 import numpy as np
 
+from penstock.debug.lib import debug_graphs
 from penstock.framework import tensor_util
 from penstock.platform import gfile
 from penstock.proto import event_pb2
@@ -14,7 +16,7 @@ from penstock.util import compat
 
 # Beginnings of names.
 METADATA_FILE_PREFIX, DEVICE_TAG, CORE_METADATA_TAG, GRAPH_FILE_TAG = "_tfdbg_", "device_", "core_metadata_", "graph_"
-FETCHES_INFO_FILE_TAG, FEED_KEYS_INFO_FILE_TAG = "fetches_info_", "feed_keys_info_"
+HASH_TAG, FETCHES_INFO_FILE_TAG, FEED_KEYS_INFO_FILE_TAG = "hash", "fetches_info_", "feed_keys_info_"
 _DEVICE, _GRAPH, _CORE = "_tfdbg_device_", "_tfdbg_graph_", "_tfdbg_core_metadata_"
 
 
@@ -25,7 +27,7 @@ class InconvertibleTensorProto:
         self._proto, self._initialized = tensor_proto, initialized
 
     def __str__(self):
-        return "" if self._initialized else "Uninitialized tensor:\n%s" % self._proto
+        return ("" if self._initialized else "Uninitialized tensor:\n") + str(self._proto)
 
     @property
     def initialized(self):
@@ -41,10 +43,11 @@ def _event(path):
 def load_tensor_from_event(event):
     """The value in an Event: an array, or InconvertibleTensorProto."""
     proto = event.summary.value[0].tensor
-    if proto.dtype == types_pb2.DT_INVALID:
-        return InconvertibleTensorProto(proto, initialized=False)
-    if proto.dtype in (types_pb2.DT_RESOURCE, types_pb2.DT_VARIANT):
-        return InconvertibleTensorProto(proto)
+    elements = np.prod([dim.size for dim in proto.tensor_shape.dim], dtype=np.int64)
+    empty = elements and not any(field.name not in ("dtype", "tensor_shape", "version_number")
+                                 for field, _ in proto.ListFields())
+    if empty or proto.dtype in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE, types_pb2.DT_VARIANT):
+        return InconvertibleTensorProto(proto, initialized=not empty)
     return tensor_util.MakeNdarray(proto)
 
 
@@ -65,33 +68,36 @@ def has_inf_or_nan(datum, tensor):
     return bool(np.any(np.isnan(tensor)) or np.any(np.isinf(tensor)))
 
 
+def extract_core_metadata_from_event_proto(event):
+    """What an Event says of a run: steps, names of feeds, fetches and targets."""
+    return _Metadata(**json.loads(event.log_message.message))
+
+
 def device_name_to_device_path(device_name):
     """The folder of a device's dumps."""
-    return _DEVICE + device_name.replace(":", "_").replace("/", ",")
+    return _DEVICE + compat.as_text(device_name).replace(":", "_").replace("/", ",")
 
 
 def device_path_to_device_name(device_dir):
-    """The device whose dumps a folder holds; "" if it is no such folder."""
+    """The device whose dumps a folder holds."""
     parts = os.path.basename(device_dir)[len(_DEVICE):].split(",")
-    return "/".join(":".join(part.rsplit("_", 2) if part.startswith("device_") else part.rsplit("_", 1))
-                    for part in parts)
+    return "/".join(part.replace("device_", "device:").replace("_", ":", 1) for part in parts)
 
 
 class DebugTensorDatum:
-    """One dumped value."""
+    """One dumped value. ValueError if its path is not DEVICE/NODE_OUTPUT_OP_TIME."""
 
     def __init__(self, dump_root, debug_dump_rel_path):
-        device, _, rest = debug_dump_rel_path.partition(os.sep)
-        if not device.startswith(_DEVICE):
-            device, rest = "", debug_dump_rel_path
-        parts = rest.rsplit("_", 3)
-        if len(parts) != 4 or not parts[1].isdigit() or not parts[3].isdigit():
+        device, _, rest = os.path.normpath(debug_dump_rel_path).partition(os.sep)
+        parts = (rest or device).rsplit("_", 3)
+        if len(parts) != 4:
             raise ValueError("Dump file path does not conform to the naming pattern: %s" %
                              os.path.basename(debug_dump_rel_path))
-        name, slot, debug_op, timestamp = parts
+        self._node, slot, self._op, self._extended_timestamp = parts
+        self._device, self._slot = device_path_to_device_name(device), int(slot)
+        # A dash and a number tell dumps of one microsecond apart.
+        self._timestamp, self._number = map(int, (self._extended_timestamp.split("-") + ["0"])[:2])
         self._path = os.path.join(dump_root, debug_dump_rel_path)
-        self._device, self._node, self._slot = device_path_to_device_name(device), name, int(slot)
-        self._op, self._timestamp = debug_op, int(timestamp)
         self._size = gfile.Stat(self._path).length if gfile.Exists(self._path) else None
 
     def __str__(self):
@@ -105,6 +111,8 @@ class DebugTensorDatum:
         return load_tensor_from_event_file(self._path)
 
     timestamp = property(lambda self: self._timestamp, doc="Microseconds since 1970.")
+    extended_timestamp = property(lambda self: self._extended_timestamp,
+                                  doc="The time as text, with a number behind it where several would be the same.")
     debug_op = property(lambda self: self._op, doc="The debug op.")
     device_name = property(lambda self: self._device, doc="The device that it was on.")
     node_name = property(lambda self: self._node, doc="The node that gave it.")
@@ -113,6 +121,11 @@ class DebugTensorDatum:
     watch_key = property(lambda self: "%s:%s" % (self.tensor_name, self._op), doc="node:output:debug op")
     file_path = property(lambda self: self._path, doc="Where it stands.")
     dump_size_bytes = property(lambda self: self._size, doc="Bytes of the file.")
+
+
+def _order(datum):
+    """Outputs of one node, dumped in one microsecond, stand in the order of their numbers."""
+    return datum.timestamp, datum._number, datum.node_name, datum.output_slot
 
 
 class WatchKeyDoesNotExistInDebugDumpDirError(ValueError):
@@ -124,61 +137,82 @@ _Metadata = collections.namedtuple("CoreMetadata", ["global_step", "session_run_
 
 
 class DebugDumpDir:
-    """All that a debugged run dumped into a directory."""
+    """All that a debugged run dumped into a directory.
+
+    partition_graphs: the devices' graphs, where the directory has none. validate: ValueError if what was dumped is not
+    in the graphs, or came before what it was computed of. IOError if there is no such directory.
+    """
 
     def __init__(self, dump_root, partition_graphs=None, validate=True):
         if not gfile.IsDirectory(dump_root):
             raise IOError("Dump root directory %s does not exist" % dump_root)
         self._root = dump_root
-        self._data, self._graphs, self._metadata = collections.OrderedDict(), {}, []
+        self._data, self._graphs, self._metadata = {}, {}, []
         self._python_graph = None
         self._run_info = {FETCHES_INFO_FILE_TAG: [], FEED_KEYS_INFO_FILE_TAG: []}
         for name in sorted(gfile.ListDirectory(dump_root)):
             if name.startswith(_CORE):
-                message = _event(os.path.join(dump_root, name)).log_message.message
-                self._metadata.append(_Metadata(**json.loads(message)))
+                self._metadata.append(extract_core_metadata_from_event_proto(_event(os.path.join(dump_root, name))))
             elif name.startswith(_DEVICE):
-                self._load_device(name)
+                self._load_device(name, partition_graphs or ())
             for tag, texts in self._run_info.items():
                 if name.startswith(METADATA_FILE_PREFIX + tag):
                     texts.append(_event(os.path.join(dump_root, name)).log_message.message)
-        if partition_graphs:
-            self._graphs = {_device_of(graph) or device: graph
-                            for graph, device in zip(partition_graphs, self._data or [""])}
-        self._nodes = {device: {node.name: node for node in graph.node if not _is_debugging(node)}
-                       for device, graph in self._graphs.items()}
+        self._watches = {}  # by device and node: what was dumped, in order
+        for device, data in self._data.items():
+            for datum in data:
+                self._watches.setdefault(device, {}).setdefault(datum.node_name, []).append(datum)
         if validate:
-            self._validate()
+            for device in self._graphs:
+                self._validate(device)
         every = [datum.timestamp for data in self._data.values() for datum in data]
         self._t0 = min(every) if every else None
 
-    def _load_device(self, folder):
-        root = os.path.join(self._root, folder)
-        data = []
+    def _load_device(self, folder, partition_graphs):
+        root, device = os.path.join(self._root, folder), device_path_to_device_name(folder)
+        data, graph = [], None
         for place, _, files in gfile.Walk(root):
             for name in files:
                 if name.startswith(_GRAPH):
                     graph = graph_pb2.GraphDef.FromString(_event(os.path.join(place, name)).graph_def)
-                    self._graphs[device_path_to_device_name(folder)] = graph
                 elif not name.startswith(METADATA_FILE_PREFIX):
                     relative = os.path.relpath(os.path.join(place, name), self._root)
                     data.append(DebugTensorDatum(self._root, relative))
-        # Outputs of one node, dumped in one microsecond, stand in the order of their numbers.
-        data.sort(key=lambda datum: (datum.timestamp, datum.node_name, datum.output_slot))
-        self._data[device_path_to_device_name(folder)] = data
+        self._data[device] = sorted(data, key=_order)
+        if graph is None:
+            graph = next((g for g in partition_graphs if any(node.device == device for node in g.node)), None)
+        if graph is not None:
+            self._graphs[device] = debug_graphs.DebugGraph(graph, device_name=device)
 
-    def _validate(self):
-        for device, nodes in self._nodes.items():
-            for datum in self._data.get(device, ()):
-                if datum.node_name not in nodes:
-                    raise ValueError("Node name '%s' is not found in partition graphs of device %s." %
-                                     (datum.node_name, device))
+    def _validate(self, device):
+        graph, watches = self._graphs[device], self._watches.get(device, {})
+        data = self._data[device]
+        for datum in data:
+            if datum.node_name not in graph.node_inputs:
+                raise ValueError("Node name '%s' is not found in partition graphs of device %s." %
+                                 (datum.node_name, device))
+        dumped = {(datum.node_name, datum.output_slot) for datum in data}
+        pending = {}  # by node: what was dumped of its inputs, until that has come
+        for node, inputs in graph.node_inputs.items():
+            if node in watches:
+                pending[node] = {(debug_graphs.get_node_name(i), debug_graphs.get_output_slot(i)) for i in inputs
+                                 if graph.node_op_types.get(i) not in ("Enter", "NextIteration")} & dumped
+        by_time = collections.defaultdict(set)
+        for datum in data:
+            by_time[datum.timestamp].add((datum.node_name, datum.output_slot))
+        for datum in data:
+            missing = pending[datum.node_name] - by_time[datum.timestamp]
+            if missing:
+                raise ValueError("Causality violated in timing relations of debug dumps: %s (%d): these input(s) are "
+                                 "not satisfied: %r" % (datum.node_name, datum.timestamp, sorted(missing)))
+            came = (datum.node_name, datum.output_slot)
+            for reader in graph.node_recipients[datum.node_name]:
+                if came in pending.get(reader, ()):
+                    pending[reader] = set() if graph.node_op_types[reader] == "Merge" else pending[reader] - {came}
 
     @property
     def core_metadata(self):
-        """What is known of the run (of several: a list); names of its feeds, fetches and targets among it."""
-        if not self._metadata:
-            return None
+        """What is known of the run (of several, or none: a list); names of its feeds, fetches and targets among it."""
         return self._metadata[0] if len(self._metadata) == 1 else self._metadata
 
     @property
@@ -196,8 +230,9 @@ class DebugDumpDir:
     @property
     def dumped_tensor_data(self):
         """All values, by time."""
-        return sorted((datum for data in self._data.values() for datum in data),
-                      key=lambda datum: (datum.timestamp, datum.node_name, datum.output_slot))
+        if len(self._data) == 1:
+            return next(iter(self._data.values()))
+        return sorted((datum for data in self._data.values() for datum in data), key=_order)
 
     t0 = property(lambda self: self._t0, doc="The time of the first value in microseconds since 1970.")
     size = property(lambda self: sum(map(len, self._data.values())), doc="The number of values.")
@@ -212,93 +247,143 @@ class DebugDumpDir:
         """Names of devices."""
         return list(self._data)
 
+    def loaded_partition_graphs(self):
+        """Whether there are graphs."""
+        return bool(self._graphs)
+
+    def _require_graphs(self, what="No partition graphs have been loaded."):
+        if not self._graphs:
+            raise LookupError(what)
+
     def partition_graphs(self):
         """Each device's graph, with the debugger's nodes."""
-        if not self._graphs:
-            raise LookupError("No partition graphs have been loaded.")
-        return list(self._graphs.values())
+        self._require_graphs()
+        return [graph.debug_graph_def for graph in self._graphs.values()]
 
     def reconstructed_non_debug_partition_graphs(self):
         """{device: its graph without the debugger's nodes}."""
-        return {device: graph_pb2.GraphDef(node=list(nodes.values())) for device, nodes in self._nodes.items()}
+        self._require_graphs()
+        return {device: graph.non_debug_graph_def for device, graph in self._graphs.items()}
 
-    def _node(self, node_name, device_name=None):
-        if not self._nodes:
-            raise LookupError("No partition graphs have been loaded.")
-        name = node_name.split(":")[0]
-        found = [nodes[name] for device, nodes in self._nodes.items()
-                 if name in nodes and device_name in (None, device)]
-        if not found:
-            raise ValueError("Node '%s' does not exist in partition graphs%s." %
-                             (name, " of device " + device_name if device_name else ""))
-        return found[0]
+    def _device_of(self, node_name, device_name=None):
+        """The device that is named, or the only one that has the node. ValueError if there is not one."""
+        if device_name is not None:
+            return device_name
+        devices = [device for device, graph in self._graphs.items() if node_name in graph.node_op_types]
+        if not devices:
+            raise ValueError("None of the %d device(s) has a node named '%s'." % (len(self._data), node_name))
+        if len(devices) > 1:
+            raise ValueError("There are multiple (%d) devices with nodes named '%s' but device_name is not specified." %
+                             (len(devices), node_name))
+        return devices[0]
+
+    def _graph_of(self, node_name, device_name, what):
+        self._require_graphs(what + " are not loaded from partition graphs yet.")
+        return self._graphs[self._device_of(node_name, device_name)]
 
     def nodes(self, device_name=None):
-        """Names of all nodes."""
-        if not self._nodes:
-            raise LookupError("No partition graphs have been loaded.")
-        if device_name is not None and device_name not in self._nodes:
+        """Names of all nodes. ValueError for an unknown device."""
+        self._require_graphs()
+        if device_name is not None and device_name not in self._graphs:
             raise ValueError("Invalid device name: %s" % device_name)
-        return [name for device, nodes in self._nodes.items() if device_name in (None, device) for name in nodes]
+        return [name for device, graph in self._graphs.items() if device_name in (None, device)
+                for name in graph.node_inputs]
 
     def node_exists(self, node_name, device_name=None):
-        """Whether there is a node of that name."""
-        return node_name in self.nodes(device_name)
+        """Whether there is a node of that name. ValueError for an unknown device."""
+        self._require_graphs("Nodes have not been loaded from partition graphs yet.")
+        if device_name is not None and device_name not in self._graphs:
+            raise ValueError("The specified device_name '%s' cannot be found." % device_name)
+        return any(node_name in graph.node_inputs for device, graph in self._graphs.items()
+                   if device_name in (None, device))
 
     def node_device(self, node_name):
         """The device (or devices) of a node."""
-        devices = [device for device, nodes in self._nodes.items() if node_name.split(":")[0] in nodes]
+        self._require_graphs("Node devices are not loaded from partition graphs yet.")
+        devices = set().union(*[graph.node_devices.get(node_name, ()) for graph in self._graphs.values()])
         if not devices:
             raise ValueError("Node '%s' does not exist in partition graphs." % node_name)
-        return devices[0] if len(devices) == 1 else devices
+        return devices.pop() if len(devices) == 1 else list(devices)
 
     def node_op_type(self, node_name, device_name=None):
         """The op of a node."""
-        return self._node(node_name, device_name).op
+        return self._graph_of(node_name, device_name, "Node op types").node_op_types[node_name]
 
     def node_attributes(self, node_name, device_name=None):
         """The attributes of a node."""
-        return self._node(node_name, device_name).attr
+        self._require_graphs()
+        return self._graphs[self._device_of(node_name, device_name)].node_attributes[node_name]
 
     def node_inputs(self, node_name, is_control=False, device_name=None):
         """Tensors (or nodes) that a node reads (or waits for)."""
-        inputs = self._node(node_name, device_name).input
-        if is_control:
-            return [i[1:] for i in inputs if i.startswith("^")]
-        return [i[:-2] if i.endswith(":0") else i for i in inputs if not i.startswith("^")]
+        graph = self._graph_of(node_name, device_name, "Node inputs")
+        return (graph.node_ctrl_inputs if is_control else graph.node_inputs)[node_name]
 
     def node_recipients(self, node_name, is_control=False, device_name=None):
         """Nodes that read (or wait for) a node."""
-        name = self._node(node_name, device_name).name
-        return [other for other in self.nodes(device_name)
-                if name in [i.split(":")[0] for i in self.node_inputs(other, is_control)]]
+        graph = self._graph_of(node_name, device_name, "Node recipients")
+        return (graph.node_ctrl_recipients if is_control else graph.node_recipients)[node_name]
+
+    def _tracer(self, graph, include_control, include_reversed_ref, destination=None):
+        lists = [graph.node_inputs]
+        if include_control:
+            lists.append(graph.node_ctrl_inputs)
+        if include_reversed_ref:
+            lists.append(graph.node_reversed_ref_inputs)
+        merges = [node for node, op in graph.node_op_types.items() if op == "Merge"]
+        return debug_graphs.DFSGraphTracer(lists, skip_node_names=merges, destination_node_name=destination)
 
     def transitive_inputs(self, node_name, include_control=True, include_reversed_ref=False, device_name=None):
-        """All nodes that a node depends on."""
-        del include_reversed_ref
-        seen, waiting = [], [self._node(node_name, device_name).name]
-        while waiting:
-            name = waiting.pop()
-            inputs = self.node_inputs(name) + (self.node_inputs(name, True) if include_control else [])
-            for source in (i.split(":")[0] for i in inputs):
-                if source not in seen and self.node_exists(source):
-                    seen.append(source)
-                    waiting.append(source)
-        return seen
+        """All that a node depends on, but for what is behind a Merge; depth first."""
+        graph = self._graph_of(node_name, device_name, "Node inputs")
+        tracer = self._tracer(graph, include_control, include_reversed_ref)
+        tracer.trace(node_name)
+        return tracer.inputs()
+
+    def find_some_path(self, src_node_name, dst_node_name, include_control=True, include_reversed_ref=False,
+                       device_name=None):
+        """The names from one node to another that depends on it, both included; None if it does not.
+
+        ValueError if they are on different devices.
+        """
+        devices = [self._device_of(name, device_name) for name in (src_node_name, dst_node_name)]
+        if devices[0] != devices[1]:
+            raise ValueError("Source (%s) and destination (%s) are not on the same device: %s vs. %s" %
+                             (src_node_name, dst_node_name, *devices))
+        tracer = self._tracer(self._graphs[devices[0]], include_control, include_reversed_ref, src_node_name)
+        try:
+            tracer.trace(dst_node_name)
+            return None
+        except debug_graphs.GraphTracingReachedDestination:
+            path, depths = [], [0] + tracer.depth_list()
+            for name, depth in zip(reversed([dst_node_name] + tracer.inputs()), reversed(depths)):
+                if depth == depths[-1] - len(path):
+                    path.append(name)
+            return path
 
     def debug_watch_keys(self, node_name, device_name=None):
-        """Keys under which a node's values were dumped."""
-        return sorted({datum.watch_key for datum in self.dumped_tensor_data
-                       if datum.node_name == node_name and device_name in (None, datum.device_name)})
+        """Keys under which a node's values were dumped; none for an unknown node."""
+        try:
+            device = self._device_of(node_name, device_name)
+        except ValueError:
+            return []
+        return list(dict.fromkeys(datum.watch_key for datum in self._watches.get(device, {}).get(node_name, ())))
 
     def watch_key_to_data(self, debug_watch_key, device_name=None):
-        """The values dumped under a key, by time."""
-        return [datum for datum in self.dumped_tensor_data
-                if datum.watch_key == debug_watch_key and device_name in (None, datum.device_name)]
+        """The values dumped under a key, by time. ValueError if several devices have some and none is named."""
+        if device_name is not None and device_name not in self._data:
+            raise ValueError("There is no device named '%s' consisting of debug watch keys." % device_name)
+        node = debug_watch_key.split(":")[0]
+        found = [[datum for datum in watches.get(node, ()) if datum.watch_key == debug_watch_key]
+                 for device, watches in self._watches.items() if device_name in (None, device)]
+        found = [data for data in found if data]
+        if len(found) > 1:
+            raise ValueError("The debug watch key '%s' exists on multiple (%d) devices, but device name is not "
+                             "specified." % (debug_watch_key, len(found)))
+        return found[0] if found else []
 
     def find(self, predicate, first_n=0, device_name=None, exclude_node_names=None):
         """The values for which predicate(datum, value) holds, the first `first_n` (0: all), by time."""
-        import re
         excluded = re.compile(exclude_node_names) if exclude_node_names else None
         found = []
         for datum in self.dumped_tensor_data:
@@ -311,8 +396,11 @@ class DebugDumpDir:
         return found
 
     def _of_key(self, node_name, output_slot, debug_op, device_name):
+        """The values of an output, by time; WatchKeyDoesNotExistInDebugDumpDirError without any."""
         key = "%s:%d:%s" % (node_name, output_slot, debug_op)
-        data = self.watch_key_to_data(key, device_name)
+        data = []
+        if device_name is None or device_name in self._data:
+            data = self.watch_key_to_data(key, device_name)
         if not data:
             raise WatchKeyDoesNotExistInDebugDumpDirError(
                 'Watch key "%s" does not exist in the debug dump of device %s' % (key, device_name))
@@ -335,16 +423,11 @@ class DebugDumpDir:
         return [datum.dump_size_bytes for datum in self._of_key(node_name, output_slot, debug_op, device_name)]
 
     def node_traceback(self, element_name):
-        """The Python lines that made a node."""
+        """The Python lines that made a node. LookupError without the Python graph, KeyError for other nodes."""
         if self._python_graph is None:
             raise LookupError("Python graph is not available for traceback lookup")
-        name = compat.as_str(element_name).split(":")[0]
-        return self._python_graph.get_operation_by_name(name).traceback
-
-
-def _is_debugging(node):
-    return node.name.startswith("__copy_") or node.name.startswith("__dbg_")
-
-
-def _device_of(graph):
-    return next((node.device for node in graph.node if node.device), None)
+        name = debug_graphs.get_node_name(compat.as_str(element_name))
+        try:
+            return self._python_graph.get_operation_by_name(name).traceback
+        except (KeyError, ValueError):
+            raise KeyError('Cannot find node "%s" in Python graph' % name) from None

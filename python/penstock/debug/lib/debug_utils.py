@@ -8,7 +8,7 @@ def _listed(value):
 
 def add_debug_tensor_watch(run_options, node_name, output_slot=0, debug_ops="DebugIdentity", debug_urls=None,
                            tolerate_debug_op_creation_failures=False, global_step=-1):
-    """Adds one tensor to what is watched; slot -1 is all outputs, node "*" all nodes."""
+    """Adds one tensor to what is watched; node "*" with slot -1 stands for all that no other watch names."""
     run_options.debug_options.global_step = global_step
     run_options.debug_options.debug_tensor_watch_opts.add(
         node_name=node_name, output_slot=output_slot, debug_ops=_listed(debug_ops), debug_urls=_listed(debug_urls),
@@ -42,6 +42,9 @@ def watch_graph(run_options, graph, debug_ops="DebugIdentity", debug_urls=None, 
 
     _watch(run_options, graph, wanted, debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step,
            reset_disk_byte_usage)
+    if not any(tests):  # what is not in the Python graph too
+        add_debug_tensor_watch(run_options, "*", -1, debug_ops, debug_urls, tolerate_debug_op_creation_failures,
+                               global_step)
 
 
 def watch_graph_with_blacklists(run_options, graph, debug_ops="DebugIdentity", debug_urls=None,

@@ -1,4 +1,4 @@
-"""A session that dumps every run into a directory."""
+"""A session whose runs are dumped."""
 import itertools
 import os
 import time
@@ -8,11 +8,10 @@ from penstock.debug.wrappers import framework
 from penstock.platform import gfile
 from penstock.proto import event_pb2
 
-
 _counter = itertools.count()
 
 
-def new_run_directory(root, fetches, feed_dict):
+def _new_run_directory(root, fetches, feed_dict):
     """A new directory run_TIME_NUMBER for one run, with what it was asked for (DebugDumpDir.run_fetches_info)."""
     directory = os.path.join(root, "run_%d_%d" % (int(time.time() * 1e6), next(_counter)))
     gfile.MkDir(directory)
@@ -25,17 +24,17 @@ def new_run_directory(root, fetches, feed_dict):
     return directory
 
 
-class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
+class DumpingDebugWrapperSession(framework.NonInteractiveDebugWrapperSession):
     """Each run is dumped into a directory run_TIME_NUMBER of its own below `session_root`, for DebugDumpDir.
 
-    watch_fn(fetches, feeds): WatchOptions, or a tuple of their first fields: debug ops, expression for node names,
-    for types.
+    ValueError if `session_root` is a file, or a directory that is not empty.
     """
 
     def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None,
                  log_usage=True):
         del log_usage
-        super().__init__(sess, thread_name_filter, bool(pass_through_operrors))
+        super().__init__(sess, watch_fn=watch_fn, thread_name_filter=thread_name_filter,
+                         pass_through_operrors=pass_through_operrors)
         session_root = os.path.expanduser(session_root)
         if gfile.Exists(session_root):
             if not gfile.IsDirectory(session_root):
@@ -44,12 +43,8 @@ class DumpingDebugWrapperSession(framework.BaseDebugWrapperSession):
                 raise ValueError("session_root path points to a non-empty directory: %s" % session_root)
         else:
             gfile.MakeDirs(session_root)
-        if watch_fn is not None and not callable(watch_fn):
-            raise TypeError("watch_fn is not callable")
-        self._session_root, self._watch_fn = session_root, watch_fn
+        self._session_root = session_root
 
-    def _debugged_run(self, fetches, feed_dict, options, run_metadata):
-        watch = framework.watch_of(self._watch_fn, fetches, feed_dict)
-        url = "file://" + new_run_directory(self._session_root, fetches, feed_dict)
-        return self._sess.run(fetches, feed_dict=feed_dict, run_metadata=run_metadata,
-                              options=framework.watched_options(options, self.graph, url, watch))
+    def prepare_run_debug_urls(self, fetches, feed_dict):
+        """The URL of a new directory."""
+        return ["file://" + _new_run_directory(self._session_root, fetches, feed_dict)]

@@ -121,6 +121,12 @@ void BindGraph(nb::module_& m) {
       .def("op", [](const PyGraph& g, int id) { return g.At(id)->op_name(); })
       .def("device", [](const PyGraph& g, int id) { return g.At(id)->device(); })
       .def("set_device", [](PyGraph& g, int id, const std::string& device) { g.At(id)->set_device(device); })
+      .def("colocation_groups",
+           [](const PyGraph& g, int id) {
+             nb::list out;
+             for (const std::string& name : g.At(id)->ColocationGroups()) out.append(ToBytes("loc:@" + name));
+             return out;
+           })
       .def("inputs",
            [](const PyGraph& g, int id) {
              nb::list out;

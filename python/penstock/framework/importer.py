@@ -123,8 +123,8 @@ def _finish_new_operations(graph):
     for an operation that is colocated with another."""
     colocated = []
     for op in graph._add_new_operations(compute_devices=False):
-        groups = [g[5:].decode() for g in op.colocation_groups() if g != b"loc:@" + op.name.encode()]
-        if groups:
+        groups = [g[5:].decode() for g in graph._core.colocation_groups(op._node)]
+        if groups and groups != [op.name]:
             op._set_device("")
             colocated.append((op, groups))
         elif graph._device_function_stack:

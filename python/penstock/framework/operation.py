@@ -122,14 +122,7 @@ class Operation:
 
     def colocation_groups(self):
         """The names (bytes) of the groups of operations that share its device."""
-        try:
-            groups = self.get_attr("_class")
-        except ValueError:
-            groups = []
-        if not isinstance(groups, list) or not all(isinstance(g, bytes) for g in groups):
-            raise ValueError(f"Operation '{self._name}' has an attribute _class that is no list of strings: {groups!r}")
-        groups = [g for g in groups if g.startswith(b"loc:@")]
-        return groups or [compat.as_bytes("loc:@" + self._name)]
+        return self._graph._core.colocation_groups(self._node) or [compat.as_bytes("loc:@" + self._name)]
 
     @property
     def node_def(self):

@@ -400,7 +400,8 @@ class Layer(trackable.Trackable):
         shapes = None
         if all(hasattr(x, "shape") for x in flat):
             shapes = nest.map_structure(lambda x: x.shape, inputs)
-        with ops.init_scope() if ops.get_default_graph().building_function else contextlib.nullcontext():
+        lifted = self._keras_style and ops.executing_eagerly_outside_functions()
+        with ops.init_scope() if lifted else contextlib.nullcontext():
             self.build(shapes)
         self.built = True
 

@@ -104,7 +104,12 @@ class Lowering {
   }
   Endpoint Bool(Endpoint value) { return value.type() == DT_BOOL ? value : Endpoint{Add("ToBool", {value}), 0}; }
 
-  FunctionBody Body(int i) const { return InstantiateCallee(functions_[i], graph_.library()); }
+  // What others go on naming stays whole: a gradient that Python knows may read any of it.
+  FunctionBody Body(int i) const {
+    FunctionBody body = InstantiateCallee(functions_[i], graph_.library());
+    if (!in_place_) KeepNeeded(body);
+    return body;
+  }
 
   // The body of functions_[i] with these arguments; `pivot` says when it runs.
   Results Inline(int i, const std::vector<Endpoint>& args, Node* pivot) { return Inline(i, Body(i), args, pivot); }
@@ -561,6 +566,41 @@ void LowerAll(Graph& graph, std::vector<Lowering::Added> todo, bool only_needed)
 }
 
 }  // namespace
+
+void KeepNeeded(const FunctionBody& body) {
+  Graph& graph = *body.graph;
+  std::vector<Node*> stack = body.control_rets;
+  stack.insert(stack.end(), body.rets.begin(), body.rets.end());
+  const std::vector<Node*> nodes = graph.Nodes();
+  std::ranges::copy_if(nodes, std::back_inserter(stack), [](const Node* node) {
+    return node->traits().flow == Flow::kArg || node->traits().stateful;
+  });
+  std::set<const Node*> needed;
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    if (!needed.insert(node).second) continue;
+    for (const Endpoint& input : node->inputs()) stack.push_back(input.node);
+    stack.insert(stack.end(), node->control_inputs().begin(), node->control_inputs().end());
+  }
+  std::vector<Node*> unneeded;
+  std::ranges::copy_if(nodes, std::back_inserter(unneeded), [&](const Node* node) { return !needed.contains(node); });
+  for (Node* node : unneeded) {  // loops are cycles
+    if (node->traits().flow == Flow::kMerge) {
+      for (int i = 1; i < node->num_inputs(); ++i) graph.UpdateInput(node, i, node->input(0));
+    }
+  }
+  std::ranges::reverse(unneeded);  // consumers first
+  while (!unneeded.empty()) {
+    const size_t before = unneeded.size();
+    std::erase_if(unneeded, [&](Node* node) {
+      if (!node->consumers().empty()) return false;
+      graph.RemoveNode(node);
+      return true;
+    });
+    if (unneeded.size() == before) return;
+  }
+}
 
 void LowerControlFlow(Graph& graph, bool only_needed) {
   std::vector<Lowering::Added> todo;

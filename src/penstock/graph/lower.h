@@ -28,5 +28,7 @@ void InlineCalls(Graph& graph);
 // What is called by this name: a function of the library, the gradient of one ("SymbolicGradient" with attribute f), or
 // an op with its attributes, its control flow lowered. NotFound: there is nothing of this name.
 FunctionBody InstantiateCallee(const FuncRef& callee, const FunctionLibraryPtr& library);
+// Removes what neither a result nor an effect of the body needs; arguments stay.
+void KeepNeeded(const FunctionBody& body);
 
 }  // namespace penstock

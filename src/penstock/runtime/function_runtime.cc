@@ -243,6 +243,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& func
   FuncRef plain = function;
   plain.attrs.Erase(kTargetDeviceAttr);
   FunctionBody body = InstantiateCallee(plain, library);
+  KeepNeeded(body);
   if (const AttrValue* target = function.attrs.Find(kTargetDeviceAttr)) {
     for (Node* node : body.graph->Nodes()) {
       if (node->device().empty()) node->set_device(*target->If<std::string>());

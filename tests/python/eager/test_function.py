@@ -697,3 +697,35 @@ def test_types_that_programs_ask_for():
     assert isinstance(trace, kinds.ConcreteFunction)
     assert isinstance(trace, kinds.Callable) and isinstance(f, kinds.Callable)
     assert tf.Tensor in kinds.TensorLike.__args__ and int in kinds.TensorLike.__args__
+
+
+def test_only_what_is_needed_of_a_body_runs():
+    log = tf.Variable(0)
+
+    @tf.function
+    def f(x, n):
+        tf.gather(x, [5])  # out of range, but nobody asks for it
+        tf.while_loop(lambda i: i < n, lambda i: (i + tf.gather(x, [7])[0],), (0,))
+        tf.cond(n > 0, lambda: log.assign_add(n), lambda: log.assign(0))
+        return x * 2
+
+    assert f(tf.constant([1, 2]), tf.constant(3)).numpy().tolist() == [2, 4] and log.numpy() == 3
+    with tf.Graph().as_default(), v1.Session() as sess:
+        @tf.function
+        def g(x):
+            tf.gather(x, [5])
+            return x + 1
+        assert sess.run(g(tf.constant([1]))).tolist() == [2]
+
+
+def test_layers_of_version_one_share_variables_within_a_function():
+    made = []
+
+    @tf.function
+    def f(x):
+        if not made:
+            made.extend([v1.layers.Dense(1, name="same"), v1.layers.Dense(1, name="same", _reuse=True)])
+        return made[0](x) - made[1](x)
+
+    assert f(tf.ones([2, 3])).numpy().tolist() == [[0.0], [0.0]]
+    assert made[0].kernel is made[1].kernel and made[0].bias is made[1].bias

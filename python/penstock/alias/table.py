@@ -90,7 +90,7 @@ MODULES = {
     "python.ops.while_loop": "ops.control_flow_ops",
     "python.platform.flags": "platform.flags",
     "python.platform.logging": "platform.tf_logging",
-    "python.pywrap_tensorflow": "alias.pywrap_tensorflow",
+    "python.pywrap_tensorflow": "pywrap_tensorflow",
     "python.trackable.autotrackable": "training.tracking.tracking",
     "python.trackable.base": "training.tracking.base",
     "python.trackable.data_structures": "training.tracking.data_structures",

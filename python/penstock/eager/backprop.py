@@ -5,12 +5,16 @@ import operator
 import threading
 
 from penstock import _core
+from penstock import pywrap_tensorflow as pywrap
 from penstock.eager import graph_tape
 from penstock.eager.graph import from_core, to_core
 from penstock.framework import conversion
+from penstock.framework import dtypes
+from penstock.framework import errors
 from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework import ops
+from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 from penstock.util import nest
@@ -385,3 +389,34 @@ def aggregate_indexed_slices_gradients(grads):
     grads = math_slices._as_indexed_slices_list(grads)
     return indexed_slices.IndexedSlices(array_ops.concat([g.values for g in grads], axis=0),
                                         array_ops.concat([g.indices for g in grads], axis=0), grads[0].dense_shape)
+
+
+_ATTR_KINDS = {"string": pywrap.TF_ATTR_STRING, "int": pywrap.TF_ATTR_INT, "float": pywrap.TF_ATTR_FLOAT,
+               "bool": pywrap.TF_ATTR_BOOL, "type": pywrap.TF_ATTR_TYPE, "shape": pywrap.TF_ATTR_SHAPE,
+               "tensor": pywrap.TF_ATTR_TENSOR, "func": pywrap.TF_ATTR_FUNC}
+
+
+def op_attr_type(op_type, attr_name):
+    """The kind of an op's attribute (`TF_ATTR_INT`, ...), in a list if it is a list of them.
+
+    NotFoundError: there is no such op. InvalidArgumentError: it has no such attribute.
+    """
+    definition = _core.op_def(op_type)
+    if definition is None:
+        raise errors.NotFoundError(None, None, f"Op type not registered '{op_type}'")
+    kinds = {attr.name: attr.type for attr in definition.attrs}
+    if attr_name not in kinds:
+        raise errors.InvalidArgumentError(None, None, f"Attribute '{attr_name}' does not exist for this operation")
+    kind = kinds[attr_name]
+    return [_ATTR_KINDS[kind[5:-1]]] if kind.startswith("list(") else _ATTR_KINDS[kind]
+
+
+def make_attr(attr_type, value):
+    """An attribute's value as Operation.get_attr would give it, of a value that op functions take."""
+    if isinstance(attr_type, list):
+        return [make_attr(attr_type[0], each) for each in value]
+    if attr_type == pywrap.TF_ATTR_TYPE:
+        return dtypes.as_dtype(value)
+    if attr_type == pywrap.TF_ATTR_SHAPE:
+        return tensor_shape.as_shape(value).as_proto()
+    return value

@@ -10,6 +10,7 @@ from penstock.ops import math_ops
 from penstock.ops import nn_ops
 from penstock.ops import random_ops
 from penstock.ops.rnn_cell_impl import LSTMStateTuple, RNNCell, assert_like_rnncell
+from penstock.util import function_config
 from penstock.util import nest
 
 
@@ -57,6 +58,15 @@ class _Wrapper(RNNCell):
         raise NotImplementedError
 
 
+def _with_function(config, keys, argument, custom_objects):
+    """A configuration with the function that three of its keys describe as the constructor's argument."""
+    if keys[0] not in config:
+        return config
+    config = dict(config)
+    described = [config.pop(key, None) for key in keys]
+    return {**config, argument: function_config.load(*described, custom_objects)}
+
+
 def _keeps_memory(substate):
     """The default filter: the memory of an LSTM is not dropped, nor is what is in a TensorArray."""
     if isinstance(substate, LSTMStateTuple):
@@ -92,10 +102,20 @@ class DropoutWrapper(_Wrapper):
             self._make_noise(dtype)
 
     def get_config(self):
-        return {**super().get_config(), "input_keep_prob": self._input_keep_prob,
-                "output_keep_prob": self._output_keep_prob, "state_keep_prob": self._state_keep_prob,
-                "variational_recurrent": self._variational_recurrent, "input_size": self._input_size,
-                "seed": self._seed}
+        config = {**super().get_config(), "input_keep_prob": self._input_keep_prob,
+                  "output_keep_prob": self._output_keep_prob, "state_keep_prob": self._state_keep_prob,
+                  "variational_recurrent": self._variational_recurrent, "input_size": self._input_size,
+                  "seed": self._seed}
+        if self._dropout_state_filter is not _keeps_memory:
+            config.update(zip(self._FUNCTION, function_config.dump(self._dropout_state_filter)))
+        return config
+
+    _FUNCTION = ("dropout_fn", "dropout_fn_type", "dropout_fn_module")
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, cls._FUNCTION, "dropout_state_filter_visitor",
+                                                  custom_objects), custom_objects)
 
     def _make_noise(self, dtype):
         if dtype is None:
@@ -182,6 +202,18 @@ class ResidualWrapper(_Wrapper):
     def __init__(self, cell, residual_fn=None, **kwargs):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
+
+    def get_config(self):
+        config = super().get_config()
+        if self._residual_fn is not None:
+            config.update(zip(self._FUNCTION, function_config.dump(self._residual_fn)))
+        return config
+
+    _FUNCTION = ("residual_fn", "residual_fn_type", "residule_fn_module")  # as TensorFlow spells them
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, cls._FUNCTION, "residual_fn", custom_objects), custom_objects)
 
     def _call_wrapped_cell(self, inputs, state, cell_call_fn, **kwargs):
         outputs, new_state = cell_call_fn(inputs, state, **kwargs)

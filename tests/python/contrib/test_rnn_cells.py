@@ -270,3 +270,23 @@ def test_batch_sizes():
     assert isinstance(R.best_effort_input_batch_size([tf.placeholder(tf.float32, [3, None])]), tf.Tensor)
     with pytest.raises(ValueError, match="rank at least 2"):
         R.best_effort_input_batch_size([tf.ones([3])])
+
+
+def test_configurations_hold_the_functions_of_wrappers():
+    cells = tf.nn.rnn_cell
+    cell, factor = cells.LSTMCell(3), 4
+    for function in (lambda i, o, scale=3: i * scale + o, lambda i, o: i * factor + o):
+        wrapper = cells.ResidualWrapper(cell, residual_fn=function)
+        config = wrapper.get_config()
+        assert config["residual_fn_type"] == "lambda" and config["residule_fn_module"] == __name__
+        again = cells.ResidualWrapper.from_config({**config, "cell": cell})
+        assert again._residual_fn(2, 1) == function(2, 1)
+    assert "residual_fn" not in cells.ResidualWrapper(cell).get_config()
+    config = cells.DropoutWrapper(cell, dropout_state_filter_visitor=lambda state: state == "kept").get_config()
+    again = cells.DropoutWrapper.from_config({**config, "cell": cell})
+    assert again._dropout_state_filter("kept") and not again._dropout_state_filter("other")
+    assert "dropout_fn" not in cells.DropoutWrapper(cell).get_config()
+    named = cells.ResidualWrapper(cell, residual_fn=max).get_config()
+    assert named["residual_fn"] == "max" and named["residual_fn_type"] == "function"
+    with pytest.raises(ValueError, match="Unknown function in wrapper: max"):
+        cells.ResidualWrapper.from_config({**named, "cell": cell, "residule_fn_module": None})

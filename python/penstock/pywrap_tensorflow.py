@@ -1,0 +1,14 @@
+"""What programs take from TensorFlow's C++ library by its own name: readers, writers and kinds of attributes."""
+from penstock.framework.dtypes import bfloat16
+from penstock.summaries.writer.events_writer import EventsWriter as EventsWriter
+from penstock.training.py_checkpoint_reader import CheckpointReader as CheckpointReader
+from penstock.training.py_checkpoint_reader import NewCheckpointReader as NewCheckpointReader
+
+# Kinds of attributes, as the C API numbers them.
+(TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE, TF_ATTR_SHAPE, TF_ATTR_TENSOR,
+ TF_ATTR_PLACEHOLDER, TF_ATTR_FUNC) = range(9)
+
+
+def TF_bfloat16_type():  # noqa: N802
+    """NumPy's type of bfloat16 values."""
+    return bfloat16.as_numpy_dtype

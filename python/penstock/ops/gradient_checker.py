@@ -89,7 +89,7 @@ def _jacobians(x, x_shape, dx, y, y_shape, dy, x_init_value, delta, feeds):
     else:
         assert list(x_shape) == list(x_init_value.shape), (
             f"x_shape = {x_shape}, init_data shape = {list(x_init_value.shape)}")
-        x_data = np.ascontiguousarray(x_init_value)
+        x_data = np.array(x_init_value, order="C")
     theoretical = _theoretical(x, x_shape, x_data, dy, y_shape, dx, feeds)
     return theoretical, _numeric(x, x_shape, x_data, y, y_shape, delta, feeds)
 

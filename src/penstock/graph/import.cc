@@ -276,6 +276,7 @@ class Importer {
     }
     CheckAttrs(def, &spec.attrs);
     MoveColocation(def, &spec.attrs);
+    ForgetOldScalar(def, &spec.attrs);
     const AttrValue* shapes_attr = spec.attrs.Find("_output_shapes");
     const AttrValue shapes = shapes_attr ? *shapes_attr : AttrValue();
     spec.attrs.Erase("_output_shapes");
@@ -307,6 +308,15 @@ class Importer {
       if (value && !op->FindAttr(attr.name) && attr.has_default() && *value == attr.default_value)
         attrs->Erase(attr.name);
     }
+  }
+
+  // Old graphs say of a placeholder of any shape what later ones say of a scalar.
+  void ForgetOldScalar(const NodeDef& def, AttrMap* attrs) const {
+    constexpr int kLastAmbiguous = 21;  // version of the graph
+    if (def.op != "Placeholder" || def_.versions.producer > kLastAmbiguous) return;
+    const AttrValue* value = attrs->Find("shape");
+    const auto* shape = value ? value->If<PartialShape>() : nullptr;
+    if (shape && shape->known_rank() && shape->rank() == 0) attrs->Set("shape", PartialShape());
   }
 
   // Names of colocated nodes follow the nodes.

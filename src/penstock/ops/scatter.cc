@@ -1,6 +1,6 @@
 // Updates of parts of variables: by rows (Scatter...) and by vectors of indices (ScatterNd...).
-#include "penstock/op/shape_inference.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {
@@ -22,23 +22,8 @@ void RowsShape(ShapeContext& c) {
 
 void SlicesShape(ShapeContext& c) {
   const PartialShape var = VariableOf(c);
-  const PartialShape &indices = c.in(1), &updates = c.in(2);
   if (c.num_outputs() > 0) c.out(0, var);
-  if (indices.known_rank() && indices.rank() == 0) throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
-  if (!var.known_rank() || !indices.known_rank() || !updates.known_rank()) return;
-  const int64_t depth = indices[indices.rank() - 1];
-  if (depth < 0) return;
-  const int outer = indices.rank() - 1;
-  if (depth > var.rank()) {
-    throw InvalidArgument("The inner ", depth, " dimensions of indices index into a tensor of rank ", var.rank(),
-                          ": indices shape: ", indices, ", params shape: ", var);
-  }
-  const PartialShape wanted = shapes::Concatenate(shapes::Subshape(indices, 0, outer),
-                                                  shapes::Subshape(var, static_cast<int>(depth), var.rank()));
-  if (!wanted.IsCompatibleWith(updates)) {
-    throw InvalidArgument("Dimensions [", 0, ",", outer, ") of indices[shape=", indices, "] must match dimensions [0,",
-                          outer, ") of updates[shape=", updates, "], and the rest those of the variable, ", var);
-  }
+  shapes::CheckScatter(var, c.in(1), c.in(2), "input");
 }
 
 }  // namespace

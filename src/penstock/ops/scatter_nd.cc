@@ -5,41 +5,10 @@ namespace penstock {
 
 namespace {
 
-// indices [..., depth] and updates [..., inner] must fit a target of shape `shape`.
-void CheckScatter(const PartialShape& shape, const PartialShape& indices, const PartialShape& updates,
-                  std::string_view source) {
-  if (shape.known_rank() && shape.num_elements() == 0 && indices.num_elements() > 0 && updates.num_elements() > 0) {
-    throw InvalidArgument("Indices and updates specified for empty output shape");
-  }
-  if (!indices.known_rank() || !updates.known_rank()) return;
-  if (indices.rank() < 1) throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
-  const int outer = indices.rank() - 1;
-  const int64_t depth = indices[outer];
-  if (updates.rank() < outer) {
-    throw InvalidArgument("The outer ", outer, " dimensions of indices.shape=", indices, " must match the outer ",
-                          outer, " dimensions of updates.shape=", updates);
-  }
-  if (!shapes::Subshape(indices, 0, outer).IsCompatibleWith(shapes::Subshape(updates, 0, outer))) {
-    throw InvalidArgument("The outer ", outer, " dimensions of indices.shape=", indices, " must match the outer ",
-                          outer, " dimensions of updates.shape=", updates);
-  }
-  if (depth < 0 || !shape.known_rank()) return;
-  if (depth > shape.rank()) {
-    throw InvalidArgument("The innermost dimension of indices is larger than the rank of the output: indices shape ",
-                          indices, ", updates shape ", updates, ", output shape ", shape);
-  }
-  const int d = static_cast<int>(depth), inner = shape.rank() - d;
-  const PartialShape have = shapes::Subshape(updates, outer, updates.rank());
-  if (!shapes::Subshape(shape, d, shape.rank()).IsCompatibleWith(have)) {
-    throw InvalidArgument("The inner ", inner, " dimensions of ", source, ".shape=", shape, " must match the inner ",
-                          updates.rank() - outer, " dimensions of updates.shape=", updates);
-  }
-}
-
 void TensorScatterShape(ShapeContext& c) {
   c.WithRankAtLeast(0, 1);
   c.WithRankAtLeast(1, 1);
-  CheckScatter(c.in(0), c.in(1), c.in(2), "input");
+  shapes::CheckScatter(c.in(0), c.in(1), c.in(2), "input");
   c.out(0, c.in(0));
 }
 
@@ -76,7 +45,7 @@ void RegisterScatterNdOps(OpRegistry& ops) {
         c.WithRankAtLeast(1, 1);
         c.WithRank(2, 1);
         const PartialShape shape = c.in_as_shape(2);
-        CheckScatter(shape, c.in(0), c.in(1), "output");
+        shapes::CheckScatter(shape, c.in(0), c.in(1), "output");
         c.out(0, shape);
       })
       .Gradient([](GradContext& g) {

@@ -180,6 +180,27 @@ void RequireSparse(ShapeContext& c, int at) {
   if (indices.known_rank() && shape.known_rank()) ShapeContext::MergeDim(indices[1], shape[0]);
 }
 
+void CheckScatter(const PartialShape& shape, const PartialShape& indices, const PartialShape& updates,
+                  std::string_view target) {
+  if (shape.known_rank() && shape.num_elements() == 0 && indices.num_elements() > 0 && updates.num_elements() > 0) {
+    throw InvalidArgument("Indices and updates specified for empty output shape");
+  }
+  if (indices.known_rank() && indices.rank() < 1) throw InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  if (!indices.known_rank() || !updates.known_rank()) return;
+  const int outer = indices.rank() - 1;
+  if (updates.rank() < outer || !Subshape(indices, 0, outer).IsCompatibleWith(Subshape(updates, 0, outer))) {
+    throw InvalidArgument("The outer ", outer, " dimensions of indices.shape=", indices, " must match the outer ",
+                          outer, " dimensions of updates.shape=", updates);
+  }
+  const int64_t depth = indices[outer];
+  if (depth < 0 || !shape.known_rank() || depth > shape.rank()) return;
+  const int d = static_cast<int>(depth), inner = shape.rank() - d;
+  if (!Subshape(shape, d, shape.rank()).IsCompatibleWith(Subshape(updates, outer, updates.rank()))) {
+    throw InvalidArgument("The inner ", inner, " dimensions of ", target, ".shape=", shape, " must match the inner ",
+                          updates.rank() - outer, " dimensions of updates.shape=", updates);
+  }
+}
+
 }  // namespace penstock::shapes
 
 namespace penstock {

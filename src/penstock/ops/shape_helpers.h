@@ -36,6 +36,10 @@ void Reduction(ShapeContext& c);
 void UnsortedSegment(ShapeContext& c);
 // Inputs at, at + 1, at + 2 may be indices, values and shape of a sparse tensor. InvalidArgument if not.
 void RequireSparse(ShapeContext& c, int at);
+// InvalidArgument unless updates [..., inner] at indices [..., depth] fit a target of shape `shape`, which messages
+// call `target`. Depths beyond its rank are left to whoever runs it.
+void CheckScatter(const PartialShape& shape, const PartialShape& indices, const PartialShape& updates,
+                  std::string_view target);
 
 }  // namespace penstock::shapes
 

@@ -13,7 +13,9 @@ PartialShape Element(ShapeContext& c, int i = 0) {
 
 // An element_shape input: -1 is any shape.
 PartialShape ShapeInput(ShapeContext& c, int i) {
-  return c.in(i).known_rank() && c.in(i).rank() == 0 ? PartialShape() : c.in_as_shape(i);
+  const Tensor* value = c.in_value(i);
+  const bool scalar = value ? value->rank() == 0 : c.in(i).known_rank() && c.in(i).rank() == 0;
+  return scalar ? PartialShape() : c.in_as_shape(i);
 }
 
 void ListOf(ShapeContext& c, const PartialShape& element) {

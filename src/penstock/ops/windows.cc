@@ -108,8 +108,7 @@ void PoolOf(ShapeContext& c, const DataFormat& format, const PartialShape& x, co
   for (int d = 0; d < format.rank(); ++d) {
     const int64_t in = x.known_rank() ? x[d] : -1;
     if (d == 0 || d == format.channel()) {
-      // Windows over channels: only whole ones.
-      y.set_dim(d, d == 0 ? in : size[d] == 1 ? in : WindowsAlong(in, size[d], 1, strides[d], "VALID"));
+      y.set_dim(d, d == 0 || size[d] == 1 ? in : WindowsAlong(in, size[d], 1, strides[d], padding));
     } else {
       if (size[d] <= 0)
         throw InvalidArgument("Sliding window ksize for dimension ", d, " must be positive, but got ", size[d]);

@@ -201,3 +201,29 @@ def test_a_variable_given_to_a_custom_gradient_is_an_argument():
     with tf.GradientTape() as tape:
         y = square(v)
     assert float(tape.gradient(y, v)) == 7.0
+
+
+def test_attributes_are_made_as_the_op_has_them():
+    from penstock import pywrap_tensorflow as pywrap
+    from penstock.eager import backprop
+    assert backprop.op_attr_type("Add", "T") == pywrap.TF_ATTR_TYPE == 4
+    assert backprop.op_attr_type("MaxPool", "ksize") == [pywrap.TF_ATTR_INT]
+    assert backprop.make_attr([pywrap.TF_ATTR_TYPE], [1, tf.int32]) == [tf.float32, tf.int32]
+    assert backprop.make_attr(pywrap.TF_ATTR_SHAPE, [None, 2]) == tf.TensorShape([None, 2]).as_proto()
+    assert backprop.make_attr(pywrap.TF_ATTR_INT, 3) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'x' does not exist"):
+        backprop.op_attr_type("Add", "x")
+    with pytest.raises(tf.errors.NotFoundError, match="Addition"):
+        backprop.op_attr_type("Addition", "T")
+
+
+@pytest.mark.parametrize("use_pfor", [True, False])
+def test_batch_jacobian_of_empty_rows(use_pfor):
+    def f(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x ** 2
+        return tape.batch_jacobian(y, x, experimental_use_pfor=use_pfor)
+
+    for function in (f, tf.function(f)):
+        assert function(tf.zeros([1, 0])).shape == [1, 0, 0]

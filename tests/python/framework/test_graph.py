@@ -329,3 +329,17 @@ def test_imported_operations_lie_where_their_group_does():
         with ops.Graph().as_default():
             b, a = importer.import_graph_def(graph_def, return_elements=["B", "A"], name="")
             assert (a.device, b.device) == (expected, expected) and b.colocation_groups() == [b"loc:@A"]
+
+
+def test_scalar_placeholders_of_old_graphs_take_any_shape():
+    import penstock.v1 as tf
+    with tf.Graph().as_default() as graph:
+        tf.placeholder(tf.float32, [], name="x") + 1.0
+    for producer, shape in ((21, None), (22, [])):
+        graph_def = graph.as_graph_def()
+        graph_def.versions.producer = producer
+        with tf.Graph().as_default(), tf.Session() as sess:
+            x, y = tf.import_graph_def(graph_def, return_elements=["x:0", "add:0"])
+            assert x.shape.ndims is None if shape is None else x.shape.as_list() == shape
+            if shape is None:
+                assert sess.run(y, {x: [1.0, 2.0]}).tolist() == [2.0, 3.0]

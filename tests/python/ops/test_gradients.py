@@ -229,3 +229,9 @@ def test_gradients_inside_of_functions(session):
     def through_randomness():
         return tf.gradients(noisy * 2.0, x1)[0]
     assert session.run(through_randomness()) == 2.0  # what does not depend on x1 is captured as it is
+
+
+def test_error_of_a_scalar_with_an_initial_value():
+    with tf.Session():
+        x = tf.constant(0.3, tf.float64)
+        assert tf.test.compute_gradient_error(x, [], tf.sin(x), [], x_init_value=np.asarray(0.3)) < 1e-6

@@ -300,3 +300,11 @@ def test_the_gradient_of_max_pooling_goes_to_the_first_largest(size, stride, pad
         r, s = max(window, key=lambda at: x_value[b, at[0], at[1], c])
         wanted[b, r, s, c] += dy_value[b, i, j, c]
     np.testing.assert_allclose(got, wanted, atol=1e-5)
+
+
+def test_pools_that_are_not_supported_say_so():
+    x = np.ones((1, 2, 2, 3), np.float32)
+    with pytest.raises(tf.errors.UnimplementedError, match="exactly one of pooling across depth"):
+        run(lambda: tf.nn.max_pool(x, [1, 2, 1, 2], [1, 1, 1, 1], "SAME"))
+    with pytest.raises(tf.errors.UnimplementedError, match="not yet supported on the batch"):  # before it is fed
+        run(lambda: tf.nn.avg_pool(tf.placeholder(tf.float32), [1, 1, 1, 1], [2, 1, 1, 1], "SAME"))

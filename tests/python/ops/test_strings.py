@@ -230,6 +230,8 @@ def test_unicode_encode_and_transcode():
     transcode = tf.strings.unicode_transcode
     assert run(transcode(["é".encode("latin1")], "ISO-8859-1", "UTF-8")).tolist() == ["é".encode()]
     assert run(transcode(["aé"], "UTF-8", "UTF-32-BE")).tolist() == ["aé".encode("utf-32-be")]
+    for name in ("shift_jis", "euc_kr", "gb18030", "big5"):
+        assert run(transcode(["術".encode(name)], name, "UTF-8")).tolist() == ["術".encode()]
 
 
 def test_unicode_script():

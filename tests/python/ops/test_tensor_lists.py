@@ -125,3 +125,21 @@ def test_the_gradient_of_a_list_that_grows():
                                            resize_if_index_out_of_bounds=True)
     gradient, = tf.gradients(list_ops.tensor_list_stack(handle, tf.float32) * [1.0, 2.0, 3.0, 4.0], x)
     assert run(gradient).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_gradients_of_elements_of_different_shapes():
+    x, y = tf.constant([[4.0, 5.0]]), tf.constant(3.0)
+    filled = list_ops.tensor_list_reserve(None, 3, tf.float32)
+    for i, value in enumerate([x, y]):
+        filled = list_ops.tensor_list_set_item(filled, i, value)
+    read = [list_ops.tensor_list_get_item(filled, i, tf.float32) for i in range(2)]
+    slopes = run(tf.gradients(read, [x, y], [np.float32([[2, 3]]), np.float32(-2)]))
+    assert slopes[0].tolist() == [[2, 3]] and slopes[1] == -2
+
+    pushed = list_ops.empty_tensor_list(None, tf.float32)
+    for value in (x, y):
+        pushed = list_ops.tensor_list_push_back(pushed, value)
+    pushed, last = list_ops.tensor_list_pop_back(pushed, tf.float32)
+    _, first = list_ops.tensor_list_pop_back(pushed, tf.float32)
+    slopes = run(tf.gradients(2 * tf.reduce_sum(first) + 3 * last, [x, y]))
+    assert slopes[0].tolist() == [[2, 2]] and slopes[1] == 3

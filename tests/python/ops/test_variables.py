@@ -195,3 +195,17 @@ def test_many_updates_of_the_same_rows_are_made_in_order(width):
         session.run(tf.global_variables_initializer())
         np.testing.assert_array_equal(session.run(tf.scatter_add(v, rows, updates)), added)
         np.testing.assert_array_equal(session.run(tf.scatter_div(w, rows, np.float32(1.5))), divided)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_scattered_updates_that_do_not_fit(resource):
+    v = tf.Variable(tf.zeros([2, 2, 2]), use_resource=resource)
+    with pytest.raises(ValueError, match=r"The outer 2 dimensions of indices\.shape=\[3,2,2\] must match the outer 2 "
+                                         r"dimensions of updates\.shape=\[2,2,2\]"):
+        tf.scatter_nd_update(v, np.zeros([3, 2, 2], np.int32), np.zeros([2, 2, 2], np.float32))
+    with pytest.raises(ValueError, match=r"The inner 2 dimensions of input\.shape=\[2,2,2\] must match the inner 0 "
+                                         r"dimensions of updates\.shape=\[2,2\]"):
+        tf.scatter_nd_update(v, np.zeros([2, 2, 1], np.int32), np.zeros([2, 2], np.float32))
+    scalar = tf.Variable(0.0, use_resource=resource)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Output must be at least 1-D"):
+        run(tf.scatter_nd_update(scalar, [[0]], [0.22]))

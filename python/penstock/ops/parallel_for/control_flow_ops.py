@@ -39,7 +39,7 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
             return (i + 1, *written)
 
     iters = ops.convert_to_tensor(iters, dtype="int32")
-    arrays = tuple(tensor_array_ops.TensorArray(t, size=iters, infer_shape=False) for t in types)
+    arrays = tuple(tensor_array_ops.TensorArray(t, size=iters) for t in types)
     loop = while_loop(lambda i, *_: i < iters, body, (0, *arrays), parallel_iterations=parallel_iterations or 10)
     count = tensor_util.constant_value(iters)
     results = []

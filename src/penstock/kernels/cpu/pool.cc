@@ -15,28 +15,32 @@ bool Is3D(const NodeView& node) { return node.op().name.find("3D") != std::strin
 class PoolKernel {
  public:
   explicit PoolKernel(const NodeView& node)
-      : attrs_(node, Is3D(node) ? 3 : 2), inputs_(node.op().InputIndex("ksize")) {}
+      : attrs_(node, Is3D(node) ? 3 : 2), inputs_(node.op().InputIndex("ksize")) {
+    if (inputs_ < 0) Check(attrs_);
+  }
 
  protected:
   // The attributes; of a second version with the inputs `ksize` and `strides` put in.
   WindowAttrs Attrs(KernelContext& k) const {
+    if (inputs_ < 0) return attrs_;
     WindowAttrs attrs = attrs_;
-    if (inputs_ >= 0) {
-      attrs.ksize = k.Ints(inputs_);
-      attrs.strides = k.Ints(inputs_ + 1);
-      k.Require(attrs.ksize.size() == 4, "Sliding window ksize field must specify 4 dimensions");
-      k.Require(attrs.strides.size() == 4, "Sliding window stride field must specify 4 dimensions");
-    }
+    attrs.ksize = k.Ints(inputs_);
+    attrs.strides = k.Ints(inputs_ + 1);
+    k.Require(attrs.ksize.size() == 4, "Sliding window ksize field must specify 4 dimensions");
+    k.Require(attrs.strides.size() == 4, "Sliding window stride field must specify 4 dimensions");
+    Check(attrs);
+    return attrs;
+  }
+  static void Check(const WindowAttrs& attrs) {
     if (attrs.ksize[0] != 1 || attrs.strides[0] != 1) {
       throw Unimplemented("Pooling is not yet supported on the batch dimension.");
     }
     for (int d = 0; d < attrs.format.rank(); ++d) {
-      k.Require(attrs.ksize[d] > 0, "Sliding window ksize for dimension ", d, " must be positive, but got ",
-                attrs.ksize[d]);
-      k.Require(attrs.strides[d] > 0, "Sliding window stride for dimension ", d, " must be positive, but got ",
-                attrs.strides[d]);
+      KernelContext::Require(attrs.ksize[d] > 0, "Sliding window ksize for dimension ", d,
+                             " must be positive, but got ", attrs.ksize[d]);
+      KernelContext::Require(attrs.strides[d] > 0, "Sliding window stride for dimension ", d,
+                             " must be positive, but got ", attrs.strides[d]);
     }
-    return attrs;
   }
   static Windows WindowsOf(const WindowAttrs& attrs, const Shape& input) {
     KernelContext::Require(input.rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(),

@@ -55,6 +55,7 @@ Places Slices(KernelContext& k, const Shape& var) {
   const Tensor &indices = k.input(1), &updates = k.input(2);
   k.Require(indices.rank() >= 1, "Indices shape must have rank at least one. Found:", indices.shape());
   const int64_t depth = indices.dim(indices.rank() - 1);
+  k.Require(var.rank() >= 1, "Output must be at least 1-D, got shape: ", var);
   k.Require(depth <= var.rank(), "The inner ", depth, " dimensions of indices must index into params, which has shape ",
             var);
   Shape outer = indices.shape();

@@ -188,7 +188,12 @@ class IconvDecoder : public TextDecoder {
  private:
   class Converter {
    public:
-    explicit Converter(const std::string& name) : converter_(iconv_open("UTF-32LE", name.c_str())) {}
+    explicit Converter(const std::string& name) : converter_(iconv_open("UTF-32LE", name.c_str())) {
+      if (open()) return;
+      std::string dashed = name;  // "euc_kr" is EUC-KR
+      std::ranges::replace(dashed, '_', '-');
+      converter_ = iconv_open("UTF-32LE", dashed.c_str());
+    }
     ~Converter() {
       if (open()) iconv_close(converter_);
     }

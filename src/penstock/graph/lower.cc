@@ -572,9 +572,8 @@ void KeepNeeded(const FunctionBody& body) {
   std::vector<Node*> stack = body.control_rets;
   stack.insert(stack.end(), body.rets.begin(), body.rets.end());
   const std::vector<Node*> nodes = graph.Nodes();
-  std::ranges::copy_if(nodes, std::back_inserter(stack), [](const Node* node) {
-    return node->traits().flow == Flow::kArg || node->traits().stateful;
-  });
+  std::ranges::copy_if(nodes, std::back_inserter(stack),
+                       [](const Node* node) { return node->traits().flow == Flow::kArg || node->traits().stateful; });
   std::set<const Node*> needed;
   while (!stack.empty()) {
     Node* node = stack.back();

@@ -14,8 +14,7 @@ bool Is3D(const NodeView& node) { return node.op().name.find("3D") != std::strin
 
 class PoolKernel {
  public:
-  explicit PoolKernel(const NodeView& node)
-      : attrs_(node, Is3D(node) ? 3 : 2), inputs_(node.op().InputIndex("ksize")) {
+  explicit PoolKernel(const NodeView& node) : attrs_(node, Is3D(node) ? 3 : 2), inputs_(node.op().InputIndex("ksize")) {
     if (inputs_ < 0) Check(attrs_);
   }
 

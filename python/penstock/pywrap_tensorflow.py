@@ -1,12 +1,11 @@
 """What programs take from TensorFlow's C++ library by its own name: readers, writers and kinds of attributes."""
+from penstock.framework.attr_values import (TF_ATTR_BOOL, TF_ATTR_FLOAT, TF_ATTR_FUNC, TF_ATTR_INT,  # noqa: F401
+                                            TF_ATTR_PLACEHOLDER, TF_ATTR_SHAPE, TF_ATTR_STRING, TF_ATTR_TENSOR,
+                                            TF_ATTR_TYPE)
 from penstock.framework.dtypes import bfloat16
 from penstock.summaries.writer.events_writer import EventsWriter as EventsWriter
 from penstock.training.py_checkpoint_reader import CheckpointReader as CheckpointReader
 from penstock.training.py_checkpoint_reader import NewCheckpointReader as NewCheckpointReader
-
-# Kinds of attributes, as the C API numbers them.
-(TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE, TF_ATTR_SHAPE, TF_ATTR_TENSOR,
- TF_ATTR_PLACEHOLDER, TF_ATTR_FUNC) = range(9)
 
 
 def TF_bfloat16_type():  # noqa: N802

@@ -5,9 +5,9 @@ import operator
 import threading
 
 from penstock import _core
-from penstock import pywrap_tensorflow as pywrap
 from penstock.eager import graph_tape
 from penstock.eager.graph import from_core, to_core
+from penstock.framework import attr_values
 from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import errors
@@ -391,9 +391,9 @@ def aggregate_indexed_slices_gradients(grads):
                                         array_ops.concat([g.indices for g in grads], axis=0), grads[0].dense_shape)
 
 
-_ATTR_KINDS = {"string": pywrap.TF_ATTR_STRING, "int": pywrap.TF_ATTR_INT, "float": pywrap.TF_ATTR_FLOAT,
-               "bool": pywrap.TF_ATTR_BOOL, "type": pywrap.TF_ATTR_TYPE, "shape": pywrap.TF_ATTR_SHAPE,
-               "tensor": pywrap.TF_ATTR_TENSOR, "func": pywrap.TF_ATTR_FUNC}
+_ATTR_KINDS = {"string": attr_values.TF_ATTR_STRING, "int": attr_values.TF_ATTR_INT, "float": attr_values.TF_ATTR_FLOAT,
+               "bool": attr_values.TF_ATTR_BOOL, "type": attr_values.TF_ATTR_TYPE, "shape": attr_values.TF_ATTR_SHAPE,
+               "tensor": attr_values.TF_ATTR_TENSOR, "func": attr_values.TF_ATTR_FUNC}
 
 
 def op_attr_type(op_type, attr_name):
@@ -415,8 +415,8 @@ def make_attr(attr_type, value):
     """An attribute's value as Operation.get_attr would give it, of a value that op functions take."""
     if isinstance(attr_type, list):
         return [make_attr(attr_type[0], each) for each in value]
-    if attr_type == pywrap.TF_ATTR_TYPE:
+    if attr_type == attr_values.TF_ATTR_TYPE:
         return dtypes.as_dtype(value)
-    if attr_type == pywrap.TF_ATTR_SHAPE:
+    if attr_type == attr_values.TF_ATTR_SHAPE:
         return tensor_shape.as_shape(value).as_proto()
     return value

@@ -5,6 +5,10 @@ from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.util import compat
 
+# Kinds of attributes, as the C API numbers them.
+(TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE, TF_ATTR_SHAPE, TF_ATTR_TENSOR,
+ TF_ATTR_PLACEHOLDER, TF_ATTR_FUNC) = range(9)
+
 
 def make_float(value, name):
     """The value as a float. TypeError naming the argument."""

@@ -1,0 +1,114 @@
+#include "penstock/graph/reread.h"
+
+#include <gtest/gtest.h>
+
+#include "penstock/engine/engine.h"
+#include "penstock/optimize/passes.h"
+
+namespace penstock {
+namespace {
+
+// A reference variable with the read that its programs share.
+class Reread : public testing::Test {
+ protected:
+  Reread() {
+    Initialize();
+    variable = Add("VariableV2", {}, {{"dtype", DT_FLOAT}, {"shape", PartialShape({})}});
+    read = Add("Identity", {{variable, 0}});
+    one = Add("Const", {}, {{"value", Tensor(1.0f)}, {"dtype", DT_FLOAT}});
+  }
+  Node* Add(const std::string& op, std::vector<Endpoint> inputs, AttrMap attrs = {}, std::vector<Node*> controls = {}) {
+    return graph.AddNode({.op = op,
+                          .name = graph.UniqueName(op),
+                          .inputs = std::move(inputs),
+                          .control_inputs = std::move(controls),
+                          .attrs = std::move(attrs)});
+  }
+  Node* Update(std::vector<Node*> controls = {}) {
+    return Add("AssignAdd", {{variable, 0}, {one, 0}}, {}, std::move(controls));
+  }
+  static bool WaitsFor(const Node* node, const Node* before) {
+    return std::ranges::count(node->control_inputs(), before) > 0;
+  }
+
+  Graph graph;
+  Node *variable, *read, *one;
+};
+
+TEST_F(Reread, WhatIsBehindAnUpdateReadsBehindIt) {
+  Node* update = Update();
+  Node* before = Add("Neg", {{read, 0}});
+  Node* behind = Add("Neg", {{read, 0}}, {}, {update});
+  RereadVariables(graph);
+  EXPECT_EQ(before->input(0).node, read);
+  Node* fresh = behind->input(0).node;
+  ASSERT_NE(fresh, read);
+  EXPECT_EQ(fresh->op_name(), "Identity");
+  EXPECT_EQ(fresh->input(0).node, variable);
+  EXPECT_TRUE(WaitsFor(fresh, update));
+}
+
+TEST_F(Reread, ReadersBehindOneUpdateShareARead) {
+  Node* update = Update();
+  Node *a = Add("Neg", {{read, 0}}, {}, {update}), *b = Add("Square", {{read, 0}}, {}, {update});
+  RereadVariables(graph);
+  EXPECT_NE(a->input(0).node, read);
+  EXPECT_EQ(a->input(0).node, b->input(0).node);
+}
+
+TEST_F(Reread, AnUpdateThatUsesTheReadIsNotBehindItself) {
+  Node* decay = Add("Neg", {{read, 0}});
+  Node* update = Add("AssignAdd", {{variable, 0}, {decay, 0}});
+  RereadVariables(graph);
+  EXPECT_EQ(decay->input(0).node, read);
+  EXPECT_EQ(update->input(1).node, decay);
+}
+
+TEST_F(Reread, TheSecondOfTwoUpdatesIsSeenToo) {
+  Node* first = Update();
+  Node* second = Update({first});
+  Node* behind = Add("Neg", {{read, 0}}, {}, {second});
+  RereadVariables(graph);
+  Node* fresh = behind->input(0).node;
+  EXPECT_TRUE(WaitsFor(fresh, first));
+  EXPECT_TRUE(WaitsFor(fresh, second));
+}
+
+TEST_F(Reread, OtherUpdatesComeBehindTheNewRead) {
+  Node* update = Update();
+  Node* behind = Add("Neg", {{read, 0}}, {}, {update});
+  Node* later = Update();
+  RereadVariables(graph);
+  EXPECT_TRUE(WaitsFor(later, behind->input(0).node));
+}
+
+TEST_F(Reread, AChainOfIdentitiesIsReadAgainAsAWhole) {
+  Node* update = Update();
+  Node* link = Add("Identity", {{read, 0}});
+  Node* behind = Add("Neg", {{link, 0}}, {}, {update});
+  RereadVariables(graph);
+  Node* copy = behind->input(0).node;
+  ASSERT_NE(copy, link);
+  EXPECT_NE(copy->input(0).node, read);
+  EXPECT_EQ(copy->input(0).node->input(0).node, variable);
+}
+
+TEST_F(Reread, AnotherShapeLeavesWhatWasReadAlone) {
+  Node* update = Add("Assign", {{variable, 0}, {one, 0}}, {{"validate_shape", false}});
+  Node* behind = Add("Neg", {{read, 0}}, {}, {update});
+  RereadVariables(graph);
+  EXPECT_EQ(behind->input(0).node, read);
+}
+
+TEST_F(Reread, AnotherVariableDoesNotCount) {
+  Node* other = Add("VariableV2", {}, {{"dtype", DT_FLOAT}, {"shape", PartialShape({})}});
+  Node* update = Add("AssignAdd", {{other, 0}, {one, 0}});
+  Node* behind = Add("Neg", {{read, 0}}, {}, {update});
+  const int nodes = graph.num_nodes();
+  RereadVariables(graph);
+  EXPECT_EQ(behind->input(0).node, read);
+  EXPECT_EQ(graph.num_nodes(), nodes);
+}
+
+}  // namespace
+}  // namespace penstock

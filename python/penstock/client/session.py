@@ -54,14 +54,14 @@ class SessionInterface:
 class _DeviceAttributes:
     """A device of a session."""
 
-    def __init__(self, info):
-        self._name = device.canonical_name(info.name)
-        self._info = info
+    def __init__(self, name, device_type, memory_limit_bytes, incarnation):
+        self._name = device.canonical_name(name)
+        self._values = device_type, memory_limit_bytes, incarnation
 
     name = property(lambda self: self._name)
-    device_type = property(lambda self: self._info.device_type)
-    memory_limit_bytes = property(lambda self: self._info.memory_limit)
-    incarnation = property(lambda self: self._info.incarnation)
+    device_type = property(lambda self: self._values[0])
+    memory_limit_bytes = property(lambda self: self._values[1])
+    incarnation = property(lambda self: self._values[2])
 
     def __repr__(self):
         return (f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
@@ -134,7 +134,8 @@ class BaseSession(SessionInterface):
 
     def list_devices(self):
         """Its devices: objects with name, device_type, memory_limit_bytes, incarnation."""
-        return [_DeviceAttributes(info) for info in self._session.list_devices()]
+        return [_DeviceAttributes(info.name, info.device_type, info.memory_limit, info.incarnation)
+                for info in self._session.list_devices()]
 
     def close(self):
         """Frees what it holds. Runs in progress are cancelled; later ones are a RuntimeError."""

@@ -10,7 +10,7 @@ from penstock.estimator import model_fn as model_fn_lib
 from penstock.estimator import run_config
 from penstock.estimator import util as estimator_util
 from penstock.estimator import writers
-from penstock.estimator.export import export_utils
+from penstock.saved_models.model_utils import export_utils
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import errors
 from penstock.framework import ops

@@ -1,7 +1,7 @@
 """Estimators made of others: with more metrics, with features among the predictions."""
 from penstock.estimator import estimator as estimator_lib
 from penstock.estimator import model_fn as model_fn_lib
-from penstock.estimator.export.export_output import PredictOutput
+from penstock.saved_models.model_utils.export_output import PredictOutput
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib

@@ -1,9 +1,2 @@
 """What a model function is called for."""
-
-
-class ModeKeys:
-    """Training, evaluation, prediction."""
-
-    TRAIN = "train"
-    EVAL = "eval"
-    PREDICT = "infer"
+from penstock.saved_models.model_utils.mode_keys import EstimatorModeKeys as ModeKeys  # noqa: F401

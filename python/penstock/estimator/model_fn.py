@@ -1,7 +1,7 @@
 """EstimatorSpec: what a model function gives."""
 import collections
 
-from penstock.estimator.export import export_utils
+from penstock.saved_models.model_utils import export_utils
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import ops
 from penstock.framework import tensor_shape

@@ -9,6 +9,7 @@ from penstock.framework import meta_graph
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
+from penstock.framework import tf2
 from penstock.framework import versions
 from penstock.framework.graph import Graph
 from penstock.lib.io import file_io
@@ -360,7 +361,8 @@ def _build(obj, signatures, options, message):
     info = message.meta_info_def
     info.tags.append(tag_constants.SERVING)
     info.tags.extend(options.extra_tags or ())
-    info.tensorflow_version, info.tensorflow_git_version = versions.VERSION_2, versions.__git_version__
+    info.tensorflow_version = versions.VERSION_2 if tf2.enabled() else versions.VERSION
+    info.tensorflow_git_version = versions.__git_version__
     message.asset_file_def.extend(export.files.definitions)
     for key, definition in definitions.items():
         message.signature_def[key].CopyFrom(definition)

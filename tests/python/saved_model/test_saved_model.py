@@ -5,6 +5,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.saved_models import loader_impl
+from penstock.saved_models.model_utils import export_utils, mode_keys
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +132,21 @@ def test_infos_of_ragged_tensors():
                                                                             ragged.row_splits.name]
         again = utils.get_tensor_from_tensor_info(info)
         assert sess.run(again).to_list() == [[1, 2], [3]]
+
+
+def test_modes_in_the_words_of_keras_and_of_estimators():
+    modes = mode_keys.ModeKeyMap(predict=3, test=1)
+    assert modes["infer"] == modes["predict"] == 3 and modes["eval"] == 1 and list(modes) == ["predict", "test"]
+    with pytest.raises(KeyError):
+        modes["train"]
+    with pytest.raises(ValueError, match="Invalid mode"):
+        modes["serve"]
+    with pytest.raises(ValueError, match="Multiple keys/values"):
+        mode_keys.ModeKeyMap(predict=3, infer=1)
+    assert export_utils.SIGNATURE_KEY_MAP["eval"] == export_utils.SIGNATURE_KEY_MAP["test"] == "eval"
+
+
+def test_the_version_is_that_of_the_api(tmp_path):
+    with tf.Session():
+        tf.saved_model.save(tf.Module(), str(tmp_path))
+    assert loader_impl.parse_saved_model(str(tmp_path)).meta_graphs[0].meta_info_def.tensorflow_version == "1.15.5"

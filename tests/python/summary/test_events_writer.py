@@ -26,4 +26,6 @@ def test_only_events_are_written(tmp_path):
     assert writer.FileName().endswith(b".x")
     with pytest.raises(TypeError, match="event_pb2.Event"):
         writer.WriteEvent(tf.Summary())
+    with pytest.raises(TypeError, match="str"):
+        writer.WriteEvent("event")
     writer.Close()

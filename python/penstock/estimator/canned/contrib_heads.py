@@ -3,7 +3,7 @@ from penstock.estimator.canned import head as head_lib
 from penstock.estimator.canned import head_util
 from penstock.estimator.canned.metric_keys import MetricKeys
 from penstock.estimator.canned.prediction_keys import PredictionKeys
-from penstock.estimator.export import export_output
+from penstock.saved_models.model_utils import export_output
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import sparse_tensor

@@ -6,7 +6,7 @@ from penstock.estimator import model_fn
 from penstock.estimator.canned import head_util
 from penstock.estimator.canned.metric_keys import MetricKeys
 from penstock.estimator.canned.prediction_keys import PredictionKeys
-from penstock.estimator.export import export_output
+from penstock.saved_models.model_utils import export_output
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import dtypes
 from penstock.framework import ops

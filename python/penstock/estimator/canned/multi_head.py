@@ -2,7 +2,7 @@
 from penstock.estimator import model_fn
 from penstock.estimator.canned import head as head_lib
 from penstock.estimator.canned.metric_keys import MetricKeys
-from penstock.estimator.export import export_output as export_output_lib
+from penstock.saved_models.model_utils import export_output as export_output_lib
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import ops
 from penstock.ops import array_ops

@@ -2,8 +2,8 @@
 import collections
 
 from penstock.estimator import util
-from penstock.estimator.export import export_utils
-from penstock.estimator.export.export_utils import (SINGLE_FEATURE_DEFAULT_NAME, SINGLE_LABEL_DEFAULT_NAME,
+from penstock.saved_models.model_utils import export_utils
+from penstock.saved_models.model_utils.export_utils import (SINGLE_FEATURE_DEFAULT_NAME, SINGLE_LABEL_DEFAULT_NAME,
                                                     SINGLE_RECEIVER_DEFAULT_NAME)
 from penstock.framework import dtypes
 from penstock.framework import ops

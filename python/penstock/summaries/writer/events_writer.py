@@ -28,8 +28,9 @@ class EventsWriter:
 
     def WriteEvent(self, event):  # noqa: N802
         """Adds an Event. TypeError if it is none."""
-        if event.DESCRIPTOR.full_name != "tensorflow.Event":
-            raise TypeError("Expected an event_pb2.Event proto,  but got %s" % type(event))
+        descriptor = getattr(event, "DESCRIPTOR", None)
+        if descriptor is None or descriptor.full_name != "tensorflow.Event":
+            raise TypeError("Expected an event_pb2.Event proto, but got %s" % type(event))
         self._open().write(event.SerializeToString())
 
     def Flush(self):  # noqa: N802

@@ -140,7 +140,11 @@ class _SupervisedOutput(ExportOutput):
         if not isinstance(metrics, dict):
             metrics = {self.METRICS_NAME: metrics}
         outputs = {}
-        for key, (value, update) in metrics.items():
+        for key, metric in metrics.items():
+            if isinstance(metric, tuple):
+                value, update = metric
+            else:  # a metric object
+                value, (update,) = metric.result(), metric.updates
             key = self._prefix_key(self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME)
             if not isinstance(value, ops.Tensor):
                 raise ValueError("{} output value must be a Tensor; got {}.".format(key, value))
@@ -169,22 +173,23 @@ class _SupervisedOutput(ExportOutput):
         """Names to tensors, or None."""
         return self._metrics
 
-    @staticmethod
     @abc.abstractmethod
-    def _signature(inputs, loss, predictions, metrics):
-        """The signature of the parts."""
+    def _get_signature_def_fn(self):
+        """What makes the signature of inputs and the parts."""
 
     def as_signature_def(self, receiver_tensors):
-        return self._signature(receiver_tensors, self.loss, self.predictions, self.metrics)
+        return self._get_signature_def_fn()(receiver_tensors, self.loss, self.predictions, self.metrics)
 
 
 class TrainOutput(_SupervisedOutput):
     """A step of training."""
 
-    _signature = staticmethod(signature_def_utils.supervised_train_signature_def)
+    def _get_signature_def_fn(self):
+        return signature_def_utils.supervised_train_signature_def
 
 
 class EvalOutput(_SupervisedOutput):
     """A step of evaluation."""
 
-    _signature = staticmethod(signature_def_utils.supervised_eval_signature_def)
+    def _get_signature_def_fn(self):
+        return signature_def_utils.supervised_eval_signature_def

@@ -3,25 +3,21 @@ import collections
 import os
 import time
 
-from penstock.estimator.export import export_output as export_output_lib
-from penstock.estimator.mode_keys import ModeKeys
 from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
 from penstock.saved_models import signature_constants
 from penstock.saved_models import signature_def_utils_impl as signature_def_utils
 from penstock.saved_models import tag_constants
+from penstock.saved_models.model_utils import export_output as export_output_lib
+from penstock.saved_models.model_utils import mode_keys
 from penstock.util import compat
 
-EXPORT_TAG_MAP = {
-    ModeKeys.PREDICT: [tag_constants.SERVING],
-    ModeKeys.TRAIN: [tag_constants.TRAINING],
-    ModeKeys.EVAL: [tag_constants.EVAL],
-}
-SIGNATURE_KEY_MAP = {
-    ModeKeys.PREDICT: signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY,
-    ModeKeys.TRAIN: signature_constants.DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
-    ModeKeys.EVAL: signature_constants.DEFAULT_EVAL_SIGNATURE_DEF_KEY,
-}
+EXPORT_TAG_MAP = mode_keys.ModeKeyMap(
+    predict=[tag_constants.SERVING], train=[tag_constants.TRAINING], test=[tag_constants.EVAL])
+SIGNATURE_KEY_MAP = mode_keys.ModeKeyMap(
+    predict=signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY,
+    train=signature_constants.DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
+    test=signature_constants.DEFAULT_EVAL_SIGNATURE_DEF_KEY)
 SINGLE_FEATURE_DEFAULT_NAME = "feature"
 SINGLE_RECEIVER_DEFAULT_NAME = "input"
 SINGLE_LABEL_DEFAULT_NAME = "label"
@@ -101,9 +97,9 @@ def export_outputs_for_mode(mode, serving_export_outputs=None, predictions=None,
     if mode not in SIGNATURE_KEY_MAP:
         raise ValueError("Export output type not found for mode: {}. Expected one of: {}.".format(
             mode, list(SIGNATURE_KEY_MAP)))
-    if mode == ModeKeys.PREDICT:
+    if mode_keys.is_predict(mode):
         return get_export_outputs(serving_export_outputs, predictions)
-    kind = export_output_lib.TrainOutput if mode == ModeKeys.TRAIN else export_output_lib.EvalOutput
+    kind = export_output_lib.TrainOutput if mode_keys.is_train(mode) else export_output_lib.EvalOutput
     return {SIGNATURE_KEY_MAP[mode]: kind(loss=loss, predictions=predictions, metrics=metrics)}
 
 

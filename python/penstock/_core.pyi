@@ -276,6 +276,9 @@ def eager_execute(
 def eager_set_device_count(count: int) -> bool:
     """Divides the host into devices; False if there are more already."""
 
+def eager_set_soft_placement(soft: bool) -> None:
+    """Whether functions compiled from now on run on another device where there is none of those they name."""
+
 def eager_find_device(name: str) -> int:
     """The number of the device that a name describes, or -1."""
 

@@ -3,8 +3,10 @@ import contextlib
 
 from penstock import _core
 from penstock.eager.tensor import EagerTensor
+from penstock.framework import config
 from penstock.framework import errors
 from penstock.framework import registry
+from penstock.framework.device_spec import DeviceSpecV2
 from penstock.framework.graph import Graph, core_op_def
 from penstock.framework.tensor import Tensor
 
@@ -77,6 +79,18 @@ def device_number(name):
                 f"{', '.join(d.name for d in _core.list_local_devices())}].")
         _device_numbers[name] = found
     return found
+
+
+def _number_for_op(name):
+    """The number of the device on which an op runs that asks for this one: where it is soft, and the task is ours, any
+    will do."""
+    try:
+        return device_number(name)
+    except errors.InvalidArgumentError:
+        if not config.get_soft_device_placement():
+            raise
+        task = DeviceSpecV2.from_string(name).replace(device_type=None, device_index=None)
+        return device_number(task.to_string())
 
 
 def _python_gradient(op_type):
@@ -165,7 +179,7 @@ class EagerGraph(Graph):
         try:
             if self._device_function_stack:
                 outputs = _core.eager_execute(op_type, inputs, attrs, not registered,
-                                              device_number(self._device_function_stack.plain))
+                                              _number_for_op(self._device_function_stack.plain))
             else:
                 outputs = _core.eager_execute(op_type, inputs, attrs, not registered)
         except TypeError:

@@ -24,6 +24,18 @@ def _meaningless(name):
 class EagerTensor(Tensor, _core.EagerTensorBase):
     """A value, made by an op that ran or by a constant."""
 
+    def __new__(cls, value, device, dtype=None):
+        """A constant on a device, by the device's name; `dtype`: a DType or its number."""
+        from penstock.framework import constant_op
+        from penstock.framework.ops import device as on_device
+        if dtype is not None and not isinstance(dtype, (int, dtypes.DType)):
+            raise TypeError(f"Expecting a DataType value for dtype. Got {type(dtype).__name__}")
+        with on_device(device):
+            return constant_op.constant(value, dtype)
+
+    def __init__(self, value, device, dtype=None):
+        """It is complete already."""
+
     _is_eager = True
     _dtype = _core.EagerTensorBase._dtype  # Tensor keeps it in the instance
 

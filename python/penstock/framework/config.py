@@ -1,6 +1,8 @@
 """The process's configuration: what a session takes that is given none."""
 import collections
 
+from penstock import _core
+
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
 
@@ -29,6 +31,7 @@ def get_soft_device_placement():
 def set_soft_device_placement(enabled):
     """Says whether an op may go to another device than the one it asks for."""
     _written().allow_soft_placement = enabled
+    _core.eager_set_soft_placement(enabled)
 
 
 def get_intra_op_parallelism_threads():

@@ -282,3 +282,10 @@ def dismantle_graph(graph):
 
 
 from penstock.framework import constant_op as _constant_op  # noqa: E402, F401  (registers how values become tensors)
+
+
+def __getattr__(name):
+    if name != "EagerTensor":  # which is built on this module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.eager.tensor import EagerTensor
+    return EagerTensor

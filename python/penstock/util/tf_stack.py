@@ -8,9 +8,9 @@ StackFrame = collections.namedtuple("StackFrame", ["filename", "lineno", "name",
 
 
 def extract_stack(limit=-1):
-    """The StackFrames from the outermost call to the caller's; the last `limit` of them if it is positive."""
+    """The StackFrames from the outermost call to the caller's; the last `limit` of them if it is not negative or None."""
     frames, frame = [], sys._getframe(1)
-    while frame is not None and (limit < 0 or len(frames) < limit):
+    while frame is not None and (limit is None or limit < 0 or len(frames) < limit):
         code = frame.f_code
         frames.append(StackFrame(code.co_filename, frame.f_lineno, code.co_name, frame.f_globals, code.co_firstlineno))
         frame = frame.f_back

@@ -41,6 +41,7 @@ EagerContext& EagerContext::Global() {
 
 EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op_(NumCores(), "eager_intra_op") {
   SetDeviceCount(1);
+  set_soft_placement(true);
   environment_.kernels = &KernelRegistry::Global();
   environment_.options = &options_;
   environment_.inter_op = &inter_op_;

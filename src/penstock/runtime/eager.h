@@ -81,6 +81,9 @@ class EagerContext {
   const std::shared_ptr<Graph>& functions() const { return functions_graph_; }
   // The host is divided into so many devices. They only grow: false if there are more already.
   bool SetDeviceCount(int count);
+  // Whether functions that are compiled from now on take another device where there is none of those they name: yes at
+  // first.
+  void set_soft_placement(bool soft) { options_.allow_soft_placement = soft; }
   Device& device(int number);
   // The number of the device that a name, or part of one, describes; -1 if there is none. InvalidArgument: malformed.
   int FindDevice(std::string_view name);

@@ -130,3 +130,36 @@ def test_concurrent_threads():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert results == [i + 200.0 for i in range(8)]
+
+
+@pytest.fixture
+def hard_placement():
+    before = tf.config.get_soft_device_placement()
+    yield lambda: tf.config.set_soft_device_placement(False)
+    tf.config.set_soft_device_placement(before)
+
+
+def test_ops_for_devices_that_are_not_there_run_on_the_host(hard_placement):
+    def doubled(x):
+        with tf.device("/gpu:0"):
+            return x * 2
+
+    x = tf.constant(3.0)
+    for f in (doubled, tf.function(doubled)):
+        assert f(x).numpy() == 6.0 and f(x).device == "/job:localhost/replica:0/task:0/device:CPU:0"
+    with tf.device("/job:worker/task:1"), pytest.raises(tf.errors.InvalidArgumentError, match="worker"):
+        tf.identity(x)
+    hard_placement()
+    for f in (doubled, tf.function(doubled)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="/device:GPU:0"):
+            f(x)
+
+
+def test_the_class_of_values_makes_constants():
+    from penstock.framework import ops
+    assert isinstance(tf.constant(1) + 1, ops.EagerTensor)
+    made = ops.EagerTensor(np.float32([1.5, 2]), device="/cpu:0", dtype=tf.float64)
+    assert made.dtype == tf.float64 and made.numpy().tolist() == [1.5, 2]
+    assert ops.EagerTensor(3, None, dtype=tf.int64.as_datatype_enum).dtype == tf.int64
+    with pytest.raises(TypeError, match="Expecting a DataType value for dtype. Got str"):
+        ops.EagerTensor(1, device=None, dtype="1")

@@ -12,6 +12,7 @@ from penstock.alias import table
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
+_ESTIMATOR = "tensorflow_estimator"  # a package of its own, whose modules are here where version 1 had them first
 _finder = None
 
 
@@ -52,6 +53,11 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name == "tensorflow":
             return self._spec(name, lambda: importlib.import_module(self.root))
+        if name == _ESTIMATOR:
+            return self._spec(name, lambda: _Package(name))
+        if name.startswith(_ESTIMATOR + "."):
+            inside = "tensorflow" + name[len(_ESTIMATOR):]
+            return self._spec(name, lambda: importlib.import_module(inside))
         if not name.startswith("tensorflow."):
             return None
         inner = name[len("tensorflow."):]

@@ -4,6 +4,7 @@
 PACKAGES = {
     "contrib.graph_editor": "contrib.graph_editor",
     "contrib.nn.python.ops": "contrib.nn",
+    "contrib.quantize.python": "contrib.quantize",
     "contrib.slim.nets": "contrib.slim.nets",
     "contrib.slim.python.slim.data": "contrib.slim.data",
     "contrib.slim.python.slim.nets": "contrib.slim.nets",

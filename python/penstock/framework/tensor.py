@@ -167,6 +167,8 @@ class Tensor:
             "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager execution or decorate "
             "this function with @tf.function.")
 
+    __nonzero__ = __bool__  # Python 2's name, which some programs look for
+
     def __len__(self):
         raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather "
                         "than `len(x)` for shape information.")

@@ -203,7 +203,8 @@ def _safe_scalar_div(numerator, denominator, name):
     return math_ops.div_no_nan(numerator, denominator, name=name)
 
 
-def _streaming_average_precision(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
+def _streaming_average_precision(labels, predictions_idx, weights=None, metrics_collections=None,
+                                 updates_collections=None, name=None):
     with ops.name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
         average = _average_precision_of_rows(labels, predictions_idx)
         if weights is not None:

@@ -28,6 +28,10 @@ def in_collections(collections, value):
     return value
 
 
+def _aggregate_variable(v, collections):
+    return in_collections(collections, array_ops.identity(v))
+
+
 def remove_squeezable_dimensions(predictions, labels, weights):
     """The three with matching ranks: a last dimension of size 1 is dropped, or added to weights, where one differs."""
     predictions = ops.convert_to_tensor(predictions)

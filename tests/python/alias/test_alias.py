@@ -297,3 +297,32 @@ from tensorflow.python.ops import op_selector
 assert ge.sgv is ge.subgraph.make_view and ge.ph is util.make_placeholder_from_dtype_and_shape
 assert op_selector.make_list_of_op is util.make_list_of_op and select.select_ops is ge.select_ops
 """)
+
+
+def test_private_names_of_the_metrics_that_other_packages_use():
+    python("""
+import tensorflow as tf
+from tensorflow.python.ops import metrics_impl
+values, updates = metrics_impl._confusion_matrix_at_thresholds(
+    tf.constant([True, False]), tf.constant([0.9, 0.6]), [0.5], includes=("tp", "fp"))
+average, update = metrics_impl._streaming_sparse_average_precision_at_top_k(tf.constant([[1], [0]], tf.int64),
+                                                                            tf.constant([[0, 1], [0, 1]], tf.int64))
+total, matrix = metrics_impl._streaming_confusion_matrix(tf.constant([0, 1]), tf.constant([1, 1]), 2)
+copy = metrics_impl._aggregate_variable(values["tp"], ["kept"])
+assert tf.get_collection("kept") == [copy]
+with tf.Session() as session:
+    session.run(tf.local_variables_initializer())
+    assert session.run(updates) == {"tp": [1.0], "fp": [1.0]} and session.run(copy) == [1.0]
+    assert session.run(update) == 0.75 and session.run(matrix).tolist() == [[0, 1], [0, 1]]
+    assert session.run(metrics_impl._safe_scalar_div(tf.constant(1.0), tf.constant(0.0), "x")) == 0
+""")
+
+
+def test_the_estimators_package():
+    python("""
+import tensorflow as tf, tensorflow_estimator
+from tensorflow_estimator.python.estimator import estimator, model_fn
+from tensorflow_estimator.python.estimator.canned import prediction_keys
+assert tensorflow_estimator.estimator is tf.estimator and estimator.Estimator is tf.estimator.Estimator
+assert model_fn.EstimatorSpec is tf.estimator.EstimatorSpec
+""")

@@ -254,6 +254,9 @@ class Saver(object):
         directory = os.path.dirname(save_path)
         path = None
         if not self._is_empty:
+            # Writing makes a directory, but not the one above it.
+            if not any(map(gfile.IsDirectory, (directory or ".", os.path.dirname(directory) or "."))):
+                raise ValueError("Parent directory of {} doesn't exist, can't save.".format(save_path))
             try:
                 path = self._write(sess, checkpoint_file)
                 if write_state:

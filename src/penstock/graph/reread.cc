@@ -49,6 +49,7 @@ class Rereader {
     }
     if (updates_.empty()) return;
     MarkWhatIsInside();
+    LetResultsWait();
     follows_.resize(graph_.num_ids());
     for (const auto& [update, variable] : updates_) MarkWhatFollows(update);
     for (Node* node : graph_.Nodes()) {
@@ -137,12 +138,29 @@ class Rereader {
     }
   }
 
+  // A result that is a variable's memory is looked at when all is done: it waits for the variable's updates.
+  void LetResultsWait() {
+    for (Node* node : graph_.Nodes()) {
+      if (node->traits().flow != Flow::kRetval || inside_[node->id()]) continue;
+      Endpoint value = node->input(0);
+      for (size_t i = 0; i < kLongestChain && !IsRef(value.type()); ++i) {
+        if (!value.node->traits().may_alias_input0 || value.node->num_inputs() == 0) break;
+        value = value.node->input(0);
+      }
+      if (!IsRef(value.type())) continue;
+      const Node* variable = VariableOf(value);
+      for (const auto& [update, updated] : updates_) {
+        if (updated == variable && !inside_[update->id()]) graph_.AddControlEdge(update, node);
+      }
+    }
+  }
+
   // Goes on from the end of a chain that begins with a read and whose links are not behind any other update.
   void Visit(std::vector<Node*>& chain) {
     const std::vector<Consumer> consumers = chain.back()->consumers();
     for (const auto& [node, input] : consumers) {
       const Flow flow = node->traits().flow;
-      if (input < 0 || (flow != Flow::kNone && flow != Flow::kSwitch)) continue;
+      if (input < 0 || (flow != Flow::kNone && flow != Flow::kSwitch && flow != Flow::kRetval)) continue;
       if (Follows(*node)) {
         std::vector<Node*> updates = UpdatesBefore(node, chain);
         std::erase_if(updates, [&](Node* update) { return std::ranges::find(own_, update) != own_.end(); });

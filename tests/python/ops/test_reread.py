@@ -110,3 +110,46 @@ def test_a_counter_is_read_behind_its_step():
         session.run(tf.global_variables_initializer())
         assert [session.run(now) for _ in range(3)] == [1, 2, 3]
         assert session.run(now, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)) == 4
+
+
+@pytest.mark.parametrize("read", [lambda x: x, lambda x: x.value(), lambda x: x.read_value(), tf.identity,
+                                  lambda x: tf.stop_gradient(tf.identity(x)), lambda x: tf.reshape(x, [2, 1])])
+@pytest.mark.parametrize("update, expected", [
+    (lambda x: x.assign_add([1., 1.]).op, [2., 3.]), (lambda x: x.assign(x * 3).op, [3., 6.]),
+    (lambda x: tf.scatter_add(x, [0], [5.]).op, [6., 2.]),
+    (lambda x: tf.train.GradientDescentOptimizer(1.).minimize(tf.reduce_sum(x)), [0., 1.])])
+def test_what_is_fetched_has_seen_the_updates_of_its_step(update, expected, read):
+    """1.15.5: a fetched variable is its memory, looked at when the step is done, whatever the order of the fetches."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = variable()
+        step, value = update(x), read(x)
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(np.ravel(session.run([value, step])[0]), expected)
+
+
+def test_the_step_that_is_fetched_with_the_training_is_the_new_one():
+    with tf.Graph().as_default(), tf.Session() as session:
+        step, x = tf.train.get_or_create_global_step(), variable()
+        loss = tf.reduce_sum(x * x)
+        train = tf.train.AdamOptimizer(.1).minimize(loss, step)
+        session.run(tf.global_variables_initializer())
+        assert [session.run([train, step, loss])[1] for _ in range(3)] == [1, 2, 3]
+        assert session.run([step, loss])[1] < 5.  # and the loss is that of the values before the step
+
+
+def test_assignments_in_one_step_are_fetched_as_the_last_of_them_left_the_variable():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = variable()
+        first = x.assign_add([1., 1.])
+        with tf.control_dependencies([first]):
+            second = x.assign_add([10., 10.])
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run([first, second]), [[12., 13.]] * 2)
+
+
+def test_updates_in_a_branch_that_is_not_taken_keep_nobody_waiting():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, taken = variable(), tf.placeholder(tf.bool, [])
+        branch = tf.cond(taken, lambda: tf.assign_add(x, [1., 1.]), lambda: tf.zeros([2]))
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run([x, branch], {taken: False})[0], [1., 2.])

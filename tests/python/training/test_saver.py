@@ -138,3 +138,14 @@ def test_checkpoint_state(tmp_path):
     (tmp_path / "checkpoint").write_text("nonsense {")
     assert tf.train.get_checkpoint_state(str(tmp_path)) is None
     assert tf.train.get_checkpoint_state(str(tmp_path / "nothing")) is None
+
+
+def test_a_directory_is_made_but_not_the_one_above_it(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.get_variable("v", initializer=1.0)
+        sess.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
+        saver.save(sess, str(tmp_path / "made" / "m"))
+        with pytest.raises(ValueError, match="Parent directory of .* doesn't exist, can't save"):
+            saver.save(sess, str(tmp_path / "no" / "such" / "m"))
+    assert sorted(os.listdir(tmp_path)) == ["made"]

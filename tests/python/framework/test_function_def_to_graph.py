@@ -2,8 +2,9 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context, def_function
+from penstock.eager import context, def_function, graph_only_ops
 from penstock.framework import function_def_to_graph as module
+from penstock.framework import graph_to_function_def
 
 
 @def_function.function
@@ -46,3 +47,27 @@ def test_shapes(fdef):
         assert graph.inputs[0].shape.as_list() == [6]
         with pytest.raises(ValueError, match="Length of `input_shapes`"):
             module.function_def_to_graph(fdef, [tf.TensorShape([6])])
+
+
+def test_part_of_a_graph_becomes_a_function():
+    with tf.Graph().as_default() as graph:
+        x, y = tf.placeholder(tf.float32, name="x"), tf.placeholder(tf.float32, name="y")
+        total = tf.add(x * x, y, name="total")
+    fdef = graph_to_function_def.graph_to_function_def(graph, graph.get_operations(), [x, y], [total])
+    assert fdef.signature.name == "_" and [arg.name for arg in fdef.signature.input_arg] == ["x", "y"]
+    fdef.signature.name = "squared_plus"
+    again = module.function_def_to_graph(fdef)
+    with tf.Session(graph=again) as sess:
+        assert sess.run(again.outputs, {again.inputs[0]: 3, again.inputs[1]: 1}) == [10]
+    named = graph_to_function_def.graph_to_function_def(graph, graph.get_operations(), [x, y], [total], ["sum"])
+    assert [arg.name for arg in named.signature.output_arg] == ["sum"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output names size = 2 outputs size = 1"):
+        graph_to_function_def.graph_to_function_def(graph, graph.get_operations(), [x, y], [total], ["a", "b"])
+    with pytest.raises(ValueError, match="duplicates in out_names: a, a"):
+        graph_to_function_def.graph_to_function_def(graph, graph.get_operations(), [x, y], [total, x], ["a", "a"])
+
+
+def test_nodes_for_graphs():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = graph_only_ops.graph_placeholder(tf.int32, [2])
+        assert x.shape == [2] and sess.run(graph_only_ops.graph_zeros_like(x), {x: [1, 2]}).tolist() == [0, 0]

@@ -290,3 +290,97 @@ def test_configurations_hold_the_functions_of_wrappers():
     assert named["residual_fn"] == "max" and named["residual_fn_type"] == "function"
     with pytest.raises(ValueError, match="Unknown function in wrapper: max"):
         cells.ResidualWrapper.from_config({**named, "cell": cell, "residule_fn_module": None})
+
+
+X6 = np.cos(np.arange(2 * 6)).reshape(2, 6).astype(np.float32)
+GRID = {"feature_size": 2, "frequency_skip": 2, "num_frequency_blocks": [3]}
+BLOCKS = {"feature_size": 2, "frequency_skip": 1, "num_frequency_blocks": [2, 2], "start_freqindex_list": [0, 3],
+          "end_freqindex_list": [3, 6]}
+# cell, scope, names of variables, digest of output and state after a step, sum of each variable's slope.
+STEPS = {
+    "time_freq": (lambda: R.TimeFreqLSTMCell(3, feature_size=2, frequency_skip=2),
+        "time_freq_lstm_cell",
+        "B W_0",
+        4.0203, [1.535, -0.174]),
+    "time_freq_all": (lambda: R.TimeFreqLSTMCell(3, use_peepholes=True, cell_clip=0.3, num_unit_shards=2, feature_size=2,
+                                              frequency_skip=2),
+        "time_freq_lstm_cell",
+        "B W_0 W_1 W_F_diag W_I_diag W_O_diag",
+        0.7297, [0.214, 0.241, -0.173, -0.004, 0.004, -0.013]),
+    "grid": (lambda: R.GridLSTMCell(3, **GRID),
+        "grid_lstm_cell",
+        "B_f_0 B_t_0 W_f_0_0 W_t_0_0",
+        2.8642, [0.62, 0.981, -0.946, 1.265]),
+    "grid_all": (lambda: R.GridLSTMCell(3, use_peepholes=True, cell_clip=0.3, num_unit_shards=2, **BLOCKS),
+        "grid_lstm_cell",
+        "B_f_0 B_f_1 B_t_0 B_t_1 W_F_diag_freqf_0 W_F_diag_freqf_1 W_F_diag_freqt_0 W_F_diag_freqt_1 "
+        "W_F_diag_timef_0 W_F_diag_timef_1 W_F_diag_timet_0 W_F_diag_timet_1 W_I_diag_freqf_0 "
+        "W_I_diag_freqf_1 W_I_diag_freqt_0 W_I_diag_freqt_1 W_I_diag_timef_0 W_I_diag_timef_1 "
+        "W_I_diag_timet_0 W_I_diag_timet_1 W_O_diag_freqf_0 W_O_diag_freqf_1 W_O_diag_freqt_0 "
+        "W_O_diag_freqt_1 W_O_diag_timef_0 W_O_diag_timef_1 W_O_diag_timet_0 W_O_diag_timet_1 W_f_0_0 W_f_0_1 "
+        "W_f_1_0 W_f_1_1 W_t_0_0 W_t_0_1 W_t_1_0 W_t_1_1",
+        0.4008, [0.181, 0.091, 0.287, 0.159, -0.001, 0.0, -0.003, -0.003, 0.001, -0.001, 0.001, -0.009, 0.001,
+        -0.001, -0.036, 0.039, -0.001, 0.0, -0.002, 0.007, -0.006, 0.013, 0.004, -0.007, 0.0, 0.019, 0.016, -0.009,
+        0.187, -0.082, 0.148, -0.013, 0.297, -0.051, -0.332, 0.001]),
+    "grid_shared": (lambda: R.GridLSTMCell(3, use_peepholes=True, share_time_frequency_weights=True,
+                                         couple_input_forget_gates=True, **GRID),
+        "grid_lstm_cell",
+        "B_f_0 W_I_diag_freqf_0 W_I_diag_freqt_0 W_O_diag_freqf_0 W_O_diag_freqt_0 W_f_0_0",
+        0.0757, [1.959, 0.027, -0.056, 0.129, 0.151, 0.485]),
+    "grid_flat": (lambda: R.GridLSTMCell(3, state_is_tuple=False, **GRID),
+        "grid_lstm_cell",
+        "B_f_0 B_t_0 W_f_0_0 W_t_0_0",
+        5.9006, [0.64, 2.174, -0.631, -0.94]),
+    "grid_both": (lambda: R.BidirectionalGridLSTMCell(3, backward_slice_offset=1, **GRID),
+        "bidirectional_grid_lstm_cell",
+        "bwd/B_f_0 bwd/B_t_0 bwd/W_f_0_0 bwd/W_t_0_0 fwd/B_f_0 fwd/B_t_0 fwd/W_f_0_0 fwd/W_t_0_0",
+        -4.643, [1.385, 0.924, -0.35, 0.866, 0.027, 1.14, -0.253, -0.09]),
+    "layer_norm_lstm": (lambda: R.LayerNormLSTMCell(3, use_peepholes=True, cell_clip=0.5, num_proj=2, proj_clip=0.4,
+                                                  layer_norm=True, norm_gain=0.7, norm_shift=0.1),
+        "layer_norm_lstm_cell",
+        "bias forget/beta forget/gamma input/beta input/gamma kernel output/beta output/gamma "
+        "projection/kernel state/beta state/gamma transform/beta transform/gamma w_f_diag w_i_diag w_o_diag",
+        -0.5816, [0.0, 0.026, 0.051, 0.0, -0.012, 0.0, 0.089, -0.039, 0.001, 0.113, -0.088, -0.016, 0.001, 0.008,
+        0.011, -0.001]),
+    "layer_norm_plain": (lambda: R.LayerNormLSTMCell(3),
+        "layer_norm_lstm_cell",
+        "bias kernel",
+        0.8102, [0.711, 0.151]),
+    "weight_norm": (lambda: R.WeightNormLSTMCell(3, use_peepholes=True, cell_clip=0.5, num_proj=2, proj_clip=0.4),
+        "wn_lstm_cell",
+        "wn_lstm_cell/bias wn_lstm_cell/kernel wn_lstm_cell/norm_0 wn_lstm_cell/norm_1 "
+        "wn_lstm_cell/projection/kernel wn_lstm_cell/projection/norm_0 wn_lstm_cell/w_f_diag "
+        "wn_lstm_cell/w_i_diag wn_lstm_cell/w_o_diag",
+        1.3231, [0.018, -0.015, 0.006, 0.024, 0.047, 0.036, 0.001, -0.003, 0.0]),
+    "weight_norm_plain": (lambda: R.WeightNormLSTMCell(3, norm=False),
+        "wn_lstm_cell",
+        "wn_lstm_cell/bias wn_lstm_cell/kernel",
+        0.8102, [0.711, 0.151]),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_of_grids_and_normalized_cells(name, session):
+    make, scope, names, expected, slopes = STEPS[name]
+    cell = make()
+    windows = 3 if name.startswith("time_freq") else 1
+    state = [tf.constant(np.sin(np.arange(2 * n * windows) + k).reshape(2, n * windows).astype(np.float32))
+             for k, n in enumerate(tf.nest.flatten(cell.state_size))]
+    output, new = cell(tf.constant(X6), tf.nest.pack_sequence_as(cell.state_size, state))
+    variables = weigh(session)
+    assert [v.op.name for v in variables] == [f"{scope}/{n}" for n in names.split()]
+    np.testing.assert_allclose(digest(session.run([output, *tf.nest.flatten(new)])), expected, atol=2e-4)
+    gradients = tf.gradients(tf.reduce_sum(output * output), variables)
+    np.testing.assert_allclose([0 if g is None else session.run(g).sum() for g in gradients], slopes, atol=2e-3)
+
+
+def test_what_grids_refuse():
+    with pytest.raises(ValueError, match="Must specify num_frequency_blocks"):
+        R.GridLSTMCell(3)
+    for arguments, message in (({**GRID, "num_frequency_blocks": [2]}, "requires 2 but gets 3"),
+                               ({**GRID, "num_frequency_blocks": [1, 2]}, "is not 1, but instead is 2"),
+                               ({**BLOCKS, "end_freqindex_list": [3]}, "does not match 2 1"),
+                               ({**BLOCKS, "num_frequency_blocks": [2]}, "not equal to start_freqindex_list 1 2")):
+        cell = R.GridLSTMCell(3, state_is_tuple=False, **arguments)
+        with pytest.raises(ValueError, match=message):
+            cell(tf.constant(X6), tf.zeros([2, 18]))

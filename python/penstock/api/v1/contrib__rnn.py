@@ -8,11 +8,13 @@ FROM = {
     "contrib.rnn.cells": """
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell IndRNNCell IntersectionRNNCell
         LayerNormBasicLSTMCell NASCell SRUCell UGRNNCell""",
+    "contrib.rnn.grid_cells": "BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell",
     "contrib.rnn.lstm_cells": """
         CoupledInputForgetGateLSTMCell GLSTMCell IndyGRUCell IndyLSTMCell PhasedLSTMCell""",
     "contrib.rnn.networks": """
         FusedRNNCell FusedRNNCellAdaptor TimeReversedFusedRNN best_effort_input_batch_size
         stack_bidirectional_dynamic_rnn stack_bidirectional_rnn transpose_batch_time""",
+    "contrib.rnn.normalized_cells": "LayerNormLSTMCell WeightNormLSTMCell",
     "contrib.rnn.wrappers": """
         AttentionCellWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper OutputProjectionWrapper""",
 }

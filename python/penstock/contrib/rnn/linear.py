@@ -7,9 +7,10 @@ from penstock.ops import variable_scope as vs
 
 
 class Linear:
-    """`kernel` and, if wanted, `bias` in the current variable scope: args, side by side, times kernel plus bias."""
+    """`kernel` and, if wanted, `bias` in the current variable scope: args, side by side, times kernel plus bias, which
+    is left out unless `add_bias`."""
 
-    def __init__(self, args, output_size, build_bias=True):
+    def __init__(self, args, output_size, build_bias=True, add_bias=True):
         args = args if isinstance(args, (list, tuple)) else [args]
         shapes = [a.shape for a in args]
         if any(shape.ndims != 2 for shape in shapes):
@@ -21,7 +22,7 @@ class Linear:
         dtype = args[0].dtype
         with vs.variable_scope(vs.get_variable_scope()) as scope:
             self._kernel = vs.get_variable("kernel", [sum(depths), output_size], dtype=dtype)
-            self._bias = None
+            self._bias, self._adds_bias = None, add_bias
             if build_bias:
                 with vs.variable_scope(scope) as inner:
                     inner.set_partitioner(None)
@@ -32,4 +33,4 @@ class Linear:
         args = args if isinstance(args, (list, tuple)) else [args]
         joined = args[0] if len(args) == 1 else array_ops.concat(args, 1)
         product = math_ops.matmul(joined, self._kernel)
-        return product if self._bias is None else nn_ops.bias_add(product, self._bias)
+        return product if self._bias is None or not self._adds_bias else nn_ops.bias_add(product, self._bias)

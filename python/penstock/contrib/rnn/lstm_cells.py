@@ -15,14 +15,14 @@ from penstock.ops.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
 
 
-def _input_size(inputs, rank=2):
+def input_size(inputs, rank=2):
     size = tensor_shape.dimension_value(inputs.shape.with_rank(rank)[1])
     if size is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
     return size
 
 
-def _sharded(name, shape, dtype, shards):
+def sharded(name, shape, dtype, shards):
     """A matrix out of variables `name`_0, `name`_1… that hold some of its rows each. ValueError: it has too few."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")
@@ -39,7 +39,7 @@ def _sharded(name, shape, dtype, shards):
     return made
 
 
-def _normalized(gain, shift, inputs, scope):
+def normalized(gain, shift, inputs, scope):
     shape = inputs.shape[-1:]
     with vs.variable_scope(scope):  # layer_norm finds them
         vs.get_variable("gamma", shape=shape, initializer=init_ops.constant_initializer(gain))
@@ -71,9 +71,9 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         return self._num_proj or self._num_units
 
     def call(self, inputs, state):
-        size, dtype = _input_size(inputs), inputs.dtype
+        size, dtype = input_size(inputs), inputs.dtype
         c, m = state if self._state_is_tuple else array_ops.split(state, [self._num_units, self.output_size], 1)
-        kernel = _sharded("W", [size + self.output_size, 3 * self._num_units], dtype, self._num_unit_shards)
+        kernel = sharded("W", [size + self.output_size, 3 * self._num_units], dtype, self._num_unit_shards)
         bias = vs.get_variable("B", shape=[3 * self._num_units], initializer=init_ops.zeros_initializer(), dtype=dtype)
         gates = math_ops.matmul(array_ops.concat([inputs, m], 1), kernel)
         if not self._layer_norm:
@@ -92,13 +92,13 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
             c = self._norm(c, "state")
         m = sigmoid(o + of_o * c if self._use_peepholes else o) * self._activation(c)
         if self._num_proj is not None:
-            m = math_ops.matmul(m, _sharded("W_P", [self._num_units, self._num_proj], dtype, self._num_proj_shards))
+            m = math_ops.matmul(m, sharded("W_P", [self._num_units, self._num_proj], dtype, self._num_proj_shards))
             if self._proj_clip is not None:
                 m = clip_ops.clip_by_value(m, -self._proj_clip, self._proj_clip)
         return m, LSTMStateTuple(c, m) if self._state_is_tuple else array_ops.concat([c, m], 1)
 
     def _norm(self, inputs, scope):
-        return _normalized(self._norm_gain, self._norm_shift, inputs, scope)
+        return normalized(self._norm_gain, self._norm_shift, inputs, scope)
 
 
 class PhasedLSTMCell(RNNCell):

@@ -8,19 +8,25 @@ from penstock.framework import tensor_util
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import cond
+from penstock.ops import map_fn
 from penstock.ops import math_ops
 from penstock.ops import summary_ops_v2
 from penstock.proto import graph_pb2
 from penstock.proto import summary_pb2
 
-# What the plugins' own messages say, serialized: a version of zero is an empty message.
-_SCALAR, _BLOB_SEQUENCE, _TENSOR = 1, 3, 2
 _HISTOGRAM_BUCKETS = 30
 
 
-def _metadata(plugin, data_class, description, content=b""):
+def _metadata(plugin, description, content=b""):
     data = summary_pb2.SummaryMetadata.PluginData(plugin_name=plugin, content=content)
-    return summary_pb2.SummaryMetadata(plugin_data=data, summary_description=description or "", data_class=data_class)
+    return summary_pb2.SummaryMetadata(plugin_data=data, summary_description=description or "")
+
+
+def _encoded(encode, values):
+    """Each of `values`, encoded as a string."""
+    if values.shape.dims is not None and values.shape.dims[0].value:
+        return array_ops.stack([encode(one) for one in array_ops.unstack(values)])
+    return map_fn.map_fn(encode, values, dtype=dtypes.string)
 
 
 def scalar(name, data, step=None, description=None):
@@ -30,7 +36,7 @@ def scalar(name, data, step=None, description=None):
         if data.shape.ndims not in (None, 0):
             raise ValueError("a scalar summary holds one number, not the shape %s" % data.shape)
         return summary_ops_v2.write(tag=tag, tensor=lambda: math_ops.cast(data, dtypes.float32), step=step,
-                                    metadata=_metadata("scalars", _SCALAR, description))
+                                    metadata=_metadata("scalars", description))
 
 
 def _buckets(data, count):
@@ -69,7 +75,7 @@ def histogram(name, data, step=None, buckets=None, description=None):
     count = _HISTOGRAM_BUCKETS if buckets is None else buckets
     with summary_ops_v2.summary_scope(name, "histogram_summary", values=[data, buckets, step]) as (tag, _):
         return summary_ops_v2.write(tag=tag, tensor=lambda: _buckets(ops.convert_to_tensor(data), count), step=step,
-                                    metadata=_metadata("histograms", _TENSOR, description))
+                                    metadata=_metadata("histograms", description))
 
 
 def image(name, data, step=None, max_outputs=3, description=None):
@@ -80,12 +86,12 @@ def image(name, data, step=None, max_outputs=3, description=None):
             images = ops.convert_to_tensor(data)[:max_outputs]
             if images.dtype.is_floating:
                 images = math_ops.cast(math_ops.minimum(math_ops.maximum(images, 0), 1) * 255.5, dtypes.uint8)
-            pngs = [gen.encode_png(one) for one in array_ops.unstack(images)]
             size = array_ops.shape(images)
-            return array_ops.stack([gen.as_string(size[2]), gen.as_string(size[1])] + pngs)
+            sides = array_ops.stack([gen.as_string(size[2]), gen.as_string(size[1])])
+            return array_ops.concat([sides, _encoded(gen.encode_png, images)], 0)
 
         return summary_ops_v2.write(tag=tag, tensor=encoded, step=step,
-                                    metadata=_metadata("images", _BLOB_SEQUENCE, description))
+                                    metadata=_metadata("images", description))
 
 
 def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
@@ -96,12 +102,12 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 
         def encoded():
             sounds = ops.convert_to_tensor(data)[:max_outputs]
-            wavs = [gen.encode_wav(one, sample_rate) for one in array_ops.unstack(sounds)]
-            return array_ops.stack([array_ops.stack(wavs), array_ops.fill([len(wavs)], "")], axis=1)
+            wavs = _encoded(lambda one: gen.encode_wav(one, sample_rate), sounds)
+            return array_ops.stack([wavs, array_ops.fill(array_ops.shape(wavs), "")], axis=1)
 
         # The message of the plugin: an encoding of 11 is WAV.
         return summary_ops_v2.write(tag=tag, tensor=encoded, step=step,
-                                    metadata=_metadata("audio", _BLOB_SEQUENCE, description, b"\x10\x0b"))
+                                    metadata=_metadata("audio", description, b"\x10\x0b"))
 
 
 def text(name, data, step=None, description=None):
@@ -109,7 +115,7 @@ def text(name, data, step=None, description=None):
     with summary_ops_v2.summary_scope(name, "text_summary", values=[data, step]) as (tag, _):
         data = ops.convert_to_tensor(data)
         check_ops.assert_type(data, dtypes.string)
-        return summary_ops_v2.write(tag=tag, tensor=data, step=step, metadata=_metadata("text", _TENSOR, description))
+        return summary_ops_v2.write(tag=tag, tensor=data, step=step, metadata=_metadata("text", description))
 
 
 def graph(graph_data):

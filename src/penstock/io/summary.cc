@@ -290,6 +290,7 @@ std::string FileVersionEvent(double wall_time) {
   tensorflow::Event event;
   event.set_wall_time(wall_time);
   event.set_file_version("brain.Event:2");
+  event.mutable_source_metadata()->set_writer("tensorflow.core.util.events_writer");
   return SerializeMessage(event);
 }
 

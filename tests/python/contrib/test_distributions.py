@@ -37,6 +37,8 @@ K, X = np.float32([0, 2, 5]), np.float32([0.3, -0.4, 1.5])
     (lambda: tfd.HalfNormal([1.0, 1, 2]), X, 2 * normal_density(X, 0, np.array([1, 1, 2])) * (X >= 0)),
     (lambda: tfd.Chi2([1.0, 2, 3]), np.abs(X), np.abs(X) ** (np.array([1, 2, 3]) / 2 - 1) * np.exp(-np.abs(X) / 2) / (
         2 ** (np.array([1, 2, 3]) / 2) * np.exp(lgamma(np.array([1, 2, 3]) / 2)))),
+    (lambda: tfd.InverseGamma([1.0, 2, 3], 2.0), np.abs(X), 2 ** np.array([1, 2, 3]) * np.abs(X) ** -np.array(
+        [2.0, 3, 4]) * np.exp(-2 / np.abs(X)) / [1, 1, 2]),
     (lambda: tfd.Deterministic([0.3, 0.3, 1.4], atol=0.15), X, [1, 0, 1]),
     (lambda: tfd.MultivariateNormalDiag([1.0, -1], [[1.0, 2], [3, 4]]), [[0.0, 1], [2, 3]],
      [normal_density(0, 1, 1) * normal_density(1, -1, 2), normal_density(2, 1, 3) * normal_density(3, -1, 4)]),
@@ -58,7 +60,7 @@ def test_densities(made, x, density):
     (lambda: tfd.Poisson([3.0]), 3, math.sqrt(3)), (lambda: tfd.Geometric(probs=[0.25]), 3, math.sqrt(12)),
     (lambda: tfd.Logistic([1.0], 1.0), 1, math.pi / math.sqrt(3)),
     (lambda: tfd.HalfNormal([2.0]), 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(1 - 2 / math.pi)),
-    (lambda: tfd.Chi2([3.0]), 3, math.sqrt(6)),
+    (lambda: tfd.Chi2([3.0]), 3, math.sqrt(6)), (lambda: tfd.InverseGamma([6.0], 5.0), 1, 0.5),
     (lambda: tfd.MixtureSameFamily(tfd.Categorical(probs=[0.3, 0.7]), tfd.Normal([[-1.0, 1]], [0.1, 0.5])), 0.4,
      math.sqrt(0.3 * 0.01 + 0.7 * 0.25 + 0.84)),
     (lambda: tfd.MultivariateNormalDiag([1.0], [2.0]), 1, 2)])
@@ -104,3 +106,17 @@ def test_bad_parameters():
         tfd.Independent(tfd.Normal([0.0], 1.0), 2)
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(tfd.HalfNormal(-1.0, validate_args=True).mean())
+
+
+def test_an_inverse_gamma_distribution():
+    d = tfd.InverseGamma([0.5, 1.5, 3.0], [1.0, 2.0, 4.0])
+    mean, variance, mode, entropy, cdf = run([d.mean(), d.variance(), d.mode(), d.entropy(), d.cdf([1.0, 2.0, 3.0])])
+    np.testing.assert_allclose(mean, [np.nan, 4.0, 2.0])
+    np.testing.assert_allclose(variance, [np.nan, np.nan, 4.0])
+    np.testing.assert_allclose(mode, [2 / 3, 0.8, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(entropy, [4.017631, 1.9811401, 1.3883047], rtol=1e-5)
+    np.testing.assert_allclose(cdf, [0.1572992, 0.5724067, 0.8493686], rtol=1e-5)
+    softplus = tfd.InverseGammaWithSoftplusConcentrationRate(0.0, 1.0)
+    np.testing.assert_allclose(run([softplus.concentration, softplus.rate]), [0.6931472, 1.3132617], rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(tfd.InverseGamma([0.5], [1.0], allow_nan_stats=False).mean())

@@ -10,6 +10,7 @@ FROM = {
     "ops.distributions.laplace": "LaplaceWithSoftplusScale",
     "ops.distributions.normal": "NormalWithSoftplusScale",
     "ops.distributions.student_t": "StudentTWithAbsDfSoftplusScale",
+    "contrib.distributions.inverse_gamma": "InverseGamma InverseGammaWithSoftplusConcentrationRate",
     "contrib.distributions.scalar": "Binomial Cauchy Chi2 Deterministic Geometric HalfNormal Logistic Poisson",
     "contrib.distributions.vectors": """
         ExpRelaxedOneHotCategorical Independent MixtureSameFamily MultivariateNormalDiag OneHotCategorical

@@ -9,9 +9,8 @@ namespace {
 
 enum Policy : int64_t { kOff = -1, kAuto = 0, kFile = 1, kData = 2, kHint = 3 };
 
-constexpr std::string_view kReaders[] = {
-    "ArrayRecordDataset",         "CSVDataset",      "CSVDatasetV2",    "FixedLengthRecordDataset",
-    "FixedLengthRecordDatasetV2", "TextLineDataset", "TFRecordDataset", "TFRecordDatasetV2"};
+constexpr std::string_view kReaders[] = {"ArrayRecordDataset", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2",
+                                         "TextLineDataset",    "TFRecordDataset",          "TFRecordDatasetV2"};
 constexpr std::string_view kWithFunctions[] = {"FlatMapDataset",
                                                "InterleaveDataset",
                                                "LegacyParallelInterleaveDatasetV2",
@@ -21,6 +20,46 @@ constexpr std::string_view kWithFunctions[] = {"FlatMapDataset",
                                                "ParallelInterleaveDatasetV4"};
 constexpr std::string_view kUnshardable[] = {"GeneratorDataset", "RangeDataset", "SparseTensorSliceDataset",
                                              "TensorDataset", "TensorSliceDataset"};
+constexpr std::string_view kSeveralInputs[] = {"ConcatenateDataset", "ZipDataset"};
+constexpr std::string_view kShuffles[] = {"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3"};
+// What has as many parts as its first input has.
+constexpr std::string_view kPassedThrough[] = {"AssertNextDataset",
+                                               "BatchDataset",
+                                               "BatchDatasetV2",
+                                               "CacheDataset",
+                                               "CacheDatasetV2",
+                                               "FilterDataset",
+                                               "FinalizeDataset",
+                                               "MapAndBatchDataset",
+                                               "MapDataset",
+                                               "MaxIntraOpParallelismDataset",
+                                               "ModelDataset",
+                                               "OptimizeDataset",
+                                               "OptimizeDatasetV2",
+                                               "OptionsDataset",
+                                               "PaddedBatchDataset",
+                                               "PaddedBatchDatasetV2",
+                                               "ParallelBatchDataset",
+                                               "ParallelFilterDataset",
+                                               "ParallelMapDataset",
+                                               "ParallelMapDatasetV2",
+                                               "ParseExampleDataset",
+                                               "ParseExampleDatasetV2",
+                                               "PrefetchDataset",
+                                               "PrivateThreadPoolDataset",
+                                               "RebatchDataset",
+                                               "RebatchDatasetV2",
+                                               "RepeatDataset",
+                                               "ShardDataset",
+                                               "ShuffleAndRepeatDataset",
+                                               "ShuffleAndRepeatDatasetV2",
+                                               "ShuffleDataset",
+                                               "ShuffleDatasetV2",
+                                               "ShuffleDatasetV3",
+                                               "SkipDataset",
+                                               "TakeDataset",
+                                               "UnbatchDataset",
+                                               "WindowDataset"};
 
 // Whether the datasets that a function makes read files.
 bool Reads(const FuncRef& function, const FunctionLibraryPtr& library, std::set<std::string>* seen) {
@@ -40,39 +79,32 @@ class Sharder {
  public:
   Sharder(KernelContext& k, int64_t workers, int64_t index) : remaker_(k), workers_(workers), index_(index) {}
 
+  // InvalidArgument, when it is read: there are fewer elements than workers.
   Ref<const Dataset> ByData(const Tensor& dataset) const {
-    return remaker_.Make("ShardDataset", {}, AsDataset(dataset)->spec(), {dataset, Tensor(workers_), Tensor(index_)},
-                         {});
+    return remaker_.Make("ShardDataset", {{"require_non_empty", true}}, AsDataset(dataset)->spec(),
+                         {dataset, Tensor(workers_), Tensor(index_)}, {});
   }
 
   Ref<const Dataset> ByFile(const Dataset& dataset) const {
     const RecipeView d(dataset);
     const Recipe& recipe = dataset.recipe();
-    if (!recipe.op || d.Is(kUnshardable)) {
-      throw NotFound("Found an unshardable source dataset: ", recipe.op ? recipe.op->name : dataset.name());
-    }
-    std::vector<Tensor> inputs = recipe.inputs;
+    const std::string& name = recipe.op ? recipe.op->name : dataset.name();
+    if (d.Is(kUnshardable)) throw NotFound("Found an unshardable source dataset: ", name);
     if (d.Is(kReaders)) {
-      inputs[0] = Mine(d.Input("filenames"));
-      if (d.Has("byte_offsets") && d.Input("byte_offsets").num_elements() > 0) {
-        inputs[RecipeIndex(recipe, "byte_offsets")] = Mine(d.Input("byte_offsets"));
-      }
-      return remaker_.With(dataset, std::move(inputs));
+      throw NotFound(
+          "Unable to shard this input. You may need to wrap the inputs to your reader dataset in a "
+          "TensorSliceDataset: ",
+          name);
     }
+    const bool several = d.Is(kSeveralInputs);
     std::set<std::string> seen;
+    std::vector<Tensor> inputs = recipe.inputs;
     if (d.Is(kWithFunctions) && Reads(d.attr<FuncRef>("f"), remaker_.LibraryOf(dataset), &seen)) {
-      inputs[0] = ToVariant(ByData(inputs[0]));
-      return remaker_.With(dataset, std::move(inputs));
-    }
-    bool any = false;
-    for (Tensor& input : inputs) {
-      const Dataset* before = AsDataset(input);
-      if (!before || (any && !d.Is({"ConcatenateDataset", "ZipDataset"}))) continue;
-      input = ToVariant(ByFile(*before));
-      any = true;
-    }
-    if (!any) {
-      throw NotFound("Did not find a shardable source, walked to a node which is not a dataset: ", recipe.op->name,
+      inputs[0] = ToVariant(ShuffledLater(*AsDataset(inputs[0])));
+    } else if (several || d.Is(kPassedThrough)) {
+      for (size_t i = 0; i < (several ? inputs.size() : 1); ++i) inputs[i] = ToVariant(ByFile(*AsDataset(inputs[i])));
+    } else {
+      throw NotFound("Did not find a shardable source, walked to a node which is not a dataset: ", name,
                      ". Consider either turning off auto-sharding or switching the auto_shard_policy to DATA to shard "
                      "this dataset.");
     }
@@ -98,24 +130,34 @@ class Sharder {
   }
 
  private:
-  static int RecipeIndex(const Recipe& recipe, std::string_view name) {
-    return InputRange(*recipe.op, *recipe.attrs, name).first;
+  // One worker's part of file names: what shuffles them does so behind the division, which every worker makes alike.
+  Ref<const Dataset> ShuffledLater(const Dataset& names) const {
+    const Dataset* shuffle = nullptr;
+    const Ref<const Dataset> part = ByData(ToVariant(WithoutShuffles(names, &shuffle)));
+    if (!shuffle) return part;
+    std::vector<Tensor> inputs = shuffle->recipe().inputs;
+    inputs[0] = ToVariant(part);
+    return remaker_.With(*shuffle, std::move(inputs));
   }
 
-  // Every `workers_`-th of a vector.
-  Tensor Mine(const Tensor& all) const {
-    if (all.rank() == 0) return index_ == 0 ? all : Tensor(all.dtype(), Shape({0}));
-    const int64_t n = all.num_elements();
-    const int64_t mine = n <= index_ ? 0 : (n - index_ + workers_ - 1) / workers_;
-    Tensor part(all.dtype(), Shape({mine}));
-    for (int64_t i = 0; i < mine; ++i) {
-      if (all.dtype() == DT_STRING) {
-        part.mutable_data<TString>()[i] = all.data<TString>()[index_ + i * workers_];
-      } else {
-        part.mutable_data<int64_t>()[i] = all.data<int64_t>()[index_ + i * workers_];
-      }
+  // The dataset without what shuffles it; the first of those goes to `first`.
+  Ref<const Dataset> WithoutShuffles(const Dataset& dataset, const Dataset** first) const {
+    std::vector<Tensor> inputs = dataset.recipe().inputs;
+    if (RecipeView(dataset).Is(kShuffles)) {
+      *first = &dataset;
+      return WithoutShuffles(*AsDataset(inputs[0]), first);
     }
-    return part;
+    bool changed = false;
+    for (Tensor& input : inputs) {
+      const Dataset* before = AsDataset(input);
+      if (!before) continue;
+      const Ref<const Dataset> after = WithoutShuffles(*before, first);
+      changed = changed || after.get() != before;
+      input = ToVariant(after);
+    }
+    if (changed) return remaker_.With(dataset, std::move(inputs));
+    dataset.AddRef();
+    return Ref<const Dataset>(&dataset);
   }
 
   const Remaker remaker_;
@@ -126,6 +168,7 @@ class Sharder {
 
 Ref<const Dataset> AutoShard(KernelContext& k, Ref<const Dataset> dataset, int64_t workers, int64_t index,
                              int64_t policy) {
+  if (workers == 1) return dataset;
   const Sharder sharder(k, workers, index);
   switch (policy) {
     case kOff:

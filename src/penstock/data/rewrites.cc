@@ -289,6 +289,10 @@ class Rewriter {
   Ref<const Dataset> Run(const Dataset& dataset) {
     const auto it = done_.find(&dataset);
     if (it != done_.end()) return it->second;
+    if (RecipeView(dataset).Is({"NonSerializableDataset"})) {  // what cannot be written down stays as it is
+      dataset.AddRef();
+      return Ref<const Dataset>(&dataset);
+    }
     Ref<const Dataset> now = WithInputsRewritten(dataset);
     for (bool changed = true; changed;) {
       changed = false;

@@ -107,25 +107,32 @@ class ShardDataset final : public Dataset {
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
       const ShardDataset& d = dataset();
-      const int64_t before = at_ == 0 ? d.index_ : d.shards_ - 1;
-      if (input_->Skip(before) < before || !input_->Next(element)) {
-        if (at_ == 0 && d.require_non_empty_) {
+      if (!begun_) before_ = d.index_;
+      if (input_->Skip(before_) < before_ || !input_->Next(element)) return false;
+      before_ = d.shards_ - 1;
+      if (!begun_ && d.require_non_empty_) {  // every shard has a first element
+        before_ = d.index_;
+        const int64_t others = d.shards_ - 1 - d.index_;
+        if (const int64_t there = input_->Skip(others); there < others) {
           throw InvalidArgument(
-              "Could not apply FILE based sharding: the dataset only has fewer elements than shards: ", d.shards_,
-              " shards are needed, but element ", d.index_, " is not there.");
+              "There aren't enough elements in this dataset for each shard to have at least one element (# elems = ",
+              d.index_ + 1 + there, ", # shards = ", d.shards_,
+              "). If you are using datasets with distribution strategy, consider turning dataset autosharding off with "
+              "`tf.data.Options`.");
         }
-        return false;
       }
-      at_ = 1;
+      begun_ = true;
       return true;
     }
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
-      state.Value("begun", &at_);
+      state.Value("begun", &begun_);
+      state.Position("before", &before_);
     }
 
    private:
-    int64_t at_ = 0;  // 1: the first element was given
+    bool begun_ = false;  // the first element was given
+    int64_t before_ = 0;  // elements of others before the next one
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     if (shards_ == kShardHint) {

@@ -121,6 +121,38 @@ def test_a_reader_reads_its_share(files, tmp_path):
     assert elements(dataset) == [b"b0", b"b1"]
 
 
+def test_files_are_shuffled_behind_their_division(files):
+    """Every worker shuffles for itself, so what is shuffled must not be what is divided."""
+    dataset = Dataset.list_files(files, shuffle=True).flat_map(tf.data.TextLineDataset)
+    mine = [sorted(elements(_with_policy(dataset, AutoShardPolicy.FILE, 2, i))) for i in range(2)]
+    assert mine == [[b"a0", b"a1", b"c0", b"c1", b"e0", b"e1"], [b"b0", b"b1", b"d0", b"d1"]]
+
+
+def test_what_is_not_known_to_keep_files_apart_is_divided_at_its_end(files, tmp_path):
+    dataset = reads(files).apply(tf.data.experimental.unique())
+    assert elements(_with_policy(dataset, AutoShardPolicy.AUTO, 5, 0)) == [b"a0", b"d0"]
+    with pytest.raises(tf.errors.NotFoundError, match="not a dataset: UniqueDataset"):
+        elements(_with_policy(dataset, AutoShardPolicy.FILE, 5, 0))
+    names = sorted(str(p) for p in tmp_path.iterdir())
+    with pytest.raises(tf.errors.NotFoundError, match="wrap the inputs to your reader dataset"):
+        variant = tf.raw_ops.TextLineDataset(filenames=names, compression_type="", buffer_size=0)
+        tf.raw_ops.AutoShardDataset(input_dataset=variant, num_workers=2, index=0, output_types=[tf.string],
+                                    output_shapes=[[]], auto_shard_policy=int(AutoShardPolicy.FILE))
+
+
+@pytest.mark.parametrize("n, workers, index, expected", [
+    (5, 10, 0, None), (5, 10, 4, None), (5, 10, 5, []), (0, 10, 0, []), (4, 4, 0, [0]), (9, 5, 3, [3, 8]),
+    (9, 5, 4, [4]), (4, 3, 0, [0, 3])])
+def test_each_shard_has_an_element(n, workers, index, expected):
+    """Both versions of TensorFlow tell only the workers that have one when others have none."""
+    dataset = _with_policy(Dataset.range(n), AutoShardPolicy.DATA, workers, index)
+    if expected is not None:
+        assert elements(dataset) == expected
+        return
+    with pytest.raises(tf.errors.InvalidArgumentError, match=rf"# elems = {n}, # shards = {workers}"):
+        elements(dataset)
+
+
 def test_without_files_each_worker_has_its_share_of_elements():
     assert elements(_with_policy(Dataset.range(10), AutoShardPolicy.AUTO, 3, 1)) == [1, 4, 7]
     assert elements(_with_policy(Dataset.range(10), AutoShardPolicy.DATA, 3, 2)) == [2, 5, 8]

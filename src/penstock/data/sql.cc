@@ -54,8 +54,12 @@ struct Sqlite {
 class Query {
  public:
   Query(const std::string& path, const std::string& query, size_t num_columns) {
-    Require(sqlite_.open_v2(path.c_str(), &database_, Sqlite::kReadWrite | Sqlite::kCreate, nullptr), path);
-    Require(sqlite_.prepare_v2(database_, query.c_str(), -1, &statement_, nullptr), query);
+    if (sqlite_.open_v2(path.c_str(), &database_, Sqlite::kReadWrite | Sqlite::kCreate, nullptr) != Sqlite::kOk) {
+      Fail(Code::kInvalidArgument, StrCat("Sqlite::Open(", path, ") failed: ", sqlite_.errmsg(database_)));
+    }
+    if (const int code = sqlite_.prepare_v2(database_, query.c_str(), -1, &statement_, nullptr); code != Sqlite::kOk) {
+      Fail(Code::kUnknown, StrCat("Prepare() failed: [", code, "] ", sqlite_.errmsg(database_), ": ", query));
+    }
     const auto columns = static_cast<size_t>(sqlite_.column_count(statement_));
     if (columns == num_columns) return;
     Close();
@@ -68,7 +72,9 @@ class Query {
   bool Next() {  // false at the end
     const int result = sqlite_.step(statement_);
     if (result == Sqlite::kRow) return true;
-    if (result != Sqlite::kDone) throw InvalidArgument("SQLite: ", sqlite_.errmsg(database_));
+    if (result != Sqlite::kDone) {
+      throw Error(Status(Code::kUnknown, StrCat("Step() failed: [", result, "] ", sqlite_.errmsg(database_))));
+    }
     return false;
   }
   Tensor Column(int i, DataType type) const {
@@ -99,11 +105,9 @@ class Query {
   }
 
  private:
-  void Require(int result, const std::string& what) {
-    if (result == Sqlite::kOk) return;
-    const std::string message = StrCat("SQLite: ", sqlite_.errmsg(database_), ": ", what);
+  [[noreturn]] void Fail(Code code, std::string message) {
     Close();
-    throw InvalidArgument(message);
+    throw Error(Status(code, std::move(message)));
   }
   void Close() {
     sqlite_.finalize(statement_);

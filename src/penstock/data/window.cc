@@ -271,6 +271,7 @@ class RebatchDataset final : public Dataset {
 };
 
 // Each batch cut into as many parts as there are replicas, the first ones larger by one row if it does not divide.
+// The components may be of several sizes, as those of zipped datasets are.
 class SplitBatchesDataset final : public Dataset {
  public:
   SplitBatchesDataset(ElementSpec spec, Ref<const Dataset> input, int64_t parts)
@@ -285,24 +286,29 @@ class SplitBatchesDataset final : public Dataset {
       if (part_ == parts || batch_.empty()) {
         if (!input_->Next(&batch_)) return false;
         RequireComponents(batch_, dataset().types().size());
-        if (!IsBatch(batch_)) throw InvalidArgument("Input element must be a batch");
+        if (!HaveRows(batch_)) throw InvalidArgument("Input element must be a batch");
         part_ = 0;
       }
-      const int64_t rows = batch_[0].dim(0), size = (rows + parts - 1) / parts;
-      const int64_t begin = std::min(rows, part_ * size), end = std::min(rows, begin + size);
-      ++part_;
       element->clear();
-      for (const Tensor& t : batch_) element->push_back(t.Slice(begin, end).Clone());
+      for (const Tensor& t : batch_) {
+        const int64_t rows = t.dim(0), size = (rows + parts - 1) / parts;
+        const int64_t begin = std::min(rows, part_ * size), end = std::min(rows, begin + size);
+        element->push_back(t.Slice(begin, end).Clone());
+      }
+      ++part_;
       return true;
     }
     void Visit(State& state) override {
       IteratorOverInput::Visit(state);
       state.Value("batch", &batch_);
-      State::Require(batch_.empty() || IsBatch(batch_));
+      State::Require(HaveRows(batch_));
       state.Position("part", &part_, dataset().parts_);
     }
 
    private:
+    static bool HaveRows(const Element& batch) {
+      return std::ranges::all_of(batch, [](const Tensor& t) { return t.rank() > 0; });
+    }
     Element batch_;
     int64_t part_ = 0;
   };

@@ -54,6 +54,10 @@ void AddDatasetOps(OpRegistry& ops, std::span<const DatasetOp> rows) {
 
 void DatasetShape(ShapeContext& c) {
   for (const ArgDef& arg : c.op().inputs) {
+    if (arg.name == "record_defaults") {
+      const auto [first, count] = c.InputRange(arg.name);
+      for (int i = first; i < first + count; ++i) c.WithRankAtMost(i, 1);
+    }
     if (arg.is_list() || !arg.type_attr.empty() || arg.type == DT_VARIANT) continue;
     const int i = c.InputRange(arg.name).first;
     const auto is_one_of = [&](std::initializer_list<std::string_view> names) {

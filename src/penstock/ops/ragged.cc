@@ -62,6 +62,24 @@ void ToSparseGradient(GradContext& g) {
   g.Set(levels, Reshape(g.dy(1), ShapeOf(g.x(levels))));
 }
 
+// InvalidArgument unless a default of this shape can stand in the place of a value.
+void RequireDefaultFits(const PartialShape& fallback, const PartialShape& values) {
+  if (!fallback.known_rank() || !values.known_rank()) return;
+  const auto incompatible = [&](const auto&... why) {
+    throw InvalidArgument("default_value.shape=", fallback, " and rt_input.flat_values.shape=", values,
+                          " are incompatible: ", why...);
+  };
+  if (fallback.rank() >= values.rank()) {
+    incompatible("default_value.rank = ", fallback.rank(), "  must be less than rt_input.flat_values.rank = ",
+                 values.rank());
+  }
+  for (int d = 1; d <= fallback.rank(); ++d) {
+    const int64_t a = fallback[fallback.rank() - d], b = values[values.rank() - d];
+    if (a < 0 || b < 0 || a == 1 || a == b) continue;
+    incompatible("default_value.shape[", -d, "] = ", a, " but rt_input.flat_values.shape[", -d, "] = ", b);
+  }
+}
+
 void ToTensorShape(ShapeContext& c) {
   const auto& kinds = c.attr<std::vector<std::string>>("row_partition_types");
   const PartialShape& values = c.in(1);
@@ -70,17 +88,20 @@ void ToTensorShape(ShapeContext& c) {
   const PartialShape wanted = c.in(0).rank() == 0 ? PartialShape() : c.in_as_shape(0);
   if (!values.known_rank()) c.out(0, wanted);
   if (!values.known_rank() || levels < 0) return;
+  RequireDefaultFits(c.in(2), values);
   std::vector<int64_t> dims(levels + values.rank(), -1);
+  if (wanted.known_rank() && wanted.rank() != static_cast<int>(dims.size())) {
+    throw InvalidArgument("rt_input.shape and shape=", wanted, " are incompatible: rt_input.rank = ", dims.size(),
+                          " but shape.rank = ", wanted.rank());
+  }
   for (int d = 1; d < values.rank(); ++d) dims[levels + d] = values[d];
   if (first) {
     if (const auto rows = c.in_int(3); rows && *rows >= 0) dims[0] = *rows;
   } else if (!kinds.empty() && c.in(3).rank() == 1 && c.in(3)[0] > 0) {
     dims[0] = c.in(3)[0] - 1;
   }
-  if (wanted.rank() == static_cast<int>(dims.size())) {
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (wanted[static_cast<int>(d)] >= 0) dims[d] = wanted[static_cast<int>(d)];
-    }
+  for (int d = 0; d < wanted.rank(); ++d) {
+    if (wanted[d] >= 0) dims[d] = wanted[d];
   }
   c.out(0, PartialShape(std::move(dims)));
 }

@@ -50,9 +50,11 @@ def test_a_query_without_rows_and_one_again(path):
 
 def test_bad_queries(path):
     for query, types in (("SELECT nothing FROM people", (tf.int64,)), ("SELECT id FROM gone", (tf.int64,)),
-                         ("hello", (tf.int64,)), ("SELECT id, name FROM people", (tf.int64,))):
-        with pytest.raises(tf.errors.InvalidArgumentError):
+                         ("hello", (tf.int64,))):
+        with pytest.raises(tf.errors.UnknownError, match=r"Prepare\(\) failed: \[1\] .*: " + query):
             rows(path, query, types)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Sqlite::Open\(/nowhere/people\) failed"):
+        rows("/nowhere/people", "SELECT id FROM people", (tf.int64,))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must match the number of elements in output_types"):
         rows(path, "SELECT id FROM people", (tf.int64, tf.string))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be one of: DT_STRING"):

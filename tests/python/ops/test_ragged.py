@@ -104,8 +104,35 @@ def test_slices_of_nested_rows():
     assert run(rt[..., 1:]).to_list() == [[[], [3]], [], [[5, 6]]]
     assert run(rt[:, :1]).to_list() == [[[1]], [], [[4, 5, 6]]]
     assert run(rt[:, tf.newaxis]).to_list() == [[row] for row in rows]
-    with pytest.raises(ValueError, match="Cannot index into an inner ragged dimension"):
-        rt[:, 0]
+    for inner in (0, "a", 1.5):
+        with pytest.raises(ValueError, match="Cannot index into an inner ragged dimension"):
+            rt[:, inner]
+
+
+@pytest.mark.parametrize("key, message", [
+    ("a", "Only integers, slices"), (slice(None, None, "a"), "Only integers, slices"), (slice(1, 2.5), "got 2.5"),
+    ((slice(None), slice(None, None, "a")), "slice strides must be integers or None"),
+    ((slice(None), slice(None, "a")), "slice offsets must be integers or None"), ((0, 0.5), "got 0.5")])
+def test_wrong_keys(key, message):
+    with pytest.raises(TypeError, match=message):
+        tf.ragged.constant([[1, 2], [3]])[key]
+
+
+def test_what_does_not_fit_a_dense_tensor_is_refused_when_it_is_built():
+    rt = tf.ragged.constant([[1, 2], [3]])
+    with pytest.raises(ValueError, match="default_value.rank = 1  must be less than rt_input.flat_values.rank = 1"):
+        rt.to_tensor([1, 2, 3])
+    with pytest.raises(ValueError, match="rt_input.rank = 2 but shape.rank = 3"):
+        rt.to_tensor(shape=[None, None, None])
+    pairs = tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)
+    with pytest.raises(ValueError, match="are incompatible"):
+        pairs.to_tensor([7, 8, 9])
+    assert run(pairs.to_tensor([7, 8])).tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+
+
+def test_the_constructor_takes_tensors_only():
+    with pytest.raises(TypeError, match="Cached value must be a Tensor or None."):
+        tf.RaggedTensor(tf.constant([1]), tf.constant([0, 1], tf.int64), cached_row_lengths=[1], internal=True)
 
 
 def test_map_flat_values():

@@ -10,22 +10,24 @@ from penstock.ops.ragged.ragged_tensor import RaggedTensor
 def ragged_tensor_getitem(ragged, key):
     """Part of a ragged tensor. An inner ragged dimension can be sliced but not indexed."""
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
-    for k in keys:
-        _check(k)
     parts = [part for k in keys for part in ([k.start, k.stop, k.step] if isinstance(k, slice) else [k])]
     with ops.name_scope(None, "RaggedGetItem", [ragged] + [p for p in parts if isinstance(p, ops.Tensor)]):
         return _outer(ragged, keys)
 
 
 def _check(key):
-    """TypeError unless it can be a key."""
-    if isinstance(key, slice):
-        for part, what in ((key.start, "offsets"), (key.stop, "offsets"), (key.step, "strides")):
-            if part is not None and not _is_integer(part):
-                raise TypeError(f"slice {what} must be integers or None")
-    elif key is not None and key is not Ellipsis and not _is_integer(key):
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                        f"tf.int32/tf.int64 tensors are valid indices, got {key!r}")
+    """TypeError unless it can be a key of the outermost dimension."""
+    for part in (key.start, key.stop, key.step) if isinstance(key, slice) else (key,):
+        if part is not None and not _is_integer(part):
+            raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                            f"tf.int32/tf.int64 tensors are valid indices, got {part!r}")
+
+
+def _check_columns(key):
+    """TypeError unless the slice can be one of an inner dimension."""
+    for part, what in ((key.start, "offsets"), (key.stop, "offsets"), (key.step, "strides")):
+        if part is not None and not _is_integer(part):
+            raise TypeError(f"slice {what} must be integers or None")
 
 
 def _is_integer(value):
@@ -66,6 +68,7 @@ def _outer(ragged, keys):
         rows = ragged_checks.nrows_of(inner, ragged.row_splits.dtype)
         return RaggedTensor.from_row_splits(inner, array_ops.stack([constant_op.constant(0, rows.dtype), rows]),
                                             validate=False)
+    _check(key)
     if isinstance(key, slice):
         return _inner(_rows(ragged, key), rest)
     starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
@@ -120,6 +123,7 @@ def _inner(value, keys):
         return RaggedTensor.from_row_splits(inner, math_ops.range(rows + 1), validate=False)
     if not isinstance(key, slice):
         raise ValueError("Cannot index into an inner ragged dimension.")
+    _check_columns(key)
     if _is_whole(key):
         return value.with_values(_inner(value.values, rest)) if rest else value
     sliced = _columns(value, key)

@@ -26,6 +26,9 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         if row_splits.dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError("Row-partitioning argument must be int32 or int64")
         row_splits.shape.assert_has_rank(1)
+        for cached in (cached_row_lengths, cached_value_rowids, cached_nrows):
+            if cached is not None and not isinstance(cached, ops.Tensor):
+                raise TypeError("Cached value must be a Tensor or None.")
         values.shape.with_rank_at_least(1)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             raise ValueError("row_splits and values.row_splits must have the same dtype")

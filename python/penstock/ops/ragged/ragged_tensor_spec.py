@@ -115,8 +115,8 @@ class RaggedTensorSpec(BatchableTypeSpec):
                                 self._ragged_rank + 1, self._row_splits_dtype)
 
     def _unbatch(self):
-        # A row of a tensor of ragged rank 1 is a plain tensor, of rank 0 here.
-        return RaggedTensorSpec(self._shape[1:], self._dtype, max(self._ragged_rank - 1, 0), self._row_splits_dtype)
+        # A row of a tensor of ragged rank 1 is a plain tensor, of rank 0; one of a plain tensor is of rank -1.
+        return RaggedTensorSpec(self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
 
     @classmethod
     def from_value(cls, value):

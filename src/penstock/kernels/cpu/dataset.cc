@@ -4,11 +4,11 @@
 #include "penstock/data/fingerprint.h"
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
-#include "penstock/data/optional.h"
 #include "penstock/data/snapshot.h"
 #include "penstock/io/convert.h"
 #include "penstock/io/record_stream.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/kernels/cpu/optional.h"
 
 namespace penstock {
 namespace {
@@ -60,6 +60,7 @@ class MapDefun {
  public:
   explicit MapDefun(const NodeView& node)
       : function_(node.attr<FuncRef>("f")),
+        shapes_(node.attr<std::vector<PartialShape>>("output_shapes")),
         num_args_(static_cast<int>(node.attr<std::vector<DataType>>("Targuments").size())) {}
 
   void operator()(KernelContext& k) const {
@@ -70,6 +71,8 @@ class MapDefun {
                 " has leading dimension ", k.input(i).dim(0), ", while all previous inputs have leading dimension ", n);
     }
     if (n == 0) return Empty(k);
+    k.Require(static_cast<int>(shapes_.size()) == k.num_outputs(), "There are ", shapes_.size(), " output_shapes for ",
+              k.num_outputs(), " outputs");
     const auto call = data::NewScope(k)->Bind(function_);
     data::BatchBuilder batch(n);
     Element args, results;
@@ -78,22 +81,27 @@ class MapDefun {
       for (int i = 0; i < num_args_; ++i) args.push_back(data::Row(k.input(i), row));
       for (int i = num_args_; i < k.num_inputs(); ++i) args.push_back(k.input(i));
       call->Call(args, k.step().cancellation, k.step().interrupts_seen, &results);
+      data::RequireComponents(results, shapes_.size());
+      for (size_t i = 0; i < results.size(); ++i) {
+        k.Require(shapes_[i].IsCompatibleWith(results[i].shape()), "Mismatch in function retval shape, ",
+                  results[i].shape(), ", and expected output shape, ", shapes_[i], ".");
+      }
       batch.Add(std::move(results));
     }
     data::SetOutputs(k, batch.Finish());
   }
 
  private:
-  static void Empty(KernelContext& k) {
-    const auto& shapes = k.node().attr<std::vector<PartialShape>>("output_shapes");
+  void Empty(KernelContext& k) const {
     for (int i = 0; i < k.num_outputs(); ++i) {
-      k.Require(shapes[i].fully_known(), "The shape of output ", i, " is not known without elements");
-      Shape shape = shapes[i].AsShape();
+      k.Require(shapes_[i].fully_known(), "The shape of output ", i, " is not known without elements");
+      Shape shape = shapes_[i].AsShape();
       shape.InsertDim(0, 0);
       k.Output(i, shape);
     }
   }
   const FuncRef function_;
+  const std::vector<PartialShape> shapes_;
   const int num_args_;
 };
 

@@ -141,9 +141,8 @@ struct SparseConcat {
       k.Require(parts[i].rank == rank, "Ranks of all input tensors must match: expected ", rank, " but got ",
                 parts[i].rank, " at position ", i);
       for (int64_t d = 0; d < rank; ++d) {
-        k.Require(d == axis || parts[i].shape[d] == shape[d], "All dimensions except ", axis, " must match. Input ", i,
-                  " has shape [", StrJoin(parts[i].shape, " "), "] and doesn't match input 0 with shape [",
-                  StrJoin(parts[0].shape, " "), "].");
+        k.Require(d == axis || parts[i].shape[d] == shape[d], "Input shapes must match: expected ", shape[d],
+                  " for dimension ", d, " but got ", parts[i].shape[d], " at position ", i);
       }
       shifts[i] = shape[axis];
       k.Require(!__builtin_add_overflow(shape[axis], parts[i].shape[axis], &shape[axis]),
@@ -213,8 +212,9 @@ struct SparseSplit {
   void operator()(KernelContext& k) const {
     const int n = k.num_outputs() / 3;
     const SparseInput in(k, 1);
+    k.Require(k.input(0).rank() == 0, "Input axis should be a scalar but received shape ", k.input(0).shape());
     const int64_t given = k.Int(0);
-    k.Require(given >= -in.rank && given < in.rank, "Input split_dim should be between 0 and rank (", in.rank,
+    k.Require(given >= -in.rank && given < in.rank, "Input axis should be in range [", -in.rank, ", ", in.rank,
               "), got ", given);
     const int64_t axis = given < 0 ? given + in.rank : given, dim = in.shape[axis];
     k.Require(n >= 1 && n <= dim, "Input num_split should be between 1 and the splitting dimension size (", dim,

@@ -195,9 +195,10 @@ void Merge(const SparseInput& a, const SparseInput& b, F f) {
 }
 
 void RequireSameShape(KernelContext& k, const SparseInput& a, const SparseInput& b) {
-  k.Require(a.rank == b.rank, "Ranks of input tensors must match, but saw ranks: ", a.rank, " and ", b.rank);
+  k.Require(a.rank == b.rank, "Operands do not have the same ranks; got shapes: ", StrJoin(a.shape, " "), " and ",
+            StrJoin(b.shape, " "));
   for (int64_t d = 0; d < a.rank; ++d) {
-    k.Require(a.shape[d] == b.shape[d], "Input shapes must match: got ", a.shape[d], " and ", b.shape[d],
+    k.Require(a.shape[d] == b.shape[d], "Operands' shapes do not match: got ", a.shape[d], " and ", b.shape[d],
               " for dimension ", d);
   }
 }
@@ -312,8 +313,8 @@ void Reduce(KernelContext& k, bool keep, bool sparse) {
   const std::vector<int64_t> axes = shapes::Integers(k.input(3));
   std::vector<bool> reduced(in.rank);
   for (const int64_t axis : axes) {
-    k.Require(axis >= -in.rank && axis < in.rank, "Invalid reduction dimension ", axis, " for input with ", in.rank,
-              " dimension(s)");
+    k.Require(axis >= -in.rank && axis < in.rank, "Invalid reduction dimension ", axis, ", for input with ", in.rank,
+              " dimensions.");
     reduced[axis < 0 ? axis + in.rank : axis] = true;
   }
   std::vector<int64_t> shape, kept_dims;

@@ -1,12 +1,13 @@
 // Queues of tuples of tensors. Whoever cannot enqueue or dequeue at once waits as an entry of a list, not as a thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/kernel/services.h"
@@ -95,7 +96,7 @@ class FifoQueue : public Queue {
   std::deque<Tuple> elements_;
 };
 
-// The smallest first component (an int64) first; equal ones in the order of their arrival.
+// The smallest first component (an int64) first; equal ones in the order that TensorFlow's heap gives them.
 class PriorityQueue : public Queue {
  public:
   using Queue::Queue;
@@ -103,17 +104,21 @@ class PriorityQueue : public Queue {
  protected:
   void Push(Tuple tuple) override {
     const int64_t priority = tuple[0].scalar<int64_t>();
-    elements_.emplace(priority, std::move(tuple));
+    heap_.emplace_back(priority, std::move(tuple));
+    std::push_heap(heap_.begin(), heap_.end(), Later);
   }
   Tuple Pop() override {
-    Tuple first = std::move(elements_.begin()->second);
-    elements_.erase(elements_.begin());
+    std::pop_heap(heap_.begin(), heap_.end(), Later);
+    Tuple first = std::move(heap_.back().second);
+    heap_.pop_back();
     return first;
   }
-  int64_t Stored() const override { return static_cast<int64_t>(elements_.size()); }
+  int64_t Stored() const override { return static_cast<int64_t>(heap_.size()); }
 
  private:
-  std::multimap<int64_t, Tuple> elements_;
+  using Prioritized = std::pair<int64_t, Tuple>;
+  static bool Later(const Prioritized& a, const Prioritized& b) { return a.first > b.first; }
+  std::vector<Prioritized> heap_;
 };
 
 // Element i along dimension 0 as a tensor of its own.

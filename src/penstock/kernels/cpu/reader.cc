@@ -426,7 +426,11 @@ class Read : public AsyncKernel {
     int64_t n = 1;
     if (kUpTo) {
       n = k.Int(2);
-      k.Require(n > 0, "num_records must be positive, but is ", n);
+      k.Require(n >= 0, "num_records must not be negative, but is ", n);
+      if (n == 0) {  // the queue is left alone
+        for (int i = 0; i < 2; ++i) k.Output(i, Shape({0}));
+        return done({});
+      }
     }
     ReaderOf(k)->Read(n, NamedResource<Queue>(k, 1), k.step().cancellation,
                       [&k, done = std::move(done)](Status status, Reader::Records records) {

@@ -16,7 +16,8 @@ Background::Background(const std::shared_ptr<IteratorContext>& context) : contex
 }
 
 void Background::Start(int n, const std::function<void()>& work) {
-  while (!stopping_ && static_cast<int>(threads_.size()) < n) threads_.emplace_back(work);
+  const int64_t most = context_->options.most_threads > 0 ? std::min<int64_t>(n, context_->options.most_threads) : n;
+  while (!stopping_ && static_cast<int64_t>(threads_.size()) < most) threads_.emplace_back(work);
 }
 
 void Background::Stop() {

@@ -19,7 +19,7 @@ class Background {
   Background(const Background&) = delete;
 
   std::mutex mutex;  // guards what the threads and the iterator share
-  // Starts threads until there are `n`; under the mutex.
+  // Starts threads until there are `n`, or as many as the pipeline may have; under the mutex.
   void Start(int n, const std::function<void()>& work);
   int threads() const { return static_cast<int>(threads_.size()); }
   // Threads wait until `ready()` holds; false if they are to end. Under the mutex, as the next two.

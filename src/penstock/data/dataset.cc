@@ -26,6 +26,7 @@ void Options::Override(const Options& inner) {
   autotune = autotune && inner.autotune;
   if (!stats) stats = inner.stats;
   if (max_intra_op_parallelism == 0) max_intra_op_parallelism = inner.max_intra_op_parallelism;
+  if (most_threads == 0) most_threads = inner.most_threads;
 }
 
 std::shared_ptr<const BoundFunction> IteratorContext::Bind(const std::shared_ptr<const FuncRef>& function,

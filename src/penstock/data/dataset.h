@@ -36,6 +36,7 @@ struct Options {
   std::optional<bool> deterministic;
   bool autotune = true;
   int max_intra_op_parallelism = 0;
+  int64_t most_threads = 0;            // of each stage; 0: as many as it wants
   std::shared_ptr<const Stats> stats;  // where iterators count; null: nowhere
   void Override(const Options& inner);
 };
@@ -204,7 +205,9 @@ class IteratorOverInput : public IteratorOf<D> {
  protected:
   // The same for one that drops its input when it needs no more of it.
   void VisitUntilDropped(State& state) {
-    state.Nested("input", &input_, [this] { return this->dataset().input().Begin(this->place()); });
+    state.Nested("input", &input_, [this] {  // what was just begun is at its beginning
+      return input_ ? std::move(input_) : this->dataset().input().Begin(this->place());
+    });
   }
   std::unique_ptr<Iterator> input_;
 };

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "penstock/data/rewrites.h"
+#include "penstock/data/thread_pool.h"
 
 namespace penstock::data {
 namespace {
@@ -220,13 +221,25 @@ Ref<Dataset> MakeRewrite(DatasetArgs& args) {
 
 Ref<Dataset> MakeAutoShard(DatasetArgs& args) {
   const int64_t workers = args.Int("num_workers"), index = args.Int("index");
-  args.Require(workers > 0 && index >= 0 && index < workers, "AutoShardDataset: index ", index,
-               " must be at least 0 and less than the number of workers, ", workers);
+  args.Require(workers > 0, "num_workers must be greater than zero.");
+  args.Require(index >= 0 && index < workers, "index must be between 0 and ", workers - 1);
   return PassOn("AutoShard",
                 AutoShard(args.kernel(), args.dataset(), workers, index, args.attr<int64_t>("auto_shard_policy")));
 }
 
 Ref<Dataset> MakePlain(DatasetArgs& args) { return Pass(args, "Pass"); }
+
+Ref<Dataset> MakePrivateThreadPool(DatasetArgs& args) {
+  Options options;
+  options.most_threads = args.Int("num_threads");
+  args.Require(options.most_threads >= 0, "`num_threads` must be greater or equal to 0");
+  return Pass(args, "Pass", options);
+}
+Ref<Dataset> MakeThreadPool(DatasetArgs& args) {
+  Options options;
+  options.most_threads = args.Resource<ThreadPoolSize>("thread_pool")->threads();
+  return Pass(args, "Pass", options);
+}
 
 Ref<Dataset> MakeAssertCardinality(DatasetArgs& args) {
   return MakeRef<AssertCardinalityDataset>(args.dataset(), args.Int("cardinality"));
@@ -253,12 +266,13 @@ void RegisterPassDatasets(KernelRegistry& kernels) {
   for (const char* op : {"OptimizeDataset", "OptimizeDatasetV2"}) AddDataset<MakeOptimize>(kernels, op);
   AddDataset<MakeRewrite>(kernels, "RewriteDataset");
   AddDatasetAndTwin<MakeAutoShard>(kernels, "AutoShardDataset");
-  // What they ask for has no bearing here: threads belong to the stages that need them.
+  // What they ask for has no bearing here.
   AddDataset<MakePlain>(kernels, "FinalizeDataset");
-  for (const char* op :
-       {"NonSerializableDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ThreadPoolDataset"}) {
+  for (const char* op : {"NonSerializableDataset", "MaxIntraOpParallelismDataset"}) {
     AddDatasetAndTwin<MakePlain>(kernels, op);
   }
+  AddDatasetAndTwin<MakePrivateThreadPool>(kernels, "PrivateThreadPoolDataset");
+  AddDatasetAndTwin<MakeThreadPool>(kernels, "ThreadPoolDataset");
   AddDataset<MakeAssertCardinality>(kernels, "AssertCardinalityDataset");
   AddDatasetAndTwin<MakeIgnoreErrors>(kernels, "IgnoreErrorsDataset");
   AddDatasetAndTwin<MakeSleep>(kernels, "SleepDataset");

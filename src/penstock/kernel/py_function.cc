@@ -5,9 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace penstock {
 namespace {
@@ -18,40 +19,40 @@ PyFunctionHook& Hook() {
   return *hook;
 }
 
-// Never destroyed: its threads may run until the process ends.
+// Never destroyed: its threads may run until the process ends. A task goes to the thread that has waited for the
+// shortest time, so no more threads are kept than work at the same time.
 struct Pool {
+  struct Waiting {
+    std::condition_variable wake;
+    std::function<void()> task;
+  };
   const pid_t owner = getpid();
   std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<std::function<void()>> tasks;
-  size_t idle = 0;
+  std::vector<Waiting*> idle;
 
   void Add(std::function<void()> task) {
     std::unique_lock lock(mutex);
-    tasks.push_back(std::move(task));
-    if (idle >= tasks.size()) {
-      wake.notify_one();
+    if (!idle.empty()) {
+      Waiting* const thread = idle.back();
+      idle.pop_back();
+      thread->task = std::move(task);
+      thread->wake.notify_one();  // under the lock, behind which the thread may end
       return;
     }
     lock.unlock();
-    std::thread([this] { Work(); }).detach();
+    std::thread([this, first = std::move(task)]() mutable { Work(std::move(first)); }).detach();
   }
 
-  void Work() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      while (tasks.empty()) {
-        ++idle;
-        const bool timed_out = wake.wait_for(lock, std::chrono::seconds(10)) == std::cv_status::timeout;
-        --idle;
-        if (timed_out && tasks.empty()) return;
-      }
-      std::function<void()> task = std::move(tasks.front());
-      tasks.pop_front();
-      lock.unlock();
+  void Work(std::function<void()> task) {
+    Waiting self;
+    while (task) {
       task();
       task = nullptr;
-      lock.lock();
+      std::unique_lock lock(mutex);
+      idle.push_back(&self);
+      self.wake.wait_for(lock, std::chrono::seconds(10), [&] { return self.task != nullptr; });
+      if (!self.task) std::erase(idle, &self);
+      task = std::exchange(self.task, nullptr);
     }
   }
 };

@@ -227,6 +227,11 @@ void AddWholeDatasetOps(OpRegistry& ops) {
     ops.Add(name).Output("handle: resource").Attr("container: string = ''").Attr("shared_name: string = ''").Stateful()
         .Shape(shapes::Scalar).Doc("Collects the statistics of datasets.");
   }
+  for (const char* name : {"ThreadPoolHandle", "ExperimentalThreadPoolHandle"}) {
+    ops.Add(name).Output("handle: resource").Attr("num_threads: int").Attr("max_intra_op_parallelism: int = 1")
+        .Attr("display_name: string").Attr("container: string = ''").Attr("shared_name: string = ''").Stateful()
+        .Shape(shapes::Scalar).Doc("Threads for datasets.");
+  }
 }
 
 }  // namespace

@@ -36,6 +36,16 @@ class Groups {
     }
     parent_[y] = x;
   }
+  // The same for what uses what another node holds: its group gives way where their devices contradict each other.
+  void JoinHolder(const Node& holder, const Node& user) {
+    DeviceName& wish = wish_[Find(user.id())];
+    try {
+      DeviceName(wish).MergeFrom(wish_[Find(holder.id())]);
+    } catch (const Error&) {
+      wish = wish_[Find(holder.id())];
+    }
+    Join(holder, user, false);
+  }
 
  private:
   std::vector<int> parent_;
@@ -87,8 +97,7 @@ class Placer {
       // A reference lives where its variable lives, and a resource where it was made.
       for (int i = 0; i < node->num_inputs(); ++i) {
         const bool handle = node->input(i).type() == DT_RESOURCE && node->traits().flow == Flow::kNone;
-        if (IsRef(node->input_type(i)) || handle)
-          groups_.Join(*node->input(i).node, *node, options_.allow_soft_placement);
+        if (IsRef(node->input_type(i)) || handle) groups_.JoinHolder(*node->input(i).node, *node);
       }
     }
   }

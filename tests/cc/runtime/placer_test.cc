@@ -73,8 +73,10 @@ TEST_F(Placement, ColocatedNodesAreTogetherEvenIfTheOneTheyNameIsNotThere) {
 TEST_F(Placement, ReferencesStayWithTheirVariables) {
   Node* v = Add("VariableV2", "v", {}, {{"shape", PartialShape({2})}, {"dtype", DT_FLOAT}}, "/cpu:1");
   Node* a = Add("Assign", "a", {{v, 0}, {Constant("c", Shape({2})), 0}});
+  Node* elsewhere = Add("Assign", "b", {{v, 0}, {Constant("d", Shape({2})), 0}}, {}, "/cpu:2");
   Place(graph, devices, options);
   EXPECT_EQ(At(a), "/device:CPU:1");
+  EXPECT_EQ(At(elsewhere), "/device:CPU:1");  // the variable's device wins, as in TensorFlow
 }
 
 TEST_F(Placement, WhatIsNotThereIsAnErrorUnlessPlacementIsSoft) {

@@ -109,6 +109,54 @@ def test_python_functions_run_on_any_thread():
         assert eager_elements(doubled.prefetch(3)) == list(range(0, 80, 2))
 
 
+@pytest.mark.parametrize("limit", ["option", "pool"])
+def test_a_pool_limits_the_threads_of_a_stage(limit):
+    at_work, most = [0], []
+
+    def call(x):
+        at_work[0] += 1
+        most.append(at_work[0])
+        time.sleep(0.002)
+        at_work[0] -= 1
+        return x
+
+    with context.eager_mode():
+        dataset = Dataset.range(40).map(lambda x: tf.py_function(call, [x], tf.int64), num_parallel_calls=16)
+        if limit == "option":
+            options = tf.data.Options()
+            options.experimental_threading.private_threadpool_size = 2
+            dataset = dataset.with_options(options)
+        else:
+            from penstock.data.experimental.ops import threadpool
+            dataset = threadpool.override_threadpool(dataset, threadpool.PrivateThreadPool(2, display_name="two"))
+        assert eager_elements(dataset) == list(range(40))
+    assert max(most) <= 2
+
+
+def test_what_has_no_pool_is_refused():
+    with context.eager_mode(), pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+        tf.raw_ops.ThreadPoolHandle(num_threads=0, display_name="none")
+
+
+def test_mapped_rows_have_the_shape_that_is_stated():
+    from penstock.data.experimental.ops import map_defun
+    from penstock.eager import function
+    with context.eager_mode():
+        double = function.defun(lambda x: x * 2, input_signature=[tf.TensorSpec([2], tf.int32)])
+        rows = tf.constant([[1, 2], [3, 4]])
+        assert map_defun.map_defun(double, [rows], [tf.int32], [(2,)])[0].numpy().tolist() == [[2, 4], [6, 8]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Mismatch in function retval shape"):
+            map_defun.map_defun(double, [rows], [tf.int32], [(1,)])
+
+
+def test_replicas_take_parts_of_batches_of_several_sizes():
+    from penstock.data.experimental.ops.distribute import _RebatchDataset
+    with context.eager_mode():
+        zipped = Dataset.zip((Dataset.range(64).batch(16), Dataset.range(32).batch(8)))
+        parts = [[t.tolist() for t in pair] for pair in _RebatchDataset(zipped, num_replicas=4).as_numpy_iterator()]
+    assert parts == [[list(range(4 * i, 4 * i + 4)), [2 * i, 2 * i + 1]] for i in range(16)]
+
+
 def test_batches_of_different_shapes():
     with tf.Graph().as_default():
         ragged = Dataset.range(1, 4).map(lambda x: tf.fill([x], x)).batch(2)

@@ -3,7 +3,6 @@ from penstock.data.experimental.ops.prefetching_ops import RemoteFunctions
 from penstock.data.ops import dataset_ops, iterator_ops
 from penstock.data.ops.options import Options
 from penstock.data.ops.simple import PrefetchDataset
-from penstock.eager import context
 from penstock.framework import composite_tensor, dtypes, errors, gen, ops, type_spec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import array_ops, control_flow_ops
@@ -25,15 +24,18 @@ class _PerDeviceDataset(dataset_ops.DatasetV2):
 class _Device:
     """What brings elements to one device. An incarnation is one iteration."""
 
-    def __init__(self, shard, resource, incarnation, source, element_spec):
-        handle = gen.multi_device_iterator_to_string_handle(resource)
+    def __init__(self, shard, resource, incarnation, source, source_device, element_spec, by_name=True):
+        """`by_name`: functions on another device find the resource by its name, which an anonymous one lacks."""
+        handle = gen.multi_device_iterator_to_string_handle(resource) if by_name else ops.convert_to_tensor("")
         flat = dataset_ops.flat_structure(element_spec)
         self._element_spec, self._incarnation = element_spec, incarnation
 
         def step(string_handle):
-            iterator = gen.multi_device_iterator_from_string_handle(string_handle=string_handle, **flat)
-            return gen.multi_device_iterator_get_next_from_shard(
-                multi_device_iterator=iterator, shard_num=shard, incarnation_id=incarnation, **flat)
+            with ops.device(source_device):
+                iterator = gen.multi_device_iterator_from_string_handle(string_handle=string_handle, **flat) \
+                    if by_name else resource
+                return gen.multi_device_iterator_get_next_from_shard(
+                    multi_device_iterator=iterator, shard_num=shard, incarnation_id=incarnation, **flat)
 
         def finalize(unused_string_handle):
             return array_ops.constant(0, dtypes.int64)
@@ -96,14 +98,16 @@ class MultiDeviceIterator(_PerDeviceNext):
         source = ops.convert_to_tensor(source_device)
         self._prefetch_buffer_size = prefetch_buffer_size
         self._max_buffer_size = max(max_buffer_size, prefetch_buffer_size)
+        shared_name = iterator_ops._generate_shared_name("multi_device_iterator") if ops.executing_eagerly() else ""
         with ops.device(source_device):
             self._resource = gen.multi_device_iterator(
-                devices=devices, shared_name=context.shared_name() or "", container="", **self._dataset._flat_structure)
+                devices=devices, shared_name=shared_name, container="", **self._dataset._flat_structure)
             incarnation = self._begin()
         self._per_device, self._device_iterators = [], []
         for i, device in enumerate(devices):
             with ops.device(device):
-                self._per_device.append(_Device(i, self._resource, incarnation, source, self._dataset.element_spec))
+                self._per_device.append(_Device(i, self._resource, incarnation, source, source_device,
+                                                self._dataset.element_spec))
         make = dataset_ops.make_one_shot_iterator if ops.executing_eagerly() else \
             dataset_ops.make_initializable_iterator
         for device, per_device in zip(devices, self._per_device):
@@ -193,10 +197,12 @@ class OwnedMultiDeviceIterator(_PerDeviceNext, composite_tensor.CompositeTensor)
             incarnation = gen.multi_device_iterator_init(
                 self._dataset._variant_tensor, self._resource,
                 max_buffer_size=max(max_buffer_size, prefetch_buffer_size))
-        self._device_iterators = []
+        self._per_device, self._device_iterators = [], []
         for i, device in enumerate(devices):
             with ops.device(device):
-                per_device = _Device(i, self._resource, incarnation, source, self._element_spec)
+                per_device = _Device(i, self._resource, incarnation, source, source_device, self._element_spec,
+                                     by_name=False)
+                self._per_device.append(per_device)  # its functions are there as long as it is
                 self._device_iterators.append(iter(per_device.dataset(incarnation, prefetch_buffer_size, slack)))
 
     def __iter__(self):

@@ -3,10 +3,12 @@
 
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/iterator_resource.h"
-#include "penstock/data/optional.h"
+#include "penstock/data/thread_pool.h"
 #include "penstock/data/window.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/kernels/cpu/iterator_handle.h"
 #include "penstock/kernels/cpu/named_resource.h"
+#include "penstock/kernels/cpu/optional.h"
 
 namespace penstock {
 namespace {
@@ -134,37 +136,25 @@ struct GetNextAsOptional {
   }
 };
 
-// A handle as text: its parts, one a line.
-struct ToStringHandle {
-  void operator()(KernelContext& k) const {
-    (void)k.Lookup<IteratorResource>(0);
-    const ResourceHandle& h = k.handle(0);
-    k.SetOutput(0, Tensor(TString(StrCat(h.device, "\n", h.container, "\n", h.name))));
-  }
-};
-
-class FromStringHandle {
- public:
-  explicit FromStringHandle(const NodeView& node) : spec_(SpecOf(node)) {}
-  void operator()(KernelContext& k) const {
-    const auto parts = StrSplit(k.Scalar<TString>(0).view(), '\n');
-    k.Require(parts.size() == 3, "Could not parse string_handle as a valid ResourceHandle");
-    k.Require(parts[0] == k.device().name(), "Attempted create an iterator on device \"", k.device().name(),
-              "\" from handle defined on device \"", parts[0], "\"");
-    const Ref<IteratorResource> iterator = k.resources().FindAs<IteratorResource>(parts[1], parts[2]);
-    if (!iterator) throw NotFound("Resource ", parts[1], "/", parts[2], "/", kTypeName, " does not exist.");
-    if (!spec_.types.empty()) ElementSpec{spec_.types, {}}.RequireCompatible(iterator->spec());
-    if (!spec_.shapes.empty()) spec_.RequireCompatible(iterator->spec());
-    *k.Output(0, Shape()).mutable_data<ResourceHandle>() = {
-        std::string(parts[0]), std::string(parts[1]), std::string(parts[2]), kTypeName, {}, iterator};
-  }
-
- private:
-  const ElementSpec spec_;
-};
-
 struct GetDevice {
   void operator()(KernelContext& k) const { k.SetOutput(0, Tensor(TString(k.handle(0).device))); }
+};
+
+class ThreadPoolHandle : public NamedResourceKernel<data::ThreadPoolSize> {
+ public:
+  explicit ThreadPoolHandle(const NodeView& node)
+      : NamedResourceKernel(node, "tensorflow::data::ThreadPoolResource"), threads_(node.attr<int64_t>("num_threads")) {
+    if (threads_ <= 0) throw InvalidArgument("`num_threads` must be greater than zero.");
+  }
+
+ protected:
+  Ref<data::ThreadPoolSize> Make(KernelContext&, const std::string&) const override {
+    return MakeRef<data::ThreadPoolSize>(threads_);
+  }
+  void CheckSharing(KernelContext&, const data::ThreadPoolSize&) const override {}
+
+ private:
+  const int64_t threads_;
 };
 
 // One variant with the whole state; functions with state of their own may be refused.
@@ -236,11 +226,14 @@ void RegisterIteratorKernels(KernelRegistry& kernels) {
   kernels.Add<BlockingKernel<MakeIterator>>("MakeIterator");
   for (const char* op : {"IteratorGetNext", "IteratorGetNextSync"}) kernels.Add<BlockingKernel<GetNext>>(op);
   kernels.Add<BlockingKernel<GetNextAsOptional>>("IteratorGetNextAsOptional");
-  kernels.Add<ToStringHandle>("IteratorToStringHandle");
-  for (const char* op : {"IteratorFromStringHandle", "IteratorFromStringHandleV2"}) kernels.Add<FromStringHandle>(op);
+  kernels.Add<ToStringHandle<IteratorResource>>("IteratorToStringHandle");
+  for (const char* op : {"IteratorFromStringHandle", "IteratorFromStringHandleV2"}) {
+    kernels.Add<FromStringHandle<IteratorResource, kTypeName>>(op);
+  }
   for (const char* op : {"IteratorGetDevice", "ExperimentalIteratorGetDevice"}) kernels.Add<GetDevice>(op);
   kernels.Add<BlockingKernel<Serialize>>("SerializeIterator");
   kernels.Add<BlockingKernel<Deserialize>>("DeserializeIterator");
+  for (const char* op : {"ThreadPoolHandle", "ExperimentalThreadPoolHandle"}) kernels.Add<ThreadPoolHandle>(op);
   kernels.Add<OptionalFromValue>("OptionalFromValue");
   kernels.Add<OptionalNone>("OptionalNone");
   kernels.Add<OptionalHasValue>("OptionalHasValue");

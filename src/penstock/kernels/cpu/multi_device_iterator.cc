@@ -3,9 +3,10 @@
 #include <deque>
 
 #include "penstock/data/iterator_resource.h"
-#include "penstock/data/optional.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/kernels/cpu/iterator_handle.h"
 #include "penstock/kernels/cpu/named_resource.h"
+#include "penstock/kernels/cpu/optional.h"
 
 namespace penstock {
 namespace {
@@ -149,6 +150,8 @@ void RegisterMultiDeviceIteratorKernels(KernelRegistry& kernels) {
   kernels.Add<Anonymous>("AnonymousMultiDeviceIterator");
   kernels.Add<Anonymous>("AnonymousMultiDeviceIteratorV3");
   kernels.Add<Delete>("DeleteMultiDeviceIterator");
+  kernels.Add<ToStringHandle<MultiDeviceIterator>>("MultiDeviceIteratorToStringHandle");
+  kernels.Add<FromStringHandle<MultiDeviceIterator, kTypeName>>("MultiDeviceIteratorFromStringHandle");
   kernels.Add<BlockingKernel<Begin>>("MultiDeviceIteratorInit");
   kernels.Add<BlockingKernel<GetNextFromShard>>("MultiDeviceIteratorGetNextFromShard");
 }

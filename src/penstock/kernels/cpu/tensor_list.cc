@@ -27,7 +27,9 @@ Tensor AddElements(const Tensor& a, const Tensor& b) {
   const int64_t n = a.num_elements();
   if (a.dtype() == DT_VARIANT) {
     for (int64_t i = 0; i < n; ++i) {
-      sum.mutable_data<Variant>()[i] = Variant(a.data<Variant>()[i].get()->Add(*b.data<Variant>()[i].get()));
+      const VariantValue *x = a.data<Variant>()[i].get(), *y = b.data<Variant>()[i].get();
+      if (!x || !y) throw InvalidArgument("a variant without a value cannot be added");
+      sum.mutable_data<Variant>()[i] = Variant(x->Add(*y));
     }
     return sum;
   }
@@ -47,20 +49,21 @@ Tensor AddElements(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
+Tensor ZeroElementsLike(const Tensor& t) {
+  if (t.dtype() != DT_VARIANT) return Zeros(t.dtype(), t.shape());
+  Tensor zeros(DT_VARIANT, t.shape());
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    if (const VariantValue* value = t.data<Variant>()[i].get()) {
+      zeros.mutable_data<Variant>()[i] = Variant(value->ZerosLike());
+    }
+  }
+  return zeros;
+}
+
 Ref<VariantValue> TensorList::ZerosLike() const {
   Ref<TensorList> zeros = MakeRef<TensorList>(dtype, shape, limit);
   for (const Tensor& item : items) {
-    if (!item.initialized()) {
-      zeros->items.emplace_back();
-    } else if (dtype == DT_VARIANT) {
-      Tensor like(DT_VARIANT, item.shape());
-      for (int64_t i = 0; i < item.num_elements(); ++i) {
-        like.mutable_data<Variant>()[i] = Variant(item.data<Variant>()[i].get()->ZerosLike());
-      }
-      zeros->items.push_back(std::move(like));
-    } else {
-      zeros->items.push_back(Zeros(dtype, item.shape()));
-    }
+    zeros->items.push_back(item.initialized() ? ZeroElementsLike(item) : Tensor());
   }
   return zeros;
 }

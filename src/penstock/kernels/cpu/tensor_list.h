@@ -29,5 +29,7 @@ class TensorList : public VariantValue {
 
 // The sum of two tensors of one type and shape. InvalidArgument: other shapes, or a type without sums.
 Tensor AddElements(const Tensor& a, const Tensor& b);
+// Zeros like a tensor, which may be one of variants.
+Tensor ZeroElementsLike(const Tensor& t);
 
 }  // namespace penstock

@@ -17,6 +17,9 @@ class Optional final : public VariantValue {
     metadata->assign(1, value_ ? '\1' : '\0');
     if (value_) *tensors = *value_;
   }
+  // Of its tensors. The sum: InvalidArgument unless both have a value of as many components, or none.
+  Ref<VariantValue> ZerosLike() const override;
+  Ref<VariantValue> Add(const VariantValue& other) const override;
   static Ref<VariantValue> Decode(std::string_view metadata, std::vector<Tensor> tensors) {
     const bool there = !metadata.empty() && metadata[0] != '\0';
     return MakeRef<Optional>(there ? std::optional(std::move(tensors)) : std::nullopt);

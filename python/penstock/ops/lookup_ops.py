@@ -160,6 +160,7 @@ class StaticHashTable(InitializableLookupTableBase):
         """All keys and their values."""
         with ops.name_scope(name, f"{self.name}_Export", [self.resource_handle]):
             keys, values = gen.lookup_table_export_v2(self.resource_handle, self._key_dtype, self._value_dtype)
+        keys.set_shape([None])
         values.set_shape(keys.get_shape().concatenate(self._value_shape))
         return keys, values
 
@@ -678,6 +679,13 @@ class MutableHashTable(_MutableTable):
             return gen.mutable_hash_table_v2(key_dtype=self._key_dtype, **self._sharing())
         return gen.mutable_hash_table_of_tensors_v2(key_dtype=self._key_dtype, value_shape=self._value_shape,
                                                     **self._sharing())
+
+    def export(self, name=None):
+        """All keys and their values."""
+        keys, values = super().export(name)
+        keys.set_shape([None])
+        values.set_shape(keys.shape.concatenate(self._value_shape))
+        return keys, values
 
 
 class DenseHashTable(_MutableTable):

@@ -462,17 +462,28 @@ struct Serialize {
     }
   }
 };
+// A reader that cannot be restored begins anew.
 struct Restore {
   void operator()(KernelContext& k) const {
     const Ref<Reader> reader = ReaderOf(k);
     k.Require(k.shape(1).rank() == 0, "Reader state must be scalar, but had shape: ", k.shape(1));
-    if (!reader->kind().starts_with("Identity") && !reader->kind().starts_with("WholeFile")) {
+    try {
+      RestoreFrom(k, *reader);
+    } catch (...) {
+      reader->Reset();
+      throw;
+    }
+  }
+
+ private:
+  static void RestoreFrom(KernelContext& k, Reader& reader) {
+    if (!reader.kind().starts_with("Identity") && !reader.kind().starts_with("WholeFile")) {
       throw Unimplemented("Reader RestoreState");
     }
     ReaderState state;
     k.Require(ReaderState::Decode(k.Scalar<TString>(1).view(), &state), "Could not parse state for ",
-              reader->DebugString(), ": ", k.Scalar<TString>(1).view());
-    reader->Restore(state);
+              reader.DebugString(), ": ", k.Scalar<TString>(1).view());
+    reader.Restore(state);
   }
 };
 struct Reset {

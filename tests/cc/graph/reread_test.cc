@@ -82,6 +82,26 @@ TEST_F(Reread, OtherUpdatesComeBehindTheNewRead) {
   EXPECT_TRUE(WaitsFor(later, behind->input(0).node));
 }
 
+TEST_F(Reread, WhatIsReturnedIsReadBehindAllUpdates) {
+  Node *first = Update(), *second = Update();
+  Node* value = Add("_Retval", {{read, 0}}, {{"T", DT_FLOAT}, {"index", 0}});
+  Node* reference = Add("_Retval", {{variable, 0}}, {{"T", DT_FLOAT}, {"index", 1}});
+  Node* computed = Add("_Retval", {{Add("Neg", {{read, 0}}), 0}}, {{"T", DT_FLOAT}, {"index", 2}});
+  RereadVariables(graph);
+  for (const Node* result : {static_cast<const Node*>(value->input(0).node), static_cast<const Node*>(reference)}) {
+    EXPECT_TRUE(WaitsFor(result, first));
+    EXPECT_TRUE(WaitsFor(result, second));
+  }
+  EXPECT_EQ(computed->input(0).node->input(0).node, read);
+}
+
+TEST_F(Reread, AnUpdateThatIsReturnedAloneIsNotReadAgain) {
+  Node* update = Update();
+  Node* result = Add("_Retval", {{update, 0}}, {{"T", DT_FLOAT}, {"index", 0}});
+  RereadVariables(graph);
+  EXPECT_EQ(result->input(0).node, update);
+}
+
 TEST_F(Reread, AChainOfIdentitiesIsReadAgainAsAWhole) {
   Node* update = Update();
   Node* link = Add("Identity", {{read, 0}});

@@ -117,7 +117,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
                                      public std::enable_shared_from_this<Scope> {
  public:
   Scope(FunctionRuntime* runtime, std::shared_ptr<Gate> gate, FunctionLibraryPtr library)
-      : runtime_(runtime), gate_(std::move(gate)), library_(std::move(library)) {}
+      : owner_(runtime->owner_.lock()), runtime_(runtime), gate_(std::move(gate)), library_(std::move(library)) {}
 
   std::shared_ptr<const BoundFunction> Bind(const FuncRef& function, const FunctionLibraryPtr& library) override {
     if (library && library != library_) return With(library)->Bind(function, nullptr);
@@ -133,7 +133,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
   std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library) override {
     return std::make_shared<Scope>(runtime_, gate_, library ? std::move(library) : library_);
   }
-  FunctionLibraryPtr library() const override { return library_ ? library_ : runtime_->library_(); }
+  FunctionLibraryPtr library() const override { return library_ ? library_ : runtime_->CurrentLibrary(); }
   FunctionLibraryPtr own_library() const override { return library_; }
   FunctionCaller& caller() override { return *this; }
 
@@ -220,7 +220,8 @@ class FunctionRuntime::Scope final : public FunctionScope,
     return (is_own ? compiled_ : runtime_->stateless_).try_emplace(key, compiled).first->second;
   }
 
-  FunctionRuntime* const runtime_;  // there while the gate is open
+  const std::shared_ptr<const void> owner_;  // first, as it goes last
+  FunctionRuntime* const runtime_;           // there while the gate is open
   const std::shared_ptr<Gate> gate_;
   const FunctionLibraryPtr library_;  // null: the session's
   std::atomic<int64_t> next_step_{1};
@@ -233,6 +234,20 @@ FunctionRuntime::FunctionRuntime(StepEnvironment* environment, std::function<Fun
     : environment_(environment), library_(std::move(library)), gate_(std::make_shared<Gate>()) {}
 
 FunctionRuntime::~FunctionRuntime() { gate_->Close(); }
+
+FunctionLibraryPtr FunctionRuntime::CurrentLibrary() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (kept_library_) return kept_library_;
+  }
+  return library_();
+}
+
+void FunctionRuntime::KeepLibrary() {
+  FunctionLibraryPtr now = library_();
+  std::lock_guard lock(mutex_);
+  kept_library_ = std::move(now);
+}
 
 std::shared_ptr<FunctionScope> FunctionRuntime::NewScope(FunctionLibraryPtr library) {
   return std::make_shared<Scope>(this, gate_, std::move(library));
@@ -262,7 +277,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& functio
     if (it != compiled_.end()) return it->second;
   }
   // Kernels with state belong to this function, not to a node of the same name elsewhere.
-  const auto compiled = Compile(function, library_(), [this, &key](const Node& node, const NodeView& view) {
+  const auto compiled = Compile(function, CurrentLibrary(), [this, &key](const Node& node, const NodeView& view) {
     return environment_->make_function_kernel(key, node, view);
   });
   std::lock_guard lock(mutex_);

@@ -17,10 +17,13 @@ class FunctionRuntime final : public FunctionScopes {
   ~FunctionRuntime() override;
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override;
   std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library = nullptr) override;
-  FunctionLibraryPtr library() const override { return library_(); }
+  FunctionLibraryPtr library() const override { return CurrentLibrary(); }
   FunctionLibraryPtr own_library() const override { return nullptr; }
   // NotFound, InvalidArgument: the function, or what it calls, cannot be made.
   std::shared_ptr<const CompiledStep> Find(const FuncRef& function);
+  // From now on scopes keep `owner`, which has this runtime: it goes with the last of them, and no call fails.
+  void KeepWithScopes(const std::shared_ptr<const void>& owner) { owner_ = owner; }
+  void KeepLibrary();                    // the library stays as it is now: who gives it may go
   void Forget(const std::string& name);  // drops what was compiled for a function that is gone
 
  private:
@@ -30,10 +33,14 @@ class FunctionRuntime final : public FunctionScopes {
   std::shared_ptr<const CompiledStep> Compile(const FuncRef& function, const FunctionLibraryPtr& library,
                                               MakeFunctionKernel make_kernel) const;
 
+  FunctionLibraryPtr CurrentLibrary() const;
+
   StepEnvironment* environment_;
   std::function<FunctionLibraryPtr()> library_;
+  FunctionLibraryPtr kept_library_;  // in its place
+  std::weak_ptr<const void> owner_;
   const std::shared_ptr<Gate> gate_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
   std::map<std::string, std::shared_ptr<const CompiledStep>> stateless_;  // of scopes: those that they may share
 };

@@ -94,16 +94,18 @@ std::string Session::PartialRunSetup(const Signature& signature) {
     pruned = Prune(*graph_, state->signature, /*by_rendezvous=*/true);
   }
   state->needs = NeedsOf(*pruned, signature.feeds.size(), fetches.size());
-  state->compiled = CompileStep(std::move(pruned), environment_);
+  state->compiled = CompileStep(std::move(pruned), runtime_->environment);
   state->fed.resize(signature.feeds.size());
   state->fetched.resize(fetches.size());
   state->step.step_id = next_step_.fetch_add(1);
   state->step.cancellation = &state->cancellation;
   state->step.rendezvous = state->rendezvous.get();
-  state->step.functions = functions_.get();
+  state->step.functions = runtime_->functions.get();
   state->step.step_resources = &state->step_resources;
-  state->step.intra_op = intra_op_.get();
-  state->step.schedule = [pool = inter_op_[0].get()](std::function<void()> task) { pool->Schedule(std::move(task)); };
+  state->step.intra_op = runtime_->intra_op.get();
+  state->step.schedule = [pool = runtime_->inter_op[0].get()](std::function<void()> task) {
+    pool->Schedule(std::move(task));
+  };
   // A cancelled step must not wait for feeds that never come.
   CancellationManager::Token token;
   state->cancellation.Register([weak = std::weak_ptr(state)] {
@@ -117,8 +119,8 @@ std::string Session::PartialRunSetup(const Signature& signature) {
     partial_runs_[handle] = state;
   }
   const RunArgs run{nullptr, nullptr, &state->step, nullptr};
-  inter_op_[0]->Schedule([this, state, run] {
-    RunStepAsync(*state->compiled, run, environment_, [this, state](Status status) {
+  runtime_->inter_op[0]->Schedule([this, state, run] {
+    RunStepAsync(*state->compiled, run, runtime_->environment, [this, state](Status status) {
       // Whoever waits for a fetch of a step that failed hears of it, whichever road the step took.
       if (!status.ok()) state->rendezvous->Abort(status);
       {

@@ -21,40 +21,21 @@ std::set<Session*>& Sessions() {
   return *sessions;
 }
 
-// As many threads as the options, else the environment, else the cores say.
-int Threads(int wanted, const char* variable) {
-  if (wanted != 0) return std::max(1, wanted);
-  const char* text = std::getenv(variable);
-  int64_t number = 0;
-  if (text && ParseInt64(text, &number) && number > 0 && number <= 1024) return static_cast<int>(number);
-  return NumCores();
-}
-
-// Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A
-// pool starts its threads when it is first used.
-std::shared_ptr<ThreadPool> SharedPool(const std::string& name, int threads) {
-  static std::mutex mutex;
-  static auto* pools = new std::map<std::pair<std::string, int>, std::shared_ptr<ThreadPool>>();
-  std::lock_guard lock(mutex);
-  auto& pool = (*pools)[{name, threads}];
-  if (!pool) pool = std::make_shared<ThreadPool>(threads, name.c_str());
-  return pool;
-}
-
-void MakePools(const SessionOptions& options, std::vector<std::shared_ptr<ThreadPool>>* inter_op,
-               std::shared_ptr<ThreadPool>* intra_op) {
-  const int inter = Threads(options.inter_op_threads, "TF_NUM_INTEROP_THREADS");
-  const int intra = Threads(options.intra_op_threads, "TF_NUM_INTRAOP_THREADS");
-  *intra_op =
-      options.use_per_session_threads ? std::make_shared<ThreadPool>(intra, "intra_op") : SharedPool("intra_op", intra);
-  for (const ThreadPoolOptions& pool : options.inter_op_pools) {
-    const int threads = pool.num_threads > 0 ? pool.num_threads : inter;
-    inter_op->push_back(pool.global_name.empty() ? std::make_shared<ThreadPool>(threads, "inter_op")
-                                                 : SharedPool("inter_op:" + pool.global_name, threads));
+// The devices of these servers: all of the first, and those of the others that the filters let see.
+std::vector<std::shared_ptr<Device>> VisibleDevices(const std::vector<std::shared_ptr<Server>>& servers,
+                                                    const SessionOptions& options) {
+  std::vector<DeviceName> filters;
+  for (const std::string& filter : options.device_filters) filters.push_back(DeviceName::Parse(filter));
+  std::vector<std::shared_ptr<Device>> visible;
+  for (const auto& server : servers) {
+    for (const auto& device : server->devices()) {
+      if (filters.empty() || server == servers[0] ||
+          std::ranges::any_of(filters, [&](const auto& f) { return f.Matches(device->parsed_name()); })) {
+        visible.push_back(device);
+      }
+    }
   }
-  if (!inter_op->empty()) return;
-  inter_op->push_back(options.use_per_session_threads ? std::make_shared<ThreadPool>(inter, "inter_op")
-                                                      : SharedPool("inter_op", inter));
+  return visible;
 }
 
 }  // namespace
@@ -66,46 +47,24 @@ std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& opti
 }
 
 Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers)
-    : graph_(std::move(graph)), options_(std::move(options)), servers_(std::move(servers)) {
+    : graph_(std::move(graph)), servers_(std::move(servers)) {
+  std::vector<std::shared_ptr<Device>> devices;
   if (servers_.empty()) {
-    devices_ = MakeLocalDevices(options_);
+    devices = MakeLocalDevices(options);
   } else {
-    if (!options_.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
+    if (!options.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
     const SessionOptions& defaults = servers_[0]->options();
-    if (options_.operation_timeout_ms == 0) options_.operation_timeout_ms = defaults.operation_timeout_ms;
-    options_.log_device_placement |= defaults.log_device_placement;
-    AddServersDevices();
+    if (options.operation_timeout_ms == 0) options.operation_timeout_ms = defaults.operation_timeout_ms;
+    options.log_device_placement |= defaults.log_device_placement;
+    devices = VisibleDevices(servers_, options);
   }
-  MakePools(options_, &inter_op_, &intra_op_);
-  for (const auto& device : devices_) environment_.devices.push_back(device.get());
-  environment_.kernels = &KernelRegistry::Global();
-  environment_.options = &options_;
-  environment_.inter_op = inter_op_[0].get();
-  environment_.intra_op = intra_op_.get();
-  environment_.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel("", node, view); };
-  environment_.make_function_kernel = [this](const std::string& scope, const Node& node, const NodeView& view) {
-    return MakeKernel(scope, node, view);
-  };
-  functions_ = std::make_unique<FunctionRuntime>(&environment_, [this] {
+  runtime_ = std::make_shared<SessionRuntime>(std::move(options), std::move(devices), graph_->ops(), [this] {
     std::lock_guard lock(graph_->mutex());
     return graph_->library();
   });
-  environment_.functions = functions_.get();
+  if (!servers_.empty()) runtime_->functions->KeepWithScopes(runtime_);
   std::lock_guard lock(g_sessions_mutex);
   Sessions().insert(this);
-}
-
-void Session::AddServersDevices() {
-  std::vector<DeviceName> filters;
-  for (const std::string& filter : options_.device_filters) filters.push_back(DeviceName::Parse(filter));
-  for (const auto& server : servers_) {
-    for (const auto& device : server->devices()) {
-      const bool visible = filters.empty() || server == servers_[0] || std::ranges::any_of(filters, [&](const auto& f) {
-                             return f.Matches(device->parsed_name());
-                           });
-      if (visible) devices_.push_back(device);
-    }
-  }
 }
 
 Session::~Session() {
@@ -120,29 +79,13 @@ Session::~Session() {
   // Steps first, then what they used: kernels, resources (iterators call functions), functions, devices.
   partial_runs_.clear();
   compiled_.clear();
-  stateful_kernels_.clear();
-  if (servers_.empty()) ClearContainers(devices_, {});
-  functions_.reset();
-}
-
-std::shared_ptr<Kernel> Session::MakeKernel(const std::string& scope, const Node& node, const NodeView& view) {
-  if (node.calls_function()) {
-    // A function's name as op type is a call of it.
-    AttrMap function_attrs;
-    for (const auto& [name, value] : node.attrs()) {
-      if (!name.starts_with("_")) function_attrs.Set(name, value);
-    }
-    const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
-    const OpDef& call = *graph_->ops().Find("PartitionedCall");
-    return environment_.kernels->Make(view.device()->type(), NodeView(node.name(), call, attrs, node.input_types(),
-                                                                      node.output_types(), view.device()));
+  runtime_->stateful_kernels.clear();
+  if (servers_.empty()) {
+    ClearContainers(runtime_->devices, {});
+    runtime_->functions.reset();
+  } else {
+    runtime_->functions->KeepLibrary();  // for iterators that stay with the server
   }
-  if (!node.traits().stateful) return environment_.kernels->Make(view.device()->type(), view);
-  const std::string key = StrCat(scope, "\n", node.name(), "\n", node.op_name(), "\n", view.device()->name());
-  std::lock_guard lock(mutex_);
-  std::shared_ptr<Kernel>& kept = stateful_kernels_[key];
-  if (!kept) kept = environment_.kernels->Make(view.device()->type(), view);
-  return kept;
 }
 
 std::unique_ptr<CompiledStep> Session::CompilePruned(std::shared_ptr<Graph> pruned, const StepEnvironment& environment,
@@ -187,7 +130,7 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
     std::lock_guard lock(graph_->mutex());
     pruned = Prune(*graph_, signature);
   }
-  std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), environment_, interruptible);
+  std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), runtime_->environment, interruptible);
   std::lock_guard lock(mutex_);
   return compiled_.try_emplace(key, std::move(step)).first->second;
 }
@@ -211,11 +154,11 @@ std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& si
     for (const Endpoint& fetch : signature.fetches) run.outputs.push_back(fetch.name());
     for (const Node* target : signature.targets) run.targets.push_back(target->name());
   }
-  InsertDebugNodes(*pruned, options.debug_watches, *environment_.kernels);
-  SessionOptions plain = options_;
+  InsertDebugNodes(*pruned, options.debug_watches, *runtime_->environment.kernels);
+  SessionOptions plain = runtime_->options;
   plain.graph.opt_level = -1;
   plain.graph.rewrite.disable_meta_optimizer = true;
-  StepEnvironment environment = environment_;
+  StepEnvironment environment = runtime_->environment;
   environment.options = &plain;
   std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), environment, interruptible);
   const std::vector<std::string> urls = DebugUrls(options.debug_watches);
@@ -255,9 +198,9 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
   step.cancellation = &cancellation;
-  step.functions = functions_.get();
+  step.functions = runtime_->functions.get();
   step.step_resources = &step_resources;
-  step.intra_op = intra_op_.get();
+  step.intra_op = runtime_->intra_op.get();
   step.interrupts_seen = interruptible ? g_interrupts.load() : -1;
   ThreadPool* const pool = PoolFor(options);
   Ref<LocalRendezvous> rendezvous;
@@ -270,11 +213,11 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   if (metadata && options.trace_level > 0) trace = std::make_unique<StepTrace>();
   fetches->assign(compiled.ret_types.size(), Tensor());
   const RunArgs run{feeds.data(), fetches->data(), &step, trace.get()};
-  const int64_t timeout = options.timeout_ms > 0 ? options.timeout_ms : options_.operation_timeout_ms;
-  if (metadata && options.output_partition_graphs && !options_.disable_output_partition_graphs) {
+  const int64_t timeout = options.timeout_ms > 0 ? options.timeout_ms : runtime_->options.operation_timeout_ms;
+  if (metadata && options.output_partition_graphs && !runtime_->options.disable_output_partition_graphs) {
     for (const auto& part : compiled.partitions) metadata->partition_graphs.push_back(ToGraphDef(*part));
   }
-  RunStep(compiled, run, environment_, timeout);
+  RunStep(compiled, run, runtime_->environment, timeout);
   if (trace) trace->Fill(metadata);
   for (size_t i = 0; i < fetches->size(); ++i) {
     if (!(*fetches)[i].initialized()) throw InvalidArgument("fetch ", i, " has no value: it is dead in this step");
@@ -283,10 +226,10 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
 
 ThreadPool* Session::PoolFor(const RunOptions& options) const {
   const int index = options.inter_op_thread_pool;
-  if (index < -1 || index >= static_cast<int>(inter_op_.size())) {
+  if (index < -1 || index >= static_cast<int>(runtime_->inter_op.size())) {
     throw InvalidArgument("Invalid inter_op_thread_pool: ", index);
   }
-  return inter_op_[std::max(0, index)].get();
+  return runtime_->inter_op[std::max(0, index)].get();
 }
 
 void Session::Close() {
@@ -304,7 +247,7 @@ void Session::Reset(const std::vector<std::string>& containers, const std::vecto
   for (Session* session : Sessions()) {
     if (session->servers_.empty() != servers.empty()) continue;
     if (!servers.empty() && session->servers_[0] != servers[0]) continue;
-    if (servers.empty()) ClearContainers(session->devices_, containers);
+    if (servers.empty()) ClearContainers(session->runtime_->devices, containers);
     session->Close();
   }
 }

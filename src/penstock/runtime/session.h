@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "penstock/io/config.h"
-#include "penstock/runtime/function_runtime.h"
 #include "penstock/runtime/server.h"
-#include "penstock/runtime/step.h"
+#include "penstock/runtime/session_runtime.h"
 
 namespace penstock {
 
@@ -47,7 +45,7 @@ class Session {
   void PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
                   const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible = false);
 
-  const std::vector<std::shared_ptr<Device>>& devices() const { return devices_; }
+  const std::vector<std::shared_ptr<Device>>& devices() const { return runtime_->devices; }
   Graph& graph() { return *graph_; }
   // Cancels what runs; later calls fail with Cancelled.
   void Close();
@@ -61,21 +59,13 @@ class Session {
  private:
   struct PartialState;
   void CancelPartialRuns();
-  void AddServersDevices();
   ThreadPool* PoolFor(const RunOptions& options) const;
-  std::shared_ptr<Kernel> MakeKernel(const std::string& scope, const Node& node, const NodeView& view);
 
   std::shared_ptr<Graph> graph_;
-  SessionOptions options_;
   std::vector<std::shared_ptr<Server>> servers_;
-  std::vector<std::shared_ptr<Device>> devices_;
-  std::vector<std::shared_ptr<ThreadPool>> inter_op_;  // more than one only if the options list them
-  std::shared_ptr<ThreadPool> intra_op_;
-  StepEnvironment environment_;
-  std::unique_ptr<FunctionRuntime> functions_;
+  std::shared_ptr<SessionRuntime> runtime_;
   std::mutex mutex_;
   std::map<std::vector<int>, std::shared_ptr<const CompiledStep>> compiled_;
-  std::map<std::string, std::shared_ptr<Kernel>> stateful_kernels_;
   std::set<CancellationManager*> running_;
   std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
   int open_partial_runs_ = 0;

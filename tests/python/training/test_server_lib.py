@@ -167,3 +167,25 @@ def test_what_a_server_is_made_of():
     assert again.server_def.job_name == "b"
     with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
         tf.train.Server({"a": [server.target[len("grpc://"):]]})
+
+
+def test_an_iterator_of_a_server_outlives_its_session():
+    """With the functions of its pipeline, whose graph the second session does not know; TensorFlow 1.15.5 as well."""
+    server = tf.train.Server.create_local_server()
+    with tf.Graph().as_default():
+        table = tf.constant([10, 20, 30])
+        dataset = tf.data.Dataset.range(6).map(lambda x: table[x % 3] + tf.cast(x, tf.int32), num_parallel_calls=2)
+        dataset = dataset.flat_map(lambda x: tf.data.Dataset.from_tensors(x).repeat(2)).prefetch(2)
+        iterator = tf.data.make_initializable_iterator(dataset, shared_name="of_the_server")
+        with tf.Session(server.target) as session:
+            session.run(iterator.initializer)
+            assert [session.run(iterator.get_next()) for _ in range(3)] == [10, 10, 21]
+    del dataset, iterator, table
+    gc.collect()
+    with tf.Graph().as_default():
+        iterator = tf.data.Iterator.from_structure(tf.int32, [], shared_name="of_the_server")
+        element = iterator.get_next()
+        with tf.Session(server.target) as session:
+            assert [session.run(element) for _ in range(9)] == [21, 32, 32, 13, 13, 24, 24, 35, 35]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)

@@ -1,0 +1,36 @@
+// What the steps of a session run with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "penstock/io/config.h"
+#include "penstock/op/op_registry.h"
+#include "penstock/runtime/function_runtime.h"
+#include "penstock/runtime/step.h"
+
+namespace penstock {
+
+// Functions that iterators call keep it where devices outlive the session: those of a server.
+struct SessionRuntime {
+  // `ops`: those that nodes of the session's graph are of.
+  SessionRuntime(SessionOptions options, std::vector<std::shared_ptr<Device>> devices, const OpRegistry& ops,
+                 std::function<FunctionLibraryPtr()> library);
+  // The kernel of a node, which is kept if it has state: one for each node of `scope`, a function, and device.
+  std::shared_ptr<Kernel> MakeKernel(const std::string& scope, const Node& node, const NodeView& view);
+
+  const SessionOptions options;
+  const std::vector<std::shared_ptr<Device>> devices;
+  const OpRegistry& ops;
+  std::vector<std::shared_ptr<ThreadPool>> inter_op;  // more than one only if the options list them
+  std::shared_ptr<ThreadPool> intra_op;
+  StepEnvironment environment;
+  std::unique_ptr<FunctionRuntime> functions;
+  std::mutex mutex;  // guards the kernels
+  std::map<std::string, std::shared_ptr<Kernel>> stateful_kernels;
+};
+
+}  // namespace penstock

@@ -221,3 +221,29 @@ def test_tensor_arrays():
     assert not any(op.endswith("V3") for op in names(old).values())
     old.versions.producer = 20  # the second version is of graphs of old
     assert run(old, {"x": [1, 2]}, "y").tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("transform, op, fused, inputs", [
+    ("fuse_pad_and_conv", "FusedPadConv2D", "padded", ["x", "pad/paddings", "weights"]),
+    ("fuse_resize_and_conv", "FusedResizeAndPadConv2D", "resized",
+     ["x", "resize/size", "resized_dummy_paddings", "weights"]),
+    ("fuse_resize_pad_and_conv", "FusedResizeAndPadConv2D", "both",
+     ["x", "resize_2/size", "pad_2/paddings", "weights"])])
+def test_what_comes_before_a_convolution_is_fused_with_it(transform, op, fused, inputs):
+    def build():
+        x, w = tf.placeholder(tf.float32, [1, 6, 6, 3], name="x"), weights(3, 3, 3, 2)
+        paddings = [[0, 0], [1, 1], [2, 2], [0, 0]]
+        tf.nn.conv2d(tf.pad(x, paddings, "SYMMETRIC", name="pad"), w, [1, 2, 1, 1], "VALID", name="padded")
+        tf.nn.conv2d(tf.image.resize_bilinear(x, [9, 8], name="resize"), w, [1, 1, 1, 1], "SAME", name="resized")
+        larger = tf.image.resize_bilinear(x, [9, 8], align_corners=True, name="resize_2")
+        tf.nn.conv2d(tf.pad(larger, paddings, "REFLECT", name="pad_2"), w, [1, 1, 1, 1], "VALID", name="both")
+
+    graph_def, outputs = built(build), ["padded", "resized", "both"]
+    result = TransformGraph(graph_def, ["x"], outputs, [transform])
+    node, = [node for node in result.node if node.name == fused]
+    assert node.op == op and list(node.input) == inputs and len(result.node) <= len(graph_def.node)
+    for name in outputs:
+        np.testing.assert_allclose(run(result, {"x": X[:1]}, name), run(graph_def, {"x": X[:1]}, name), rtol=1e-4,
+                                   atol=1e-5)
+    read = TransformGraph(graph_def, ["x"], outputs + ["pad", "pad_2", "resize", "resize_2"], [transform])
+    assert names(read) == names(graph_def)  # what is asked for stays

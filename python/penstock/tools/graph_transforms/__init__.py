@@ -4,15 +4,15 @@ import re
 from penstock.framework import errors
 from penstock.platform import tf_logging as logging
 from penstock.proto import graph_pb2
+from penstock.tools.graph_transforms import fusions
 from penstock.tools.graph_transforms import structure
 from penstock.tools.graph_transforms import values
 from penstock.tools.graph_transforms.context import Context, node_name
 
-TRANSFORMS = {**structure.TRANSFORMS, **values.TRANSFORMS}
+TRANSFORMS = {**structure.TRANSFORMS, **values.TRANSFORMS, **fusions.TRANSFORMS}
 # Those of TensorFlow that are not here.
 _OTHERS = frozenset((
-    "freeze_requantization_ranges", "fuse_pad_and_conv", "fuse_resize_and_conv", "fuse_resize_pad_and_conv",
-    "insert_logging", "quantize_nodes", "sparsify_gather"))
+    "freeze_requantization_ranges", "insert_logging", "quantize_nodes", "sparsify_gather"))
 
 _NAME = re.compile(r"\s*(\w+)(\(?)")
 _PARAMETER = re.compile(r""",?\s*(\w+)=(?:"((?:[^"\\]|\\.)*)"|([\w./-]+))['"]?""")

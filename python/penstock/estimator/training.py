@@ -101,6 +101,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     if config.task_type == _TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError("For distributed training, there can only be one `evaluator` task (with task id 0).  Given "
                          "task id {}".format(config.task_id))
+    logging.info("Not using Distribute Coordinator.")
     return executor.run()
 
 

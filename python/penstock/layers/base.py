@@ -171,7 +171,7 @@ class Layer(trackable.Trackable):
     @trainable.setter
     def trainable(self, value):
         self._trainable = value
-        for layer in self._layers:
+        for layer in getattr(self, "_layers", ()):  # cells of older programs do not call __init__
             layer.trainable = value
 
     @property

@@ -87,3 +87,37 @@ def test_a_checkpoint_holds_the_cells_of_a_stack(tmp_path):
         sess.run(cells[0].variables[1].assign([0.0]))
         checkpoint.restore(path).assert_consumed().run_restore_ops(sess)
         assert sess.run(cells[0].variables[1]) == [40.0]
+
+
+class OldCell(tf.nn.rnn_cell.RNNCell):
+    """A cell of an older program: it has its own __call__ and does not call the base's __init__."""
+
+    def __init__(self, units):
+        self._units = units
+        self.trainable = True
+
+    state_size = output_size = property(lambda self: self._units)
+
+    def __call__(self, inputs, state, scope=None):
+        with tf.variable_scope(scope or type(self).__name__):
+            weights = tf.get_variable("w", [inputs.shape.as_list()[1] + self._units, self._units],
+                                      initializer=tf.constant_initializer(.1))
+            new = tf.tanh(tf.matmul(tf.concat([inputs, state], 1), weights))
+            return new, new
+
+
+def test_cells_that_do_not_initialize_their_base():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.ones([2, 3, 4])
+        dynamic, _ = tf.nn.dynamic_rnn(OldCell(3), x, dtype=tf.float32)
+        with tf.variable_scope("b"):
+            static, _ = tf.nn.static_rnn(OldCell(3), tf.unstack(x, axis=1), dtype=tf.float32)
+        with tf.variable_scope("c"):
+            stack = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.DropoutWrapper(OldCell(3), .999999), OldCell(3)])
+            stacked, _ = tf.nn.dynamic_rnn(stack, x, dtype=tf.float32)
+        session.run(tf.global_variables_initializer())
+        assert [v.op.name for v in tf.trainable_variables()] == [
+            "rnn/OldCell/w", "b/rnn/OldCell/w", "c/rnn/multi_rnn_cell/cell_0/OldCell/w",
+            "c/rnn/multi_rnn_cell/cell_1/OldCell/w"]
+        last = [y[-1, -1, 0] for y in session.run([dynamic, tf.stack(static, 1), stacked])]
+        np.testing.assert_allclose(last, [.4944, .4944, .1979], atol=1e-4)

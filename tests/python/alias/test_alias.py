@@ -326,3 +326,18 @@ from tensorflow_estimator.python.estimator.canned import prediction_keys
 assert tensorflow_estimator.estimator is tf.estimator and estimator.Estimator is tf.estimator.Estimator
 assert model_fn.EstimatorSpec is tf.estimator.EstimatorSpec
 """)
+
+
+def test_modules_of_recurrent_networks():
+    python("""
+import tensorflow as tf
+from tensorflow.contrib.cudnn_rnn.python.ops import cudnn_rnn_ops
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn
+from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _Linear, _linear
+from tensorflow.contrib.seq2seq.python.ops import beam_search_ops
+from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import BahdanauAttention
+from tensorflow.contrib.seq2seq.python.ops.decoder import _transpose_batch_time
+assert cudnn_rnn_ops.CUDNN_RNN_BIDIRECTION == "bidirectional" and core_rnn_cell.RNNCell is tf.nn.rnn_cell.RNNCell
+assert rnn.stack_bidirectional_rnn is tf.contrib.rnn.stack_bidirectional_rnn
+assert BahdanauAttention is tf.contrib.seq2seq.BahdanauAttention
+""")

@@ -1,7 +1,9 @@
 """A cell that looks at a memory."""
 import collections
 
-from penstock.contrib.seq2seq.attention import AttentionMechanism, known_or_dynamic
+from penstock.contrib.seq2seq.attention import (  # noqa: F401  (mechanisms of programs derive from these)
+    AttentionMechanism, BahdanauAttention, BahdanauMonotonicAttention, LuongAttention, LuongMonotonicAttention, hardmax,
+    known_or_dynamic, monotonic_attention, safe_cumprod)
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape

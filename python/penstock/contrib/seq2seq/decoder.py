@@ -13,6 +13,8 @@ from penstock.ops.rnn_dynamic import transpose_batch_time, cache_variables
 from penstock.ops.while_loop import while_loop
 from penstock.util import nest
 
+_transpose_batch_time = transpose_batch_time  # the name that other decoders import
+
 
 class Decoder(object):
     """What dynamic_decode calls. Subclasses define batch_size, output_size, output_dtype, initialize and step."""

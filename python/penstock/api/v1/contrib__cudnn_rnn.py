@@ -1,0 +1,2 @@
+"""tf.contrib.cudnn_rnn."""
+FROM = {"contrib.cudnn_rnn.cells": "CudnnCompatibleGRUCell CudnnCompatibleLSTMCell"}

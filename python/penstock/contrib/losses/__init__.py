@@ -1,1 +1,1 @@
-"""tf.contrib.losses: tf.losses with the predictions, or logits, before the labels."""
+"""tf.contrib.losses: losses with the predictions, or logits, before the labels."""

@@ -9,6 +9,7 @@ import sys
 import types
 
 from penstock.alias import table
+from penstock.api import lazy
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
@@ -87,7 +88,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         """The namespace or module that the public API has under that name, or None."""
         found = importlib.import_module(self.root)
         for part in inner.split("."):
-            found = found.__dict__.get(part) if part.startswith("_") else getattr(found, part, None)
+            found = lazy.names_so_far(found).get(part) if part.startswith("_") else getattr(found, part, None)
             if not isinstance(found, types.ModuleType) or isinstance(found, _Package):
                 return None
         return found

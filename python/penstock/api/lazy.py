@@ -19,6 +19,11 @@ def read_table(module):
     return rows
 
 
+def names_so_far(module):
+    """A module's dictionary as it is; to ask a Namespace for its `__dict__` resolves all its names."""
+    return types.ModuleType.__dict__["__dict__"].__get__(module)
+
+
 class Namespace(types.ModuleType):
     """A module made of tables; a name that was used once is an ordinary attribute from then on."""
 
@@ -52,12 +57,19 @@ class Namespace(types.ModuleType):
                     value = getattr(value, part)
             except AttributeError as e:
                 raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
-        value = self.__dict__[name] = dispatch.dispatched(target, value)
+        value = names_so_far(self)[name] = dispatch.dispatched(target, value)
         return value
+
+    @property
+    def __dict__(self):
+        """All names, for programs that go through them, and for `import *`."""
+        for name in self._load():
+            getattr(self, name)
+        return names_so_far(self)
 
     def __dir__(self):
         hidden = ("_version", "_tables", "_rows")
-        return sorted({n for n in self.__dict__ if n not in hidden} | set(self._load()))
+        return sorted({n for n in names_so_far(self) if n not in hidden} | set(self._load()))
 
 
 def _children(version):

@@ -341,3 +341,17 @@ assert cudnn_rnn_ops.CUDNN_RNN_BIDIRECTION == "bidirectional" and core_rnn_cell.
 assert rnn.stack_bidirectional_rnn is tf.contrib.rnn.stack_bidirectional_rnn
 assert BahdanauAttention is tf.contrib.seq2seq.BahdanauAttention
 """)
+
+
+def test_names_of_a_namespace_can_be_gone_through():
+    python("""
+import inspect
+import tensorflow as tf
+cells = [x for x in tf.contrib.rnn.__dict__.values()
+         if inspect.isclass(x) and issubclass(x, tf.contrib.rnn.RNNCell)]
+assert tf.contrib.rnn.LSTMCell in cells and tf.contrib.rnn.UGRNNCell in cells
+from tensorflow.contrib.layers import *
+assert conv2d is tf.contrib.layers.conv2d
+from tensorflow import *
+assert placeholder is tf.placeholder and train is tf.train and "_version" not in globals()
+""")

@@ -57,6 +57,19 @@ def _handle(value):
     return value
 
 
+def _where_recorded(targets, output_gradients):
+    """A context in which the gradient of targets is built: the graph that they are of, or eager execution, if a function
+    asks for what was recorded around it. What flows into them must be of there too."""
+    graph = ops.get_default_graph()
+    places = {None if t._is_eager else t.graph for t in targets}
+    flowing = [g for g in nest.flatten(output_gradients, expand_composites=True) if isinstance(g, Tensor)]
+    if not graph.building_function or len(places) != 1 or graph in places or any(
+            not g._is_eager and g.graph is graph for g in flowing):
+        return contextlib.nullcontext()
+    place, = places
+    return ops.init_scope() if place is None else place.as_default()
+
+
 class GradientTape:
     """Records the ops that run under it, for `gradient`.
 
@@ -172,10 +185,11 @@ class GradientTape:
         for value in flat:
             if not (isinstance(value, (Tensor, indexed_slices.IndexedSlices)) or hasattr(value, "handle")):
                 raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
-        if not ops.executing_eagerly() or any(not t._is_eager for t in targets):
-            results = self._symbols.gradient(self._variables, targets, flat, output_gradients)
-        else:
-            results = self._eager_gradient(targets, flat, output_gradients)
+        with _where_recorded(targets, output_gradients):
+            if not ops.executing_eagerly() or any(not t._is_eager for t in targets):
+                results = self._symbols.gradient(self._variables, targets, flat, output_gradients)
+            else:
+                results = self._eager_gradient(targets, flat, output_gradients)
         if unconnected is UnconnectedGradients.ZERO:
             results = [gen.zeros_like(v.value() if hasattr(v, "handle") and not isinstance(v, Tensor) else v)
                        if g is None else g for g, v in zip(results, flat)]

@@ -227,3 +227,48 @@ def test_batch_jacobian_of_empty_rows(use_pfor):
 
     for function in (f, tf.function(f)):
         assert function(tf.zeros([1, 0])).shape == [1, 0, 0]
+
+
+def test_gradients_are_asked_for_where_nothing_was_recorded():
+    v = tf.Variable(2.0, use_resource=True)
+
+    @tf.function
+    def conditionally(x):
+        with tf.GradientTape() as tape:
+            loss = v * v * x
+        if x > 0:
+            v.assign_sub(0.1 * tape.gradient(loss, v))
+        return v.read_value()
+
+    assert abs(conditionally(tf.constant(1.0)).numpy() - 1.6) < 1e-6
+    assert abs(conditionally(tf.constant(-1.0)).numpy() - 1.6) < 1e-6
+
+    @tf.function
+    def repeatedly(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        total = 0.0
+        for i in tf.range(3):
+            total += tape.gradient(y, x) * tf.cast(i, tf.float32)
+        return total
+
+    assert repeatedly(tf.constant(3.0)).numpy() == 18
+
+    @tf.function
+    def within(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.cond(x > 0, lambda: tf.gather(x * x * [1.0, 2.0], 1), lambda: x)
+
+        @tf.function
+        def inner():
+            return tape.gradient(y, x)
+        return tf.cond(x > 1, inner, lambda: -x)
+
+    assert within(tf.constant(3.0)).numpy() == 12 and within(tf.constant(-3.0)).numpy() == 3
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tf.function(lambda: tape.gradient(y, x))().numpy() == 6

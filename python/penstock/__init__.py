@@ -15,7 +15,7 @@ def __getattr__(name):
         value = globals()["__version__"] = version()
         return value
     import importlib
-    if name in ("v1", "compat", "data", "errors", "autograph", "profiler", "feature_column"):
+    if name in ("v1", "compat", "data", "errors", "autograph", "profiler", "feature_column", "distribute"):
         target = "penstock.framework.errors" if name == "errors" else "penstock." + name
         value = globals()[name] = importlib.import_module(target)
         return value

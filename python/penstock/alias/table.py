@@ -22,6 +22,7 @@ PACKAGES = {
     "python.debug.cli": "debug.cli",
     "python.debug.lib": "debug.lib",
     "python.debug.wrappers": "debug.wrappers",
+    "python.distribute": "distribute",
     "python.eager": "eager",
     "python.estimator": "estimator",
     "python.estimator.canned": "estimator.canned",

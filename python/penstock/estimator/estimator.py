@@ -1,10 +1,12 @@
 """Estimator: trains, evaluates, predicts with and exports a model that a function makes."""
 import collections
+import contextlib
 import copy
 import os
 import tempfile
 
 from penstock.client import session as tf_session
+from penstock.distribute import distribute_lib
 from penstock.eager import context
 from penstock.estimator import model_fn as model_fn_lib
 from penstock.estimator import run_config
@@ -470,8 +472,15 @@ class Estimator:
     def _get_features_and_labels_from_input_fn(self, input_fn, mode):
         return estimator_util.parse_input_fn_result(self._call_input_fn(input_fn, mode))
 
+    def _strategy(self, mode):
+        """The distribution strategy of a mode, or None."""
+        return {model_fn_lib.ModeKeys.TRAIN: self._config.train_distribute,
+                model_fn_lib.ModeKeys.EVAL: self._config.eval_distribute}.get(mode)
+
     def _call_input_fn(self, input_fn, mode, input_context=None):
         available = dict(mode=mode, params=self.params, config=self.config)
+        if input_context is None and self._strategy(mode):
+            input_context = distribute_lib.InputContext()
         if input_context is not None:
             available["input_context"] = input_context
         with ops.device("/cpu:0"):
@@ -482,7 +491,10 @@ class Estimator:
         if labels is not None and "labels" not in kwargs:
             raise ValueError("model_fn does not take labels, but input_fn returns labels.")
         logging.info("Calling model_fn.")
-        spec = self._model_fn(features=features, **kwargs)
+        strategy = self._strategy(mode)
+        with strategy.scope() if strategy else contextlib.nullcontext():
+            spec = (strategy.run(self._model_fn, kwargs=dict(features=features, **kwargs)) if strategy
+                    else self._model_fn(features=features, **kwargs))
         logging.info("Done calling model_fn.")
         if not isinstance(spec, model_fn_lib.EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")

@@ -167,15 +167,15 @@ class RunConfig:
         tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
         if tf_config:
             logging.info("TF_CONFIG environment variable: %s", tf_config)
-        if train_distribute or eval_distribute or experimental_distribute:
-            raise ValueError("Estimators do not run with distribution strategies.")
+        if experimental_distribute:
+            raise ValueError("Estimators do not run with configurations of distribution (experimental_distribute).")
         RunConfig._replace(
             self, _REPLACEABLE, model_dir=_model_dir(tf_config, path_to_str(model_dir)), tf_random_seed=tf_random_seed,
             save_summary_steps=save_summary_steps, save_checkpoints_steps=save_checkpoints_steps,
             save_checkpoints_secs=save_checkpoints_secs, session_config=session_config,
             keep_checkpoint_max=keep_checkpoint_max, keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
-            log_step_count_steps=log_step_count_steps, train_distribute=None, device_fn=device_fn, protocol=protocol,
-            eval_distribute=None, experimental_distribute=None,
+            log_step_count_steps=log_step_count_steps, train_distribute=train_distribute, device_fn=device_fn,
+            protocol=protocol, eval_distribute=eval_distribute, experimental_distribute=None,
             experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
             session_creation_timeout_secs=session_creation_timeout_secs)
         self._init_distributed(tf_config)

@@ -179,9 +179,7 @@ class Variable(trackable.Trackable, metaclass=VariableMetaclass):
     def _shared_name(self):
         return self.name[:self.name.index(":")]
 
-    @property
-    def _distribute_strategy(self):
-        return None
+    _distribute_strategy = None  # the one in whose scope it was made
 
     def get_shape(self):
         return self.shape

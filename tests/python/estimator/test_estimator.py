@@ -318,3 +318,23 @@ def test_inputs_may_be_datasets(make, tmp_path):
     est.train(lambda: dataset(None), hooks=[hook], steps=4)
     losses = [m["loss"] for m in tf.contrib.estimator.read_eval_metrics(est.eval_dir()).values()]
     assert losses == sorted(losses, reverse=True) and losses[-1] > 0
+
+
+def test_strategies_of_one_replica_train_as_none_does(make):
+    strategy, seen = tf.distribute.MirroredStrategy(), []
+
+    def watched(features, labels, mode, params):
+        seen.append((mode, tf.distribute.has_strategy(), tf.distribute.in_cross_replica_context()))
+        return model_fn(features, labels, mode, params)
+
+    def input_fn(input_context=None):
+        seen.append(input_context and input_context.num_input_pipelines)
+        return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat().batch(10)
+
+    config = tf.estimator.RunConfig(train_distribute=strategy, save_checkpoints_steps=4)
+    assert config.train_distribute is strategy and config.eval_distribute is None
+    estimator = make(watched, config=config, rate=.1).train(input_fn, steps=3)
+    w, b = by_hand(3)
+    np.testing.assert_allclose(estimator.get_variable_value("out/kernel"), w, rtol=1e-4)
+    estimator.evaluate(input_fn, steps=1)
+    assert seen == [1, (MODES.TRAIN, True, False), None, (MODES.EVAL, False, False)]

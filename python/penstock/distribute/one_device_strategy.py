@@ -1,0 +1,17 @@
+"""A strategy that puts everything on one device."""
+from penstock.distribute import distribute_lib
+from penstock.framework.device_spec import DeviceSpecV2
+
+_HOST = DeviceSpecV2(job="localhost", replica=0, task=0)
+
+
+def canonical(device):
+    """The full name of a device of this process."""
+    return _HOST.make_merged_spec(DeviceSpecV2.from_string(device)).to_string()
+
+
+class OneDeviceStrategy(distribute_lib.Strategy):
+    """Variables and computations on one device."""
+
+    def __init__(self, device):
+        super().__init__(distribute_lib.StrategyExtended(self, canonical(device)))

@@ -5,6 +5,7 @@ import os
 from penstock import _core
 from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
 from penstock.framework import errors
+from penstock.framework import tf2
 from penstock.platform import tf_logging as logging
 from penstock.util import compat
 
@@ -190,8 +191,11 @@ def Remove(filename):  # noqa: N802
 
 
 def MkDir(dirname):  # noqa: N802
-    """Makes a directory in an existing one."""
-    _core.make_directory(_path(dirname))
+    """Makes a directory in an existing one; no error if there is something of that name."""
+    try:
+        _core.make_directory(_path(dirname))
+    except errors.AlreadyExistsError:
+        pass
 
 
 def MakeDirs(dirname):  # noqa: N802
@@ -200,7 +204,9 @@ def MakeDirs(dirname):  # noqa: N802
 
 
 def DeleteRecursively(dirname):  # noqa: N802
-    """Deletes a directory with all that is in it, or a file."""
+    """Deletes a directory with all that is in it, or a file. NotFoundError if it is not there."""
+    if not Exists(dirname):
+        raise errors.NotFoundError(None, None, f"{_path(dirname)} not found")
     _core.remove_tree(_path(dirname))
 
 
@@ -225,7 +231,7 @@ def Rename(oldname, newname, overwrite=False):  # noqa: N802
 
 def _check_free(path, overwrite):
     if not overwrite and Exists(path):
-        raise errors.AlreadyExistsError(None, None, f"file already exists: {path}")
+        raise errors.AlreadyExistsError(None, None, "file already exists")
 
 
 def stat(filename):
@@ -243,19 +249,25 @@ Stat = stat
 def Glob(filename):  # noqa: N802
     """The files that match a pattern, or one of several."""
     patterns = filename if isinstance(filename, (list, tuple)) else [filename]
-    return [path for pattern in patterns for path in _core.matching_paths(_path(pattern))]
+    return [path for pattern in patterns for path in _matching(_path(pattern))]
+
+
+def _matching(pattern):
+    """1.15 says where a file of the current directory is, also if its whole name is given."""
+    here = "/" not in pattern and not set(pattern) & set("*?[\\") and not tf2.enabled()
+    return [("./" if here else "") + path for path in _core.matching_paths(pattern)]
 
 
 def Walk(top, in_order=True, onerror=None):  # noqa: N802
     """(directory, subdirectories, files) of a tree, a directory before what is in it if `in_order`."""
     top = _path(top)
     try:
-        entries = sorted(_core.file_list(top)) if IsDirectory(top) else None
+        entries = sorted(_core.file_list(top)) if IsDirectory(top) or not Exists(top) else None
     except errors.OpError as e:
-        if onerror is None:
-            logging.warning("%s: %s", top, e)
-        else:
+        if onerror is not None:
             onerror(e)
+        elif not isinstance(e, errors.NotFoundError):
+            logging.warning("%s: %s", top, e)
         return
     if entries is None:
         return
@@ -342,3 +354,13 @@ def walk(top, topdown=True, onerror=None):
 def stat_v2(path):
     """FileStatistics of a file."""
     return stat(path)
+
+
+def get_registered_schemes():
+    """The schemes of paths that are known: none, file, ram, and those that fsspec opens."""
+    try:
+        from fsspec import available_protocols
+        others = [scheme for scheme in available_protocols() if scheme not in ("file", "local")]
+    except ImportError:
+        others = []
+    return ["", "file", "ram", *others]

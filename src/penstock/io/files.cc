@@ -95,6 +95,11 @@ std::vector<std::string> MatchingPaths(const std::string& pattern) {
     at = end + 1;
   }
   std::erase_if(found, [](const std::string& path) { return !FileExists(path); });
+  // What is looked for in the current directory is found in ".", as TensorFlow says.
+  const std::string_view fixed = std::string_view(pattern).substr(0, pattern.find_first_of("*?[\\"));
+  if (root == 0 && fixed.size() < pattern.size() && fixed.find('/') == fixed.npos) {
+    for (std::string& path : found) path.insert(0, "./");
+  }
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -75,8 +75,7 @@ def test_directories(base):
     tf.gfile.MakeDirs(d)
     tf.gfile.MakeDirs(d)
     assert tf.gfile.IsDirectory(d) and tf.gfile.Stat(d).is_directory
-    with pytest.raises(tf.errors.AlreadyExistsError):
-        tf.gfile.MkDir(d)
+    tf.gfile.MkDir(d)
     for name in ("a1.txt", "a2.txt", "b.bin"):
         write("%s/%s" % (d, name), name)
     write(base + "/d/top", "")
@@ -205,3 +204,33 @@ def test_rename_between_file_systems(tmp_path):
     tf.gfile.Copy("ram://between", str(tmp_path / "x"))
     assert (tmp_path / "x").read_text() == "1"
     tf.gfile.Remove("ram://between")
+
+
+def test_where_files_of_the_current_directory_are(tmp_path, monkeypatch):
+    """As 1.15.5: what is looked for in the current directory is found in "."."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "b.txt", "sub/c.txt"):
+        (tmp_path / name).write_text(name)
+    for pattern, found in (("*.txt", ["./a.txt", "./b.txt"]), ("a.txt", ["./a.txt"]), ("s*/*", ["./sub/c.txt"]),
+                           ("sub/*", ["sub/c.txt"]), ("sub/c.txt", ["sub/c.txt"]), ("./a*", ["./a.txt"]),
+                           ("[b]*", ["./b.txt"]), ("none", [])):
+        assert tf.gfile.Glob(pattern) == found
+    with tf.Graph().as_default(), tf.Session() as sess:
+        assert sess.run(tf.io.matching_files("*.txt")).tolist() == [b"./a.txt", b"./b.txt"]
+
+
+def test_what_is_there_and_what_is_not(tmp_path):
+    """As 1.15.5: making what is there is no error; what is walked through and is not there is told of."""
+    (tmp_path / "file").write_text("x")
+    tf.gfile.MkDir(str(tmp_path))
+    tf.gfile.MkDir(str(tmp_path / "file"))
+    assert (tmp_path / "file").is_file()
+    with pytest.raises(tf.errors.NotFoundError, match="none not found"):
+        tf.gfile.DeleteRecursively(str(tmp_path / "none"))
+    with pytest.raises(tf.errors.AlreadyExistsError, match="^file already exists$"):
+        tf.gfile.Copy(str(tmp_path / "file"), str(tmp_path / "file"))
+    told = []
+    assert list(tf.io.gfile.walk(str(tmp_path / "none"), onerror=told.append)) == []
+    assert [type(e) for e in told] == [tf.errors.NotFoundError]
+    assert list(tf.gfile.Walk(str(tmp_path / "none"))) == []

@@ -130,6 +130,9 @@ MODULES = {
     "contrib.losses.python.losses.loss_ops": "contrib.losses.loss_ops",
     "contrib.lookup.lookup_ops": "ops.lookup_ops",
     "contrib.learn.python.learn.datasets.mnist": "contrib.learn.mnist",
+    "contrib.learn.python.learn.estimators.run_config": "contrib.learn.run_config",
+    "contrib.learn.python.learn.experiment": "contrib.learn.experiment",
+    "contrib.learn.python.learn.learn_runner": "contrib.learn.learn_runner",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
         "contrib.learn.preprocessing.categorical_vocabulary",
     "contrib.learn.python.learn.preprocessing.text": "contrib.learn.preprocessing.text",
@@ -160,6 +163,7 @@ NAMESPACES = {
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.python.ops": "contrib.framework",
     "contrib.layers.python.layers": "contrib.layers",
+    "contrib.learn.python.learn": "contrib.learn",
     "contrib.metrics.python.ops.metric_ops": "contrib.metrics",
     "contrib.rnn.python.ops.gru_ops": "contrib.rnn",
     "contrib.rnn.python.ops.lstm_ops": "contrib.rnn",

@@ -178,8 +178,8 @@ def get_walks_union_ops(forward_seed_ops, backward_seed_ops, forward_inclusive=T
 def select_ops(*args, graph=None, positive_filter=None, restrict_ops_regex=False, restrict_ts_regex=False):
     """The operations that expressions (which need `graph`) and lists name, in their order and each once.
 
-    An expression that begins with `(?#ts)` is for tensors; if `restrict_ops_regex`, only those that begin with `(?#ops)`
-    count. positive_filter: a test of operations. ValueError if there is no graph, TypeError for what is nothing of a
+    An expression that begins with `(?#ts)` is for tensors; if `restrict_ops_regex`, only those that begin with
+    `(?#ops)` count. positive_filter: a test of operations. ValueError if there is no graph, TypeError for what is nothing of a
     graph.
     """
     return _select(args, graph, positive_filter, "(?#ts)", "(?#ops)" if restrict_ops_regex else "",

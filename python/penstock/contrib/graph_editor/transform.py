@@ -37,8 +37,8 @@ def transform_op_if_inside_handler(info, op, keep_if_possible=True):
 def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
     """A copy of an operation with other inputs: the operation and its outputs.
 
-    nodedef_fn: changes the NodeDef. copy_shape: whether the outputs get the known shapes of the original's. TypeError if
-    `new_inputs` cannot be iterated over.
+    nodedef_fn: changes the NodeDef. copy_shape: whether the outputs get the known shapes of the original's. TypeError
+    if `new_inputs` cannot be iterated over.
     """
     if isinstance(new_inputs, bool):
         raise TypeError("the `new_inputs` argument must be an iterable.")
@@ -206,7 +206,8 @@ class Transformer:
             new = [info.transformed_ts.get(tensor) for tensor in originals]
             return [copies.index(tensor) for tensor in new if tensor is not None and tensor in copies]
 
-        return view.remap(positions(info.sgv.inputs, list(view.inputs)), positions(info.sgv.outputs, list(view.outputs)))
+        return view.remap(positions(info.sgv.inputs, list(view.inputs)),
+                          positions(info.sgv.outputs, list(view.outputs)))
 
 
 def _check_graph(graph):

@@ -1,7 +1,7 @@
 """Batch norms become part of the weights of the layer before them, in training too (https://arxiv.org/abs/1806.08342).
 
-In training the weights are scaled by the moving averages, so that their quantization does not change from batch to batch, and
-the result is corrected to what the batch's own mean and variance would give.
+In training the weights are scaled by the moving averages, so that their quantization does not change from batch to
+batch, and the result is corrected to what the batch's own mean and variance would give.
 """
 import collections
 
@@ -101,7 +101,8 @@ def _find_fused(graph):
 
 class _Patterns:
     def __init__(self):
-        self.parts = {name: OpTypePattern("*") for name in "input weights gamma beta mean variance average decay".split()}
+        names = "input weights gamma beta mean variance average decay".split()
+        self.parts = {name: OpTypePattern("*") for name in names}
         part = self.parts
         self.layer = OpTypePattern("Conv2D|DepthwiseConv2dNative|MatMul", inputs=[part["input"], part["weights"]])
         self.batch_to_space = OpTypePattern("BatchToSpaceND", inputs=[self.layer, "*", "*"])

@@ -5,6 +5,7 @@ A made function has a fast way for arguments that are tensors already; everythin
 (api/dispatch.py).
 """
 import collections
+import contextlib
 import keyword
 import re
 
@@ -195,6 +196,7 @@ def _run(graph, info, name, keywords):
         if arg.is_ref:
             raise RuntimeError(f"{info.function} op does not support eager execution. Arg '{arg.name}' is a ref.")
     call = _Call(info, keywords)
+    call.follow_tensors()
     for arg in info.inputs:
         call.add_input(arg)
     return graph._new_op(info.name, call.inputs, name or info.name, call.core_attrs())
@@ -233,12 +235,33 @@ class _Call:
         self.defaults = {a.name: a.default for a in info.attrs.values() if a.kind == "type" and not a.is_list
                          and a.has_default}
 
-    def take(self, name):
-        """The value of an argument, and the name under which it came. KeyError if it was not given."""
+    def key_of(self, name):
+        """The name under which an argument came. KeyError if it was not given."""
         for key in (name, name + "_", self.info.parameters.get(name)):
             if key in self.keywords:
-                return self.keywords.pop(key), key
+                return key
         raise KeyError(name)
+
+    def take(self, name):
+        """The value of an argument, and the name under which it came. KeyError if it was not given."""
+        key = self.key_of(name)
+        return self.keywords.pop(key), key
+
+    def follow_tensors(self):
+        """What shares a type attribute with a tensor takes its type, as ops that run at once have it, though the tensor
+        comes later: maximum(numpy.float64(0), x)."""
+        for arg in self.info.inputs:
+            if not arg.type_attr or arg.type_attr in self.types:
+                continue
+            with contextlib.suppress(KeyError):
+                value = self.keywords[self.key_of(arg.name)]
+                allowed = self.info.attrs[arg.type_attr].allowed
+                for item in value if isinstance(value, (list, tuple)) else (value,):
+                    if not isinstance(item, Tensor) and not hasattr(item, "_should_act_as_resource_variable"):
+                        continue
+                    if allowed is None or item.dtype._base in allowed:
+                        self.types[arg.type_attr] = item.dtype._base
+                    break
 
     def add_input(self, arg):
         try:

@@ -163,3 +163,21 @@ def test_the_class_of_values_makes_constants():
     assert ops.EagerTensor(3, None, dtype=tf.int64.as_datatype_enum).dtype == tf.int64
     with pytest.raises(TypeError, match="Expecting a DataType value for dtype. Got str"):
         ops.EagerTensor(1, device=None, dtype="1")
+
+
+@pytest.mark.parametrize("value", [np.float64(1.5), np.array([1.5, 0.]), np.int64(2), np.array([2, 0]), True, 2])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("op", [tf.maximum, tf.pow, tf.equal, tf.math.squared_difference])
+def test_numbers_before_a_tensor_take_its_type(op, dtype, value):
+    """2.21: what has a type attribute in common with a tensor has the tensor's type, wherever it stands."""
+    x = tf.constant([1., 2.], dtype)
+    np.testing.assert_allclose(op(value, x), op(tf.constant(np.asarray(value), dtype), x))
+    np.testing.assert_allclose(tf.where_v2([True, False], value, x),
+                               np.where([True, False], np.asarray(value).astype(dtype), [1., 2.]))
+
+
+def test_tensors_of_two_types_do_not_mix():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"input #1\(zero-based\) was expected to be a float"):
+        tf.maximum(tf.constant(1.), tf.constant(1, tf.int64))
+    with pytest.raises(TypeError):
+        tf.maximum(1.5, tf.constant(1))

@@ -36,5 +36,6 @@ def test_samplers_are_histograms():
     for number in (0.5, 1.0, 5.0):
         sampler.get_cell().add(number)
     histogram = sampler.get_cell().value()
-    assert (histogram.min, histogram.max, histogram.num, histogram.sum, histogram.sum_squares) == (0.5, 5, 3, 6.5, 26.25)
+    assert (histogram.min, histogram.max, histogram.num) == (0.5, 5, 3)
+    assert (histogram.sum, histogram.sum_squares) == (6.5, 26.25)
     assert list(histogram.bucket) == [1, 1, 1] and list(histogram.bucket_limit)[:2] == [1, 2]

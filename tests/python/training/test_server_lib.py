@@ -169,9 +169,7 @@ def test_what_a_server_is_made_of():
         tf.train.Server({"a": [server.target[len("grpc://"):]]})
 
 
-def test_an_iterator_of_a_server_outlives_its_session():
-    """With the functions of its pipeline, whose graph the second session does not know; TensorFlow 1.15.5 as well."""
-    server = tf.train.Server.create_local_server()
+def begin_a_pipeline(server):
     with tf.Graph().as_default():
         table = tf.constant([10, 20, 30])
         dataset = tf.data.Dataset.range(6).map(lambda x: table[x % 3] + tf.cast(x, tf.int32), num_parallel_calls=2)
@@ -180,7 +178,12 @@ def test_an_iterator_of_a_server_outlives_its_session():
         with tf.Session(server.target) as session:
             session.run(iterator.initializer)
             assert [session.run(iterator.get_next()) for _ in range(3)] == [10, 10, 21]
-    del dataset, iterator, table
+
+
+def test_an_iterator_of_a_server_outlives_its_session():
+    """With the functions of its pipeline, whose graph the second session does not know; TensorFlow 1.15.5 as well."""
+    server = tf.train.Server.create_local_server()
+    begin_a_pipeline(server)
     gc.collect()
     with tf.Graph().as_default():
         iterator = tf.data.Iterator.from_structure(tf.int32, [], shared_name="of_the_server")

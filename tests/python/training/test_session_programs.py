@@ -26,7 +26,8 @@ def differences(ours, theirs, where=""):
     if isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
         return [found for key in ours for found in differences(ours[key], theirs[key], "%s.%s" % (where, key))]
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        return [found for i, pair in enumerate(zip(ours, theirs)) for found in differences(*pair, "%s[%d]" % (where, i))]
+        return [found for i, pair in enumerate(zip(ours, theirs))
+                for found in differences(*pair, "%s[%d]" % (where, i))]
     return [] if ours == theirs else [(where, ours, theirs)]
 
 

@@ -32,6 +32,11 @@ def _aggregate_variable(v, collections):
     return in_collections(collections, array_ops.identity(v))
 
 
+def _aggregate_across_replicas(metrics_collections, metric_value_fn, *args):
+    """metric_value_fn(distribution, *args), in the collections. There is one replica, and no distribution."""
+    return in_collections(metrics_collections, metric_value_fn(None, *args))
+
+
 def remove_squeezable_dimensions(predictions, labels, weights):
     """The three with matching ranks: a last dimension of size 1 is dropped, or added to weights, where one differs."""
     predictions = ops.convert_to_tensor(predictions)

@@ -310,9 +310,13 @@ average, update = metrics_impl._streaming_sparse_average_precision_at_top_k(tf.c
 total, matrix = metrics_impl._streaming_confusion_matrix(tf.constant([0, 1]), tf.constant([1, 1]), 2)
 copy = metrics_impl._aggregate_variable(values["tp"], ["kept"])
 assert tf.get_collection("kept") == [copy]
+doubled = metrics_impl._aggregate_across_replicas(["kept"], lambda _, value: value * 2, values["tp"])
+assert tf.get_collection("kept") == [copy, doubled] and metrics_impl._at_k_name("p", 3, class_id=1) == "p_at_3_class1"
+count = metrics_impl._count_condition(tf.constant([True, False, True]), weights=tf.constant([1., 2., 3.]))
 with tf.Session() as session:
     session.run(tf.local_variables_initializer())
     assert session.run(updates) == {"tp": [1.0], "fp": [1.0]} and session.run(copy) == [1.0]
+    assert session.run([doubled, count[1]]) == [2.0, 4.0]
     assert session.run(update) == 0.75 and session.run(matrix).tolist() == [[0, 1], [0, 1]]
     assert session.run(metrics_impl._safe_scalar_div(tf.constant(1.0), tf.constant(0.0), "x")) == 0
 """)

@@ -277,3 +277,51 @@ def test_stacks_of_both_versions(second):
         with tf.control_dependencies([close(handle=stack)]), \
                 pytest.raises(tf.errors.InvalidArgumentError, match="already been closed"):
             sess.run(push(handle=stack, elem=1.0))
+
+
+@pytest.mark.parametrize("gradients, indices, mean, total", [
+    ([([2, 2], [1, 2])], [2, 2], [1, 2], [1, 2]),
+    ([([2, 1], [1, 2]), ([1], [5])], [1, 2, 1], [5, 1, 2], [5, 1, 2]),
+    ([([1, 3], [1, 2]), ([3, 3], [10, 20]), ([0, 3], [3, 3])], [0, 1, 3, 3], [3, 1, 5, 20], [3, 1, 15, 20]),
+    ([([], []), ([4, 0], [1, 1]), ([0, 4], [2, 2])], [0, 4, 0], [2, 1.5, 1], [2, 3, 1])])
+def test_sparse_gradients_with_rows_that_stand_twice(gradients, indices, mean, total):
+    """Recorded from TensorFlow 1.15.5, whose merging takes all indices to be in order."""
+    for kind, expected in (("MEAN", mean), ("SUM", total)):
+        with tf.Graph().as_default(), tf.Session() as session:
+            accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[5, 1], reduction_type=kind)
+            for rows, values in gradients:
+                session.run(accumulator.apply_grad(np.array(rows, np.int64),
+                                                   np.array(values, np.float32).reshape([-1, 1])))
+            taken = session.run(accumulator.take_indexed_slices_grad(1))
+        assert (taken.indices.tolist(), taken.values.ravel().tolist()) == (indices, expected)
+
+
+def test_readers_at_the_end_of_what_they_read(tmp_path):
+    """Recorded from TensorFlow 1.15.5: a file shorter than its header is an error and passed over; none is asked for."""
+    names = [str(tmp_path / name) for name in "ab"]
+    for name, text in zip(names, ("x", "line20\nline21\nline22")):
+        with open(name, "w") as f:
+            f.write(text)
+    queue = tf.FIFOQueue(5, [tf.string], shapes=[[]])
+    reader = tf.FixedLengthRecordReader(4, header_bytes=2, footer_bytes=3)
+    whole, other = tf.WholeFileReader(), tf.FIFOQueue(5, [tf.string], shapes=[[]])
+    with tf.Session() as session:
+        session.run(queue.enqueue_many([names]))
+        assert [a.tolist() for a in session.run(reader.read_up_to(queue, 0))] == [[], []]
+        assert session.run(queue.size()) == 2
+        with pytest.raises(tf.errors.OutOfRangeError, match="reached end of file"):
+            session.run(reader.read(queue))
+        assert session.run(reader.num_work_units_completed()) == 0
+        session.run(queue.close())
+        assert session.run(reader.read_up_to(queue, 5)).values.tolist() == [b"ne20", b"\nlin", b"e21\n"]
+        with pytest.raises(tf.errors.UnimplementedError):
+            session.run(reader.restore_state(b""))
+        assert session.run([reader.num_records_produced(), reader.num_work_units_completed()]) == [0, 0]
+        with pytest.raises(tf.errors.OutOfRangeError, match="closed"):
+            session.run(whole.read(queue))
+        session.run(other.enqueue(names[0]))
+        session.run([whole.read(other), other.close()])
+        assert names[0].encode() in session.run(whole.serialize_state())
+        with pytest.raises(tf.errors.OutOfRangeError, match="closed"):
+            session.run(whole.read(other))
+        assert session.run(whole.serialize_state()) == b"\x08\x01\x10\x01\x18\x01"

@@ -1,6 +1,7 @@
 // Conditional accumulators: gradients are summed up until somebody takes their mean; those of an old step are dropped.
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/named_resource.h"
@@ -169,6 +170,8 @@ class SparseAccumulator : public Accumulator {
     }
   }
 
+  // Merges two lists of rows as if both were in order, which only the program can see to: a row that stands twice in a
+  // gradient stays there twice, as in TensorFlow.
   void Add(const Outputs& gradient) override {
     const Tensor &indices = gradient[0], &values = gradient[1];
     if (count_ == 0) {
@@ -176,13 +179,23 @@ class SparseAccumulator : public Accumulator {
       row_shape_.RemoveDim(0);
     }
     const int64_t size = row_shape_.num_elements();
+    std::vector<Row> merged;
+    merged.reserve(rows_.size() + indices.num_elements());
+    auto row = rows_.begin();
     for (int64_t i = 0; i < indices.num_elements(); ++i) {
-      Row& row = rows_[indices.IntAt(i)];
-      row.sum.resize(size);
-      ++row.count;
+      const int64_t index = indices.IntAt(i);
       const T* value = values.data<T>() + i * size;
-      for (int64_t j = 0; j < size; ++j) row.sum[j] += static_cast<Sum<T>>(value[j]);
+      while (row != rows_.end() && row->index < index) merged.push_back(std::move(*row++));
+      if (row == rows_.end() || row->index != index) {
+        merged.push_back({index, 1, {value, value + size}});
+        continue;
+      }
+      for (int64_t j = 0; j < size; ++j) row->sum[j] += static_cast<Sum<T>>(value[j]);
+      ++row->count;
+      merged.push_back(std::move(*row++));
     }
+    std::move(row, rows_.end(), std::back_inserter(merged));
+    rows_ = std::move(merged);
   }
 
   Outputs Result() override {
@@ -192,8 +205,8 @@ class SparseAccumulator : public Accumulator {
     Tensor indices(DT_INT64, Shape({n})), values(spec_.type, shape);
     int64_t* index = indices.mutable_data<int64_t>();
     T* value = values.mutable_data<T>();
-    for (const auto& [at, row] : rows_) {
-      *index++ = at;
+    for (const Row& row : rows_) {
+      *index++ = row.index;
       const auto divisor = static_cast<Sum<T>>(spec_.mean ? row.count : 1);
       for (const Sum<T> sum : row.sum) *value++ = static_cast<T>(sum / divisor);
     }
@@ -206,10 +219,10 @@ class SparseAccumulator : public Accumulator {
 
  private:
   struct Row {
+    int64_t index, count;
     std::vector<Sum<T>> sum;
-    int64_t count = 0;
   };
-  std::map<int64_t, Row> rows_;
+  std::vector<Row> rows_;
   Shape row_shape_;
 };
 

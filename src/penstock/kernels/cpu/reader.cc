@@ -96,7 +96,8 @@ class FixedLengthSource : public RecordSource {
     number_ = 0;
     ahead_.clear();
     stream_ = std::make_unique<BufferedStream>(ByteStream::OpenFile(work, compression_));
-    ended_ = !stream_->Skip(header_);
+    ended_ = false;
+    if (!stream_->Skip(header_)) throw OutOfRange("reached end of file");
   }
   bool Next(std::string* key, std::string* value) override {
     if (ended_) return false;
@@ -332,7 +333,7 @@ class Reader : public Resource {
     AddRef();
     Ref<Reader> self(this);
     const auto callback = [self, wait](Status result, Queue::Tuple tuple) {
-      if (result.ok()) result = self->Begin(tuple);
+      result = self->Begin(std::move(result), tuple);
       {
         std::lock_guard lock(wait->mutex);
         wait->called = true;
@@ -355,8 +356,12 @@ class Reader : public Resource {
     return wait->called;
   }
 
-  Status Begin(const Queue::Tuple& tuple) {
+  Status Begin(Status dequeued, const Queue::Tuple& tuple) {
     std::lock_guard lock(mutex_);
+    if (!dequeued.ok()) {
+      state_.work.clear();
+      return dequeued;
+    }
     try {
       if (tuple.size() != 1) throw InvalidArgument("Expected single component queue");
       if (tuple[0].dtype() != DT_STRING) throw InvalidArgument("Expected queue with single string component");

@@ -694,3 +694,60 @@ def test_operands_of_chains_are_computed_once():
         return 0 < middle(x) < 10 < middle(x)
 
     assert not f(tf.constant(3)).numpy() and len(calls) == 2
+
+
+def plus(number):
+    def decorator(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            if result > 5:
+                result = result + number
+            return result
+        return wrapper
+    return decorator
+
+
+@plus(100)
+def distance(x):
+    if x > 0:
+        return x
+    return -x
+
+
+class Decorated:
+    @plus(10)
+    def method(self, x):
+        return distance(x)
+
+    @staticmethod
+    @plus(20)
+    def static(x):
+        return distance(x)
+
+
+def test_wrappers_that_look_like_what_they_wrap():
+    f = tf.function(plus(1)(distance))
+    assert [f(tf.constant(x)).numpy() for x in (-2, 3, -20, 7)] == [2, 3, 121, 108]
+    methods = tf.function(lambda x: (Decorated().method(x), Decorated.static(x), functools.partial(distance)(x)))
+    assert [int(y) for y in methods(tf.constant(-20))] == [130, 140, 120]
+
+
+def test_rows_of_ragged_tensors():
+    @tf.function
+    def f(ragged):
+        total, seen = 0, 0
+        for row in ragged:
+            if tf.size(row) == 0:
+                continue
+            for x in row:
+                if x == 3:
+                    break
+                total += x
+            seen += 1
+            if total > 20:
+                break
+        return total, seen
+
+    assert [int(y) for y in f(tf.ragged.constant([[1, 5], [3, 9], [], [7]]))] == [13, 3]
+    assert [int(y) for y in f(tf.ragged.constant([[30], [1]]))] == [30, 1]

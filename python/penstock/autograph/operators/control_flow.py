@@ -441,15 +441,25 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
         if values.shape.rank == 0:
             raise ValueError(f"Cannot iterate over a scalar tensor: {values}")
         rows = None if values.shape.rank is None else values.shape.as_list()[0]
-        limit = array_ops.shape(values)[0] if rows is None else conversion.convert_to_tensor(rows)
-        delta = conversion.convert_to_tensor(1)
-        index = [conversion.convert_to_tensor(0)]
+        rows_for(array_ops.shape(values)[0] if rows is None else rows, lambda i: array_ops.gather(values, i), extra_test,
+                 body, get_state, set_state, symbol_names, opts)
+        return
+    _counted_for(index, delta, more, item, extra_test, body, get_state, set_state, symbol_names, opts,
+                 (opts or {}).get("iterate_names"))
 
-        def more():
-            return gen.less(index[0], limit)
 
-        def item():
-            return array_ops.gather(values, index[0])
+def rows_for(count, row, extra_test, body, get_state, set_state, symbol_names, opts):
+    """Over row(0) to row(count - 1)."""
+    from penstock.framework import gen
+    index, limit = [conversion.convert_to_tensor(0)], conversion.convert_to_tensor(count)
+    _counted_for(index, conversion.convert_to_tensor(1), lambda: gen.less(index[0], limit), lambda: row(index[0]),
+                 extra_test, body, get_state, set_state, symbol_names, opts)
+
+
+def _counted_for(index, delta, more, item, extra_test, body, get_state, set_state, symbol_names, opts, target=None):
+    """As long as `more` and `extra_test` hold, body(item()) and the next index. `target`: the loop's, where that is the
+    index."""
+    from penstock.framework import gen
 
     def test():
         if extra_test is None:
@@ -460,8 +470,6 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
     def step():
         body(item())
         index[0] = gen.add_v2(index[0], delta)
-
-    target = (opts or {}).get("iterate_names") if values.op.type == "Range" else None
 
     def get_all():  # the target of a loop over no numbers is where the range begins
         return (index[0], *(index[0] if name == target and variables.is_undefined(value) else value

@@ -15,10 +15,10 @@ def parse(function):
     code = function.__code__
     linecache.checkcache(code.co_filename)
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = inspect.getsourcelines(code)  # of itself, whatever it wraps
     except (OSError, TypeError, IndentationError, SyntaxError) as e:
         raise NoSourceError(f"the source of {function} is not available: {e}") from None
-    if function.__name__ == "<lambda>":
+    if code.co_name == "<lambda>":
         return _lambda(function, lines, first)
     try:
         tree = ast.parse(textwrap.dedent("".join(lines)))

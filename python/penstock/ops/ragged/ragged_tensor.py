@@ -283,6 +283,15 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
             return (self.value_rowids(),) + inner
 
+    def __ag_for_stmt__(self, extra_test, body, get_state, set_state, symbol_names, opts):
+        """The loop that `for row in ragged` becomes in converted code."""
+        from penstock.autograph.operators import control_flow
+        if self.row_splits._is_eager:
+            control_flow.python_for(self, extra_test, body)
+            return
+        control_flow.rows_for(self.nrows(dtypes.int32), self.__getitem__, extra_test, body, get_state, set_state,
+                              symbol_names, opts)
+
     def nrows(self, out_type=None, name=None):
         """The number of rows."""
         out_type = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)

@@ -58,7 +58,7 @@ class _EvaluateNewCheckpoints(session_run_hook.SessionRunHook):
         latest = checkpoint_management.latest_checkpoint(self._model_dir)
         if latest is not None and latest != self._last:
             self._last = latest
-            self._evaluate(checkpoint_path=latest)
+            self._evaluate()
 
 
 class _EvaluateAndExport(hooks_lib.CheckpointSaverListener):

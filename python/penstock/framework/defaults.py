@@ -6,9 +6,7 @@ from penstock.framework.mode import mode
 
 
 class _Controller:
-    """Context manager that puts one object on a stack."""
-
-    __slots__ = ("_stack", "_item")
+    """Context manager that puts one object on a stack. Programs set attributes of it (`enforce_nesting`)."""
 
     def __init__(self, stack, item):
         self._stack = stack

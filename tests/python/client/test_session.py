@@ -259,3 +259,12 @@ def test_waiting_for_a_fed_placeholder():
         assert session.run(gen.mul(fed, five), {fed: 2}) == 10
         with pytest.raises(errors.InvalidArgumentError, match="You must feed a value"):
             session.run(five)
+
+
+def test_attributes_of_a_default_session_can_be_set():
+    """As programs do that make a session the default one for good."""
+    with ops.Graph().as_default():
+        default = Session().as_default()
+        default.enforce_nesting = False
+        with default as session:
+            assert ops.get_default_session() is session

@@ -51,9 +51,8 @@ def should_record_summaries():
 
 
 def should_record_summaries_v2():
-    """Whether summaries are recorded: there is a writer, and the program does not say otherwise."""
-    recording = _state.recording() if callable(_state.recording) else _state.recording
-    return _state.writer is not None and (True if recording is None else recording)
+    """A boolean tensor: whether there is a writer and the program does not say otherwise."""
+    return constant_op.constant(False) if _state.writer is None else _should_record(True)
 
 
 @contextlib.contextmanager

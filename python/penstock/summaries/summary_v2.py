@@ -123,8 +123,7 @@ def graph(graph_data):
     if not context.executing_eagerly():
         raise ValueError("graph() cannot be invoked inside a graph context.")
     writer = summary_ops_v2._state.writer
-    if writer is None or not tensor_util.constant_value(
-            ops.convert_to_tensor(summary_ops_v2.should_record_summaries_v2())):
+    if writer is None or not tensor_util.constant_value(summary_ops_v2.should_record_summaries_v2()):
         return constant_op.constant(False)
     if isinstance(graph_data, ops.Graph):
         graph_data = graph_data.as_graph_def(add_shapes=True)

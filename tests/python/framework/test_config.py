@@ -19,6 +19,8 @@ def test_devices():
     assert [d.device_type for d in tf.config.list_logical_devices("CPU")] == ["CPU"]
     assert [d.name for d in tf.config.experimental.list_physical_devices("CPU")] == ["/physical_device:CPU:0"]
     assert tf.config.list_logical_devices("NONE") == []
+    assert [d.name for d in tf.config.list_logical_devices()] == ["/job:localhost/replica:0/task:0/device:CPU:0"]
+    assert [d.name for d in config.list_logical_devices_v2()] == ["/device:CPU:0"]
 
 
 def test_sessions_without_a_config_follow_it():

@@ -76,3 +76,13 @@ def test_texts(written):
     (_, value), = written(lambda: tf.summary.text("t", [["a", "b"]], description="d"))
     assert value.metadata.SerializeToString() == b"\n\x06\n\x04text\x1a\x01d"
     assert tf.make_ndarray(value.tensor).tolist() == [[b"a", b"b"]]
+
+
+def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
+    with context.eager_mode():
+        assert bool(tf.summary.should_record_summaries()) is False
+        with tf.summary.create_file_writer(str(tmp_path)).as_default():
+            assert bool(tf.summary.should_record_summaries()) is True
+            with tf.summary.record_if(False):
+                recorded = tf.summary.should_record_summaries()
+        assert recorded.dtype == tf.bool and not recorded

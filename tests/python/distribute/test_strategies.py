@@ -1,4 +1,5 @@
 """Strategies of one replica. Expected values are TensorFlow's."""
+import json
 import threading
 
 import numpy as np
@@ -158,3 +159,25 @@ def test_what_mirrored_strategies_refuse():
         make(["/cpu:0", "CPU:0"])
     with pytest.raises(ValueError, match="empty `devices`"):
         make([])
+
+
+def test_further_strategies_of_one_replica(eager, monkeypatch):
+    d = v1.distribute
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    for strategy in (d.experimental.CentralStorageStrategy(), tf.distribute.MultiWorkerMirroredStrategy(),
+                     d.experimental.MultiWorkerMirroredStrategy(d.experimental.CollectiveCommunication.RING),
+                     d.MirroredStrategy(cross_device_ops=d.HierarchicalCopyAllReduce(num_packs=2))):
+        assert strategy.run(lambda: d.get_replica_context().all_reduce("sum", tf.constant(3))).numpy() == 3
+    cluster = {"worker": ["a:1", "b:2"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 0}}))
+    with pytest.raises(v1.errors.UnimplementedError, match="has 2: a:1, b:2"):
+        d.experimental.MultiWorkerMirroredStrategy()
+
+
+def test_reductions_over_one_device():
+    d = v1.distribute
+    for made in (d.ReductionToOneDevice(), d.NcclAllReduce()):
+        assert made.reduce("sum", 3, "/cpu:0") == 3 and made.broadcast(4, "/cpu:0") == 4
+        assert made.batch_reduce(d.ReduceOp.MEAN, [(1, "/cpu:0"), (2, "/cpu:0")]) == [1, 2]
+    with pytest.raises(ValueError, match="num_packs >= 0, but -1"):
+        d.NcclAllReduce(-1)

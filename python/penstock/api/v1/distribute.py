@@ -1,5 +1,7 @@
 """tf.distribute."""
 FROM = {
+    "distribute.cross_device_ops": """
+        CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReductionToOneDevice""",
     "distribute.distribute_lib": """
         InputContext InputReplicationMode ReplicaContext RunOptions Strategy StrategyExtended get_loss_reduction""",
     "distribute.distribution_strategy_context": """

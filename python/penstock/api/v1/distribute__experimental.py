@@ -1,0 +1,7 @@
+"""tf.distribute.experimental."""
+FROM = {
+    "distribute.central_storage_strategy": "CentralStorageStrategy",
+    "distribute.collective_all_reduce_strategy": """
+        CollectiveCommunication CollectiveHints=CommunicationOptions CommunicationImplementation CommunicationOptions
+        MultiWorkerMirroredStrategy=ExperimentalMultiWorkerMirroredStrategy""",
+}

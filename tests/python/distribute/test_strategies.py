@@ -181,3 +181,19 @@ def test_reductions_over_one_device():
         assert made.batch_reduce(d.ReduceOp.MEAN, [(1, "/cpu:0"), (2, "/cpu:0")]) == [1, 2]
     with pytest.raises(ValueError, match="num_packs >= 0, but -1"):
         d.NcclAllReduce(-1)
+
+
+def test_first_names():
+    c = v1.contrib.distribute
+    strategy = c.MirroredStrategy(num_gpus=1, cross_device_ops=c.AllReduceCrossDeviceOps("nccl", num_packs=2))
+    with strategy.scope():
+        assert c.get_distribution_strategy() is strategy is c.get_cross_replica_context()
+        assert c.has_distribution_strategy()
+    assert strategy.run(lambda: c.require_replica_context(c.get_replica_context())) is None
+    with pytest.raises(RuntimeError, match="inside a replica"), strategy.scope():
+        c.require_replica_context(strategy.extended._replica_context)
+    with pytest.raises(v1.errors.UnimplementedError, match="asked for 2"):
+        c.MirroredStrategy(num_gpus=2)
+    with pytest.raises(ValueError, match="only specify one"):
+        c.MirroredStrategy(["/cpu:0"], num_gpus=1)
+    assert c.DistributeConfig(strategy).eval_distribute is None

@@ -1,0 +1,1 @@
+"""tf.contrib.distribute: strategies by their first names."""

@@ -57,7 +57,7 @@ def _handle(value):
     return value
 
 
-def _where_recorded(targets, output_gradients):
+def _where_recorded(targets, output_gradients=None):
     """A context in which the gradient of targets is built: the graph that they are of, or eager execution, if a function
     asks for what was recorded around it. What flows into them must be of there too."""
     graph = ops.get_default_graph()
@@ -218,8 +218,9 @@ class GradientTape:
         """
         from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "jacobian")
-        return jacobian.jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor,
-                                 parallel_iterations)
+        with _where_recorded([_handle(target)]):
+            return jacobian.jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor,
+                                     parallel_iterations)
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
                        parallel_iterations=None, experimental_use_pfor=True):
@@ -227,8 +228,9 @@ class GradientTape:
         other dimensions, source's other dimensions]."""
         from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "batch_jacobian")
-        return jacobian.batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor,
-                                       parallel_iterations)
+        with _where_recorded([_handle(target)]):
+            return jacobian.batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor,
+                                           parallel_iterations)
 
     def _check_persistent(self, experimental_use_pfor, what):
         if not experimental_use_pfor and not self._persistent and ops.executing_eagerly():

@@ -266,6 +266,16 @@ def test_gradients_are_asked_for_where_nothing_was_recorded():
             return tape.gradient(y, x)
         return tf.cond(x > 1, inner, lambda: -x)
 
+    @tf.function
+    def jacobians(x, wanted):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        return tf.cond(wanted, lambda: (tape.jacobian(y, x)[:, 0, :, 0], tape.batch_jacobian(y, x)[:, 0, 0]),
+                       lambda: (tf.zeros([2, 2]), tf.zeros([2])))
+
+    whole, rows = jacobians(tf.constant([[2.0], [3.0]]), tf.constant(True))
+    assert whole.numpy().tolist() == [[4, 0], [0, 6]] and rows.numpy().tolist() == [4, 6]
     assert within(tf.constant(3.0)).numpy() == 12 and within(tf.constant(-3.0)).numpy() == 3
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:

@@ -4,7 +4,7 @@ import numpy as np
 from penstock.framework import constant_op
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
-from penstock.ops import clip_ops
+from penstock.layers.identifiers import hard_sigmoid as hard_sigmoid
 
 name_scope = ops.name_scope
 _settings = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
@@ -54,9 +54,3 @@ def ndim(x):
 def int_shape(x):
     """A tensor's shape as a tuple with None for unknown sizes; None if the rank is unknown."""
     return None if x.shape.ndims is None else tuple(x.shape.as_list())
-
-
-def hard_sigmoid(x):
-    """0.2 x + 0.5, within 0 and 1."""
-    return clip_ops.clip_by_value(x * constant_op.constant(0.2, x.dtype.base_dtype) +
-                                  constant_op.constant(0.5, x.dtype.base_dtype), 0., 1.)

@@ -1,0 +1,2 @@
+"""tf.keras.regularizers."""
+FROM = {"keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize"}

@@ -184,6 +184,8 @@ def meshgrid(*args, **kwargs):
         raise ValueError("indexing parameter must be either 'xy' or 'ij'")
     with ops.name_scope(name, "meshgrid", args) as name:
         count = len(args)
+        if not args:
+            return []
         grids = [reshape(stack(x), [1] * i + [-1] + [1] * (count - 1 - i)) for i, x in enumerate(args)]
         sizes = [size(x) for x in args]
         dtype = ops.convert_to_tensor(args[0]).dtype.base_dtype

@@ -7,8 +7,9 @@ from penstock.platform import tf_logging as logging
 
 __all__ = [
     "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality", "adjust_saturation",
-    "convert_image_dtype", "grayscale_to_rgb", "per_image_standardization", "random_brightness", "random_contrast",
-    "random_hue", "random_jpeg_quality", "random_saturation", "rgb_to_grayscale", "rgb_to_yiq", "rgb_to_yuv",
+    "convert_image_dtype", "grayscale_to_rgb", "per_image_standardization", "per_image_standardization_v2",
+    "random_brightness", "random_contrast", "random_hue", "random_jpeg_quality", "random_saturation",
+    "rgb_to_grayscale", "rgb_to_yiq", "rgb_to_yuv",
     "stateless_random_brightness", "stateless_random_contrast", "stateless_random_hue", "stateless_random_jpeg_quality",
     "stateless_random_saturation", "yiq_to_rgb", "yuv_to_rgb",
 ]
@@ -48,10 +49,19 @@ def _as_float(image):
 
 def per_image_standardization(image):
     """Each image less its mean and over its deviation, which counts as at least 1 / sqrt(number of values)."""
+    return _standardized(image, lambda image: (_as_float(image), image.dtype))
+
+
+def per_image_standardization_v2(image):
+    """per_image_standardization; the result is float32, and integers count as they are."""
+    return _standardized(image, lambda image: (math_ops.cast(image, dtypes.float32), dtypes.float32))
+
+
+def _standardized(image, as_float):
+    """as_float: makes of an image (what is standardized, the type of the result)."""
     with ops.name_scope(None, "per_image_standardization", [image]) as scope:
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
-        dtype = image.dtype
-        image = _as_float(image)
+        image, dtype = as_float(image)
         count = math_ops.reduce_prod(array_ops.shape(image)[-3:])
         mean = math_ops.reduce_mean(image, axis=[-1, -2, -3], keepdims=True)
         deviation = math_ops.reduce_std(image, axis=[-1, -2, -3], keepdims=True)

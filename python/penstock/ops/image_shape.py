@@ -1,7 +1,7 @@
 """Images turned, cropped, padded and brought to another size."""
 import functools
 
-from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_util, tf2
 from penstock.ops import array_ops, cond, control_flow_ops, math_ops, random_ops, stateless_random_ops
 from penstock.ops import image_checks as checks
 
@@ -24,27 +24,36 @@ def _with_flip_shape(image, result):
     return result
 
 
-def _require_3_or_4(rank):
+def _by_rank(image, of_image, of_batch):
+    """What is done to an image, or to a batch of them. An unknown rank is taken for an image's in version 1, and looked
+    at when the step runs in version 2."""
+    rank = image.get_shape().ndims
     if rank not in (None, 3, 4):
         raise ValueError("'image' must have either 3 or 4 dimensions.")
+    if rank is None and tf2.enabled():
+        return cond.cond(math_ops.equal(array_ops.rank(image), 3), of_image, of_batch)
+    return of_batch() if rank == 4 else of_image()
 
 
 def _random_flip(image, axis, random_uniform, scope_name):
     with ops.name_scope(None, scope_name, [image]) as scope:
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
-        rank = image.get_shape().ndims
-        _require_3_or_4(rank)
-        if rank != 4:
+
+        def of_image():
             number = random_uniform([])
             result = cond.cond(math_ops.less(number, 0.5), lambda: array_ops.reverse(image, [axis]), lambda: image,
                                name=scope)
             return _with_flip_shape(image, result)
-        batch = array_ops.shape(image)[0]
-        numbers = random_uniform([batch])
-        flips = math_ops.round(array_ops.reshape(numbers, [batch, 1, 1, 1]))
-        flips = math_ops.cast(flips, image.dtype)
-        flipped = array_ops.reverse(image, [axis + 1])
-        return flips * flipped + (1 - flips) * image
+
+        def of_batch():
+            batch = array_ops.shape(image)[0]
+            numbers = random_uniform([batch])
+            flips = math_ops.round(array_ops.reshape(numbers, [batch, 1, 1, 1]))
+            flips = math_ops.cast(flips, image.dtype)
+            flipped = array_ops.reverse(image, [axis + 1])
+            return flips * flipped + (1 - flips) * image
+
+        return _by_rank(image, of_image, of_batch)
 
 
 def random_flip_up_down(image, seed=None):
@@ -72,11 +81,8 @@ def stateless_random_flip_left_right(image, seed):
 def _flip(image, axis, scope_name):
     with ops.name_scope(None, scope_name, [image]):
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
-        rank = image.get_shape().ndims
-        _require_3_or_4(rank)
-        if rank == 4:
-            return array_ops.reverse(image, [axis + 1])
-        return _with_flip_shape(image, array_ops.reverse(image, [axis]))
+        return _by_rank(image, lambda: _with_flip_shape(image, array_ops.reverse(image, [axis])),
+                        lambda: array_ops.reverse(image, [axis + 1]))
 
 
 def flip_left_right(image):
@@ -96,32 +102,33 @@ def rot90(image, k=1, name=None):
         k = ops.convert_to_tensor(k, dtype=dtypes.int32, name="k")
         k.get_shape().assert_has_rank(0)
         k = math_ops.mod(k, 4)
+        return _by_rank(image, lambda: _rot90(image, k, 0, scope), lambda: _rot90(image, k, 1, scope))
+
+
+def _rot90(image, k, first, scope):
+    """Turns dimensions `first` and the next by k, from 0 to 3, quarters."""
+    swapped = [0, 2, 1, 3] if first else [1, 0, 2]
+    cases = [
+        (math_ops.equal(k, 1), lambda: array_ops.transpose(array_ops.reverse_v2(image, [first + 1]), swapped)),
+        (math_ops.equal(k, 2), lambda: array_ops.reverse_v2(image, [first, first + 1])),
+        (math_ops.equal(k, 3), lambda: array_ops.reverse_v2(array_ops.transpose(image, swapped), [first + 1])),
+    ]
+    result = cond.case(cases, default=lambda: image, exclusive=True, name=scope)
+    shape = result.get_shape()
+    if first:
+        result.set_shape([None] * 4 if shape.ndims is None else [shape[0], None, None, shape[3]])
+    else:
         shape = image.get_shape()
-        _require_3_or_4(shape.ndims)
-        first = 1 if shape.ndims == 4 else 0
-        swapped = [0, 2, 1, 3] if first else [1, 0, 2]
-        cases = [
-            (math_ops.equal(k, 1),
-             lambda: array_ops.transpose(array_ops.reverse_v2(image, [first + 1]), swapped)),
-            (math_ops.equal(k, 2), lambda: array_ops.reverse_v2(image, [first, first + 1])),
-            (math_ops.equal(k, 3),
-             lambda: array_ops.reverse_v2(array_ops.transpose(image, swapped), [first + 1])),
-        ]
-        result = cond.case(cases, default=lambda: image, exclusive=True, name=scope)
-        if first:
-            result.set_shape([result.get_shape()[0], None, None, result.get_shape()[3]])
-        else:
-            result.set_shape([None, None, image.get_shape()[2]])
-        return result
+        result.set_shape([None, None, None if shape.ndims is None else shape[2]])
+    return result
 
 
 def transpose(image, name=None):
     """Rows as columns."""
     with ops.name_scope(name, "transpose", [image]):
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
-        rank = image.get_shape().ndims
-        _require_3_or_4(rank)
-        return array_ops.transpose(image, [0, 2, 1, 3] if rank == 4 else [1, 0, 2], name=name)
+        return _by_rank(image, lambda: array_ops.transpose(image, [1, 0, 2], name=name),
+                        lambda: array_ops.transpose(image, [0, 2, 1, 3], name=name))
 
 
 transpose_image = transpose

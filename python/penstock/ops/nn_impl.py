@@ -1,5 +1,5 @@
 """Normalisation, moments, separable convolutions: compositions of nn ops."""
-from penstock.framework import constant_op, dtypes, gen, ops
+from penstock.framework import constant_op, dtypes, gen, ops, tf2
 from penstock.ops import array_ops, control_flow_ops, custom_gradient, linalg_ops, math_ops, nn_ops
 from penstock.ops.arguments import made_function, pick
 from penstock.ops.nn_loss import *  # noqa: F401,F403
@@ -227,11 +227,14 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
         total = math_ops.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
         spread = weights + array_ops.zeros_like(x)  # the weights may broadcast along the axes
         divisor = math_ops.reduce_sum(spread, axes, name="sum_of_weights", keepdims=True)
-        divisor = gen.reciprocal(divisor, name="inv_weight_sum")
-        mean = gen.mul(total, divisor)
+        if tf2.enabled():  # without weights the moments are 0
+            over = gen.div_no_nan
+        else:
+            over, divisor = gen.mul, gen.reciprocal(divisor, name="inv_weight_sum")
+        mean = over(total, divisor)
         squares = math_ops.reduce_sum(weights * gen.squared_difference(x, mean), axes, name="weighted_distsq",
                                       keepdims=True)
-        result = [mean, gen.mul(squares, divisor)]
+        result = [mean, over(squares, divisor)]
         if not keepdims:
             result = [array_ops.squeeze(value, axis=axes) for value in result]
         if half:

@@ -112,12 +112,17 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     """
     inputs = ops.convert_to_tensor(inputs)
     dtype = _RESULT_TYPES.get(inputs.dtype, dtypes.float32)
-    rank = inputs.shape.ndims
-    order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+    if inputs.shape.ndims is None:
+        rank = array_ops.rank(inputs)
+        order = array_ops.concat([math_ops.range(axis % rank), math_ops.range(axis % rank + 1, rank), [axis % rank]], 0)
+        back = array_ops.invert_permutation(order)
+    else:
+        rank = inputs.shape.ndims
+        order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+        back = np.argsort(order)
     moved = array_ops.transpose(math_ops.cast(inputs, dtype), order)
     sign = constant_op.constant(1 if decreasing else -1, dtype)
     values, blocks = _isotonic(array_ops.reshape(moved, [-1, array_ops.shape(moved)[-1]]) * sign)
-    back = np.argsort(order)
     shape = array_ops.shape(moved)
     result = (array_ops.transpose(array_ops.reshape(values * sign, shape), back),
               array_ops.transpose(array_ops.reshape(blocks, shape), back))

@@ -34,9 +34,9 @@ def as_text(bytes_or_text, encoding="utf-8"):
 as_str = as_text
 
 
-def as_str_any(value):
+def as_str_any(value, encoding="utf-8"):
     """str(value), where bytes are decoded."""
-    return as_str(value) if isinstance(value, bytes) else str(value)
+    return as_str(value, encoding) if isinstance(value, bytes) else str(value)
 
 
 def path_to_str(path):

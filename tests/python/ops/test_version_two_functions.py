@@ -6,6 +6,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
+from penstock.framework import tf2
 
 
 @pytest.fixture(autouse=True)
@@ -227,3 +228,42 @@ def test_shapes_that_are_known_when_it_runs(rank):
     np.testing.assert_array_equal(traced(lambda a, b: tf.einsum("ij,kj->ik", a, b), x, x), x @ x.T)
     np.testing.assert_array_equal(traced(lambda a: tf.math.unsorted_segment_mean(a, [1, 1], 3), x),
                                   [[0] * 5, x.mean(0), [0] * 5])
+
+
+@pytest.fixture
+def version_two(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+
+
+@pytest.mark.parametrize("turn, axes", [
+    (tf.image.flip_up_down, lambda x: x[..., ::-1, :, :]), (tf.image.flip_left_right, lambda x: x[..., ::-1, :]),
+    (tf.image.transpose, lambda x: np.swapaxes(x, -3, -2)),
+    (tf.image.rot90, lambda x: np.swapaxes(x, -3, -2)[..., ::-1, :, :])])
+def test_images_and_batches_of_unknown_rank(turn, axes, version_two):
+    images = np.arange(2 * 3 * 4 * 3).reshape(2, 3, 4, 3)
+    turned = tf.function(turn, input_signature=[tf.TensorSpec(None, tf.int64)])
+    np.testing.assert_array_equal(turned(images), axes(images))
+    np.testing.assert_array_equal(turned(images[0]), axes(images[0]))
+
+
+def test_standardized_images_are_floats():
+    image = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    standard = tf.image.per_image_standardization(image)
+    assert standard.dtype == tf.float32
+    np.testing.assert_allclose(standard, (image - 23.5) / np.std(np.arange(48)), rtol=1e-5)
+
+
+def test_moments_without_weights_are_zero(version_two):
+    mean, variance = tf.nn.weighted_moments(tf.constant([[1., 2.], [3., 4.]]), [0], tf.constant([[0., 1.], [0., 1.]]))
+    np.testing.assert_array_equal([mean, variance], [[0, 3], [0, 1]])
+
+
+def test_isotonic_regression_of_unknown_rank():
+    regress = tf.function(lambda x: tf.nn.isotonic_regression(x, axis=0), input_signature=[tf.TensorSpec(None)])
+    x = np.random.default_rng(0).normal(size=[4, 3, 2]).astype(np.float32)
+    for ours, known in zip(regress(x), tf.nn.isotonic_regression(x, axis=0)):
+        np.testing.assert_array_equal(ours, known)
+
+
+def test_grid_over_nothing():
+    assert tf.meshgrid() == []

@@ -11,10 +11,10 @@ FROM = {
         non_max_suppression_with_scores sample_distorted_bounding_box=sample_distorted_bounding_box_v2""",
     "ops.image_color": """
         adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation
-        convert_image_dtype grayscale_to_rgb per_image_standardization random_brightness random_contrast random_hue
-        random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv stateless_random_brightness
-        stateless_random_contrast stateless_random_hue stateless_random_jpeg_quality stateless_random_saturation
-        yiq_to_rgb yuv_to_rgb""",
+        convert_image_dtype grayscale_to_rgb per_image_standardization=per_image_standardization_v2
+        random_brightness random_contrast random_hue random_jpeg_quality random_saturation rgb_to_grayscale
+        rgb_to_yiq rgb_to_yuv stateless_random_brightness stateless_random_contrast
+        stateless_random_hue stateless_random_jpeg_quality stateless_random_saturation yiq_to_rgb yuv_to_rgb""",
     "ops.image_files": "decode_image is_jpeg",
     "ops.image_quality": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
     "ops.image_shape": """

@@ -83,7 +83,7 @@ std::string DatasetArgs::TransformationName() const {
 }
 
 std::optional<bool> DatasetArgs::Deterministic() const {
-  if (k_.node().op().FindAttr("sloppy")) return !attr<bool>("sloppy");
+  if (k_.node().op().FindAttr("sloppy")) return attr<bool>("sloppy") ? std::optional(false) : std::nullopt;
   const std::string text = attr<std::string>("deterministic", "default");
   Require(text == "default" || text == "true" || text == "false", "Unrecognized determinism policy: ", text);
   if (text == "default") return std::nullopt;

@@ -33,6 +33,7 @@ class BoundCall {
   // Calls it even if the iteration is cancelled, for what was begun and has to be ended; its results are dropped.
   void CallAnyway(std::span<const Tensor> args) const;
   const std::vector<DataType>& result_types() const { return bound_->result_types(); }
+  bool may_wait() const { return bound_->may_wait(); }
   // The only result, a scalar. InvalidArgument, saying what returned it, if it is something else.
   bool Predicate(std::span<const Tensor> args) const;
   int64_t Int(std::span<const Tensor> args, std::string_view what) const;

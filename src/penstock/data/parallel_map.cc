@@ -180,7 +180,8 @@ class ParallelMapDataset final : public Dataset {
     void Learn(int64_t elements, int64_t wall, int64_t cpu) {
       const int64_t each = std::max<int64_t>(1, wall / elements);
       nanos_ = nanos_ == 0 ? each : (7 * nanos_ + each) / 8;
-      piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
+      // Calls that wait may wait for each other.
+      if (!call_.may_wait()) piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
       waits_ = (7 * waits_ + static_cast<double>(wall) / static_cast<double>(std::max<int64_t>(1, cpu))) / 8;
       if (autotuned_ && nanos_ > kPieceNanos) {
         parallelism_ = std::clamp<int64_t>(static_cast<int64_t>(NumCores() * waits_), NumCores(),

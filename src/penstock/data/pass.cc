@@ -191,8 +191,8 @@ Ref<Dataset> MakeOptions(DatasetArgs& args) {
 }
 Ref<Dataset> MakeModel(DatasetArgs& args) { return Pass(args, "Model"); }
 
-Ref<Dataset> PassOn(std::string name, Ref<const Dataset> rewritten) {
-  return MakeRef<PassDataset>(std::move(name), std::move(rewritten), Options());
+Ref<Dataset> PassOn(std::string name, Ref<const Dataset> rewritten, const Options& options = {}) {
+  return MakeRef<PassDataset>(std::move(name), std::move(rewritten), options);
 }
 
 Ref<Dataset> MakeOptimize(DatasetArgs& args) {
@@ -212,7 +212,9 @@ Ref<Dataset> MakeOptimize(DatasetArgs& args) {
     constexpr std::string_view kYes = ":true";
     if (config.ends_with(kYes)) names.insert(config.substr(0, config.size() - kYes.size()));
   }
-  return PassOn("Optimize", Rewrite(args.kernel(), args.dataset(), names));
+  Options options;
+  if (names.contains("make_sloppy")) options.deterministic = false;
+  return PassOn("Optimize", Rewrite(args.kernel(), args.dataset(), names), options);
 }
 
 Ref<Dataset> MakeRewrite(DatasetArgs& args) {

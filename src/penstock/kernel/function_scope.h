@@ -19,6 +19,8 @@ class BoundFunction {
   virtual ~BoundFunction() = default;
   virtual const std::vector<DataType>& arg_types() const = 0;
   virtual const std::vector<DataType>& result_types() const = 0;
+  // Whether a call may wait for something that happens elsewhere: for a Python function, a queue.
+  virtual bool may_wait() const = 0;
   // Runs on the calling thread as far as possible, and throws what fails. `interrupts_seen` as in StepServices.
   // Thread-safe.
   virtual void Call(std::span<const Tensor> args, CancellationManager* cancellation, int interrupts_seen,

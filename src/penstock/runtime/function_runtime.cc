@@ -144,6 +144,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
         : scope_(std::move(scope)), name_(std::move(name)), compiled_(std::move(compiled)) {}
     const std::vector<DataType>& arg_types() const override { return compiled_->arg_types; }
     const std::vector<DataType>& result_types() const override { return compiled_->ret_types; }
+    bool may_wait() const override { return !compiled_->straight_line(); }
 
     void Call(std::span<const Tensor> args, CancellationManager* cancellation, int interrupts_seen,
               std::vector<Tensor>* results) const override {

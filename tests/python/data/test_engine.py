@@ -185,6 +185,30 @@ def test_parallel_stages_keep_all_elements_in_order():
         assert eager_elements(plain, 10000) == eager_elements(parallel, 10000)
 
 
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_calls_may_wait_for_each_other(deterministic):
+    """Each element is mapped by a call of its own, as in TensorFlow, however quick the calls before were."""
+    events = [threading.Event() for _ in range(40)]
+    order = list(range(30)) + [31, 30, 33, 32, 35, 34, 37, 36, 39, 38]
+
+    def call(i):
+        assert events[i].wait(20)
+        return i
+
+    options = tf.data.Options()
+    options.experimental_deterministic = deterministic
+    with context.eager_mode():
+        dataset = Dataset.range(40).map(lambda x: tf.numpy_function(call, [x], tf.int64), num_parallel_calls=4)
+        iterator = iter(dataset.with_options(options))
+        found = []
+        for i in order:
+            events[i].set()
+            if not deterministic:
+                found.append(int(next(iterator)))
+        found += [int(x) for x in iterator]
+    assert found == (sorted(order) if deterministic else order)
+
+
 def test_a_thread_waits_while_others_run():
     """Whoever waits for an element holds neither Python's lock nor a thread of the step."""
     gate = threading.Event()

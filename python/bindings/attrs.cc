@@ -175,6 +175,13 @@ void BindAttrs(nb::module_& m) {
         if (!d.deprecated_since) return nb::none();
         return nb::make_tuple(d.deprecated_since, nb::str(d.deprecated_why.c_str()));
       })
+      .def_prop_ro("newer_attrs", [](const OpDef& d) {
+        nb::list names;
+        for (const auto& attr : d.attrs) {
+          if (IsNewerAttr(d.name, attr.name)) names.append(nb::str(attr.name.c_str()));
+        }
+        return names;
+      })
       .def("proto", [](const OpDef& d) { return ToBytes(SerializeOpDef(d)); });
   m.def("op_def", [](const std::string& name) { return OpRegistry::Global().Find(name); }, nb::rv_policy::reference);
   m.def("import_known_ops", [] {

@@ -56,6 +56,7 @@ class OpDef:
     outputs: list[ArgDef]
     attrs: list[AttrDef]
     control_outputs: list[str]
+    newer_attrs: list[str]  # that version 1.15 does not know
     is_stateful: bool
     is_commutative: bool
     has_kernel: bool  # False: known by name only (imported graphs); running it raises

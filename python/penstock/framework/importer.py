@@ -70,6 +70,31 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
                                       producer_op_list=producer_op_list)
 
 
+_op_defaults = {}  # op: {attribute: its default}
+
+
+def _defaults_of(op):
+    """{attribute: default AttrValue} of an op, of what 1.15 knows; empty for an unknown op."""
+    found = _op_defaults.get(op)
+    if found is None:
+        from penstock import proto
+        definition = graph_module.core_op_def(op)
+        attributes = proto.message("tensorflow.OpDef").FromString(definition.proto()).attr if definition else ()
+        newer = definition.newer_attrs if definition else ()
+        found = _op_defaults[op] = {a.name: a.default_value for a in attributes
+                                    if a.HasField("default_value") and a.name not in newer}
+    return found
+
+
+def _fill_in_defaults(graph_def):
+    """Gives the caller's nodes the defaults of attributes that they lack: programs look at them behind an import."""
+    for node in graph_def.node:
+        attributes = node.attr
+        for name, value in _defaults_of(node.op).items():
+            if name not in attributes:
+                attributes[name].CopyFrom(value)
+
+
 def import_graph_def_for_function(graph_def, name=None):
     """import_graph_def for the body of a function, whose nodes may be colocated with nodes outside of it."""
     return _import_graph_def_internal(graph_def, validate_colocation_constraints=False, name=name)
@@ -79,6 +104,7 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
                                name=None, op_dict=None, producer_op_list=None):
     from penstock.framework import ops
     graph_def = _checked_graph_def(graph_def)
+    _fill_in_defaults(graph_def)
     if return_elements is not None:
         return_elements = list(return_elements)
         if not all(isinstance(x, (str, bytes)) for x in return_elements):

@@ -343,3 +343,18 @@ def test_scalar_placeholders_of_old_graphs_take_any_shape():
             assert x.shape.ndims is None if shape is None else x.shape.as_list() == shape
             if shape is None:
                 assert sess.run(y, {x: [1.0, 2.0]}).tolist() == [2.0, 3.0]
+
+
+def test_an_import_fills_in_the_defaults_of_the_callers_nodes():
+    """As 1.15.5, and no attributes that it does not know."""
+    import penstock.v1 as tf
+    graph_def = tf.GraphDef()
+    node = graph_def.node.add(name="a", op="Placeholder")
+    node.attr["dtype"].type = tf.float32.as_datatype_enum
+    node = graph_def.node.add(name="b", op="MatMul", input=["a", "a"])
+    node.attr["T"].type = tf.float32.as_datatype_enum
+    node.attr["_mine"].i = 3
+    with tf.Graph().as_default():
+        tf.import_graph_def(graph_def)
+    assert graph_def.node[0].attr["shape"].shape.unknown_rank
+    assert sorted(graph_def.node[1].attr) == ["T", "_mine", "transpose_a", "transpose_b"]

@@ -146,12 +146,24 @@ class _Package(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        if self._names(name):
+            return getattr(self._namespace, name)
         try:
             return importlib.import_module("%s.%s" % (self.__name__, name))
         except ModuleNotFoundError as e:
             if self._namespace is None or not hasattr(self._namespace, name):
                 raise AttributeError("module %r has no attribute %r" % (self.__name__, name)) from e
             return getattr(self._namespace, name)
+
+    def __setattr__(self, name, value):
+        if not isinstance(value, types.ModuleType) or not self._names(name):
+            super().__setattr__(name, value)
+
+    def _names(self, name):
+        """Whether the namespace has a function or class of that name: it hides a module, as in TensorFlow."""
+        namespace = self.__dict__.get("_namespace")
+        found = None if namespace is None or name.startswith("_") else getattr(namespace, name, None)
+        return found is not None and not isinstance(found, types.ModuleType)
 
 
 class _Distribution(importlib.metadata.Distribution):

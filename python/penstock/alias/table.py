@@ -76,6 +76,7 @@ MODULES = {
     "python.data.experimental.ops.take_while_ops": "data.experimental.ops.simple",
     "python.data.experimental.ops.threading_options": "data.ops.options",
     "python.data.experimental.ops.unique": "data.experimental.ops.simple",
+    "python.compat.compat": "framework.forward_compat",
     "python.compiler.xla.jit": "compiler.jit",
     "python.compiler.xla.xla": "compiler.xla",
     "python.framework.errors_impl": "framework.errors",

@@ -1,8 +1,14 @@
-"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; and `tf.compat`'s string helpers."""
+"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; and what helps programs to
+work with several versions."""
 import importlib
 
-_STRINGS = ("as_bytes", "as_text", "as_str", "as_str_any", "path_to_str", "bytes_or_text_types", "integral_types",
-            "real_types", "complex_types")
+_NAMES = {
+    "penstock.framework.forward_compat": "forward_compatibility_horizon forward_compatible",
+    "penstock.framework.tensor_shape": "dimension_at_index dimension_value",
+    "penstock.util.compat": """
+        as_bytes as_str as_str_any as_text bytes_or_text_types complex_types integral_types path_to_str real_types""",
+}
+_SOURCES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name):
@@ -15,8 +21,8 @@ def __getattr__(name):
             older = importlib.import_module("penstock.compat.v2_of_1_15")
             for function in older.NAMES:
                 setattr(value, function, getattr(older, function))
-    elif name in _STRINGS:
-        value = getattr(importlib.import_module("penstock.util.compat"), name)
+    elif name in _SOURCES:
+        value = getattr(importlib.import_module(_SOURCES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -24,4 +30,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return ["v1", "v2", *_STRINGS]
+    return ["v1", "v2", *_SOURCES]

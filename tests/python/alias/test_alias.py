@@ -359,3 +359,29 @@ assert conv2d is tf.contrib.layers.conv2d
 from tensorflow import *
 assert placeholder is tf.placeholder and train is tf.train and "_version" not in globals()
 """)
+
+
+def test_a_function_hides_the_module_of_its_name():
+    python("""
+import tensorflow as tf
+import tensorflow.contrib.framework.python.ops.arg_scope
+from tensorflow.contrib.framework.python import ops
+from tensorflow.contrib.framework.python.ops import arg_scope, variables
+from tensorflow.contrib.framework.python.ops.arg_scope import has_arg_scope
+assert ops.arg_scope is arg_scope is tf.contrib.framework.arg_scope
+assert has_arg_scope is tf.contrib.framework.has_arg_scope and variables.get_or_create_global_step
+""")
+
+
+def test_what_helps_programs_to_work_with_several_versions():
+    python("""
+import tensorflow as tf
+from tensorflow.python.compat import compat
+assert compat.forward_compatible is tf.compat.forward_compatible
+assert compat.forward_compatible(2019, 8, 20) and not compat.forward_compatible(2019, 8, 21)
+with tf.compat.forward_compatibility_horizon(2019, 12, 1):
+    assert tf.compat.forward_compatible(2019, 11, 30)
+assert not tf.compat.forward_compatible(2019, 11, 30)
+assert tf.compat.dimension_value(tf.TensorShape([3])[0]) == 3 and tf.compat.v2.compat.dimension_value(None) is None
+assert tf.compat.dimension_at_index(tf.TensorShape([3, None]), 1).value is None
+""")

@@ -1,4 +1,6 @@
-"""Who uses which tensor, and the counter of steps that delays quantization."""
+"""Where batch norms are, other inputs for operations, and the counter of steps that delays quantization."""
+import re
+
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.ops import array_ops
@@ -8,24 +10,16 @@ from penstock.ops import variable_scope
 
 SKIPPED_PREFIXES = ("gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary")
 _STEP = "fake_quantization_step"
+_NORM = re.compile(r"^(.*)BatchNorm/batchnorm")
 
 
-class InputToOps:
-    """Which operations used which tensor when it was made, training and summaries left out."""
-
-    def __init__(self, graph):
-        self._users = {}
-        for op in graph.get_operations():
-            if not op.name.startswith(SKIPPED_PREFIXES):
-                for x in op.inputs:
-                    self._users.setdefault(x, {})[op] = None
-
-    def users(self, op):
-        """The operations that use an output of `op`."""
-        return list(dict.fromkeys(user for y in op.outputs for user in self._users.get(y, ())))
+def BatchNormGroups(graph):  # noqa: N802
+    """The prefixes of names of a graph's batch norms, those in training left out."""
+    found = [match.group(1) for match in (_NORM.search(op.name) for op in graph.get_operations()) if match]
+    return [group for group in dict.fromkeys(found) if not group.startswith(SKIPPED_PREFIXES)]
 
 
-def reroute(new, old, can_modify=None):
+def RerouteTensor(new, old, can_modify=None):  # noqa: N802
     """Those that use `old` (or those of them in `can_modify`) use `new`; returns how many inputs that changed."""
     places = [(op, i) for op in old.consumers() if can_modify is None or op in can_modify
               for i, x in enumerate(op.inputs) if x is old]
@@ -34,7 +28,7 @@ def reroute(new, old, can_modify=None):
     return len(places)
 
 
-def quantization_step():
+def CreateOrGetQuantizationStep():  # noqa: N802
     """The number of the training step as quantization counts it, one more in each; made once for a graph."""
     graph = ops.get_default_graph()
     try:

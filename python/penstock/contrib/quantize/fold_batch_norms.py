@@ -22,7 +22,7 @@ Norm = collections.namedtuple("Norm", """layer op output input weights gamma bet
                                          moving_variance mean_decay variance_decay epsilon batch_to_space""")
 
 
-def fold_batch_norms(graph, is_training, freeze_batch_norm_delay=None):
+def FoldBatchNorms(graph, is_training, freeze_batch_norm_delay=None):  # noqa: N802
     """Folds all batch norms of a graph, in place, that follow a convolution or a matrix product.
 
     freeze_batch_norm_delay: the step from which on the moving averages are used, None for never.
@@ -56,7 +56,7 @@ def _fold_fused(graph, norm, freeze_batch_norm_delay):
             result = math_ops.multiply(corrections[1], result, name="post_conv_mul")
             result = math_ops.add(result, corrections[2], "correction_add")
         result = math_ops.add(result, bias, name="add_fold")
-        if common.reroute(result, norm.output) == 0:
+        if common.RerouteTensor(result, norm.output) == 0:
             raise ValueError("Folding batch norms failed, %s had no outputs." % norm.output.name)
 
 
@@ -178,12 +178,12 @@ def corrections_of(norm, context, freeze_batch_norm_delay):
         if freeze_batch_norm_delay is not None:
             tf_logging.info("freeze_batch_norm_delay: moving averages stay as they are from step %s",
                             freeze_batch_norm_delay)
-            frozen = math_ops.greater_equal(common.quantization_step(), freeze_batch_norm_delay,
+            frozen = math_ops.greater_equal(common.CreateOrGetQuantizationStep(), freeze_batch_norm_delay,
                                             name="use_moving_average")
         for decay, which in ((norm.mean_decay, "mean"), (norm.variance_decay, "var")):
             users = decay.consumers()
             stopped = utils.smart_cond(frozen, lambda: 0.0, lambda decay=decay: decay, name="freeze_moving_" + which)
-            common.reroute(stopped, decay, can_modify=users)
+            common.RerouteTensor(stopped, decay, can_modify=users)
         factor = utils.smart_cond(frozen, lambda: array_ops.ones(scale.shape), lambda: factor, name="correction_recip")
         offset = utils.smart_cond(frozen, lambda: offset, lambda: array_ops.zeros(offset.shape),
                                   name="correction_offset")

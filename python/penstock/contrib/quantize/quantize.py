@@ -2,6 +2,7 @@
 import collections
 
 from penstock.contrib.quantize import common
+from penstock.contrib.quantize import input_to_ops
 from penstock.contrib.quantize import quant_ops
 from penstock.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
 from penstock.framework import ops
@@ -21,8 +22,8 @@ _PASSING = ("Reshape", "Identity", "BatchToSpaceND", "SpaceToBatchND", "MaxPool"
 Layer = collections.namedtuple("Layer", "op weights activation bypass post_activation_bypass bias_add")
 
 
-def quantize(graph, is_training, weight_bits=8, activation_bits=8, symmetric=False, ema_decay=0.999, quant_delay=None,
-             vars_collection=ops.GraphKeys.GLOBAL_VARIABLES, scope=None):
+def Quantize(graph, is_training, weight_bits=8, activation_bits=8, symmetric=False, ema_decay=0.999,  # noqa: N802
+             quant_delay=None, vars_collection=ops.GraphKeys.GLOBAL_VARIABLES, scope=None):
     """Puts fake quantization behind the weights of layers and behind activations, in place.
 
     Variables of ranges are added to `vars_collection`; only operations below the name scope `scope` are looked at.
@@ -30,36 +31,37 @@ def quantize(graph, is_training, weight_bits=8, activation_bits=8, symmetric=Fal
     """
     if scope and not scope.endswith("/"):
         scope += "/"
-    users = common.InputToOps(graph)
+    users = input_to_ops.InputToOps(graph)
     put = _Inserter(is_training, symmetric, ema_decay, quant_delay, vars_collection, scope)
     done = set()
+    consumers = users.ConsumerOperations
     for layer in _find_layers(graph):
         context = layer.op.name.rpartition("/")[0]
         if layer.weights is not None:
-            put.behind(layer.weights.op, users.users(layer.weights.op), context, "weights_quant", weight_bits,
+            put.behind(layer.weights.op, consumers(layer.weights.op), context, "weights_quant", weight_bits,
                        weights=True, check="consumers")
         around = context.rpartition("/")[0] if layer.bypass is not None and "/" in context else \
             "" if layer.bypass is not None else context
         if layer.activation is not None:
-            put.behind(layer.activation, users.users(layer.activation), around, "act_quant", activation_bits,
+            put.behind(layer.activation, consumers(layer.activation), around, "act_quant", activation_bits,
                        init_min=0.0, check="producer")
             done.add(layer.activation)
         if layer.bypass is not None:
-            put.behind(layer.bias_add, users.users(layer.bias_add), context, "conv_quant", activation_bits)
+            put.behind(layer.bias_add, consumers(layer.bias_add), context, "conv_quant", activation_bits)
             done.add(layer.bias_add)
-            if not _leads_to(users.users(layer.bypass), _ACTIVATIONS, layer.bypass):
-                put.behind(layer.bypass, users.users(layer.bypass), around, "add_quant", activation_bits)
+            if not _leads_to(consumers(layer.bypass), _ACTIVATIONS, layer.bypass):
+                put.behind(layer.bypass, consumers(layer.bypass), around, "add_quant", activation_bits)
                 done.add(layer.bypass)
         last = layer.post_activation_bypass
-        if last is not None and not _leads_to(users.users(last), _RELUS, last):
-            put.behind(last, users.users(last), last.name.rpartition("/")[0], "post_activation_bypass_quant",
+        if last is not None and not _leads_to(consumers(last), _RELUS, last):
+            put.behind(last, consumers(last), last.name.rpartition("/")[0], "post_activation_bypass_quant",
                        activation_bits, check="producer")
             done.add(last)
-    users = common.InputToOps(graph)
+    consumers = input_to_ops.InputToOps(graph).ConsumerOperations
     put.symmetric = False
     for op in graph.get_operations():
         if _is_quantizable(op, done):
-            put.behind(op, users.users(op), op.name, "activation_" + op.type + "_quant", activation_bits,
+            put.behind(op, consumers(op), op.name, "activation_" + op.type + "_quant", activation_bits,
                        check="producer")
 
 
@@ -80,7 +82,7 @@ class _Inserter:
     def behind(self, producer, users, context, name, bits, weights=False, init_min=-6.0, check="both"):
         """Gives `users` the quantized output of `producer`. check: what must be in the scope that is quantized."""
         if self.scope:
-            checked = ([producer] if check != "consumers" else []) + (users if check != "producer" else [])
+            checked = ([producer] if check != "consumers" else []) + (list(users) if check != "producer" else [])
             outside = [op.name for op in checked if not op.name.startswith(self.scope)]
             if outside:
                 tf_logging.info("%s is not quantized, because %s is not in scope %s", context, outside[0], self.scope)
@@ -99,11 +101,11 @@ class _Inserter:
         else:
             quantized = quant_ops.MovingAvgQuantize(inputs, ema_decay=self.ema_decay, **options)
         if self.quant_delay and self.quant_delay > 0:
-            active = math_ops.greater_equal(common.quantization_step(), self.quant_delay,
+            active = math_ops.greater_equal(common.CreateOrGetQuantizationStep(), self.quant_delay,
                                             name=prefix + "/activate_quant")
             quantized = control_flow_ops.cond(active, lambda quantized=quantized: quantized, lambda: inputs,
                                               name=prefix + "/delayed_quant")
-        if users and common.reroute(quantized, inputs, can_modify=users) < len(users):
+        if users and common.RerouteTensor(quantized, inputs, can_modify=users) < len(users):
             raise ValueError("No inputs quantized for ops: [%s]" % ", ".join(user.name for user in users))
 
 

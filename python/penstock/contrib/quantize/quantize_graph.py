@@ -43,6 +43,6 @@ def _rewrite(graph, is_training, weight_bits=8, activation_bits=8, symmetric=Fal
     if training:
         raise ValueError("Training op found in graph, exiting %s" % training)
     with graph.as_default():
-        fold_batch_norms.fold_batch_norms(graph, is_training, freeze_bn_delay)
-        quantize.quantize(graph, is_training, weight_bits=weight_bits, activation_bits=activation_bits,
+        fold_batch_norms.FoldBatchNorms(graph, is_training, freeze_bn_delay)
+        quantize.Quantize(graph, is_training, weight_bits=weight_bits, activation_bits=activation_bits,
                           symmetric=symmetric, quant_delay=quant_delay, scope=scope)

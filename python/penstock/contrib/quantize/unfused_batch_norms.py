@@ -2,25 +2,22 @@
 import re
 
 from penstock.contrib.quantize import common
+from penstock.contrib.quantize import input_to_ops
 from penstock.contrib.quantize.fold_batch_norms import Norm, clone_layer, corrections_of
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops import variable_scope
 
-_NORM = re.compile(r"^(.*)BatchNorm/batchnorm")
 _ACTIVATIONS = ("Relu6", "Relu", "Identity")
 
 
 def fold(graph, is_training, freeze_batch_norm_delay):
     """Folds all of them, in place. ValueError if a layer or the activation behind it is of an unknown kind."""
-    users = common.InputToOps(graph)
-    contexts = [match.group(1) for match in (_NORM.search(op.name) for op in graph.get_operations()) if match]
-    for context in dict.fromkeys(contexts):
-        if context.startswith(common.SKIPPED_PREFIXES):
-            continue
+    users = input_to_ops.InputToOps(graph)
+    for context in common.BatchNormGroups(graph):
         rsqrt = graph.get_operation_by_name(context + "BatchNorm/batchnorm_1/Rsqrt")
-        has_scaling = sum(op.type == "Mul" for op in users.users(rsqrt)) == 1
+        has_scaling = sum(op.type == "Mul" for op in users.ConsumerOperations(rsqrt)) == 1
         shifted = graph.get_operation_by_name(context + "BatchNorm/batchnorm_1/add_1")
         if not shifted.outputs[0].consumers():
             continue  # a fused one has been folded
@@ -29,7 +26,7 @@ def fold(graph, is_training, freeze_batch_norm_delay):
         if behind is None:  # a sum with another branch, then
             scope = re.search(r"^(.*)/([^/]+)", context)
             behind = graph.get_operation_by_name((scope.group(1) + "/" if scope else "") + "AddV2")
-        if common.reroute(folded, shifted.outputs[0], can_modify=[behind]) != 1:
+        if common.RerouteTensor(folded, shifted.outputs[0], can_modify=[behind]) != 1:
             raise ValueError("Unexpected inputs to op: %s" % behind.name)
 
 

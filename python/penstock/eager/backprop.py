@@ -309,11 +309,12 @@ def make_vjp(f, params=None, persistent=True):
     def decorated(*args, **kwargs):
         args = list(args)
         wanted = range(len(args)) if numbers is None else numbers
+        for i in wanted:
+            if isinstance(args[i], Tensor) or not hasattr(args[i], "handle"):
+                args[i] = _fresh(conversion.internal_convert_to_tensor(args[i]))
         tape = GradientTape(persistent=persistent)
         with tape:
             for i in wanted:
-                args[i] = args[i] if hasattr(args[i], "handle") and not isinstance(args[i], Tensor) else \
-                    _fresh(conversion.internal_convert_to_tensor(args[i]))
                 tape.watch(args[i])
             result = f(*args, **kwargs)
             if result is None:
@@ -333,8 +334,8 @@ def make_vjp(f, params=None, persistent=True):
 
 
 def _fresh(tensor):
-    """The same value with an identity of its own."""
-    return _core.eager_alias(tensor) if tensor._is_eager else gen.identity(tensor)
+    """The same value with an identity of its own, which tapes around know of."""
+    return gen.identity(tensor) if not tensor._is_eager or _core.tape_is_active() else _core.eager_alias(tensor)
 
 
 def val_and_grad_function(f, params=None):

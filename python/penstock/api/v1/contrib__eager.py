@@ -1,7 +1,8 @@
 """tf.contrib.eager."""
 FROM = {
     "eager.context": """
-        enable_eager_execution executing_eagerly in_eager_mode num_gpus list_devices
+        async_clear_error async_wait enable_eager_execution executing_eagerly execution_mode in_eager_mode num_gpus
+        list_devices
         DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_WARN DEVICE_PLACEMENT_SILENT SYNC ASYNC""",
     "eager.backprop": """
         GradientTape gradients_function implicit_gradients=implicit_grad
@@ -16,4 +17,7 @@ FROM = {
     "ops.script_ops": "py_func=py_function",
     "ops.resource_variable_ops": "Variable=ResourceVariable",
     "framework.ops": "init_scope",
+    "ops.variable_scope": "EagerVariableStore",
+    "training.tracking.tracking": "Checkpointable=AutoTrackable",
+    "training.tracking.util": "Checkpoint",
 }

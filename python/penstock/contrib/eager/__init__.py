@@ -1,0 +1,1 @@
+"""tf.contrib.eager: what is not of eager execution itself."""

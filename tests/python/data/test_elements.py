@@ -44,3 +44,16 @@ def test_tensor_arrays_in_a_graph():
         stacked = iterator.get_next().stack()
         session.run(iterator.initializer)
         assert [session.run(stacked).tolist() for _ in range(2)] == [[0, 1], [0, 1, 2]]
+
+
+def test_samples_that_are_drawn_anew():
+    """TensorFlow 2.21's: another choice in each iteration, and in each round of a repeated dataset."""
+    with context.eager_mode():
+        sources = [Dataset.range(5).repeat(), Dataset.range(10, 15).repeat()]
+        drawn = tf.compat.v2.data.Dataset.sample_from_datasets(sources, [0.5, 0.5], seed=3,
+                                                               rerandomize_each_iteration=True).take(8)
+        assert [[int(x) for x in drawn] for _ in range(4)] == [
+            [0, 1, 2, 3, 10, 4, 11, 0], [10, 11, 0, 1, 12, 13, 14, 10], [0, 10, 11, 1, 12, 2, 3, 13],
+            [0, 1, 10, 11, 2, 12, 13, 14]]
+        assert [int(x) for x in drawn.repeat(3)] == [10, 11, 12, 13, 0, 14, 10, 1, 0, 10, 1, 2, 11, 3, 4, 12, 10, 0, 11,
+                                                     1, 2, 12, 3, 4]

@@ -221,8 +221,10 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     @staticmethod
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
                              rerandomize_each_iteration=None):
-        """Elements of `datasets`, each taken from a random one, with the probabilities `weights`."""
-        return _directed().sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+        """Elements of `datasets`, each taken from a random one, with the probabilities `weights`; with
+        `rerandomize_each_iteration` from others each time."""
+        return _directed().sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset,
+                                                rerandomize_each_iteration)
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):

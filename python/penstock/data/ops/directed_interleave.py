@@ -39,18 +39,23 @@ def _skip_empty(datasets, weights):
     return [d for d, _ in kept], [w for _, w in kept]
 
 
-def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
+                         rerandomize_each_iteration=None):
     """See Dataset.sample_from_datasets."""
     datasets = list(datasets)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+
+    def seeds():
+        return RandomDataset(seed, rerandomize_each_iteration).batch(2)
+
     if isinstance(weights, DatasetV2):
         logits = weights.map(lambda *p: math_ops.log(p, name="logits"))
 
         def select_dataset_varying_logits(logits, seed):
             return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
-        selector = MapDataset(DatasetV2.zip((logits, RandomDataset(seed).batch(2))), select_dataset_varying_logits,
+        selector = MapDataset(DatasetV2.zip((logits, seeds())), select_dataset_varying_logits,
                               use_inter_op_parallelism=False)
         return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
     datasets, weights = _skip_empty(datasets, weights)
@@ -69,7 +74,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
     def select_dataset_constant_logits(seed):
         return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
-    selector = MapDataset(RandomDataset(seed).batch(2), select_dataset_constant_logits, use_inter_op_parallelism=False)
+    selector = MapDataset(seeds(), select_dataset_constant_logits, use_inter_op_parallelism=False)
     return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
 
 

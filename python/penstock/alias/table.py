@@ -139,6 +139,8 @@ MODULES = {
     "contrib.learn.python.learn.preprocessing.text": "contrib.learn.preprocessing.text",
     "contrib.seq2seq.python.ops.attention_wrapper": "contrib.seq2seq.attention_wrapper",
     "contrib.cudnn_rnn.python.ops.cudnn_rnn_ops": "contrib.cudnn_rnn.cells",
+    "contrib.nn.python.ops.alpha_dropout": "contrib.nn.activations",
+    "contrib.nn.python.ops.scaled_softplus": "contrib.nn.activations",
     "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn.core_rnn_cell",
     "contrib.rnn.python.ops.rnn": "contrib.rnn.networks",
     "contrib.seq2seq.python.ops.beam_search_ops": "contrib.seq2seq.beam_search_ops",

@@ -1,4 +1,5 @@
 """tf.contrib.learn: experiments with estimators of tf.estimator."""
+import json
 import os
 
 import numpy as np
@@ -47,6 +48,22 @@ def test_a_configuration(config, tmp_path):
     same = learn.RunConfig(model_dir=str(tmp_path), save_summary_steps=7)
     assert same.uid() == config.uid() != learn.RunConfig(model_dir="/other").uid()
     assert learn.RunConfig(num_cores=3).tf_config.inter_op_parallelism_threads == 3
+
+
+@pytest.mark.parametrize("task, environment, master, chief", [
+    ({"type": "worker", "index": 1}, "local", "grpc://host4:4", False),
+    ({"type": "worker", "index": 0}, "local", "grpc://host3:3", True),
+    ({"type": "worker", "index": 0}, "cloud", "grpc://host3:3", False), ({}, "local", "", True)])
+def test_a_task_of_a_cluster(monkeypatch, task, environment, master, chief):
+    cluster = {"ps": ["host1:1", "host2:2"], "worker": ["host3:3", "host4:4", "host5:5"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task, "environment": environment}))
+    config = learn.RunConfig()
+    assert (config.master, config.is_chief, config.task_id) == (master, chief, task.get("index", 0))
+    assert (config.num_ps_replicas, config.num_worker_replicas, config.evaluation_master) == (2, 3, "")
+    assert learn.RunConfig(master="local", evaluation_master="e").master == "local"
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 3}}))
+    with pytest.raises(ValueError, match="3 is not a valid task_id for task_type worker"):
+        learn.RunConfig()
 
 
 def test_the_runner_trains_and_evaluates(config):

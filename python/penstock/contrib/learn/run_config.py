@@ -4,6 +4,7 @@ import os
 
 from penstock.estimator import run_config
 from penstock.proto import config_pb2
+from penstock.training import server_lib
 
 _USE_DEFAULT = 0
 # What may differ between a configuration and the one that its estimator has.
@@ -35,21 +36,49 @@ class RunConfig(run_config.RunConfig):
                  session_creation_timeout_secs=7200):
         if save_checkpoints_secs == _USE_DEFAULT:
             save_checkpoints_secs = 600 if save_checkpoints_steps is None else None
+        self._wanted_master = master
         super().__init__(
             model_dir=model_dir, tf_random_seed=tf_random_seed, save_summary_steps=save_summary_steps,
-            save_checkpoints_steps=save_checkpoints_steps, save_checkpoints_secs=save_checkpoints_secs,
-            session_config=session_config, keep_checkpoint_max=keep_checkpoint_max,
-            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours, log_step_count_steps=log_step_count_steps,
-            protocol=protocol, session_creation_timeout_secs=session_creation_timeout_secs)
-        if master is not None:
-            self._master = master
+            save_checkpoints_secs=None, save_checkpoints_steps=save_checkpoints_steps,
+            keep_checkpoint_max=keep_checkpoint_max, keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            log_step_count_steps=log_step_count_steps, protocol=protocol,
+            session_creation_timeout_secs=session_creation_timeout_secs)
+        self._save_checkpoints_secs, self._session_config = save_checkpoints_secs, session_config
         self._evaluation_master = evaluation_master
-        task = json.loads(os.environ.get("TF_CONFIG") or "{}")
-        self._environment = task.get("environment", Environment.LOCAL)
         self._tf_config = config_pb2.ConfigProto(
             log_device_placement=log_device_placement, inter_op_parallelism_threads=num_cores,
             intra_op_parallelism_threads=num_cores,
             gpu_options=config_pb2.GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction))
+
+    def _init_distributed(self, tf_config):
+        """Cluster and task from TF_CONFIG: a cluster of that time need not have a chief."""
+        task = tf_config.get("task", {})
+        self._service = None
+        self._task_type, self._task_id = task.get("type"), self.get_task_id()
+        self._cluster_spec = server_lib.ClusterSpec(tf_config.get("cluster", {}))
+        self._environment = tf_config.get("environment", Environment.LOCAL)
+        jobs = self._cluster_spec.as_dict()
+        self._master = self._wanted_master if self._wanted_master is not None else self._address()
+        self._num_ps_replicas = len(jobs.get(TaskType.PS, ()))
+        self._num_worker_replicas = len(jobs.get(TaskType.WORKER, ())) + len(jobs.get(TaskType.MASTER, ()))
+        chief = TaskType.MASTER if self._environment == Environment.CLOUD else TaskType.WORKER
+        self._is_chief = self._task_id == 0 and self._task_type in (None, chief)
+        self._evaluation_master, self._global_id_in_cluster = "", None
+
+    def _address(self):
+        """The target of this task's sessions. ValueError if the cluster does not have the task."""
+        jobs = self._cluster_spec.jobs
+        if not jobs or len(jobs) == 1 and len(self._cluster_spec.job_tasks(jobs[0])) == 1 or not self._task_type:
+            return ""
+        hint = "Note that these values may be coming from the TF_CONFIG environment variable."
+        if self._task_type not in jobs:
+            raise ValueError("%s is not a valid task_type in the cluster_spec:\n%s\n\n%s" %
+                             (self._task_type, self._cluster_spec, hint))
+        addresses = self._cluster_spec.job_tasks(self._task_type)
+        if not 0 <= self._task_id < len(addresses):
+            raise ValueError("%d is not a valid task_id for task_type %s in the cluster_spec:\n%s\n\n%s" %
+                             (self._task_id, self._task_type, self._cluster_spec, hint))
+        return "grpc://" + addresses[self._task_id]
 
     @property
     def environment(self):
@@ -69,7 +98,7 @@ class RunConfig(run_config.RunConfig):
 
     def uid(self, whitelist=None):
         """A string that two configurations have in common if they differ only in what `whitelist` names."""
-        free = _NOT_IN_UID if whitelist is None else whitelist
+        free = [*(_NOT_IN_UID if whitelist is None else whitelist), "wanted_master"]
         state = {name: value for name, value in vars(self).items()
                  if not name.startswith("__") and name[1:] not in free}
         if "_cluster_spec" in state:

@@ -24,6 +24,7 @@ FROM = {
     "data.experimental.ops.stats_aggregator": "StatsAggregator=StatsAggregatorV2",
     "data.experimental.ops.stats_ops": "bytes_produced_stats latency_stats",
     "data.experimental.ops.writers": "TFRecordWriter",
+    "data.ops.debug_mode": "enable_debug_mode",
     "data.ops.dataset_ops": """
         AUTOTUNE INFINITE_CARDINALITY=INFINITE SHARD_HINT UNKNOWN_CARDINALITY=UNKNOWN from_variant get_structure
         to_variant""",

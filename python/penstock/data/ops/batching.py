@@ -1,6 +1,7 @@
 """Datasets that put elements together, and take them apart."""
 import numpy as np
 
+from penstock.data.ops import debug_mode
 from penstock.data.ops.dataset_ops import (
     DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
     get_legacy_output_types)
@@ -28,7 +29,7 @@ def batched_structure(element_spec, batch_size, drop_remainder):
 
 def batch(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic):
     """See Dataset.batch."""
-    if num_parallel_calls is None:
+    if num_parallel_calls is None or debug_mode.enabled():
         return BatchDataset(dataset, batch_size, drop_remainder)
     return ParallelBatchDataset(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic)
 

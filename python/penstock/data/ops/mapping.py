@@ -1,4 +1,5 @@
 """Datasets that call functions of elements."""
+from penstock.data.ops import debug_mode
 from penstock.data.ops.batching import determinism
 from penstock.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSpec, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure)
@@ -24,7 +25,7 @@ class _WithFunction(UnaryDataset):
 def map_dataset(dataset, map_func, num_parallel_calls=None, deterministic=None, synchronous=None,
                 use_unbounded_threadpool=False, preserve_cardinality=True, use_legacy_function=False):
     """See Dataset.map."""
-    if num_parallel_calls is None:
+    if num_parallel_calls is None or debug_mode.enabled():
         return MapDataset(dataset, map_func, force_synchronous=bool(synchronous),
                           preserve_cardinality=preserve_cardinality, use_legacy_function=use_legacy_function)
     if synchronous:
@@ -103,7 +104,7 @@ def interleave(dataset, map_func, cycle_length, block_length, num_parallel_calls
     """See Dataset.interleave."""
     cycle_length = AUTOTUNE if cycle_length is None else cycle_length
     block_length = 1 if block_length is None else block_length
-    if num_parallel_calls is None:
+    if num_parallel_calls is None or debug_mode.enabled():
         return InterleaveDataset(dataset, map_func, cycle_length, block_length)
     return ParallelInterleaveDataset(dataset, map_func, cycle_length, block_length, num_parallel_calls,
                                      deterministic=deterministic)

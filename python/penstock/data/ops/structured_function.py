@@ -3,10 +3,12 @@ import warnings
 
 from penstock.autograph.core import ag_ctx
 from penstock.autograph.impl import api as autograph
+from penstock.data.ops import debug_mode
 from penstock.data.util import nest, structure
 from penstock.eager import function as eager_function
 from penstock.framework import function as function_lib
-from penstock.framework import ops, sparse_tensor
+from penstock.framework import dtypes, ops, sparse_tensor
+from penstock.ops import script_ops
 from penstock.training.tracking import tracking
 from penstock.util import function_utils
 
@@ -50,7 +52,11 @@ class StructuredFunctionWrapper:
             if use_legacy_function:
                 self._function = self._legacy_function(f"{name}_{ops.uid()}", attributes, add_to_graph)
             else:
-                self._function = self._concrete_function(name, attributes, add_to_graph)
+                debugged = debug_mode.enabled() and ops.executing_eagerly()
+                self._function = self._concrete_function(name, attributes, add_to_graph and not debugged)
+                if debugged:
+                    call = self._call_in_python if self._takes_and_gives_plain_tensors() else None
+                    self._function = self._concrete_function(name, attributes, add_to_graph, call)
         if tracker.resources:
             warnings.warn(f"Creating resources inside a function passed to {transformation_name} is not supported. "
                           "Create each resource outside the function, and capture it inside the function to use it.",
@@ -84,9 +90,27 @@ class StructuredFunctionWrapper:
             made._build()
         return made
 
-    def _concrete_function(self, name, attributes, add_to_graph):
+    def _takes_and_gives_plain_tensors(self):
+        specs = (self._input_structure, self._output_structure)
+        return all(t != dtypes.variant for spec in specs for t in structure.get_flat_tensor_types(spec))
+
+    def _call_in_python(self, args):
+        """The same by calling the function as it stands, eagerly."""
+        def call(*args):
+            element = structure.from_compatible_tensor_list(self._input_structure, args)
+            result = self._func(*(element if type(element) is tuple else (element,)))
+            result = nest.map_structure(_without_symbolic_values, tuple(result) if isinstance(result, list) else result)
+            return structure.to_tensor_list(self._output_structure, structure.normalize_element(result))
+
+        specs = structure.get_flat_tensor_specs(self._output_structure)
+        results = script_ops.py_function(call, args, [spec.dtype for spec in specs])
+        for result, spec in zip(results, specs):
+            result.set_shape(spec.shape)
+        return results
+
+    def _concrete_function(self, name, attributes, add_to_graph, call=None):
         def wrapper_fn(*args):
-            return [ops.convert_to_tensor(t) for t in self._call(args)]
+            return [ops.convert_to_tensor(t) for t in (call or self._call)(args)]
 
         made = eager_function.defun_with_attributes(
             input_signature=structure.get_flat_tensor_specs(self._input_structure), autograph=False,

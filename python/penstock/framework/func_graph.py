@@ -11,6 +11,7 @@ from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.graph import Graph
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
@@ -87,7 +88,9 @@ class FuncGraph(Graph):
     # Variables
 
     def _random_op_seed(self):
-        """The number of random ops so far, which does not depend on what else the body holds."""
+        """Under version 2 the number of random ops so far, which does not depend on what else the body holds."""
+        if not tf2.enabled():
+            return super()._random_op_seed()
         self._random_ops = getattr(self, "_random_ops", -1) + 1
         return self._random_ops
 

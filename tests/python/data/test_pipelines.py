@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import penstock.v1 as tf
@@ -51,3 +52,12 @@ def test_random_pipelines():
     script = os.path.join(HERE, "random_pipelines.py")
     run = subprocess.run([sys.executable, script, "compare"], capture_output=True, text=True, timeout=110)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_random_ops_of_functions_have_the_seeds_of_version_one():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.set_random_seed(5)
+        dataset = tf.data.Dataset.range(3).map(
+            lambda x: (tf.cast(x, tf.float32) + tf.random_uniform([2]), tf.random_normal([1])))
+        uniform, normal = sess.run(dataset.make_one_shot_iterator().get_next())
+    np.testing.assert_allclose([*uniform, *normal], [0.1547, 0.8565, 1.1854], atol=1e-4)  # TensorFlow 1.15.5's

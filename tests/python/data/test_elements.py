@@ -1,4 +1,6 @@
 """Elements that are no plain tensors: sparse values made in functions, TensorArrays."""
+import gc
+
 import penstock.v1 as tf
 from penstock.eager import context
 
@@ -44,6 +46,15 @@ def test_tensor_arrays_in_a_graph():
         stacked = iterator.get_next().stack()
         session.run(iterator.initializer)
         assert [session.run(stacked).tolist() for _ in range(2)] == [[0, 1], [0, 1, 2]]
+
+
+def test_a_variant_keeps_the_functions_of_its_dataset():
+    with context.eager_mode():
+        dataset = Dataset.range(5).map(lambda x: x * x)
+        variant, spec = tf.data.experimental.to_variant(dataset), tf.data.experimental.get_structure(dataset)
+        del dataset
+        gc.collect()
+        assert [int(x) for x in tf.data.experimental.from_variant(variant, spec)] == [0, 1, 4, 9, 16]
 
 
 def test_samples_that_are_drawn_anew():

@@ -719,7 +719,10 @@ def from_variant(variant, structure):
 
 def to_variant(dataset):
     """The variant that holds a dataset."""
-    return dataset._variant_tensor
+    variant = dataset._variant_tensor
+    if variant._is_eager:
+        variant._dataset = dataset  # whose functions are there as long as it is
+    return variant
 
 
 def get_structure(dataset_or_iterator):

@@ -8,6 +8,7 @@ from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import numpy_sequences
 from penstock.framework import tensor_values
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
@@ -96,16 +97,13 @@ def _refusal(value, dtype, error):
     if isinstance(error, TypeError) and dtype is not None:
         bad = tensor_values.misfit(value, dtype)
         return error if bad is None else TypeError(
-            f"Cannot convert {bad[0]!r} to EagerTensor of dtype {_CPP_NAMES.get(dtype.name, dtype.name)}")
+            f"Cannot convert {bad[0]!r} to EagerTensor of dtype {dtypes.text_of(dtype)}")
     if isinstance(error, ValueError) and isinstance(error.__context__, OverflowError):
         return ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     if isinstance(error, ValueError) and "dense tensor" in str(error):
         return ValueError("Can't convert non-rectangular Python sequence to Tensor." if len(depths) < 2 else
                           "Can't convert Python sequence with mixed types to Tensor.")
     return error
-
-
-_CPP_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 _scalars = {}  # (value, its type, type asked for) -> tensor: programs use few numbers, again and again
@@ -136,6 +134,8 @@ def _eager_constant(value, dtype, shape):
         result = _eager_tensor_constant(value, dtype)
     else:
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        if isinstance(value, (list, tuple)) and numpy_sequences.holds_numpy(value):
+            value = numpy_sequences.to_array(value, dtype)
         value = _without_tensors(value)
         try:
             values, dtype, _ = tensor_values.to_array(value, dtype, None, False, True)

@@ -227,6 +227,15 @@ _ANY_TO_TF.update({builtins.float: float32, builtins.bool: bool, builtins.object
 _ANY_TO_TF.update(_NP_TO_TF)
 
 
+_TEXTS = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def text_of(dtype):
+    """The name that the runtime's messages give a type, or the type of an enum number."""
+    name = dtype.name if isinstance(dtype, DType) else _TYPE_TO_STRING[dtype]
+    return _TEXTS.get(name, name)
+
+
 def as_dtype(type_value):
     """The DType that an enum number, a name, a NumPy type or a Python type stands for. TypeError if there is none."""
     if isinstance(type_value, DType):

@@ -18,6 +18,7 @@ from penstock.framework import attr_values
 from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
+from penstock.framework import errors
 from penstock.framework import graph as graph_module
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
@@ -290,7 +291,8 @@ class _Call:
         """One tensor of the type that is known, if one is."""
         preferred = None
         known = arg.type or self.types.get(arg.type_attr)
-        if not known:
+        eager_array = isinstance(value, (np.ndarray, np.generic)) and defaults.get_default_graph()._eager
+        if not known and not eager_array:  # whose type counts for ops that run at once
             preferred = self.defaults.get(arg.type_attr)
         try:
             return conversion.internal_convert_to_tensor(
@@ -304,14 +306,20 @@ class _Call:
             self.explain(arg, value, given)
             raise
 
+    def refuse_type(self, attr, observed, allowed):
+        """What an op that runs at once says of a type that it does not have."""
+        raise errors.InvalidArgumentError(
+            None, None, f"Value for attr '{attr}' of {dtypes.text_of(observed)} is not in the list of allowed values: "
+            f"{', '.join(map(dtypes.text_of, allowed))}\n\t; NodeDef: {{{{node {self.info.name}}}}} "
+            f"[Op:{self.info.name}]")
+
     def refuse_eagerly(self, wanted, observed):
         """What an op that runs at once says of a tensor of another type than the one it needs."""
         if wanted is not None and wanted != observed:
-            from penstock.framework import errors
             raise errors.InvalidArgumentError(
                 None, None, f"cannot compute {self.info.name} as input #{len(self.inputs)}(zero-based) was expected "
-                f"to be a {_type_text(wanted)} tensor "
-                f"but is a {_type_text(observed)} tensor [Op:{self.info.name}]") from None
+                f"to be a {dtypes.text_of(wanted)} tensor "
+                f"but is a {dtypes.text_of(observed)} tensor [Op:{self.info.name}]") from None
 
     def explain(self, arg, value, given):
         """Raises what is wrong with a value that is of another type than the known one."""
@@ -398,7 +406,10 @@ class _Call:
     def infer_type(self, attr, base, given):
         known = self.types.get(attr)
         if known is None:
-            attr_values.check_allowed_type(base, self.info.attrs[attr].allowed, given)
+            allowed = self.info.attrs[attr].allowed
+            if allowed is not None and base not in allowed and defaults.get_default_graph()._eager:
+                self.refuse_type(attr, base, allowed)
+            attr_values.check_allowed_type(base, allowed, given)
             self.types[attr] = base
             self.origin[attr] = given
         elif known != base:
@@ -449,13 +460,6 @@ def _name(number):
     return dtypes.as_dtype(number).name
 
 
-_TYPE_TEXTS = {"float16": "half", "float32": "float", "float64": "double"}
-
-
-def _type_text(number):
-    """A type as the runtime's messages name it."""
-    name = _name(number)
-    return _TYPE_TEXTS.get(name, name)
 
 
 # Functions

@@ -9,7 +9,7 @@ _names = itertools.count()
 
 
 def all_sum(tensors):
-    """A list with the sum of the tensors for each of their devices. ValueError if one has no device, or none is given."""
+    """A list with the sum of the tensors for each of their devices. ValueError if one has no device, or there is none."""
     return _all_reduce("sum", tensors)
 
 

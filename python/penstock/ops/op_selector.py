@@ -108,7 +108,7 @@ def get_consuming_ops(ts):
 def walk(seed_ops, from_tensors, neighbours, inclusive=True, within_ops=None, within_ops_fn=None):
     """The operations that are reached from some, breadth first.
 
-    seed_ops: operations, or tensors, which `from_tensors` turns into operations. neighbours: the operations next to one.
+    seed_ops: operations, or tensors, which `from_tensors` turns into operations. neighbours: those next to one.
     within_ops, within_ops_fn: a list of those that may be entered, and a test of them. TypeError for what is neither
     an operation nor a tensor.
     """
@@ -143,7 +143,8 @@ def is_differentiable(op):
 
 def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(),
                           control_inputs=False, only_differentiable=False):
-    """The operations that `seed_ops` (operations or tensors) are computed of, and unless `inclusive` is False themselves.
+    """The operations that `seed_ops` (operations or tensors) are computed of, and themselves unless `inclusive` is
+    False.
 
     within_ops, within_ops_fn: those that may be entered. stop_at_ts: tensors behind which nothing is looked for.
     control_inputs: whether these count as inputs; not together with `only_differentiable`, under which an operation

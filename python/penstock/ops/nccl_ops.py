@@ -9,7 +9,7 @@ _names = itertools.count()
 
 
 def all_sum(tensors):
-    """A list with the sum of the tensors for each of their devices. ValueError if one has no device, or there is none."""
+    """A list with the sum of the tensors for each of their devices. ValueError if one has no device."""
     return _all_reduce("sum", tensors)
 
 

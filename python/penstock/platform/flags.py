@@ -1,7 +1,7 @@
 """tf.flags: command-line flags. absl's if it is installed, so that a program and absl share them, else our own.
 
-As programs of version 1 expect, FLAGS reads the command line when the first value is asked for, whether or not the program
-runs by tf.app.run, and the functions that define flags know the older names of their arguments.
+As programs of version 1 expect, FLAGS reads the command line when the first value is asked for, whether or not the
+program runs by tf.app.run, and the functions that define flags know the older names of their arguments.
 """
 import functools
 import sys

@@ -179,8 +179,8 @@ def select_ops(*args, graph=None, positive_filter=None, restrict_ops_regex=False
     """The operations that expressions (which need `graph`) and lists name, in their order and each once.
 
     An expression that begins with `(?#ts)` is for tensors; if `restrict_ops_regex`, only those that begin with
-    `(?#ops)` count. positive_filter: a test of operations. ValueError if there is no graph, TypeError for what is nothing of
-    a graph.
+    `(?#ops)` count. positive_filter: a test of operations. ValueError if there is no graph, TypeError for what is
+    nothing of a graph.
     """
     return _select(args, graph, positive_filter, "(?#ts)", "(?#ops)" if restrict_ops_regex else "",
                    filter_ops_from_regex, lambda arg: util.make_list_of_op(arg, ignore_ts=True))

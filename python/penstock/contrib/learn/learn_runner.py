@@ -9,7 +9,7 @@ def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=
 
     experiment_fn: (run_config, hparams) -> Experiment, or (output_dir) -> Experiment; one of `run_config` and
     `output_dir` is given. schedule: the method's name; by default what the task in TF_CONFIG has to do, and
-    "train_and_evaluate" without a cluster. ValueError for a method that is not there, TypeError if no Experiment is made.
+    "train_and_evaluate" without a cluster. ValueError for a method that is not there, TypeError if none is made.
     """
     if output_dir is not None and run_config is not None:
         raise ValueError("Cannot provide both `output_dir` and `run_config`")

@@ -266,7 +266,8 @@ class Layer(trackable.Trackable):
                 self.add_loss(functools.partial(self._regularization, name, part, regularizer))
         # A getter of the program may have made it not trainable.
         known = tf_variables.trainable_variables()
-        frozen = trainable and not ops.executing_eagerly() and not any(variable is v or parts[0] is v for v in known)
+        listed = ops.executing_eagerly_outside_functions() or any(variable is v or parts[0] is v for v in known)
+        frozen = trainable and not listed
         (self._trainable_weights if trainable and not frozen else self._non_trainable_weights).append(variable)
 
     @staticmethod
@@ -400,7 +401,8 @@ class Layer(trackable.Trackable):
         shapes = None
         if all(hasattr(x, "shape") for x in flat):
             shapes = nest.map_structure(lambda x: x.shape, inputs)
-        lifted = self._keras_style and ops.executing_eagerly_outside_functions()
+        of_keras = self._keras_style or self._use_resource_variables  # a layer of a model is one
+        lifted = of_keras and ops.executing_eagerly_outside_functions()
         with ops.init_scope() if lifted else contextlib.nullcontext():
             self.build(shapes)
         self.built = True

@@ -734,3 +734,4 @@ def test_layers_of_version_one_share_variables_within_a_function():
 
     assert f(tf.ones([2, 3])).numpy().tolist() == [[0.0], [0.0]]
     assert made[0].kernel is made[1].kernel and made[0].bias is made[1].bias
+    assert len(made[0].trainable_weights) == 2

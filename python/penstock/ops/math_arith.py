@@ -3,7 +3,7 @@ import logging
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor
+from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor, tf2
 from penstock.ops.array_create import ones_like, zeros_like
 from penstock.ops.array_slice import where_v2
 from penstock.util import nest
@@ -258,8 +258,12 @@ def floordiv(x, y, name=None):
 
 
 def divide(x, y, name=None):
-    """x / y with Python's operator; with a name, as `truediv`."""
-    return x / y if name is None else truediv(x, y, name)
+    """x / y with Python's operator, in version 2 always a tensor; with a name, as `truediv`."""
+    if name is not None:
+        return truediv(x, y, name)
+    if tf2.enabled() and not isinstance(x, ops.Tensor) and not isinstance(y, ops.Tensor):
+        x = ops.convert_to_tensor(x)
+    return x / y
 
 
 # Complex numbers

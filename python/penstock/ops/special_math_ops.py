@@ -44,7 +44,8 @@ def einsum(equation, *inputs, **kwargs):
     if kwargs:
         raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
     with ops.name_scope(name, "einsum", [equation, inputs]):
-        inputs = [ops.convert_to_tensor(x) for x in inputs]
+        of_tensor = next((x.dtype for x in inputs if isinstance(x, ops.Tensor)), None)
+        inputs = [x if isinstance(x, ops.Tensor) else ops.convert_to_tensor(x, of_tensor) for x in inputs]
         if any(x.shape.ndims is None for x in inputs):
             return gen.einsum(inputs, equation.replace(" ", ""))
         labels, output = _parse(equation, [x.get_shape() for x in inputs])

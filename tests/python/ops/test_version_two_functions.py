@@ -267,3 +267,11 @@ def test_isotonic_regression_of_unknown_rank():
 
 def test_grid_over_nothing():
     assert tf.meshgrid() == []
+
+
+def test_division_gives_a_tensor(version_two):
+    assert tf.is_tensor(tf.math.divide(1, 2)) and tf.math.divide(1, 2).dtype == tf.float64
+
+
+def test_arrays_in_einsum_take_the_type_of_tensors():
+    np.testing.assert_array_equal(tf.einsum("ij,kj->ik", np.ones((1, 2)), tf.constant([[3., 4.]])), [[7]])

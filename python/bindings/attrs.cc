@@ -161,27 +161,30 @@ void BindAttrs(nb::module_& m) {
       .def_prop_ro("inputs", [list](const OpDef& d) { return list(d.inputs); })
       .def_prop_ro("outputs", [list](const OpDef& d) { return list(d.outputs); })
       .def_prop_ro("attrs", [list](const OpDef& d) { return list(d.attrs); })
-      .def_prop_ro("control_outputs", [](const OpDef& d) {
-        nb::list names;
-        for (const auto& name : d.control_outputs) names.append(nb::str(name.c_str()));
-        return names;
-      })
+      .def_prop_ro("control_outputs",
+                   [](const OpDef& d) {
+                     nb::list names;
+                     for (const auto& name : d.control_outputs) names.append(nb::str(name.c_str()));
+                     return names;
+                   })
       .def_prop_ro("is_stateful", [](const OpDef& d) { return d.traits.stateful; })
       .def_prop_ro("is_commutative", [](const OpDef& d) { return d.traits.commutative; })
       .def_prop_ro("has_kernel", [](const OpDef& d) { return KernelRegistry::Global().HasKernel(d.name); })
       .def_prop_ro("has_gradient", [](const OpDef& d) { return d.gradient != nullptr; })
       .def_ro("doc", &OpDef::doc)
-      .def_prop_ro("deprecation", [](const OpDef& d) -> nb::object {
-        if (!d.deprecated_since) return nb::none();
-        return nb::make_tuple(d.deprecated_since, nb::str(d.deprecated_why.c_str()));
-      })
-      .def_prop_ro("newer_attrs", [](const OpDef& d) {
-        nb::list names;
-        for (const auto& attr : d.attrs) {
-          if (IsNewerAttr(d.name, attr.name)) names.append(nb::str(attr.name.c_str()));
-        }
-        return names;
-      })
+      .def_prop_ro("deprecation",
+                   [](const OpDef& d) -> nb::object {
+                     if (!d.deprecated_since) return nb::none();
+                     return nb::make_tuple(d.deprecated_since, nb::str(d.deprecated_why.c_str()));
+                   })
+      .def_prop_ro("newer_attrs",
+                   [](const OpDef& d) {
+                     nb::list names;
+                     for (const auto& attr : d.attrs) {
+                       if (IsNewerAttr(d.name, attr.name)) names.append(nb::str(attr.name.c_str()));
+                     }
+                     return names;
+                   })
       .def("proto", [](const OpDef& d) { return ToBytes(SerializeOpDef(d)); });
   m.def("op_def", [](const std::string& name) { return OpRegistry::Global().Find(name); }, nb::rv_policy::reference);
   m.def("import_known_ops", [] {

@@ -1,6 +1,7 @@
 """Functions of `tf.compat.v2` that had other parameters in 1.15: programs of version 1 get them from there.
 
-Programs of that time look at signatures (TensorFlow Probability compares its own with TensorFlow's when it is imported).
+Programs of that time look at signatures: TensorFlow Probability compares its own with TensorFlow's when it is
+imported.
 """
 from penstock import v1
 from penstock.framework import dtypes

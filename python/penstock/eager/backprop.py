@@ -58,8 +58,8 @@ def _handle(value):
 
 
 def _where_recorded(targets, output_gradients=None):
-    """A context in which the gradient of targets is built: the graph that they are of, or eager execution, if a function
-    asks for what was recorded around it. What flows into them must be of there too."""
+    """A context in which the gradient of targets is built: the graph that they are of, or eager execution, if a
+    function asks for what was recorded around it. What flows into them must be of there too."""
     graph = ops.get_default_graph()
     places = {None if t._is_eager else t.graph for t in targets}
     flowing = [g for g in nest.flatten(output_gradients, expand_composites=True) if isinstance(g, Tensor)]

@@ -1,7 +1,7 @@
 """Lists of NumPy values as arrays of the type that eager execution gives them.
 
-The first number decides, as in TensorFlow 2: a NumPy float keeps its type, whatever floats follow; integers of any width
-become int32, int64 if they do not fit, or float32 if a float follows; complex numbers become complex128.
+The first number decides, as in TensorFlow 2: a NumPy float keeps its type, whatever floats follow; integers of any
+width become int32, int64 if they do not fit, or float32 if a float follows; complex numbers become complex128.
 """
 import numpy as np
 

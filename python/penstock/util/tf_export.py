@@ -124,8 +124,8 @@ def kwarg_only(f):
 
     def wrapper(*args, **kwargs):
         if args:
-            raise TypeError(f"{f.__name__} only takes keyword args (possible keys: {spec.args}). Please pass these args "
-                            "as kwargs instead.")
+            raise TypeError(f"{f.__name__} only takes keyword args (possible keys: {spec.args}). Please pass these "
+                            "args as kwargs instead.")
         return f(**kwargs)
 
     return tf_decorator.make_decorator(f, wrapper, decorator_argspec=spec)

@@ -8,7 +8,7 @@ StackFrame = collections.namedtuple("StackFrame", ["filename", "lineno", "name",
 
 
 def extract_stack(limit=-1):
-    """The StackFrames from the outermost call to the caller's; the last `limit` of them if it is not negative or None."""
+    """The StackFrames from the outermost call to the caller's; the last `limit` of them, if it is a count."""
     frames, frame = [], sys._getframe(1)
     while frame is not None and (limit is None or limit < 0 or len(frames) < limit):
         code = frame.f_code

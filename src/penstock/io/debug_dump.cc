@@ -54,8 +54,8 @@ void TakeBytes(const DebugKey& key, uint64_t bytes) {
   uint64_t used = dumped_bytes.load();
   do {
     if (used + bytes >= DumpedBytesLimit()) {
-      throw ResourceExhausted("TensorFlow Debugger has exhausted file-system byte-size allowance (",
-                              DumpedBytesLimit(), "), therefore it cannot dump an additional ", bytes,
+      throw ResourceExhausted("TensorFlow Debugger has exhausted file-system byte-size allowance (", DumpedBytesLimit(),
+                              "), therefore it cannot dump an additional ", bytes,
                               " byte(s) of tensor data for the debug tensor ", key.node, ":", key.slot,
                               ". You may use the environment variable TFDBG_DISK_BYTES_LIMIT to set a higher limit.");
     }

@@ -18,8 +18,8 @@ struct DebugKey {
   std::string debug_op;
 };
 
-// Unimplemented: URLs other than file://. A tensor without a value is dumped as such. ResourceExhausted: the values that
-// the process dumped would reach TFDBG_DISK_BYTES_LIMIT bytes (100 GiB).
+// Unimplemented: URLs other than file://. A tensor without a value is dumped as such. ResourceExhausted: the values
+// that the process dumped would reach TFDBG_DISK_BYTES_LIMIT bytes (100 GiB).
 void DumpTensor(const DebugKey& key, const Tensor& tensor, const std::vector<std::string>& urls);
 // Counts the bytes of dumped values from 0 again.
 void ResetDumpedBytes();

@@ -75,7 +75,8 @@ std::optional<std::pair<std::string, AttrMap>> DebugOpFor(const Graph& graph, co
                                                           const KernelRegistry& kernels) {
   const std::string& text = wanted.ops[index];
   try {
-    auto [op, attrs] = ParseDebugOp(graph, text, StrCat("__dbg_", tensor, "_", index, "_", text.substr(0, text.find('('))));
+    const std::string_view kind = text.substr(0, text.find('('));
+    auto [op, attrs] = ParseDebugOp(graph, text, StrCat("__dbg_", tensor, "_", index, "_", kind));
     attrs.Set("T", type);
     attrs.Set("tensor_name", tensor);
     attrs.Set("debug_urls", wanted.urls);
@@ -147,8 +148,10 @@ void InsertDebugNodes(Graph& graph, const std::vector<DebugWatch>& watches, cons
       others.ops.insert(others.ops.end(), watch.ops.begin(), watch.ops.end());
       others.urls.insert(others.urls.end(), watch.urls.begin(), watch.urls.end());
     } else if (watch.slot < 0) {
-      throw FailedPrecondition("A negative output_slot in DebugTensorWatch is valid only for the wildcard node name "
-                               "(\"*\"), but got node name ", watch.node);
+      throw FailedPrecondition(
+          "A negative output_slot in DebugTensorWatch is valid only for the wildcard node name "
+          "(\"*\"), but got node name ",
+          watch.node);
     } else {
       wanted[StrCat(watch.node, ":", watch.slot)] = {watch.ops, watch.urls, watch.tolerates_failures};
     }

@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-// Puts a copy and the debug ops behind each watched output that the graph has, with names that no program has; who reads
-// the output waits for them. A watch of node "*" is for all outputs that no other watch names, if there are others.
-// FailedPrecondition: no such debug op, or bad attributes for it, or a bad slot.
+// Puts a copy and the debug ops behind each watched output that the graph has, with names that no program has; who
+// reads the output waits for them. A watch of node "*" is for all outputs that no other watch names, if there are
+// others. FailedPrecondition: no such debug op, or bad attributes for it, or a bad slot.
 void InsertDebugNodes(Graph& graph, const std::vector<DebugWatch>& watches, const KernelRegistry& kernels);
 // Each URL of the watches once.
 std::vector<std::string> DebugUrls(const std::vector<DebugWatch>& watches);

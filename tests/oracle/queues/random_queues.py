@@ -1,5 +1,5 @@
-"""Random programs with version 1's queues, barriers, staging areas, accumulators, tables, readers and input producers, and
-what TensorFlow 1.15.5 makes of them: static types and shapes, values, and the classes of errors.
+"""Random programs with version 1's queues, barriers, staging areas, accumulators, tables, readers and input producers,
+and what TensorFlow 1.15.5 makes of them: static types and shapes, values, and the classes of errors.
 
     python random_queues.py record     (with TensorFlow 1.15.5's Python: answers go to random_queues.json.gz)
     python random_queues.py compare    (with Penstock: prints the programs whose answers differ)

@@ -38,7 +38,7 @@ def test_weights_of_samples(build, expected):
 def test_names_are_those_of_the_old_losses():
     with tf.Graph().as_default() as graph:
         losses.absolute_difference(*constants(PREDICTIONS, ONE_HOT), OF_SAMPLES)
-        names = [op.name.partition("/")[2] for op in graph.get_operations() if op.name.startswith("absolute_difference/")]
+        names = [op.name.partition("/")[2] for op in graph.get_operations() if op.name.startswith("absolute_diff")]
     assert " ".join(names) == (
         "Sub Abs Const Sum/reduction_indices Sum Mul Const_1 Sum_1 NotEqual/y NotEqual Cast "
         "Sum_2/reduction_indices Sum_2 Shape Slice/begin Slice/size Slice Const_2 Prod Cast_1 Mul_1 Const_3 "

@@ -154,7 +154,8 @@ with tf.Session() as sess:
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
                            env=dict(os.environ, TFDBG_DISK_BYTES_LIMIT="10")).stdout.splitlines()
     assert shown[0] == "1.0 1.0" and shown[-1] == "1.0"
-    assert "exhausted file-system byte-size allowance (10), therefore it cannot dump an additional 4 byte(s)" in shown[1]
+    assert ("exhausted file-system byte-size allowance (10), therefore it cannot dump an additional 4 byte(s)"
+            in shown[1])
 
 
 def scripted(monkeypatch, text):
@@ -168,8 +169,8 @@ def home(tmp_path_factory, monkeypatch):
 
 def test_prompt(program, monkeypatch, capsys):
     sess, x, z = program
-    scripted(monkeypatch, "run -f has_inf_or_nan\nlt -s op_type\npt z:0\npt z:0[1:]\npt z:0 -s\nni -a -d -t y\nli -r -t z\nlo y\n"
-             "eval 'np.max(`v/read:0`) + 1'\npf x:0\nbogus\npt none\nlt -f none\nrun -n\n")
+    scripted(monkeypatch, "run -f has_inf_or_nan\nlt -s op_type\npt z:0\npt z:0[1:]\npt z:0 -s\nni -a -d -t y\n"
+             "li -r -t z\nlo y\neval 'np.max(`v/read:0`) + 1'\npf x:0\nbogus\npt none\nlt -f none\nrun -n\n")
     wrapped = tf_debug.LocalCLIDebugWrapperSession(sess, ui_type="readline")
     assert wrapped.run(z, {x: [2, 2]}).tolist() == [np.inf, 3]
     assert wrapped.run(z, {x: [2, 4]}).tolist() == [np.inf, 5]

@@ -109,7 +109,8 @@ def test_datasets(eager, strategy):
     batches = v1.data.Dataset.range(4).batch(2)
     assert [x.numpy().tolist() for x in strategy.experimental_distribute_dataset(batches)] == [[0, 1], [2, 3]]
     made = strategy.distribute_datasets_from_function(
-        lambda c: v1.data.Dataset.range(c.get_per_replica_batch_size(6)).shard(c.num_input_pipelines, c.input_pipeline_id))
+        lambda c: v1.data.Dataset.range(c.get_per_replica_batch_size(6)).shard(c.num_input_pipelines,
+                                                                               c.input_pipeline_id))
     assert [int(x) for x in made] == [0, 1, 2, 3, 4, 5]
     with pytest.raises(ValueError, match="7 is not divisible by `num_replicas_in_sync` 2"):
         v1.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(7)

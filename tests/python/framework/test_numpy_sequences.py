@@ -18,7 +18,8 @@ def ones(dtype):
 
 @pytest.mark.parametrize("first, second, expected", [
     (ones("float16"), ones("float64"), "float16"), (ones("float32"), [1, 2], "float32"),
-    (ones("float64"), [1.5, 0], "float64"), ([1, 0], ones("float64"), "float32"), ([1.5, 0], ones("float64"), "float32"),
+    (ones("float64"), [1.5, 0], "float64"), ([1, 0], ones("float64"), "float32"),
+    ([1.5, 0], ones("float64"), "float32"),
     (ones("int8"), ones("int64"), "int32"), (ones("uint64"), ones("uint64"), "int32"),
     (np.array([2**40, 1]), [1, 2], "int64"), (ones("bool"), [True, True], "bool"),
     (ones("complex64"), ones("float32"), "complex128"), (np.float64(1), 2, "float64"), (1, np.float64(2), "float32"),

@@ -297,7 +297,7 @@ def test_sparse_gradients_with_rows_that_stand_twice(gradients, indices, mean, t
 
 
 def test_readers_at_the_end_of_what_they_read(tmp_path):
-    """Recorded from TensorFlow 1.15.5: a file shorter than its header is an error and passed over; none is asked for."""
+    """Recorded from 1.15.5: a file shorter than its header is an error and passed over; none is asked for."""
     names = [str(tmp_path / name) for name in "ab"]
     for name, text in zip(names, ("x", "line20\nline21\nline22")):
         with open(name, "w") as f:

@@ -20,4 +20,5 @@ FROM = {
         make_placeholder_from_dtype_and_shape make_placeholder_from_tensor placeholder_name
         ph=make_placeholder_from_dtype_and_shape""",
 }
-NAMES = {name: "contrib.graph_editor." + name for name in ("edit", "reroute", "select", "subgraph", "transform", "util")}
+NAMES = {name: "contrib.graph_editor." + name
+         for name in ("edit", "reroute", "select", "subgraph", "transform", "util")}

@@ -441,8 +441,8 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
         if values.shape.rank == 0:
             raise ValueError(f"Cannot iterate over a scalar tensor: {values}")
         rows = None if values.shape.rank is None else values.shape.as_list()[0]
-        rows_for(array_ops.shape(values)[0] if rows is None else rows, lambda i: array_ops.gather(values, i), extra_test,
-                 body, get_state, set_state, symbol_names, opts)
+        rows_for(array_ops.shape(values)[0] if rows is None else rows, lambda i: array_ops.gather(values, i),
+                 extra_test, body, get_state, set_state, symbol_names, opts)
         return
     _counted_for(index, delta, more, item, extra_test, body, get_state, set_state, symbol_names, opts,
                  (opts or {}).get("iterate_names"))

@@ -88,8 +88,8 @@ class Metric(tracking.AutoTrackable):
         eager, keys = ops.executing_eagerly(), ops.GraphKeys
         collections = None if eager else [
             keys.GLOBAL_VARIABLES if self._use_global_variables else keys.LOCAL_VARIABLES, keys.METRIC_VARIABLES]
-        variable = variable_scope.get_variable(name, shape, dtype, initializer, trainable=False, collections=collections,
-                                               use_resource=True)
+        variable = variable_scope.get_variable(name, shape, dtype, initializer, trainable=False,
+                                               collections=collections, use_resource=True)
         self._vars.append(variable)
         if eager:
             self._start.append(variable.read_value())

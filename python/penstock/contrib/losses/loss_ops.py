@@ -124,7 +124,7 @@ def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0,
 
 
 def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
-    """The weighted mean cross entropy of exclusive classes, given as numbers of shape [batch_size] or [batch_size, 1]."""
+    """The weighted mean cross entropy of exclusive classes, given as numbers: [batch_size] or [batch_size, 1]."""
     with ops.name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:
         labels = array_ops.reshape(labels, shape=[array_ops.shape(labels)[0]])
         losses = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
@@ -158,8 +158,8 @@ def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
 
 
 def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):
-    """The weighted sum over samples of 2 (mean of d^2 - (mean of d)^2 / n), where d are a sample's n differences between
-    predictions and labels. ValueError: a rank is not known."""
+    """The weighted sum over samples of 2 (sum of d^2 / n - (sum of d)^2 / n^2), where d are a sample's n differences
+    between predictions and labels. ValueError: a rank is not known."""
     with ops.name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
         weights = math_ops.cast(ops.convert_to_tensor(weights), "float32")

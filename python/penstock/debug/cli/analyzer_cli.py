@@ -28,7 +28,8 @@ def _add_main_menu(output, node_name=None, enable_list_tensors=True, enable_node
     """Annotates an answer with the commands that may follow it."""
     menu = debugger_cli_common.Menu()
     menu.append(_Item("list_tensors", "list_tensors", enabled=enable_list_tensors))
-    for name, options, enabled in (("node_info", "-a -d -t ", enable_node_info), ("print_tensor", "", enable_print_tensor),
+    for name, options, enabled in (("node_info", "-a -d -t ", enable_node_info),
+                                   ("print_tensor", "", enable_print_tensor),
                                    ("list_inputs", "-c -r ", enable_list_inputs),
                                    ("list_outputs", "-c -r ", enable_list_outputs)):
         if node_name:
@@ -195,7 +196,8 @@ class DebugAnalyzer:
         return widths
 
     def _sorted(self, data, sort_by, reverse):
-        keys = {SORT_TENSORS_BY_TIMESTAMP: lambda d: d.timestamp, SORT_TENSORS_BY_DUMP_SIZE: lambda d: d.dump_size_bytes,
+        keys = {SORT_TENSORS_BY_TIMESTAMP: lambda d: d.timestamp,
+                SORT_TENSORS_BY_DUMP_SIZE: lambda d: d.dump_size_bytes,
                 SORT_TENSORS_BY_OP_TYPE: self._op, SORT_TENSORS_BY_TENSOR_NAME: lambda d: d.tensor_name}
         if sort_by not in keys:
             raise ValueError("Unsupported key to sort tensors by: %s" % sort_by)

@@ -42,7 +42,8 @@ class OnRunStartRequest:
     """What a wrapper is asked before a run."""
 
     def __init__(self, fetches, feed_dict, run_options, run_metadata, run_call_count, is_callable_runner=False):
-        self.fetches, self.feed_dict, self.run_options, self.run_metadata = fetches, feed_dict, run_options, run_metadata
+        self.fetches, self.feed_dict = fetches, feed_dict
+        self.run_options, self.run_metadata = run_options, run_metadata
         self.run_call_count, self.is_callable_runner = run_call_count, is_callable_runner
 
 

@@ -6,6 +6,7 @@ width become int32, int64 if they do not fit, or float32 if a float follows; com
 import numpy as np
 
 from penstock.framework import dtypes
+from penstock.framework import tensor_values
 from penstock.framework.tensor import Tensor
 
 _NUMPY = (np.ndarray, np.generic)
@@ -14,17 +15,8 @@ _KINDS = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}
 
 def holds_numpy(sequence):
     """Whether NumPy's arrays or scalars are in nested lists, and no tensors."""
-    found = False
-    stack = [sequence]
-    while stack:
-        for item in stack.pop():
-            if isinstance(item, _NUMPY):
-                found = True
-            elif isinstance(item, (list, tuple)):
-                stack.append(item)
-            elif isinstance(item, Tensor):
-                return False
-    return found
+    types = tensor_values.leaf_types(sequence)
+    return any(issubclass(t, _NUMPY) for t in types) and not any(issubclass(t, Tensor) for t in types)
 
 
 def _leaves(value):

@@ -39,20 +39,32 @@ def _flatten(values):
         yield values
 
 
+def leaf_types(values):
+    """The types of the leaves of nested lists, tuples and dicts: few, however many leaves there are."""
+    found = set()
+    stack = [(values,)]
+    while stack:
+        items = stack.pop()
+        types = set(map(type, items))
+        nested = {t for t in types if issubclass(t, (list, tuple, dict))}
+        found |= types - nested
+        if nested:
+            stack.extend(item.values() if isinstance(item, dict) else item for item in items if type(item) in nested)
+    return found
+
+
 def _first_misfit(values, dtype):
     """(True, leaf) for the first leaf of `values` that has no place in a tensor of `dtype`, else (False, None)."""
-    if dtype is None:
-        for leaf in _flatten(values):
-            if isinstance(leaf, Tensor):
-                return True, leaf
-        return False, None
-    if dtype.is_quantized:
+    if dtype is not None and dtype.is_quantized:
         return _first_quantized_misfit(values)
-    accepted = _ACCEPTED.get(_kind(dtype))
-    for leaf in _flatten(values):
-        if not isinstance(leaf, accepted) if accepted else isinstance(leaf, Tensor):
-            return True, leaf
-    return False, None
+    accepted = None if dtype is None else _ACCEPTED.get(_kind(dtype))
+
+    def fits(leaf_type):
+        return issubclass(leaf_type, accepted) if accepted else not issubclass(leaf_type, Tensor)
+
+    if all(map(fits, leaf_types(values))):
+        return False, None
+    return next((True, leaf) for leaf in _flatten(values) if not fits(type(leaf)))
 
 
 def _first_quantized_misfit(values):

@@ -19,14 +19,6 @@ def holds_numpy(sequence):
     return any(issubclass(t, _NUMPY) for t in types) and not any(issubclass(t, Tensor) for t in types)
 
 
-def _leaves(value):
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
-
-
 def _as_lists(value):
     if isinstance(value, (list, tuple)):
         return [_as_lists(item) for item in value]
@@ -58,7 +50,7 @@ def to_array(sequence, dtype):
 
     ValueError: rows of different lengths, or kinds that do not mix; TypeError: `dtype` cannot hold the values.
     """
-    leaves = list(_leaves(sequence))
+    leaves = list(tensor_values.leaves(sequence))
     kinds = {_kind(leaf) for leaf in leaves}
     if "O" in kinds or "V" in kinds:
         return sequence
@@ -76,10 +68,7 @@ def to_array(sequence, dtype):
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     if array.size == 0:  # TensorFlow looks no further than the first dimension that is 0
         array = np.empty(array.shape[:array.shape.index(0) + 1], np.float32)
-    if array.dtype == np.int64 and dtype is None:
-        small = array.astype(np.int32)
-        array = small if np.array_equal(small, array) else array
-    return array
+    return tensor_values.narrowed(array) if dtype is None else array
 
 
 def _fits(kinds, dtype):

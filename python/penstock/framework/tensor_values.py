@@ -27,14 +27,14 @@ def _kind(dtype):
     return {"bool": "bool", "string": "string"}.get(dtype.name)
 
 
-def _flatten(values):
+def leaves(values):
     """The leaves of nested lists, tuples and dicts."""
     if isinstance(values, (list, tuple)):
         for item in values:
-            yield from _flatten(item)
+            yield from leaves(item)
     elif isinstance(values, dict):
         for key in sorted(values):
-            yield from _flatten(values[key])
+            yield from leaves(values[key])
     else:
         yield values
 
@@ -64,7 +64,7 @@ def _first_misfit(values, dtype):
 
     if all(map(fits, leaf_types(values))):
         return False, None
-    return next((True, leaf) for leaf in _flatten(values) if not fits(type(leaf)))
+    return next((True, leaf) for leaf in leaves(values) if not fits(type(leaf)))
 
 
 def _first_quantized_misfit(values):
@@ -161,6 +161,14 @@ def bfloat16_bits(array):
     return rounded.reshape(np.shape(array)).view(dtypes.np_bfloat16)
 
 
+def narrowed(array):
+    """The array; of int32 if it is of int64 and its numbers fit."""
+    if array.dtype != np.int64:
+        return array
+    small = array.astype(np.int32)
+    return small if np.array_equal(small, array) else array
+
+
 def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
     """(array, DType, shape) of a tensor with these values; the array has the shape, or fewer elements, the last of
     which then stands for all that follow.
@@ -189,10 +197,8 @@ def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast
             array = _nested_to_array(values, dtype, quantized)
         if dtype is None and array.dtype == np.float64:
             array = array.astype(np.float32)
-        elif dtype is None and array.dtype == np.int64:
-            small = array.astype(np.int32)
-            if np.array_equal(small, array):
-                array = small
+        elif dtype is None:
+            array = narrowed(array)
     found = dtype if quantized else dtypes.as_dtype(array.dtype)
     if dtype is not None and dtype != found:
         raise TypeError(f"Incompatible types: {dtype} vs. {array.dtype}. Value is {values}")

@@ -8,6 +8,7 @@ from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops import nn
 from penstock.ops.losses import util
+from penstock.ops.losses.util import get_losses, get_regularization_losses, get_total_loss  # noqa: F401
 from penstock.util.deprecation import deprecated_argument_lookup
 
 
@@ -60,26 +61,7 @@ def compute_weighted_loss(losses, weights=1.0, scope=None):
         return mean
 
 
-@add_arg_scope
-def add_loss(loss, loss_collection=ops.GraphKeys.LOSSES):
-    """Adds a loss to a collection, if there is one."""
-    util.add_loss(loss, loss_collection)
-
-
-def get_losses(scope=None, loss_collection=ops.GraphKeys.LOSSES):
-    """The losses of a collection whose names begin with `scope`."""
-    return ops.get_collection(loss_collection, scope)
-
-
-def get_regularization_losses(scope=None):
-    """The regularization losses whose names begin with `scope`."""
-    return ops.get_collection(ops.GraphKeys.REGULARIZATION_LOSSES, scope)
-
-
-def get_total_loss(add_regularization_losses=True, name="total_loss"):
-    """The sum of all losses, regularization losses too if asked for. ValueError: there is none."""
-    losses = get_losses() + (get_regularization_losses() if add_regularization_losses else [])
-    return math_ops.add_n(losses, name=name)
+add_loss = add_arg_scope(util.add_loss)
 
 
 def _require_same_shape(predictions, labels):

@@ -11,7 +11,9 @@ from penstock.framework import config
 
 @pytest.fixture(autouse=True)
 def untouched():
+    soft = config.get_soft_device_placement()
     yield
+    config.set_soft_device_placement(soft)  # which eager execution knows too
     config._config = None
 
 

@@ -100,7 +100,7 @@ class ConcreteFunction:
     def graph(self):
         """The body."""
         if self._func_graph is None:
-            self._func_graph = function_definition.from_function_def(self._definition.text)
+            self._func_graph = self._definition.instantiated()
         return self._func_graph
 
     @property

@@ -37,6 +37,7 @@ class Definition:
                                   and op.type != "Placeholder")
         self.input_types = [t.dtype._base for t in inputs]
         self.input_shapes = [core.shape(*t._key) for t in inputs]
+        self._input_places = {t._key: i for i, t in enumerate(inputs)}
         self.output_types = [t.dtype._base for t in outputs]
         self.output_shapes = [core.shape(*t._key) for t in outputs]
         self.output_handles = [core.handle_data(*t._key) if t._dtype._base in (20, 21) else None for t in outputs]
@@ -70,6 +71,23 @@ class Definition:
     def signature(self):
         """The OpDef of a call."""
         return self.definition.signature
+
+    def instantiated(self):
+        """A FuncGraph of its own; what Python's gradient functions know of the graph it was taken from is found in
+        it too."""
+        graph = from_function_def(self.text)
+        graph._stand_in = functools.partial(self._stand_in, weakref.proxy(graph))
+        return graph
+
+    def _stand_in(self, graph, tensor):
+        """The tensor of a FuncGraph of this function for one of the graph that it was taken from, or None."""
+        if tensor.graph is not self.body():
+            return None
+        place = self._input_places.get(tensor._key)
+        if place is not None:
+            return graph.inputs[place]
+        node = graph._core.node_by_name(tensor.op.name)
+        return None if node is None or node < 0 else graph._ops[node]._outputs[tensor._value_index]
 
     def add_to_graph(self, graph):
         """Adds it, and what it calls, to a graph's library."""

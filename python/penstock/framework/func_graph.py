@@ -41,6 +41,8 @@ class FuncGraph(Graph):
     returned; control_outputs: operations that run with every call; variables: those that the body reads.
     """
 
+    _stand_in = None  # finds what stands here for a tensor of the graph that this one was taken from
+
     def __init__(self, name, collections=None, capture_by_value=None):
         outer = defaults.get_default_graph()
         super().__init__()
@@ -181,6 +183,8 @@ class FuncGraph(Graph):
                 inner = self._placeholder(tensor, name, shape)
         else:
             copy = copy_of(self, tensor)
+            if copy is None and self._stand_in is not None:
+                copy = self._stand_in(tensor)
             if copy is not None:
                 return copy
             self._check_accessible(tensor)

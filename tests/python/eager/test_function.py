@@ -370,6 +370,29 @@ def test_a_custom_gradient_within():
     assert (float(y), float(tape.gradient(y, x))) == (50.0, 200.0)
 
 
+@pytest.mark.parametrize("call, expected", [("reads the argument", (2.0, 1.0)), ("in the gradient", (8.0, 18.0))])
+def test_a_gradient_of_its_own_within_another_is_differentiated_with_the_function(call, expected):
+    # The first is what TensorFlow 2.21 gives; the second, which it refuses, is 3x + 5x + 2 by the gradients below.
+    @tf.custom_gradient
+    def cube(x):
+        return x * x, lambda dy: dy * x * 3.0
+
+    @tf.custom_gradient
+    def product(dy, x):
+        return dy * x, lambda d: [d * 3.0 * x, d * dy * 5.0]
+
+    inner = tf.function(tf.custom_gradient((lambda x: (x, lambda dy: cube(dy) * x)) if call == "reads the argument"
+                                           else (lambda x: (x * 2.0, lambda dy: product(dy, x)))))
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = inner(x) if call == "reads the argument" else inner(x) * x
+        first = tape.gradient(y, x)
+    assert (float(first), float(outer.gradient(first, x))) == expected
+
+
 def test_in_graphs():
     with v1.Graph().as_default(), v1.Session() as session:
         x = v1.placeholder(tf.float32, [])

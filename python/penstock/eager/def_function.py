@@ -70,7 +70,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     over tensors becomes the graph's. reduce_retracing: whether sizes that differ between calls become unknown ones.
     """
     if input_signature is not None:
-        function_lib.validate_signature(input_signature)
+        function_lib.function_spec.validate_signature(input_signature)
 
     def decorated(inner):
         if not callable(inner):

@@ -6,6 +6,7 @@ import types
 import weakref
 
 from penstock import _core
+from penstock.eager import function_binding
 from penstock.eager import function_definition
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
@@ -13,6 +14,7 @@ from penstock.eager import function_text
 from penstock.eager import graph_collection
 from penstock.framework import conversion
 from penstock.framework import defaults
+from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import ops
 from penstock.framework import type_spec
@@ -208,24 +210,33 @@ class ConcreteFunction:
         structured = self._structured(args, kwargs)
         if structured is not None:
             return self._call_flat(structured, self.captured_inputs)
+        try:
+            inputs = self._tensors(self._in_order(args, kwargs), self._num_inputs_without_captures())
+        except function_binding.FlatMismatch as e:
+            raise function_binding.error_of_trace(self, args, kwargs, e) from None
+        return self._run(inputs, self.captured_inputs)
+
+    def _in_order(self, args, kwargs):
+        """Arguments given flat, by place and by name, in order. FlatMismatch: they are not the trace's."""
+        wanted, mismatch = list(self._arg_keywords), function_binding.FlatMismatch
         if len(args) > self._num_positional_args:
-            raise TypeError(
+            raise mismatch(
+                f"takes {self._num_positional_args} positional arguments, got {len(args)}.",
                 f"Expected at most {self._num_positional_args} positional arguments (and the rest keywords, of "
-                f"{list(self._arg_keywords)}), got {args}. When calling a concrete function, positional arguments may "
-                "not be bound to Tensors within nested structures.")
-        args = list(args)
-        for name in self._arg_keywords[len(args):]:
-            if name not in kwargs:
-                given = list(self._arg_keywords[:len(args)]) + list(kwargs)
-                raise TypeError(f"Expected argument names {list(self._arg_keywords)} but got values for {given}. "
-                                f"Missing: {list(set(self._arg_keywords) - set(given))}.")
-            args.append(kwargs.pop(name))
-        for name in kwargs:
-            if name in self._arg_keywords[:len(args)]:
-                raise TypeError(f"Got two values for keyword '{name}'.")
-        if kwargs:
-            raise TypeError(f"Keyword arguments {list(kwargs)} unknown. Expected {list(self._arg_keywords)}.")
-        return self._call_flat(args, self.captured_inputs)
+                f"{wanted}), got {args}. When calling a concrete function, positional arguments may not be bound to "
+                "Tensors within nested structures.")
+        missing = [name for name in wanted[len(args):] if name not in kwargs]
+        if missing:
+            raise mismatch(f"missing required arguments: {', '.join(missing)}.",
+                           f"Expected argument names {wanted} but got values for {wanted[:len(args)] + list(kwargs)}. "
+                           f"Missing: {missing}.")
+        unknown = [name for name in kwargs if name not in wanted[len(args):]]
+        if unknown and unknown[0] in wanted:
+            raise mismatch(f"got two values for '{unknown[0]}'.", f"Got two values for keyword '{unknown[0]}'.")
+        if unknown:
+            raise mismatch(f"got unexpected keyword arguments: {', '.join(unknown)}.",
+                           f"Keyword arguments {unknown} unknown. Expected {wanted}.")
+        return list(args) + [kwargs[name] for name in wanted[len(args):]]
 
     def _structured(self, args, kwargs):
         """The tensors of arguments given as the Python function takes them, or None if they are not so given."""
@@ -242,14 +253,9 @@ class ConcreteFunction:
             return None
         if len(flat) != len(specs):
             return None
-        for i, (value, kind) in enumerate(zip(full, wanted)):
-            if not nest.is_sequence(kind) and not isinstance(kind, type_spec.TypeSpec) and not function_spec.is_input(
-                    kind) and value is not kind and not _same_literal(value, kind):
-                if i >= len(args) and spec.arg_names[i] not in kwargs:  # a default value, of another trace
-                    return None
-                raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {value!r} to "
-                                f"{function_text.kind_text(kind)}`. Received args: {args} and kwargs: {kwargs} for "
-                                f"signature: {function_text.one_line(self)}.")
+        if not all(map(_fits, [*full, *(more[k] for k in sorted(more))],
+                       [*wanted, *(wanted_more[k] for k in sorted(wanted_more))])):
+            return None
         kept = [v for v, s in zip(flat, specs) if isinstance(s, TensorSpec) or function_spec.is_variable(s)]
         return kept if len(kept) == self._num_positional_args else None
 
@@ -259,6 +265,13 @@ class ConcreteFunction:
                                 if function_spec.is_input(t)], self.captured_inputs)
 
     def _call_flat(self, args, captured_inputs=(), cancellation_manager=None):
+        return self._run(self._tensors(args, len(self._definition.input_types) - len(captured_inputs)), captured_inputs)
+
+    def _num_inputs_without_captures(self):
+        return len(self._definition.input_types) - len(self.captured_inputs)
+
+    def _tensors(self, args, expected):
+        """The tensors of flat arguments, of which there should be so many."""
         inputs, seen = [], set()
         types = self._definition.input_types
         graph = defaults.get_default_graph()
@@ -266,7 +279,8 @@ class ConcreteFunction:
             for variable in self.graph.variables:
                 graph.watch_variable(variable)
         for i, arg in enumerate(args):
-            if function_spec.is_variable(arg):
+            dtype = types[len(inputs)] if len(inputs) < len(types) else None
+            if function_spec.is_variable(arg) and dtype in (None, dtypes.resource._base):
                 if id(arg) in seen:
                     continue
                 seen.add(id(arg))
@@ -274,22 +288,20 @@ class ConcreteFunction:
                 inputs.append(arg.handle)
             elif isinstance(arg, Tensor):
                 inputs.append(arg if arg._is_eager is graph._eager else conversion.convert_to_tensor(arg))
-            elif self._signature is not None or i < len(types):
-                dtype = types[len(inputs)] if len(inputs) < len(types) else None
+            else:
                 try:
                     inputs.append(conversion.convert_to_tensor(arg, dtype=dtype))
-                except (TypeError, ValueError) as e:
-                    raise ValueError(
+                except (TypeError, ValueError):
+                    raise function_binding.FlatMismatch(
+                        f"expected argument #{i}(zero-based) to be a Tensor; got {type(arg).__name__} ({arg}).",
                         f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._name}, the "
-                        f"{i}-th input ({arg}) was not a Tensor.") from e
-            else:
-                raise ValueError(f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._name}, "
-                                 f"the {i}-th input ({arg}) was not a Tensor.")
-        expected = len(types) - len(captured_inputs)
+                        f"{i}-th input ({arg}) was not a Tensor.", ":") from None
         if len(inputs) != expected:
             raise TypeError(f"{self._name}: expected {expected} tensor arguments, got {len(inputs)}.")
-        inputs.extend(captured_inputs)
-        return self._build(self._call_flat_tensors(inputs))
+        return inputs
+
+    def _run(self, inputs, captured_inputs):
+        return self._build(self._call_flat_tensors([*inputs, *captured_inputs]))
 
     def _call_flat_tensors(self, inputs):
         """The flat results for all inputs, captured ones included."""
@@ -339,9 +351,14 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}" if self._func_graph is not None else repr(self)
 
 
-def _same_literal(value, kind):
-    return isinstance(value, (bool, int, float, complex, str, bytes)) and value == kind or not isinstance(
-        kind, (bool, int, float, complex, str, bytes, type(None)))
+def _fits(value, kind):
+    """Whether an argument that is not passed to the graph is the one that was traced."""
+    if nest.is_sequence(kind) or isinstance(kind, type_spec.TypeSpec) or function_spec.is_input(kind) or value is kind:
+        return True
+    plain = (bool, int, float, complex, str, bytes)
+    if isinstance(kind, (*plain, type(None))):
+        return (isinstance(value, plain) or isinstance(value, Tensor) and value._is_eager) and bool(value == kind)
+    return True
 
 
 def _plain_name(name):
@@ -562,14 +579,6 @@ def _bound_function(original, call):
     return copy
 
 
-def validate_signature(signature):
-    """TypeError unless all parts of a signature are specs."""
-    if any(not isinstance(s, type_spec.TypeSpec)
-           for s in nest.flatten(signature, expand_composites=True)):
-        raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of TensorSpec "
-                        "objects.")
-
-
 def defun(func=None, input_signature=None, autograph=True, experimental_autograph_options=None,
           experimental_relax_shapes=False):
     """A function that runs as a graph, traced for each kind of arguments. As tf.function, without its care for
@@ -584,7 +593,7 @@ def defun_with_attributes(func=None, input_signature=None, attributes=None, auto
                           experimental_relax_shapes=False):
     """defun with attributes of the function; "func_name" names it."""
     if input_signature is not None:
-        validate_signature(input_signature)
+        function_spec.validate_signature(input_signature)
 
     def decorated(function):
         name = (attributes or {}).pop("func_name", None) if attributes else None

@@ -31,6 +31,16 @@ def _without_partial(function):
     return function, args, kwargs
 
 
+def validate_signature(signature):
+    """TypeError unless an input signature is a sequence of specs."""
+    if not isinstance(signature, (tuple, list)):
+        raise TypeError(f"input_signature must be either a tuple or a list, got {type(signature)}.")
+    wrong = [s for s in nest.flatten(signature, expand_composites=True) if not isinstance(s, type_spec.TypeSpec)]
+    if wrong:
+        raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of TensorSpec "
+                        f"objects, got invalid args {wrong} with types {[type(s) for s in wrong]}.")
+
+
 class FunctionSpec:
     """The parameters of a Python function, with an input signature or without."""
 
@@ -71,17 +81,27 @@ class FunctionSpec:
         self._default_values = {len(args) - len(values) + i: v for i, v in enumerate(values)}
         self._input_signature = self._flat_input_signature = None
         if input_signature is not None:
-            if set(fullargspec.kwonlyargs) - set(fullargspec.kwonlydefaults or ()):
-                raise ValueError("Cannot define a TensorFlow function from a Python function with keyword-only "
-                                 "arguments when input_signature is provided.")
-            if not isinstance(input_signature, (tuple, list)):
-                raise TypeError("input_signature must be either a tuple or a list, received "
-                                f"{type(input_signature)}")
+            validate_signature(input_signature)
             self._input_signature = tuple(input_signature)
             self._flat_input_signature = tuple(nest.flatten(input_signature, expand_composites=True))
-            if any(not isinstance(s, type_spec.TypeSpec) for s in self._flat_input_signature):
-                raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of "
-                                f"TensorSpec objects. Got {input_signature}")
+            self._check_constraints()
+
+    def _check_constraints(self):
+        """TypeError: the signature is not one of this function's parameters."""
+        full, count = self._fullargspec, len(self._input_signature)
+        for name in full.kwonlyargs:
+            if name not in (full.kwonlydefaults or {}):
+                raise SignatureMismatch(
+                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value: "
+                    "Cannot define a TensorFlow function from a Python function with keyword-only arguments when "
+                    "input_signature is provided.")
+        first = 1 if self.arg_names[:1] in (["self"], ["cls"]) else 0  # a method that is not bound yet
+        if count > len(self.arg_names) - first and full.varargs is None:
+            extra = count + first - len(self.arg_names)
+            raise TypeError(f"input_signature contains {extra} extra type constraints.")
+        for i, name in enumerate(self.arg_names):
+            if i >= count + first and i not in self._default_values:
+                raise TypeError(f"input_signature missing type constraint for {name}")
 
     fullargspec = property(lambda self: self._fullargspec)
     is_method = property(lambda self: self._is_method)
@@ -91,9 +111,22 @@ class FunctionSpec:
     def canonicalize_function_inputs(self, *args, **kwargs):
         """(positional arguments, keyword arguments) in one form, defaults filled in, NumPy arrays as tensors.
 
-        TypeError, ValueError: they do not fit the function or its signature.
+        TypeError: they do not fit the function. SignatureMismatch: they do not fit its signature.
         """
-        args, kwargs = tuple(args), dict(kwargs)
+        try:
+            return self._canonical(args, dict(kwargs))
+        except (TypeError, ValueError) as e:
+            from penstock.eager import function_binding
+            signature = function_binding.signature_of_function(self)
+            reason = function_binding.fault(signature, args, kwargs)
+            if reason is None:
+                raise
+            message, kind = function_binding.text(reason, signature, args, kwargs), TypeError
+            if self._input_signature is not None:
+                message, kind = f"{message}\n{e}", SignatureMismatch
+            raise kind(message) from None
+
+    def _canonical(self, args, kwargs):
         signature = self._input_signature
         if signature is not None:
             if len(args) > len(signature):
@@ -118,7 +151,7 @@ class FunctionSpec:
                     raise TypeError(f"got an unexpected keyword argument '{name}'")
                 continue
             if place < len(args):
-                raise TypeError(f"got two values for argument '{name}'")
+                raise TypeError(f"multiple values for argument '{name}'")
             missing[place] = kwargs.pop(name)
         rest = tuple(missing[i] for i in sorted(missing))
         if sorted(missing) != list(range(len(args), len(args) + len(rest))):
@@ -128,6 +161,10 @@ class FunctionSpec:
             raise TypeError(f"missing a required argument: {self.arg_names[len(args) + len(rest)]!r}")
         args = args + rest
         if signature is None:
+            for name in self._fullargspec.kwonlyargs:
+                if name not in kwargs and name not in self._bound and name not in (
+                        self._fullargspec.kwonlydefaults or ()):
+                    raise TypeError(f"missing a required argument: {name!r}")
             for name, value in (self._fullargspec.kwonlydefaults or {}).items():
                 if name not in self._bound:
                     kwargs.setdefault(name, value)
@@ -137,18 +174,12 @@ class FunctionSpec:
     def _fit(self, args):
         """The arguments as tensors of the signature."""
         signature = self._input_signature
-        flat_specs = tuple(p for s in nest.flatten(signature) for p in _parts(s, None))
-
-        def text():
-            return ("  inputs: (\n" + "    " + ",\n    ".join(str(a) for a in args) + ")\n  input_signature: (\n    "
-                    + ",\n    ".join(str(s) for s in signature) + ")")
-
+        flat_specs = tuple(p for s in nest.flatten(signature) for p in _spec_parts(s))
         try:
             flat = nest.flatten_up_to(_plain(signature), args[:len(signature)])
             flat = [p for s, v in zip(nest.flatten(signature), flat) for p in _parts(s, v)]
         except (ValueError, TypeError):
-            raise SignatureMismatch("Structure of Python function inputs does not match input_signature:\n"
-                             + text()) from None
+            raise SignatureMismatch("Structure of Python function inputs does not match input_signature.") from None
         for i, (value, spec) in enumerate(zip(flat, flat_specs)):
             if isinstance(value, (Tensor, type_spec.TypeSpec)):
                 continue
@@ -156,13 +187,13 @@ class FunctionSpec:
                 flat[i] = conversion.convert_to_tensor(value, dtype_hint=spec.dtype)
             except (ValueError, TypeError):
                 raise SignatureMismatch("When input_signature is provided, all inputs to the Python function must be "
-                                 "convertible to tensors:\n" + text()) from None
+                                        "convertible to tensors.") from None
         if any(not s.is_compatible_with(v) for s, v in zip(flat_specs, flat)):
-            raise SignatureMismatch("Python inputs incompatible with input_signature:\n" + text())
+            raise SignatureMismatch("Python inputs incompatible with input_signature.")
         leaves, at = [], 0
         for s in nest.flatten(signature):
             if type_spec.is_composite_spec(s):
-                count = len(_parts(s, None))
+                count = len(_spec_parts(s))
                 own = flat[at:at + count]
                 leaves.append(s if any(isinstance(v, TensorSpec) for v in own) else s._from_components(own))
                 at += count
@@ -177,18 +208,26 @@ def _plain(signature):
     return nest.map_structure(lambda s: s, signature)
 
 
+def _spec_parts(spec):
+    """The specs of the tensors that a spec describes."""
+    return nest.flatten(spec, expand_composites=True)
+
+
 def _parts(spec, value):
-    """The tensors of a value that a spec describes."""
-    if type_spec.is_composite_spec(spec):
-        if value is None:
-            return nest.flatten(spec, expand_composites=True)
-        if type_spec.is_composite_spec(value):
-            return nest.flatten(value, expand_composites=True)
-        wanted, parts = nest.flatten(spec, expand_composites=True), list(spec._to_components(value))
-        if [(s.dtype, s.shape.rank) for s in wanted] != [(p.dtype, p.shape.rank) for p in parts]:
-            raise ValueError(f"{value} is of another kind than {spec}")
-        return parts
-    return [spec if value is None else value]
+    """The tensors of a value that a spec describes. ValueError: it is none."""
+    if value is None:
+        raise ValueError(f"None is of another kind than {spec}")
+    if not type_spec.is_composite_spec(spec):
+        return [value]
+    if type_spec.is_composite_spec(value):
+        return _spec_parts(value)
+    try:
+        parts = list(spec._to_components(value))
+    except AttributeError as e:
+        raise ValueError(str(e)) from None
+    if [(s.dtype, s.shape.rank) for s in _spec_parts(spec)] != [(p.dtype, p.shape.rank) for p in parts]:
+        raise ValueError(f"{value} is of another kind than {spec}")
+    return parts
 
 
 def convert_arrays(structure):

@@ -1,4 +1,5 @@
 """What a trace takes and gives, as text."""
+import inspect
 import weakref
 
 from penstock.eager import function_spec
@@ -42,50 +43,49 @@ def _pairs(items, named):
     return ", ".join(f"[{key!r}, {kind_text(value, named)}]" for key, value in items)
 
 
-def parameters(concrete):
-    """[(name, kind of parameter, text)] of a ConcreteFunction."""
+class Kind:
+    """The kind of a parameter or result, as an annotation."""
+
+    def __init__(self, value, named=False):
+        self.value = value
+        self._named = named
+
+    def __repr__(self):
+        return kind_text(self.value, self._named)
+
+
+def signature(concrete):
+    """The inspect.Signature of a ConcreteFunction, with kinds as annotations."""
     args, kwargs = concrete.structured_input_signature
     spec = concrete._function_spec
+    asked = spec.input_signature if spec is not None else None
     names = list(spec.arg_names) if spec is not None else []
-    named = spec is not None and spec.input_signature is not None
+    named = asked is not None
     rest = spec.vararg_name if spec is not None and spec.vararg_name else "arg"
     only = set(spec.fullargspec.kwonlyargs) if spec is not None else set()
-    by_place = "POSITIONAL_ONLY" if spec is not None and spec.vararg_name else "POSITIONAL_OR_KEYWORD"
+    kinds = inspect.Parameter
+    by_place = kinds.POSITIONAL_ONLY if spec is not None and spec.vararg_name else kinds.POSITIONAL_OR_KEYWORD
     found = []
     for i, value in enumerate(args):
         name = names[i] if i < len(names) else f"{rest}_{i - len(names)}"
-        found.append((name, by_place, kind_text(value, named)))
+        found.append(kinds(name, by_place, annotation=Kind(asked[i] if named and i < len(asked) else value, named)))
     order = [k for k in (spec.fullargspec.kwonlyargs if only else ()) if k in kwargs]
     for name in order + sorted(k for k in kwargs if k not in only):
-        found.append((name, "KEYWORD_ONLY", kind_text(kwargs[name], named)))
-    return found
-
-
-def result_text(concrete):
-    """The kind of what a ConcreteFunction gives."""
-    return kind_text(concrete.structured_outputs)
+        found.append(kinds(name, kinds.KEYWORD_ONLY, annotation=Kind(kwargs[name], named)))
+    return inspect.Signature(found, return_annotation=Kind(concrete.structured_outputs))
 
 
 def one_line(concrete):
     """As a Python signature."""
-    shown, before = [], None
-    for name, kind, text in parameters(concrete):
-        if before == "POSITIONAL_ONLY" and kind != before:
-            shown.append("/")
-        if kind == "KEYWORD_ONLY" and before != kind:
-            shown.append("*")
-        shown.append(f"{name}: {text}")
-        before = kind
-    if before == "POSITIONAL_ONLY":
-        shown.append("/")
-    return f"({', '.join(shown)}) -> {result_text(concrete)}"
+    return str(signature(concrete))
 
 
 def several_lines(concrete):
     """A line for each parameter, result and captured value."""
     lines = ["Input Parameters:"]
-    lines += [f"  {name} ({kind}): {text}" for name, kind, text in parameters(concrete)] or ["  None"]
-    lines += ["Output Type:", f"  {result_text(concrete)}", "Captures:"]
+    found = signature(concrete)
+    lines += [f"  {p.name} ({p.kind.name}): {p.annotation!r}" for p in found.parameters.values()] or ["  None"]
+    lines += ["Output Type:", f"  {found.return_annotation!r}", "Captures:"]
     captures = [(outer, TensorSpec(inner.shape, inner.dtype)) for outer, inner in concrete.graph.captures]
     lines += [f"  {id(outer)}: {spec}" for outer, spec in captures] or ["  None"]
     return "\n".join(lines)

@@ -109,7 +109,7 @@ def test_wrong_arguments():
         f(y=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
         f(1, z=1)
-    with pytest.raises(TypeError, match="two values"):
+    with pytest.raises(TypeError, match="multiple values"):
         f(1, x=1)
 
 

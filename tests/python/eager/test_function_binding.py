@@ -1,0 +1,109 @@
+"""Calls that do not fit a tf.function or one of its traces: reasons are the words of TensorFlow 2.21."""
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+SPEC = tf.TensorSpec
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def _message(call, kind=TypeError):
+    with pytest.raises(kind) as info:
+        call()
+    return str(info.value).split("\n")
+
+
+@tf.function(input_signature=[SPEC([2], tf.float32), SPEC([], tf.int32)])
+def signed(x, n):
+    return x
+
+
+@tf.function
+def plain(a, b=3, *, k=4):
+    return a
+
+
+PAIR = "(x: TensorSpec(shape=(2,), dtype=tf.float32, name=None), n: TensorSpec(shape=(), dtype=tf.int32, name=None))"
+
+
+@pytest.mark.parametrize("args, kwargs, reason", [
+    (([1.0, 2.0, 3.0], 1), {}, "Can not cast TensorSpec(shape=(3,), dtype=tf.float32, name=None) to TensorSpec("
+                               "shape=(2,), dtype=tf.float32, name=None)"),
+    (([1.0, 2.0], 1.5), {}, "Cannot convert 1.5 to EagerTensor of dtype int32"),
+    (([1.0, 2.0], None), {}, "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
+                             "Tensor."),
+    (([1.0, 2.0],), {}, "missing a required argument: 'n'"),
+    (([1.0, 2.0], 1, 2), {}, "too many positional arguments"),
+    (([1.0, 2.0], 1), {"x": 2}, "multiple values for argument 'x'"),
+    (([1.0, 2.0], 1), {"m": 2}, "got an unexpected keyword argument 'm'"),
+])
+def test_a_signature(args, kwargs, reason):
+    assert _message(lambda: signed(*args, **kwargs))[0] == (
+        f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
+        f"signature: {PAIR}.")
+
+
+@pytest.mark.parametrize("args, kwargs, reason", [
+    ((), {}, "missing a required argument: 'a'"),
+    ((1, 2, 3), {}, "too many positional arguments"),
+    ((1,), {"z": 3}, "got an unexpected keyword argument 'z'"),
+])
+def test_a_function_without_a_signature(args, kwargs, reason):
+    assert _message(lambda: plain(*args, **kwargs)) == [
+        f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
+        "signature: (a, b=<captured_default_value>, *, k=<captured_default_value>)."]
+
+
+@pytest.mark.parametrize("value, reason", [
+    ([1, 2], "Can not cast [1, 2] to a Dict type."),
+    ({"a": 1}, "{'a': 1} has different keys with the TraceType Dict[['a', TensorSpec(shape=(), dtype=tf.int32, "
+               "name=None)], ['b', TensorSpec(shape=(), dtype=tf.int32, name=None)]]."),
+])
+def test_structures(value, reason):
+    f = tf.function(lambda x: x["a"], input_signature=[{"a": SPEC([], tf.int32), "b": SPEC([], tf.int32)}])
+    assert _message(lambda: f(value))[0].startswith(f"Binding inputs to tf.function failed due to `{reason}`.")
+
+
+@pytest.mark.parametrize("value, reason", [([1, 2], "Can not cast [1, 2] to tuple type."),
+                                           ((1,), "Expected (1,) to have length of 2")])
+def test_tuples(value, reason):
+    f = tf.function(lambda x: x[0], input_signature=[(SPEC([], tf.int32), SPEC([], tf.int32))])
+    assert _message(lambda: f(value))[0].startswith(f"Binding inputs to tf.function failed due to `{reason}`.")
+
+
+@pytest.mark.parametrize("args, kwargs, reason, flat", [
+    ((), {}, "missing a required argument: 'a'", " missing required arguments: a."),
+    (([1.0, 2.0], 4), {}, "missing a required argument: 'k'", " takes 1 positional arguments, got 2."),
+    (([1.0, 2.0],), {"k": 5}, "missing a required argument: 'b'", " got unexpected keyword arguments: k."),
+    (([1.0, 2.0],), {"a": 5}, "multiple values for argument 'a'", " got two values for 'a'."),
+    (("x",), {}, "missing a required argument: 'b'", ": expected argument #0(zero-based) to be a Tensor; got str (x)."),
+])
+def test_a_trace(args, kwargs, reason, flat):
+    concrete = plain.get_concrete_function(SPEC([2], tf.float32))
+    assert _message(lambda: concrete(*args, **kwargs))[:2] == [
+        f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
+        "signature: (a: TensorSpec(shape=(2,), dtype=tf.float32, name=None), b: Literal[3], *, k: Literal[4]) -> "
+        "TensorSpec(shape=(2,), dtype=tf.float32, name=None).",
+        f"Fallback to flat signature also failed due to: plain(a){flat}"]
+
+
+def test_a_trace_takes_values_equal_to_those_it_was_made_of_and_variables():
+    concrete = plain.get_concrete_function(SPEC([2], tf.float32), 3)
+    assert concrete(tf.Variable([1.0, 2.0])).numpy().tolist() == [1.0, 2.0]
+    assert concrete(tf.constant([1.0, 2.0]), 3, k=4).numpy().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("function, signature, message", [
+    (lambda x: x, [SPEC([], tf.int32)] * 2, "input_signature contains 1 extra type constraints."),
+    (lambda x, y: x, [SPEC([], tf.int32)], "input_signature missing type constraint for y"),
+])
+def test_signatures_of_other_functions(function, signature, message):
+    assert _message(lambda: tf.function(function, input_signature=signature)) == [message]
+    with pytest.raises(TypeError, match="keyword-only parameter `y` must have a default value"):
+        tf.function(lambda x, *, y: x, input_signature=signature[:1])

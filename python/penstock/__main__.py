@@ -1,8 +1,6 @@
 """python -m penstock: runs a TensorFlow program on Penstock."""
-import ast
 import importlib.machinery
 import os
-import re
 import runpy
 import sys
 import types
@@ -22,63 +20,11 @@ SCRIPT, or MODULE, runs with `import tensorflow` giving Penstock: as TensorFlow 
 version 1 has at the top level mean version 1.
 """
 
-# Attributes of the module that version 2 does not have at its top level.
-_ONLY_V1 = frozenset("""
-    app assign assign_add assign_sub ConfigProto contrib flags get_collection get_default_graph get_variable gfile
-    global_variables global_variables_initializer initialize_all_variables InteractiveSession layers local_variables
-    local_variables_initializer log logging losses multinomial placeholder placeholder_with_default Print random_normal
-    random_uniform reset_default_graph scan_v1 Session set_random_seed sparse_placeholder to_float to_int32 to_int64
-    trainable_variables truncated_normal truncated_normal_initializer variable_scope xavier_initializer""".split())
-
-
-def decide(source):
-    """("v1" or "v2", why) by the names that a program uses of TensorFlow."""
-    names = _module_names(source)
-    found = sorted(name for name in names if name in _ONLY_V1)
-    if found:
-        return "v1", "it uses tf.%s" % found[0]
-    if "compat.v1" in names:
-        return "v1", "it imports tensorflow.compat.v1"
-    return "v2", "nothing in it belongs to version 1 alone"
-
-
-def _module_names(source):
-    """Names taken from the TensorFlow module, "compat.v1" among them if that is imported."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        # Python will say what is wrong when it runs the script.
-        text = source.decode(errors="replace") if isinstance(source, bytes) else source
-        return set(re.findall(r"\btf\.(\w+)", text))
-    bound, names = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                if item.name == "tensorflow":
-                    bound.add(item.asname or "tensorflow")
-                elif item.name.startswith("tensorflow."):
-                    bound.update([item.asname] if item.asname and "compat.v1" in item.name else ["tensorflow"])
-                    names.add("compat.v1" if item.name.startswith("tensorflow.compat.v1")
-                              else item.name.split(".")[1])
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "tensorflow":
-            parts = node.module.split(".")
-            if node.module.startswith("tensorflow.compat") and (parts[2:3] == ["v1"] or any(
-                    item.name == "v1" for item in node.names)):
-                names.add("compat.v1")
-            elif len(parts) > 1:
-                names.add(parts[1])
-            else:
-                names.update(item.name for item in node.names)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
-            names.add(node.attr)
-    return names
-
-
 def _install(version, what, source):
     from penstock import alias
+    from penstock.alias import choice
     if version is None:
-        version, why = decide(source)
+        version, why = choice.decide(source)
         print("penstock: %s runs as TensorFlow %s (%s; --v1 and --v2 choose)" %
               (what, alias.VERSIONS[version], why), file=sys.stderr)
     alias.install(version)
@@ -119,75 +65,6 @@ def run_module(name, arguments, version=None):
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def doctor(out=None):
-    """Prints what a report of a problem should say: versions, processor, devices, environment."""
-    out = out or sys.stdout
-    import platform
-
-    import numpy
-    import penstock
-    from penstock import _core, alias
-
-    def line(what, value):
-        print("%-12s %s" % (what, value), file=out)
-
-    line("penstock", "%s (%s)" % (penstock.__version__, os.path.dirname(os.path.abspath(__file__))))
-    line("native", getattr(_core, "__file__", "built in"))
-    line("python", "%s (%s)" % (platform.python_version(), sys.executable))
-    line("numpy", numpy.__version__)
-    try:
-        import google.protobuf
-        line("protobuf", google.protobuf.__version__)
-    except ImportError:
-        line("protobuf", "missing")
-    line("system", platform.platform())
-    line("processor", _processor())
-    line("cores", "%d of %s" % (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-                                os.cpu_count()))
-    line("features", " ".join(_features()) or "unknown")
-    line("ops", "%d" % len(_core.op_names()))
-    for device in _core.list_local_devices():
-        line("device", "%s (%s)" % (device.name, device.device_type))
-    line("tensorflow", "stands for %s" % alias.VERSIONS[alias.installed()] if alias.installed() else
-         "installed %s" % _installed_tensorflow())
-    line("mode", "version 1 or 2, by script")
-    for name in sorted(os.environ):
-        if name.startswith(("TF_", "PENSTOCK_", "CUDA_VISIBLE", "OMP_")):
-            line("environment", "%s=%s" % (name, os.environ[name]))
-
-
-def _cpuinfo(key):
-    try:
-        with open("/proc/cpuinfo") as f:
-            for text in f:
-                name, _, value = text.partition(":")
-                if name.strip() == key:
-                    return value.strip()
-    except OSError:
-        pass
-    return ""
-
-
-def _processor():
-    import platform
-    return _cpuinfo("model name") or platform.processor() or platform.machine()
-
-
-def _features():
-    have = set((_cpuinfo("flags") or _cpuinfo("Features")).split())
-    telling = ("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512_vnni", "avx512_bf16", "amx_bf16",
-               "asimd", "sve")
-    return [name for name in telling if name in have]
-
-
-def _installed_tensorflow():
-    import importlib.metadata
-    try:
-        return importlib.metadata.version("tensorflow")
-    except importlib.metadata.PackageNotFoundError:
-        return "nowhere"
-
-
 def main(arguments=None):
     """The command line, by default this process's; returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -212,7 +89,8 @@ def main(arguments=None):
         print(_USAGE, end="", file=sys.stderr)
         return 2
     if version is None and arguments[0] == "doctor":
-        doctor()
+        from penstock.tools import doctor
+        doctor.doctor()
         return 0
     if version is None and arguments[0] == "inspect" and len(arguments) == 2:
         from penstock.tools import inspect

@@ -96,7 +96,7 @@ MODULES = {
     "python.estimator.export.export_utils": "saved_models.model_utils.export_utils",
     "python.platform.flags": "platform.flags",
     "python.platform.logging": "platform.tf_logging",
-    "python.pywrap_tensorflow": "pywrap_tensorflow",
+    "python.pywrap_tensorflow": "alias.pywrap_tensorflow",
     "python.trackable.autotrackable": "training.tracking.tracking",
     "python.trackable.base": "training.tracking.base",
     "python.trackable.data_structures": "training.tracking.data_structures",

@@ -5,7 +5,7 @@ import os
 import sys
 import types
 
-from penstock.api import dispatch
+from penstock.framework import dispatch
 
 
 def read_table(module):

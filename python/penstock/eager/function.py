@@ -7,7 +7,6 @@ import weakref
 
 from penstock import _core
 from penstock.eager import function_binding
-from penstock.eager import function_definition
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
 from penstock.eager import function_text
@@ -16,6 +15,7 @@ from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import type_spec
 from penstock.framework.indexed_slices import IndexedSlices

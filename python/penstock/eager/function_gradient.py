@@ -11,8 +11,8 @@ import functools
 import weakref
 
 from penstock import _core
-from penstock.eager import function_definition
 from penstock.framework import dtypes
+from penstock.framework import function_definition
 from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework import ops

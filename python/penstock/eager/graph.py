@@ -2,11 +2,11 @@
 import contextlib
 
 from penstock import _core
-from penstock.eager.tensor import EagerTensor
 from penstock.framework import config
 from penstock.framework import errors
 from penstock.framework import registry
 from penstock.framework.device_spec import DeviceSpecV2
+from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.graph import Graph, core_op_def
 from penstock.framework.tensor import Tensor
 

@@ -1,6 +1,6 @@
 """Tensors of a function's body outside of it: computed at once, or built again in another graph."""
-from penstock.eager import function_definition
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import function_definition
 from penstock.framework import ops
 
 

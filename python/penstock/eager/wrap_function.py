@@ -2,9 +2,9 @@
 import weakref
 
 from penstock.eager import function as function_lib
-from penstock.eager import function_definition
 from penstock.eager import lift_to_graph
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import function_definition
 from penstock.framework import importer
 from penstock.framework import ops
 from penstock.framework import tensor_spec

@@ -3,9 +3,9 @@ import collections.abc
 import itertools
 
 from penstock import _core
-from penstock.eager import tensor as eager_tensor  # noqa: F401  (the class of what is converted at once)
 from penstock.framework import defaults
 from penstock.framework import dtypes
+from penstock.framework import eager_tensor  # noqa: F401  (the class of what is converted at once)
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 

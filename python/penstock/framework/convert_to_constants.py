@@ -1,9 +1,9 @@
 """Functions with constants in the place of their variables, and with what they call inside of them."""
-from penstock.eager import function_definition
 from penstock.eager import wrap_function
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import function_definition
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework.tensor_spec import TensorSpec

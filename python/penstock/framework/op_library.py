@@ -2,7 +2,7 @@
 
 A made function has a fast way for arguments that are tensors already; everything else, errors included, goes through
 `apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors or linear operators
-(api/dispatch.py).
+(framework/dispatch.py).
 """
 import collections
 import contextlib
@@ -12,14 +12,14 @@ import re
 import numpy as np
 
 from penstock import _core
-from penstock.api import dispatch
-from penstock.eager.tensor import EagerTensor
 from penstock.framework import attr_values
 from penstock.framework import conversion
 from penstock.framework import defaults
+from penstock.framework import dispatch
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import graph as graph_module
+from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 

@@ -287,5 +287,5 @@ from penstock.framework import constant_op as _constant_op  # noqa: E402, F401  
 def __getattr__(name):
     if name != "EagerTensor":  # which is built on this module
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.eager.tensor import EagerTensor
+    from penstock.framework.eager_tensor import EagerTensor
     return EagerTensor

@@ -1,10 +1,10 @@
 """Functions that are the parts of an If, a Case or a While."""
-from penstock.eager import function_definition
 from penstock.framework import dtypes
+from penstock.framework import function_definition
 from penstock.framework import ops
-from penstock.framework.func_graph import FuncGraph
 from penstock.framework.func_graph import _Outside
 from penstock.framework.func_graph import copy_constant_value, copy_handle_data
+from penstock.framework.func_graph import FuncGraph
 from penstock.framework.graph import Graph
 from penstock.ops.tensor_array_ops import TensorArray
 from penstock.util import nest

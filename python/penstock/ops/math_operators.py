@@ -1,7 +1,7 @@
 """Python's operators on Tensor and SparseTensor. Importing this module installs them."""
 from penstock import _core
-from penstock.eager.tensor import EagerTensor
 from penstock.framework import dtypes, gen, ops, sparse_tensor
+from penstock.framework.eager_tensor import EagerTensor
 from penstock.ops import array_slice, math_arith, math_matmul
 
 

@@ -8,10 +8,10 @@ import re
 from penstock import _core
 from penstock.eager import def_function
 from penstock.eager import function as function_lib
-from penstock.eager import function_definition
 from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import registry
 from penstock.framework import type_spec

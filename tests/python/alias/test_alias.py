@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from penstock import __main__ as command
+from penstock.alias import choice
 
 
 def run(*arguments, **files):
@@ -258,7 +258,7 @@ def test_a_script_that_fails(tmp_path):
     ("class A:\n  Session = 1\nA.Session", "v2"),
 ])
 def test_which_version_a_script_is_written_for(source, version):
-    assert command.decide(source)[0] == version
+    assert choice.decide(source)[0] == version
 
 
 def test_command_line():

@@ -204,7 +204,7 @@ def test_a_variable_given_to_a_custom_gradient_is_an_argument():
 
 
 def test_attributes_are_made_as_the_op_has_them():
-    from penstock import pywrap_tensorflow as pywrap
+    from penstock.alias import pywrap_tensorflow as pywrap
     from penstock.eager import backprop
     assert backprop.op_attr_type("Add", "T") == pywrap.TF_ATTR_TYPE == 4
     assert backprop.op_attr_type("MaxPool", "ksize") == [pywrap.TF_ATTR_INT]

@@ -141,7 +141,7 @@ def test_functions_refuse_what_is_not_ragged_as_before():
 def test_every_row_of_the_table_of_functions_exists():
     import importlib
 
-    from penstock.api import dispatch
+    from penstock.framework import dispatch
     for target, kind in dispatch._TARGETS.items():
         module, _, name = target.partition(":")
         assert callable(getattr(importlib.import_module("penstock." + module), name)), target

@@ -1,9 +1,42 @@
-"""A folder of src/penstock includes only from itself and from the folders above it."""
+"""A folder of src/penstock includes only from itself and from the folders above it; so it is with Python's imports."""
+import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "src" / "penstock"
+PACKAGE = ROOT / "python" / "penstock"
+
+# TensorFlow's internal names, under which programs import modules, put these into other folders than their layer's.
+COUNTS_AS = {
+    "eager.cancellation": "framework",
+    "eager.context": "framework",
+    "framework.convert_to_constants": "eager",
+    "framework.graph_io": "platform",
+    "framework.meta_graph": "platform",
+    "framework.subscribe": "ops",
+    "framework.test_util": "testing",
+    "ops.gradient_checker_v2": "eager",
+    "ops.rnn": "layers",
+    "ops.rnn_cell_impl": "layers",
+    "ops.rnn_cell_wrappers": "layers",
+    "ops.rnn_dynamic": "layers",
+    "ops.standard_ops": "v1",
+    "ops.summary_ops_v2": "summaries",
+    "platform.googletest": "testing",
+    "platform.test": "testing",
+    "platform.tf_logging": "util",
+    "saved_models.constants": "framework",
+    "saved_models.revived_types": "framework",
+    "training.saving.saveable_object": "framework",
+    "training.server_lib": "client",
+    "training.tracking.base": "framework",
+    "training.tracking.data_structures": "ops",
+    "training.tracking.tracking": "ops",
+    "training.training": "v1",
+    "training.training_util": "ops",
+    "util.serialization": "framework",
+}
 
 
 def layers():
@@ -49,4 +82,57 @@ def test_protobuf_stays_where_it_may_be():
         if re.search(r'#\s*include\s*[<"](google/protobuf/|[^">]*\.pb\.h)', path.read_text())
         and folder_of(str(path.relative_to(SOURCES)), layers()) not in allowed
     ]
+    assert not wrong
+
+
+def python_layers():
+    """Folders and modules of python/penstock -> the number of their row in docs/architecture.md."""
+    table = (ROOT / "docs" / "architecture.md").read_text().split("| folder of `python/penstock`")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.M)
+    return {name: number for number, row in enumerate(rows) for name in re.findall(r"`(\w+)(?:/|\.py)?`", row)}
+
+
+def module_name(path):
+    """The dotted name below `penstock` of one of its files."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_at_the_top(tree):
+    """(module below `penstock`, name taken from it) of what runs when the module is imported."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "penstock":
+            yield from ((node.module.partition(".")[2], alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name.partition(".")[2], "") for alias in node.names
+                        if alias.name.startswith("penstock."))
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from imports_at_the_top(node)
+
+
+def test_every_folder_of_python_is_declared():
+    known = python_layers()
+    assert set(COUNTS_AS.values()) <= set(known)
+    assert set(COUNTS_AS) <= {module_name(path) for path in PACKAGE.rglob("*.py")}
+    strays = {module_name(path).split(".")[0] for path in PACKAGE.rglob("*.py")} - set(known) - {"__init__"}
+    assert not strays
+    gone = [name for name in known if name != "testing" and not (PACKAGE / name).is_dir()
+            and not (PACKAGE / (name + ".py")).is_file()]
+    assert not gone
+
+
+def test_no_import_at_a_modules_top_runs_back_up():
+    """What has to look back up imports inside of the function that needs it."""
+    known = python_layers()
+    modules = {module_name(path): path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"}
+
+    def row(name):
+        return known[COUNTS_AS.get(name, name.split(".")[0])]
+
+    wrong = []
+    for name, path in sorted(modules.items()):
+        for module, taken in imports_at_the_top(ast.parse(path.read_text())):
+            full = f"{module}.{taken}".strip(".")
+            imported = full if full in modules else module
+            if imported in modules and row(imported) > row(name):
+                wrong.append(f"{name} imports {imported}")
     assert not wrong

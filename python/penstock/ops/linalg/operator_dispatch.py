@@ -1,4 +1,4 @@
-"""What functions of matrices do where an argument is a linear operator; api/dispatch.py says which do what."""
+"""What functions of matrices do where an argument is a linear operator; framework/dispatch.py says which do what."""
 from penstock.ops import linalg_ops
 from penstock.ops.linalg.base import LinearOperator
 

@@ -1,6 +1,6 @@
 """Python's operators on ragged tensors."""
-from penstock.api import dispatch
 from penstock.framework import defaults, gen
+from penstock.framework import dispatch
 from penstock.framework.mode import mode
 from penstock.ops import math_ops
 

@@ -8,7 +8,6 @@ from penstock.eager import context
 from penstock.framework import errors
 from penstock.lib.io import file_io
 from penstock.saved_models import constants
-from penstock.saved_models import utils_impl
 from penstock.training import checkpoint_management
 from penstock.training.tracking import base
 from penstock.training.tracking import checkpoint_options
@@ -155,6 +154,7 @@ class Checkpoint(util.Checkpoint):
             save_path = compat.path_to_str(save_path)
             if any(file_io.file_exists(os.path.join(save_path, name)) for name in (
                     constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)):
+                from penstock.saved_models import utils_impl
                 save_path = utils_impl.get_variables_path(save_path)
         try:
             status = self.read(save_path, options)

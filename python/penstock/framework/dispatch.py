@@ -1,4 +1,5 @@
-"""Which public functions take ragged tensors or linear operators too, and what does their work then.
+"""Which public functions take ragged tensors, linear operators or values of a program's own types too, and what does
+their work then.
 
 The function itself is tried first; only where it refuses its arguments is it looked whether one of them is of these.
 """
@@ -14,21 +15,34 @@ _BY_ELEMENT = {
             is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
             decode_base64 encode_base64 decode_compressed unicode_transcode string_strip string_to_hash_bucket_fast
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
-            invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid""",
-        "ops.math_ops": "abs conj imag log_sigmoid real round saturate_cast cast angle angle_v2",
+            invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid bessel_j0 bessel_j1 bessel_k0 bessel_k0e
+            bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
+            spence""",
+        "ops.math_ops": """abs conj imag log_sigmoid real round saturate_cast cast angle angle_v2 reciprocal_no_nan
+            to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64""",
+        "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv",
+        "ops.image_color": """adjust_brightness adjust_gamma convert_image_dtype random_brightness
+            stateless_random_brightness""",
+        "ops.nn_impl": "gelu swish",
         "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
         "ops.clip_ops": "clip_by_value",
-        "ops.nn_ops": "dropout dropout_v2 leaky_relu",
+        "ops.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2",
         "ops.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
-            regex_full_match regex_replace substr substr_v2 string_length string_length_v2""",
+            regex_full_match regex_replace substr substr_v2 substr_deprecated string_length string_length_v2""",
     },
     "list": {"ops.math_ops": "add_n", "framework.gen": "string_join", "ops.string_ops": "string_join"},
     "binary": {
         "framework.gen": """add atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
             floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
-            left_shift right_shift""",
+            left_shift right_shift floor_div xdivy xlog1py xlogy zeta""",
         "ops.math_ops": """subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
-            complex""",
+            complex multiply_no_nan scalar_mul""",
+        "ops.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
+    },
+    "assert": {
+        "ops.check_ops": """assert_equal assert_equal_v2 assert_greater assert_greater_v2 assert_greater_equal
+            assert_greater_equal_v2 assert_less assert_less_v2 assert_less_equal assert_less_equal_v2 assert_near
+            assert_near_v2 assert_none_equal assert_none_equal_v2""",
     },
 }
 # Where a function is defined -> its name -> module and name of the function for ragged tensors.
@@ -80,13 +94,18 @@ def _targets():
 _TARGETS = _targets()
 
 
+by_type = None  # what looks among the functions that a program registered for its types (framework/type_dispatch.py)
+
+
 def handle(target, function, args, /, **kwargs):
-    """What `function`, which refused these arguments, gives for ragged tensors or linear operators; NotImplemented if
-    there are none among them, or no row for `target` ("module:name")."""
-    result = NotImplemented
-    if target in _TARGETS and _RAGGED in sys.modules:
+    """What `function`, which refused these arguments, gives for values that are no tensors; NotImplemented if there are
+    none among them, or nothing that takes them for `target` ("module:name")."""
+    kind, result = _TARGETS.get(target), NotImplemented
+    if by_type is not None:
+        result = by_type(kind, function, args, kwargs)
+    if result is NotImplemented and kind is not None and _RAGGED in sys.modules:
         from penstock.ops.ragged import ragged_dispatch
-        result = ragged_dispatch.call(_TARGETS[target], function, args, kwargs)
+        result = ragged_dispatch.call(kind, function, args, kwargs)
     if result is NotImplemented and target in _METHODS and _OPERATORS in sys.modules:
         from penstock.ops.linalg import operator_dispatch
         result = operator_dispatch.call(_METHODS[target], args, kwargs)
@@ -98,10 +117,24 @@ def dispatched(target, function):
     from ops' definitions call `handle` themselves."""
     if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
         return function
+    return looking(target, function)
+
+
+def looks(function):
+    """Whether a function calls `handle` itself."""
+    return function.__module__ == "penstock.framework.gen"
+
+
+def looking(target, function):
+    """A function that takes other values too."""
     import inspect  # not when the package is imported: that would take twice as long
 
     @functools.wraps(function)
     def call(*args, **kwargs):
+        if by_type is not None:
+            result = by_type(_TARGETS.get(target), function, args, kwargs)
+            if result is not NotImplemented:
+                return result
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):

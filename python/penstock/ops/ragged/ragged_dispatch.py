@@ -1,4 +1,5 @@
 """What public functions do where one of their arguments is ragged; framework/dispatch.py says which do what."""
+import functools
 import importlib
 import inspect
 
@@ -11,7 +12,8 @@ def call(kind, function, args, kwargs):
     """The function's result for ragged arguments; NotImplemented if there is none among them.
 
     kind: "unary", "list", "binary" for functions of each element of the first argument, of those of a list, of the
-    first two, stretched to a common shape; or "module.name" of a function that takes the same arguments.
+    first two, stretched to a common shape ("assert": of functions that only compare them); or "module.name" of a
+    function that takes the same arguments.
     """
     values = [*args, *kwargs.values()]
     if not any(is_ragged(v) or isinstance(v, (list, tuple)) and any(map(is_ragged, v)) for v in values):
@@ -59,4 +61,16 @@ def _binary(function, args, kwargs):
         return ragged_functional_ops.stretched(lambda a, b: function(a, b, *args, **kwargs), x, y)
 
 
-_KINDS = {"unary": _unary, "list": _list, "binary": _binary}
+def _assert(function, args, kwargs):
+    checks = []
+
+    def compared(a, b, *args, **kwargs):
+        checks.append(function(a, b, *args, **kwargs))
+        return a
+
+    if _binary(functools.wraps(function)(compared), args, kwargs) is NotImplemented:
+        return NotImplemented
+    return checks[0]
+
+
+_KINDS = {"unary": _unary, "list": _list, "binary": _binary, "assert": _assert}

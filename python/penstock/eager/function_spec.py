@@ -265,6 +265,7 @@ def encode(value, ranks_only=False, aliases=None):
         shape = value._shape_tuple
         key = "T", value.dtype._base, None if shape is None else len(shape) if ranks_only else tuple(shape)
         return key if value.name is None else (*key, value.name)
+    kind = getattr(kind, "_plain_kind", kind)  # lists and dicts of a module are as others
     if isinstance(value, (list, tuple)):
         return (kind, *[encode(v, ranks_only, aliases) for v in value])
     if isinstance(value, dict):

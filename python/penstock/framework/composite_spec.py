@@ -132,6 +132,8 @@ def _composite_spec(value):
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.shape, value.dtype)
     if isinstance(value, SparseTensorValue):
+        if not isinstance(value.values, np.ndarray):
+            return _composite_spec(SparseTensor.from_value(value))
         return SparseTensorSpec([int(d) for d in value.dense_shape], np.asarray(value.values).dtype)
     inner = value.values.shape[1:]
     rows = value.dense_shape[:1] if isinstance(value.dense_shape, np.ndarray) else value.shape[:1]

@@ -1,6 +1,9 @@
 """Elements that are no plain tensors: sparse values made in functions, TensorArrays."""
 import gc
 
+import numpy as np
+import pytest
+
 import penstock.v1 as tf
 from penstock.eager import context
 
@@ -68,3 +71,44 @@ def test_samples_that_are_drawn_anew():
             [0, 1, 10, 11, 2, 12, 13, 14]]
         assert [int(x) for x in drawn.repeat(3)] == [10, 11, 12, 13, 0, 14, 10, 1, 0, 10, 1, 2, 11, 3, 4, 12, 10, 0, 11,
                                                      1, 2, 12, 3, 4]
+
+
+def test_reduce_takes_a_sparse_value_of_symbolic_parts():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        def element(i):
+            return {"total": tf.cast(i, tf.int64),
+                    "last": tf.SparseTensorValue(np.array([[0, 0]]), tf.cast(i, tf.int64) * np.array([1]), np.array([1, 1]))}
+
+        def step(state, value):
+            return {"total": state["total"] + value["total"], "last": value["last"]}
+
+        found = sess.run(Dataset.range(1, 4).map(element).reduce(element(0), step))
+        assert found["total"] == 6 and found["last"].values.tolist() == [3]
+
+
+def test_a_state_of_another_number_of_parts_is_refused_when_it_is_computed():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        for state, step in ((0, lambda *_: ()), ((np.int64(0), np.int64(0)), lambda state, _: state[0])):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(Dataset.range(5).reduce(state, step))
+
+
+@pytest.mark.parametrize("name, result", [("map", None), ("map", (1, None)), ("flat_map", None), ("filter", None)])
+def test_version_one_has_no_element_none(name, result):
+    with pytest.raises(TypeError, match=rf"Unsupported return value from function passed to Dataset.{name}\(\): .*None"):
+        getattr(Dataset.range(5), name)(lambda x: result)
+
+
+def test_version_one_merges_no_two_values_of_an_option():
+    def options(**values):
+        made = tf.data.Options()
+        for name, value in values.items():
+            owner = made.experimental_threading if name.startswith("private") else made.experimental_optimization
+            setattr(owner, name, value)
+        return made
+
+    dataset = Dataset.range(1).with_options(options(autotune=True))
+    merged = dataset.with_options(options(private_threadpool_size=2)).options()
+    assert merged.experimental_optimization.autotune and merged.experimental_threading.private_threadpool_size == 2
+    with pytest.raises(ValueError, match=r"Cannot merge incompatible values \(True and False\) of option: autotune"):
+        dataset.with_options(options(autotune=False))

@@ -758,3 +758,16 @@ def test_layers_of_version_one_share_variables_within_a_function():
     assert f(tf.ones([2, 3])).numpy().tolist() == [[0.0], [0.0]]
     assert made[0].kernel is made[1].kernel and made[0].bias is made[1].bias
     assert len(made[0].trainable_weights) == 2
+
+
+def test_lists_and_dicts_of_a_module_are_traced_like_others():
+    module = tf.Module()
+    module.l, module.d = [tf.constant(1.0)], {"x": tf.constant(2.0)}
+
+    @tf.function
+    def first(values):
+        return next(iter(values.values() if isinstance(values, dict) else values)) + 1
+
+    assert first.get_concrete_function([tf.constant(3.0)]) is first.get_concrete_function(module.l)
+    assert first.get_concrete_function({"x": tf.constant(3.0)}) is first.get_concrete_function(module.d)
+    assert (float(first(module.l)), float(first(module.d))) == (2, 3)

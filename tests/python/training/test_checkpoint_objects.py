@@ -1,4 +1,5 @@
 """tf.train.Checkpoint: what is saved along attributes is restored, also into objects that are made later."""
+import copy
 import gc
 import os
 
@@ -156,3 +157,25 @@ def test_manager_keeps_the_newest(tmp_path):
         assert [os.path.basename(p) for p in manager.checkpoints] == ["ckpt-3", "ckpt-4"]
         assert tf.train.latest_checkpoint(str(tmp_path)) == manager.latest_checkpoint
     assert sorted({name.partition(".")[0] for name in os.listdir(tmp_path)}) == ["checkpoint", "ckpt-3", "ckpt-4"]
+
+
+def test_the_dict_of_an_attribute_is_the_one_that_was_assigned(tmp_path):
+    root, shared = tf.Module(), {"a": 1, "b": [1, 2]}
+    root.d = shared
+    shared["c"], root.d["e"] = 3, 4
+    assert root.d == shared == {"a": 1, "b": [1, 2], "c": 3, "e": 4} == {**root.d} and str(root.d) == str(shared)
+    assert root.d.pop("a") == 1 and root.d.get("a") is None and "a" not in shared and len(root.d) == 3
+    root.d.clear()
+    assert not shared and not root.d
+
+
+def test_a_dict_changed_by_others_cannot_be_saved():
+    root, shared = tf.Module(), {"a": [1.0]}
+    root.d = shared
+    util.list_objects(root.d)
+    copied = copy.copy(root.d)
+    shared["b"] = []
+    for dirty in (root.d, copy.copy(root.d), copy.deepcopy(root.d)):
+        with pytest.raises(ValueError, match="modified outside the wrapper"):
+            util.list_objects(dirty)
+    assert util.list_objects(copied) and "b" not in copied

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.eager import context
 
 EXPERIMENTAL = tf.train.experimental
 
@@ -55,3 +56,23 @@ def test_wrong_scales():
             EXPERIMENTAL.enable_mixed_precision_graph_rewrite(1)
         with pytest.raises(ValueError, match="identifier"):
             EXPERIMENTAL.MixedPrecisionLossScaleOptimizer(tf.train.GradientDescentOptimizer(1.0), "much")
+
+
+def test_the_update_of_a_graph_is_a_tensor():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        scale = EXPERIMENTAL.DynamicLossScale(1, increment_period=1)
+        grad = tf.placeholder(tf.float32, [])
+        done = tf.identity(scale.update([grad])[0])
+        sess.run(tf.global_variables_initializer())
+        assert [sess.run(done, {grad: x}) for x in (1.0, np.nan)] == [True, False]
+
+
+def test_scales_are_shown():
+    with tf.Graph().as_default():
+        assert repr(EXPERIMENTAL.FixedLossScale(123)) == "FixedLossScale(123.0)"
+        made = EXPERIMENTAL.DynamicLossScale(1, 2, 3)
+        assert repr(made) == "DynamicLossScale(initial_loss_scale=1.0, increment_period=2, multiplier=3.0)"
+    with context.eager_mode():
+        assert repr(EXPERIMENTAL.DynamicLossScale(1, 2, 3)) == (
+            "DynamicLossScale(current_loss_scale=1.0, num_good_steps=0, initial_loss_scale=1.0, increment_period=2, "
+            "multiplier=3.0)")

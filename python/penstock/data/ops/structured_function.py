@@ -7,7 +7,7 @@ from penstock.data.ops import debug_mode
 from penstock.data.util import nest, structure
 from penstock.eager import function as eager_function
 from penstock.framework import function as function_lib
-from penstock.framework import dtypes, ops, sparse_tensor
+from penstock.framework import dtypes, ops, sparse_tensor, tf2
 from penstock.ops import script_ops
 from penstock.training.tracking import tracking
 from penstock.util import function_utils
@@ -72,6 +72,8 @@ class StructuredFunctionWrapper:
             result = tuple(result)
         result = nest.map_structure(_without_symbolic_values, result)
         try:
+            if not tf2.enabled() and any(part is None for part in nest.flatten(result)):
+                raise TypeError("version 1 has no element None")
             self._output_structure = structure.type_spec_from_value(result)
         except (TypeError, ValueError):
             raise TypeError(f"Unsupported return value from function passed to {self._transformation_name}: "
@@ -143,8 +145,7 @@ def wrap_until_stable(func, transformation_name, state_structure, element_struct
         new = new_state_of(wrapped.output_structure)
         for what, of in (("classes", structure.legacy_classes), ("types", structure.legacy_types)):
             have, got = of(state_structure), of(new)
-            if len(nest.flatten(have)) != len(nest.flatten(got)) or any(
-                    not (issubclass(b, a) if isinstance(a, type) and isinstance(b, type) else a == b)
+            if any(not (issubclass(b, a) if isinstance(a, type) and isinstance(b, type) else a == b)
                     for a, b in zip(nest.flatten(have), nest.flatten(got))):
                 raise TypeError(f"The element {what} for the new state must match the initial state. Expected {have}; "
                                 f"got {got}.")

@@ -1,4 +1,5 @@
 """Objects that hold options: each has a type and a default, and two of them can be merged."""
+from penstock.framework import tf2
 
 
 class OptionsBase:
@@ -51,7 +52,8 @@ def create_option(name, ty, docstring, default_factory=lambda: None):
 
 
 def merge_options(*options_list):
-    """All options in one; what the later say counts. TypeError unless all are of one class. ValueError for none."""
+    """All options in one; in version 2 what the later say counts. TypeError unless all are of one class. ValueError for
+    none, and in version 1 for two values of one option."""
     if not options_list:
         raise ValueError("At least one options should be provided")
     kind = type(options_list[0])
@@ -68,5 +70,7 @@ def merge_options(*options_list):
                 continue
             if isinstance(this, OptionsBase) and this != default:
                 that = merge_options(this, that)
+            elif this != default and this != that and not tf2.enabled():
+                raise ValueError(f"Cannot merge incompatible values ({this!r} and {that!r}) of option: {name}")
             setattr(result, name, that)
     return result

@@ -2,6 +2,7 @@
 import abc
 
 from penstock.framework import ops
+from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import variable_scope
@@ -21,8 +22,8 @@ class LossScale(trackable.Trackable, abc.ABC):
 
     @abc.abstractmethod
     def update(self, grads):
-        """Changes the scale by what the gradients are. Returns (operation that does it, whether the gradients are to be
-        applied)."""
+        """Changes the scale by what the gradients are. Returns (what does it when it is run, whether the gradients are to
+        be applied)."""
 
     @abc.abstractmethod
     def get_config(self):
@@ -68,6 +69,9 @@ class FixedLossScale(LossScale):
         """The arguments that make the same scale."""
         return {"loss_scale_value": self._loss_scale_value}
 
+    def __repr__(self):
+        return f"FixedLossScale({self._loss_scale_value})"
+
 
 class DynamicLossScale(LossScale):
     """A scale that grows by `multiplier` after `increment_period` steps with finite gradients on end, and shrinks by it
@@ -89,7 +93,8 @@ class DynamicLossScale(LossScale):
         return ops.convert_to_tensor(self._current_loss_scale)
 
     def update(self, grads):
-        """Grows or shrinks the scale; whether all gradients are finite."""
+        """Grows or shrinks the scale; whether all gradients are finite. In graphs the first is a tensor, the same truth
+        value once the scale has changed."""
         values = [g.values if isinstance(g, ops.IndexedSlices) else g for g in nest.flatten(grads) if g is not None]
         finite = math_ops.reduce_all([math_ops.reduce_all(math_ops.is_finite(g)) for g in values] or [True])
         scale, good = self._current_loss_scale.read_value(), self._num_good_steps.read_value()
@@ -100,6 +105,9 @@ class DynamicLossScale(LossScale):
         with ops.control_dependencies([new_good]):
             update = control_flow_ops.group(self._current_loss_scale.assign(_if(finite, grown, shrunk)),
                                             self._num_good_steps.assign(new_good))
+        if update is not None:
+            with ops.control_dependencies([update]):
+                update = array_ops.identity(finite)
         return update, finite
 
     def get_config(self):
@@ -107,9 +115,15 @@ class DynamicLossScale(LossScale):
         return {"initial_loss_scale": self._initial_loss_scale, "increment_period": self._increment_period,
                 "multiplier": self._multiplier}
 
+    def __repr__(self):
+        state = {}
+        if ops.executing_eagerly():
+            state = {"current_loss_scale": self._current_loss_scale.numpy(), "num_good_steps": self._num_good_steps.numpy()}
+        shown = ", ".join(f"{name}={value}" for name, value in {**state, **self.get_config()}.items())
+        return f"DynamicLossScale({shown})"
+
 
 def _if(condition, yes, no):
-    from penstock.ops import array_ops
     return array_ops.where(condition, yes, no)
 
 

@@ -24,7 +24,7 @@ def wrap_or_unwrap(value):
         return value.value
     if isinstance(value, base.Trackable):
         return value
-    if isinstance(value, collections.OrderedDict):
+    if type(value) is collections.OrderedDict:
         return _OrderedDictWrapper(value)
     if type(value) is dict:
         return _DictWrapper(value)
@@ -221,6 +221,8 @@ class List(TrackableDataStructure, collections.abc.Sequence):
 
 class ListWrapper(TrackableDataStructure, list):
     """A list that was assigned to an attribute. It can be saved unless it was changed other than by appending."""
+
+    _plain_kind = list
 
     def __init__(self, wrapped_list):
         list.__init__(self, wrapped_list)
@@ -436,38 +438,51 @@ class Mapping(TrackableDataStructure, collections.abc.Mapping):
 
 
 class _DictBase(TrackableDataStructure):
-    """A dictionary that was assigned to an attribute; values under string keys are parts."""
+    """A dictionary that was assigned to an attribute; values under string keys are parts. It is the dictionary itself
+    that is read and written, which whoever else has it may change too; it cannot be saved then."""
 
-    _kind = dict
+    _plain_kind = dict
 
-    def __init__(self, *args, **kwargs):
-        self._kind.__init__(self)
+    def __init__(self, wrapped_dict=()):
+        self._plain_kind.__init__(self)
         TrackableDataStructure.__init__(self)
-        self._non_string_key = False
-        self._replaced = False
-        self.update(*args, **kwargs)
+        self._storage = wrapped_dict if type(wrapped_dict) is self._plain_kind else self._plain_kind(wrapped_dict)
+        self._snapshot = self._plain_kind(self._storage)
+        self._non_string_key = self._replaced = self._external_modification = False
+        self.update(list(self._storage.items()))
 
     @property
     def _values(self):
         return [value for key, value in sorted(((k, v) for k, v in self.items() if isinstance(k, str)),
                                                key=lambda item: item[0])]
 
+    def _check_external_modification(self):
+        if self._storage.keys() != self._snapshot.keys() or any(
+                value is not self._snapshot[key] for key, value in self._storage.items()):
+            self._external_modification = True
+
     @property
     def _checkpoint_dependencies(self):
-        if self._non_string_key or self._replaced:
-            raise ValueError("Unable to save the object %s (a dictionary wrapper constructed automatically on "
-                             "attribute assignment). The wrapped dictionary was modified in a way that the checkpoint "
-                             "cannot hold: a trackable value stands under a key that is no string, or was replaced or "
-                             "deleted.\n\nIf you don't need this dictionary checkpointed, wrap it in a "
+        self._check_external_modification()
+        if self._non_string_key or self._replaced or self._external_modification:
+            raise ValueError(f"Unable to save the object {self} (a dictionary wrapper constructed automatically on "
+                             "attribute assignment). The wrapped dictionary was modified " +
+                             (f"outside the wrapper (its final value was {self}, its value when a checkpoint dependency "
+                              f"was added was {self._snapshot}), which breaks restoration on object creation."
+                              if self._external_modification else
+                              "in a way that the checkpoint cannot hold: a trackable value stands under a key that is "
+                              "no string, or was replaced or deleted.") +
+                             "\n\nIf you don't need this dictionary checkpointed, wrap it in a "
                              "tf.contrib.checkpoint.NoDependency object; it will be automatically un-wrapped and "
-                             "subsequently ignored." % (self,))
+                             "subsequently ignored.")
         return super()._checkpoint_dependencies
 
     def __setitem__(self, key, value):
+        self._check_external_modification()
         self._maybe_initialize_trackable()
         no_dependency = isinstance(value, NoDependency)
         value = wrap_or_unwrap(value)
-        old = self.get(key) if key in self else None
+        old = self._storage.get(key)
         value, part = (value, None) if no_dependency else _value_and_part(value)
         tracked = self._lookup_dependency(key) if isinstance(old, (base.Trackable, tuple)) else None
         if old is not value and tracked is not None and (tracked is old or getattr(tracked, "value", None) is old):
@@ -477,20 +492,33 @@ class _DictBase(TrackableDataStructure):
                 self._track_trackable(part, name=key, overwrite=True)
             else:
                 self._non_string_key = True
-        self._kind.__setitem__(self, key, value)
+        self._storage[key] = self._snapshot[key] = value
+        self._plain_kind.__setitem__(self, key, value)  # for C code, which looks there
 
     def __delitem__(self, key):
+        self._check_external_modification()
         self._maybe_initialize_trackable()
         if isinstance(self[key], base.Trackable):
             self._replaced = True
-        self._kind.__delitem__(self, key)
+        del self._storage[key]
+        self._snapshot.pop(key, None)
+        if self._plain_kind.__contains__(self, key):
+            self._plain_kind.__delitem__(self, key)
 
     def pop(self, key, *default):
         if key in self:
             value = self[key]
             del self[key]
             return value
-        return self._kind.pop(self, key, *default)
+        return self._storage.pop(key, *default)
+
+    def popitem(self, last=True):
+        key = next(reversed(self) if last else iter(self), None)
+        return (key, self.pop(key)) if self else self._storage.popitem()
+
+    def clear(self):
+        for key in list(self):
+            del self[key]
 
     def setdefault(self, key, default=None):
         if key not in self:
@@ -498,23 +526,41 @@ class _DictBase(TrackableDataStructure):
         return self[key]
 
     def update(self, *args, **kwargs):
-        for key, value in self._kind(*args, **kwargs).items():
+        for key, value in self._plain_kind(*args, **kwargs).items():
             self[key] = value
 
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def _with_flags_of(self, other):
+        other._check_external_modification()
+        for flag in ("_non_string_key", "_replaced", "_external_modification"):
+            setattr(self, flag, getattr(other, flag))
+        return self
+
     def __copy__(self):
-        return type(self)(self._kind(self))
+        return type(self)(copy.copy(self._storage))._with_flags_of(self)
 
     def copy(self):
         return copy.copy(self)
 
     def __deepcopy__(self, memo):
-        return type(self)(self._kind((key, copy.deepcopy(value, memo)) for key, value in self.items()))
+        return type(self)(copy.deepcopy(self._storage, memo))._with_flags_of(self)
 
     def __reduce_ex__(self, protocol):
-        return type(self), (self._kind(self),)
+        return type(self), (self._plain_kind(self),)
 
     def __repr__(self):
-        return "DictWrapper(%s)" % (dict(self),)
+        return f"DictWrapper({self})"
+
+    def __str__(self):
+        return str(dict(self))
+
+
+for _name in ("__contains__", "__eq__", "__getitem__", "__iter__", "__len__", "__ne__", "__or__", "__reversed__",
+              "__ror__", "get", "items", "keys", "values"):
+    setattr(_DictBase, _name, _reading(_name))
 
 
 class _DictWrapper(_DictBase, dict):
@@ -526,7 +572,8 @@ class _DictWrapper(_DictBase, dict):
 class _OrderedDictWrapper(_DictBase, collections.OrderedDict):
     """collections.OrderedDict"""
 
-    _kind = collections.OrderedDict
+    _plain_kind = collections.OrderedDict
+    move_to_end = _reading("move_to_end")
     __hash__ = TrackableDataStructure.__hash__
 
 

@@ -11,6 +11,7 @@ import penstock.v1 as tf
 from penstock.eager import context
 
 Dataset = tf.data.Dataset
+HANGS = 100  # seconds after which something that is waited for will never come
 
 
 def test_maps_of_version_one_keep_the_number_of_elements():
@@ -192,7 +193,7 @@ def test_calls_may_wait_for_each_other(deterministic):
     order = list(range(30)) + [31, 30, 33, 32, 35, 34, 37, 36, 39, 38]
 
     def call(i):
-        assert events[i].wait(20)
+        assert events[i].wait(HANGS)
         return i
 
     options = tf.data.Options()
@@ -215,7 +216,7 @@ def test_a_thread_waits_while_others_run():
 
     def generator():
         yield 0
-        gate.wait(30)
+        gate.wait(HANGS)
         yield 1
     with tf.Graph().as_default():
         next_element = tf.data.make_one_shot_iterator(Dataset.from_generator(generator, tf.int32, [])).get_next()
@@ -226,12 +227,15 @@ def test_a_thread_waits_while_others_run():
             waiting.start()
             assert session.run(tf.constant(3) + 4) == 7
             gate.set()
-            waiting.join(30)
+            waiting.join(HANGS)
             assert got == [1]
 
 
 def test_closing_a_session_ends_a_wait():
+    asked = threading.Event()
+
     def generator():
+        asked.set()
         yield 0
         time.sleep(0.5)
         yield 1
@@ -248,9 +252,9 @@ def test_closing_a_session_ends_a_wait():
                 errors.append(type(e).__name__)
         waiting = threading.Thread(target=wait)
         waiting.start()
-        time.sleep(0.2)
+        assert asked.wait(HANGS)
         session.close()
-        waiting.join(30)
+        waiting.join(HANGS)
         assert errors == ["CancelledError"]
 
 

@@ -22,8 +22,8 @@ class LossScale(trackable.Trackable, abc.ABC):
 
     @abc.abstractmethod
     def update(self, grads):
-        """Changes the scale by what the gradients are. Returns (what does it when it is run, whether the gradients are to
-        be applied)."""
+        """Changes the scale by what the gradients are. Returns (what does it when it is run, whether the gradients are
+        to be applied)."""
 
     @abc.abstractmethod
     def get_config(self):
@@ -118,7 +118,8 @@ class DynamicLossScale(LossScale):
     def __repr__(self):
         state = {}
         if ops.executing_eagerly():
-            state = {"current_loss_scale": self._current_loss_scale.numpy(), "num_good_steps": self._num_good_steps.numpy()}
+            state = {"current_loss_scale": self._current_loss_scale.numpy(),
+                     "num_good_steps": self._num_good_steps.numpy()}
         shown = ", ".join(f"{name}={value}" for name, value in {**state, **self.get_config()}.items())
         return f"DynamicLossScale({shown})"
 

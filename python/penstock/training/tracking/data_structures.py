@@ -467,8 +467,9 @@ class _DictBase(TrackableDataStructure):
         if self._non_string_key or self._replaced or self._external_modification:
             raise ValueError(f"Unable to save the object {self} (a dictionary wrapper constructed automatically on "
                              "attribute assignment). The wrapped dictionary was modified " +
-                             (f"outside the wrapper (its final value was {self}, its value when a checkpoint dependency "
-                              f"was added was {self._snapshot}), which breaks restoration on object creation."
+                             (f"outside the wrapper (its final value was {self}, its value when a checkpoint "
+                              f"dependency was added was {self._snapshot}), which breaks restoration on object "
+                              "creation."
                               if self._external_modification else
                               "in a way that the checkpoint cannot hold: a trackable value stands under a key that is "
                               "no string, or was replaced or deleted.") +

@@ -19,7 +19,7 @@ def _described(dataset, path, shard_func):
     gfile.makedirs(path)
     with gfile.GFile(os.path.join(path, SPEC_FILE), "wb") as f:
         f.write(nested_structure_coder.encode_structure(dataset.element_spec).SerializeToString())
-    wrapped = StructuredFunctionWrapper(shard_func or (lambda *x: None), "save()",
+    wrapped = StructuredFunctionWrapper(shard_func or (lambda *x: 0), "save()",
                                         input_structure=dataset.element_spec)
     return wrapped, shard_func is not None
 

@@ -75,6 +75,9 @@ class _DefaultGraphStack(_DefaultStack):
             self._eager_graph = EagerGraph()
         return self._eager_graph
 
+    def is_cleared(self):
+        return all(graph._eager for graph in self.stack)  # `eager_mode` is a mode, not a graph within another
+
     def reset(self):
         del self.stack[:-1]  # the list stays: the runtime looks at it
         if self.stack and not self.stack[0]._eager:  # graphs are forgotten, the mode of `eager_mode` is not

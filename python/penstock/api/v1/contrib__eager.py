@@ -12,6 +12,9 @@ FROM = {
     "eager.def_function": "function",
     "eager.function": "defun",
     "framework.tensor_spec": "TensorSpec",
+    "framework.test_modes": """
+        run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
+        run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes""",
     "ops.template": "make_template",
     "ops.custom_gradient": "custom_gradient",
     "ops.script_ops": "py_func=py_function",

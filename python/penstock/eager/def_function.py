@@ -278,10 +278,6 @@ class Function:
         return ("\n\n" if verbose else "\n").join(c.pretty_printed_signature(verbose)
                            for c in self._list_all_concrete_functions_for_serialization())
 
-    def function_traces(self):
-        """All traces."""
-        return self._list_all_concrete_functions_for_serialization()
-
     # Copies
 
     def _decorate(self, decorator):

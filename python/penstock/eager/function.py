@@ -566,7 +566,6 @@ def class_method_to_instance_method(original, instance, strong=False):
         return api.call_as_asked(python_function, (target, *args), kwargs)
 
     functools.update_wrapper(call, python_function)
-    call.__penstock_bound__ = held
     bound = types.MethodType(call, _Weak(held, python_function))
     return original._bound_copy(call, bound) if hasattr(original, "_bound_copy") else _bound_function(original, call)
 

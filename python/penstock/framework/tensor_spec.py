@@ -35,16 +35,6 @@ class TensorSpec(BatchableTypeSpec):
     dtype = property(lambda self: self._dtype, doc="The type.")
     name = property(lambda self: self._name, doc="The name, or None.")
 
-    @property
-    def is_discrete(self):
-        """Whether values are integers."""
-        return self.dtype.is_integer
-
-    @property
-    def is_continuous(self):
-        """Whether values are floating-point numbers."""
-        return self.dtype.is_floating
-
     def is_compatible_with(self, spec_or_tensor):
         """Whether a tensor may have this spec."""
         return self._dtype.is_compatible_with(spec_or_tensor.dtype) and \

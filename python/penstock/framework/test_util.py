@@ -1,7 +1,6 @@
 """TestCase: unittest's with sessions and comparisons of arrays."""
 import collections.abc
 import contextlib
-import os
 import random
 import re
 import shutil
@@ -427,8 +426,3 @@ def _as_bytes(array):
     result = np.empty(len(flat), object)
     result[:] = flat
     return result.reshape(array.shape)
-
-
-def create_local_temp_dir():
-    """A folder for files of tests."""
-    return os.environ.get("TEST_TMPDIR") or tempfile.gettempdir()

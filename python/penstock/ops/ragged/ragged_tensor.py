@@ -565,12 +565,6 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def _components(self):
         return [self.flat_values] + list(self.nested_row_splits)
 
-    def _with_components(self, components):
-        result = components[0]
-        for splits in reversed(list(components[1:])):
-            result = RaggedTensor(result, splits, internal=True)
-        return result
-
 
 ragged_operators.overload(RaggedTensor)
 

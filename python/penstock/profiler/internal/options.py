@@ -61,10 +61,6 @@ class Options:
         if values["dump_to_file"]:
             self.output, self.outfile = "file", values["dump_to_file"]
 
-    def at_step(self, step):
-        """The same options for another step."""
-        return Options({**self.given, "step": step})
-
     def selected_columns(self, order):
         """The chosen ones of `order`; "micros" stands for all three times."""
         chosen = self.select | set(TIMES) if "micros" in self.select else self.select

@@ -77,8 +77,3 @@ class MultiDeviceSaver:
                 tensors = [array_ops.identity(t) for t in tensors]
             restored[saveable.name] = saveable.restore(tensors, None)
         return restored
-
-
-def restore_from_saveable_objects(file_prefix, saveable_objects):
-    """What MultiDeviceSaver(saveable_objects).restore(file_prefix) gives."""
-    return MultiDeviceSaver(saveable_objects).restore(file_prefix)

@@ -415,8 +415,8 @@ class Graph(ScopesMixin):
             self._op_def_messages[op_type] = found
         return found
 
-    def as_graph_def(self, from_version=None, add_shapes=False):
-        """The GraphDef of the whole graph."""
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+        """The GraphDef of the whole graph; the last argument changes nothing."""
         return self._as_graph_def(from_version, add_shapes)[0]
 
     def _as_graph_def(self, from_version=None, add_shapes=False):

@@ -47,6 +47,8 @@ class _Raw(io.RawIOBase):
 class GFile:
     """A file, opened when it is first read or written. Modes as in open; text (UTF-8) unless "b" is in it."""
 
+    _encoding = "utf-8"
+
     def __init__(self, name, mode="r"):
         self._name = name
         self._mode = mode
@@ -79,7 +81,7 @@ class GFile:
         return self._reader
 
     def _value(self, content):
-        return content if self._binary else compat.as_str_any(content)
+        return content if self._binary else compat.as_str_any(content, self._encoding)
 
     def size(self):
         """Bytes in the file."""
@@ -103,7 +105,7 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._writer is None:
             self._writer = _core.OutputFile(_path(self._name), self._write_mode)
-        self._writer.append(compat.as_bytes(file_content))
+        self._writer.append(compat.as_bytes(file_content, self._encoding))
 
     def seek(self, offset=None, whence=0, position=None):
         """Moves to a place; `position` is an older name of `offset`."""

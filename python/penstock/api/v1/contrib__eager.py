@@ -15,7 +15,7 @@ FROM = {
     "framework.test_modes": """
         run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
         run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes""",
-    "ops.template": "make_template",
+    "ops.template": "make_template=make_template_internal",
     "ops.custom_gradient": "custom_gradient",
     "ops.script_ops": "py_func=py_function",
     "ops.resource_variable_ops": "Variable=ResourceVariable",

@@ -172,7 +172,7 @@ def call_with_unspecified_conversion_status(func):
     return autograph_artifact(wrapper)
 
 
-def to_graph(entity, recursive=True, experimental_optional_features=None, **unused):
+def to_graph(entity, recursive=True, experimental_optional_features=None):
     """The converted twin of a function. ConversionError if there is none."""
     if isinstance(entity, type):
         raise NotImplementedError("classes are not converted")
@@ -190,7 +190,18 @@ def to_graph(entity, recursive=True, experimental_optional_features=None, **unus
     return types.MethodType(made, entity.__self__) if method else made
 
 
-def to_code(entity, recursive=True, experimental_optional_features=None, **unused):
+def to_graph_v1(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
+    """to_graph; values and types of arguments change nothing."""
+    return to_graph(entity, recursive, experimental_optional_features)
+
+
+def to_code_v1(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ",
+               experimental_optional_features=None):
+    """to_code; values and types of arguments, and the indentation, change nothing."""
+    return to_code(entity, recursive, experimental_optional_features)
+
+
+def to_code(entity, recursive=True, experimental_optional_features=None):
     """The converted twin as text."""
     import ast
     if hasattr(entity, "python_function"):

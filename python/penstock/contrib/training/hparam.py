@@ -132,7 +132,8 @@ class HParams(object):
             self.set_hparam(name, value)
         return self
 
-    set_from_map = override_from_dict
+    def set_from_map(self, values_map):
+        return self.override_from_dict(values_map)
 
     def set_model_structure(self, model_structure):
         self._model_structure = model_structure

@@ -15,10 +15,11 @@ _BLOCK_SIZE = 16 * 1024 * 1024
 
 
 class FileIO(gfile.GFile):
-    """A file, opened when it is first read or written."""
+    """A file, opened when it is first read or written; its text is in an encoding."""
 
-    def __init__(self, name, mode):
+    def __init__(self, name, mode, encoding="utf-8"):
         super().__init__(name, mode)
+        self._encoding = encoding
 
 
 def read_file_to_string(filename, binary_mode=False):

@@ -402,6 +402,10 @@ class LinearOperator:
             self._check_type(x)
             return self._add_to_tensor(x)
 
+    def _add_to_matrix(self, mat, name="add_to_tensor"):
+        """A + mat."""
+        return LinearOperator.add_to_tensor(self, mat, name)
+
     def _eigvals(self):
         if not self.is_self_adjoint:
             raise NotImplementedError("Only self-adjoint matrices are supported.")

@@ -238,6 +238,8 @@ class LinearOperatorIdentity(_Sized):
     def _eigvals(self):
         return self._diag_part()
 
+    add_to_tensor = LinearOperator._add_to_matrix
+
     def _add_to_tensor(self, x):
         return array_ops.matrix_set_diag(x, 1 + array_ops.matrix_diag_part(x))
 
@@ -317,6 +319,8 @@ class LinearOperatorScaledIdentity(_Sized):
     def _eigvals(self):
         return self._diag_part()
 
+    add_to_tensor = LinearOperator._add_to_matrix
+
     def _add_to_tensor(self, x):
         diagonal = array_ops.expand_dims(self.multiplier, -1) + array_ops.matrix_diag_part(x)
         return array_ops.matrix_set_diag(x, diagonal)
@@ -386,6 +390,8 @@ class LinearOperatorZeros(_Sized):
     def _to_dense(self):
         shape = self.shape.as_list() if self.shape.is_fully_defined() else self.shape_tensor()
         return array_ops.zeros(shape=shape, dtype=self.dtype)
+
+    add_to_tensor = LinearOperator._add_to_matrix
 
     def _add_to_tensor(self, x):
         return self._stretched(x)

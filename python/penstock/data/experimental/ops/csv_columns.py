@@ -46,7 +46,7 @@ def _wider_type(text, na_value, known):
 class CsvFiles:
     """Files to look into. ValueError: they are compressed in a way that is not read here."""
 
-    def __init__(self, filenames, field_delim, use_quote_delim, header, compression_type):
+    def __init__(self, filenames, field_delim, use_quote_delim, header, compression_type, encoding="utf-8"):
         self.filenames, self.header = filenames, header
         self._format = {"delimiter": field_delim,
                         "quoting": csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE}
@@ -54,8 +54,8 @@ class CsvFiles:
             raise ValueError(f"compression_type ({compression_type}) is not supported for probing columns")
         if compression_type not in (None, "", "GZIP"):
             raise ValueError(f"compression_type ({compression_type}) is not supported")
-        self._open = (lambda name: gzip.open(name, "rt")) if compression_type == "GZIP" else (
-            lambda name: file_io.FileIO(name, "r"))
+        self._open = (lambda name: gzip.open(name, "rt", encoding=encoding)) if compression_type == "GZIP" else (
+            lambda name: file_io.FileIO(name, "r", encoding))
 
     def names(self):
         """The columns' names: the files' first lines, which must be the same (ValueError)."""

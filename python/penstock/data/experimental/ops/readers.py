@@ -143,10 +143,11 @@ def make_csv_dataset_v2(file_pattern, batch_size, column_names=None, column_defa
                         select_columns=None, field_delim=",", use_quote_delim=True, na_value="", header=True,
                         num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
                         prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False, num_rows_for_inference=100,
-                        compression_type=None, ignore_errors=False):
+                        compression_type=None, ignore_errors=False, encoding="utf-8"):
     """Batches of the rows of CSV files as ordered dicts, and their labels if `label_name` is given.
 
-    Names, and types or defaults, of the columns are looked for in the files if they are left out.
+    Names, and types or defaults, of the columns are looked for in the files, which are read in an encoding, if they are
+    left out.
     """
     filenames = _file_names(file_pattern)
     dataset = Dataset.from_tensor_slices(filenames)
@@ -160,7 +161,7 @@ def make_csv_dataset_v2(file_pattern, batch_size, column_names=None, column_defa
             if kind is None:
                 raise ValueError("Received unknown compression_type")
             kind = kind.item().decode() if hasattr(kind, "item") else kind
-        return csv_columns.CsvFiles(filenames, field_delim, use_quote_delim, header, kind)
+        return csv_columns.CsvFiles(filenames, field_delim, use_quote_delim, header, kind, encoding)
 
     column_names, select_columns, column_defaults = _columns(
         files, column_names, column_defaults, select_columns, na_value, num_rows_for_inference, header)
@@ -190,12 +191,13 @@ def make_csv_dataset_v1(file_pattern, batch_size, column_names=None, column_defa
                         select_columns=None, field_delim=",", use_quote_delim=True, na_value="", header=True,
                         num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
                         prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False, num_rows_for_inference=100,
-                        compression_type=None, ignore_errors=False):
+                        compression_type=None, ignore_errors=False, encoding="utf-8"):
     """make_csv_dataset_v2, with version 1's methods."""
     return DatasetV1Adapter(make_csv_dataset_v2(
         file_pattern, batch_size, column_names, column_defaults, label_name, select_columns, field_delim,
         use_quote_delim, na_value, header, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed,
-        prefetch_buffer_size, num_parallel_reads, sloppy, num_rows_for_inference, compression_type, ignore_errors))
+        prefetch_buffer_size, num_parallel_reads, sloppy, num_rows_for_inference, compression_type, ignore_errors,
+        encoding))
 
 
 make_csv_dataset = make_csv_dataset_v1

@@ -25,3 +25,8 @@ def __getattr__(name):
     from penstock.api import version_two
     value = globals()[name] = version_two.attribute(name)
     return value
+
+
+def __dir__():
+    from penstock.api import version_two
+    return sorted({*globals(), *dir(version_two.root)})

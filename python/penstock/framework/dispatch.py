@@ -1,7 +1,7 @@
 """Which public functions take ragged tensors, linear operators or values of a program's own types too, and what does
 their work then.
 
-The function itself is tried first; only where it refuses its arguments is it looked whether one of them is of these.
+While no module of such values is loaded, there can be none: programs without them pay a look into sys.modules.
 """
 import functools
 import sys
@@ -19,14 +19,14 @@ _BY_ELEMENT = {
             bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
             spence""",
         "ops.math_ops": """abs conj imag log_sigmoid real round saturate_cast cast angle angle_v2 reciprocal_no_nan
-            to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64""",
+            to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64 bessel_i0e bessel_i1e sigmoid square""",
         "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv",
         "ops.image_color": """adjust_brightness adjust_gamma convert_image_dtype random_brightness
             stateless_random_brightness""",
         "ops.nn_impl": "gelu swish",
         "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
         "ops.clip_ops": "clip_by_value",
-        "ops.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2",
+        "ops.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2 relu6",
         "ops.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
             regex_full_match regex_replace substr substr_v2 substr_deprecated string_length string_length_v2""",
     },
@@ -36,7 +36,7 @@ _BY_ELEMENT = {
             floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
             left_shift right_shift floor_div xdivy xlog1py xlogy zeta""",
         "ops.math_ops": """subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
-            complex multiply_no_nan scalar_mul""",
+            complex multiply_no_nan scalar_mul scalar_mul_v2""",
         "ops.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
     },
     "assert": {
@@ -64,6 +64,7 @@ _FUNCTIONS = {
         reduce_max=ragged_math_ops.reduce_max reduce_mean=ragged_math_ops.reduce_mean
         reduce_all=ragged_math_ops.reduce_all reduce_any=ragged_math_ops.reduce_any
         reduce_variance=ragged_math_ops.reduce_variance reduce_std=ragged_math_ops.reduce_std
+        reduce_logsumexp=ragged_math_ops.reduce_logsumexp reduce_logsumexp_v1=v1.reduce_logsumexp
         reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
         reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.cumsum""",
@@ -98,15 +99,15 @@ by_type = None  # what looks among the functions that a program registered for i
 
 
 def handle(target, function, args, /, **kwargs):
-    """What `function`, which refused these arguments, gives for values that are no tensors; NotImplemented if there are
-    none among them, or nothing that takes them for `target` ("module:name")."""
+    """What `function` gives if there are values among these arguments that are no tensors; NotImplemented if there are
+    none, or nothing takes them for `target` ("module:name")."""
     kind, result = _TARGETS.get(target), NotImplemented
     if by_type is not None:
         result = by_type(kind, function, args, kwargs)
     if result is NotImplemented and kind is not None and _RAGGED in sys.modules:
         from penstock.ops.ragged import ragged_dispatch
         result = ragged_dispatch.call(kind, function, args, kwargs)
-    if result is NotImplemented and target in _METHODS and _OPERATORS in sys.modules:
+    if result is NotImplemented and _OPERATORS in sys.modules and target in _METHODS:
         from penstock.ops.linalg import operator_dispatch
         result = operator_dispatch.call(_METHODS[target], args, kwargs)
     return result
@@ -131,17 +132,11 @@ def looking(target, function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if by_type is not None:
-            result = by_type(_TARGETS.get(target), function, args, kwargs)
+        if by_type is not None or _RAGGED in sys.modules or _OPERATORS in sys.modules:
+            result = handle(target, function, args, **kwargs)
             if result is not NotImplemented:
                 return result
-        try:
-            return function(*args, **kwargs)
-        except (TypeError, ValueError):
-            result = handle(target, function, args, **kwargs)
-            if result is NotImplemented:
-                raise
-            return result
+        return function(*args, **kwargs)
 
     # Read by inspect.getfullargspec, which does not look below wrappers.
     call.__signature__ = inspect.signature(function)

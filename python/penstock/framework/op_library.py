@@ -541,14 +541,11 @@ def _uniform(tensors, graph):
 
 
 def _slow(op_name, name, keywords):
-    try:
-        info, op = _apply_op_helper(op_name, name, **keywords)
-    except (TypeError, ValueError):
-        made = function(op_name)
-        result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
-        if result is NotImplemented:
-            raise
+    made = function(op_name)
+    result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
+    if result is not NotImplemented:
         return result
+    info, op = _apply_op_helper(op_name, name, **keywords)
     return info.structure(op)
 
 

@@ -113,8 +113,9 @@ def ShapeEquals(tensor_proto, shape):  # noqa: N802
 
 
 def is_tensor(x):
-    """Whether it is a tensor, or behaves like one: a variable, a sparse tensor."""
-    return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
+    """Whether it is a tensor, or behaves like one: a variable, a sparse or ragged tensor."""
+    return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False) or \
+        getattr(x, "_is_composite_tensor", False)
 
 
 def is_symbolic_tensor(tensor):

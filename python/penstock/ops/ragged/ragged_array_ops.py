@@ -100,11 +100,9 @@ def expand_dims(input, axis, name=None):
         ndims = input.shape.ndims
         axis = ragged_checks.positive_axis(axis, None if ndims is None else ndims + 1)
         if axis == 0:
-            rows = input.nrows()
-            return RaggedTensor.from_row_splits(input, array_ops.stack([array_ops.zeros_like(rows), rows]),
-                                                validate=False)
+            return RaggedTensor.from_uniform_row_length(input, input.nrows(), nrows=1, validate=False)
         if axis == 1:
-            return RaggedTensor.from_row_splits(input, math_ops.range(input.nrows() + 1), validate=False)
+            return RaggedTensor.from_uniform_row_length(input, 1, nrows=input.nrows(), validate=False)
         return input.with_values(expand_dims(input.values, axis - 1))
 
 

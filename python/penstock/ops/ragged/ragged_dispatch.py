@@ -1,9 +1,10 @@
 """What public functions do where one of their arguments is ragged; framework/dispatch.py says which do what."""
-import functools
 import importlib
 import inspect
 
 from penstock.framework import ops
+from penstock.framework.eager_tensor import EagerTensor
+from penstock.framework.tensor import Tensor
 from penstock.ops.ragged import ragged_functional_ops
 from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
 
@@ -15,14 +16,22 @@ def call(kind, function, args, kwargs):
     first two, stretched to a common shape ("assert": of functions that only compare them); or "module.name" of a
     function that takes the same arguments.
     """
-    values = [*args, *kwargs.values()]
-    if not any(is_ragged(v) or isinstance(v, (list, tuple)) and any(map(is_ragged, v)) for v in values):
+    if not _holds_ragged(args) and not _holds_ragged(kwargs.values()):
         return NotImplemented
     if kind in _KINDS:
         return _KINDS[kind](function, list(args), dict(kwargs))
     module, _, name = kind.partition(".")
     module = "ragged_version_one" if module == "v1" else module
     return getattr(importlib.import_module("penstock.ops.ragged." + module), name)(*args, **kwargs)
+
+
+def _holds_ragged(values):
+    for value in values:  # asked of every call: what is most common is passed over first
+        kind = type(value)
+        if kind is not EagerTensor and kind is not Tensor and (
+                isinstance(value, (list, tuple)) and any(map(is_ragged, value)) or is_ragged(value)):
+            return True
+    return False
 
 
 def _take(function, position, args, kwargs):
@@ -46,31 +55,32 @@ def _list(function, args, kwargs):
     return ragged_functional_ops.map_flat_values(lambda flat: function(flat, *args, **kwargs), list(values))
 
 
-def _binary(function, args, kwargs):
+def _pair(function, args, kwargs):
+    """The first two arguments as tensors of one type, ragged ones among them; None if neither is ragged."""
     x = _take(function, 0, args, kwargs)
     y = _take(function, 1, args, kwargs)
-    if not is_ragged(x) and not is_ragged(y):
-        return NotImplemented
     if is_ragged(x):
         x = convert_to_tensor_or_ragged_tensor(x)
-        y = convert_to_tensor_or_ragged_tensor(y, preferred_dtype=x.dtype)
-    else:
+        return x, convert_to_tensor_or_ragged_tensor(y, preferred_dtype=x.dtype)
+    if is_ragged(y):
         y = convert_to_tensor_or_ragged_tensor(y)
-        x = convert_to_tensor_or_ragged_tensor(x, preferred_dtype=y.dtype)
-    with ops.name_scope(kwargs.pop("name", None), "Ragged" + function.__name__.title(), [x, y]):
-        return ragged_functional_ops.stretched(lambda a, b: function(a, b, *args, **kwargs), x, y)
+        return convert_to_tensor_or_ragged_tensor(x, preferred_dtype=y.dtype), y
+    return None
+
+
+def _binary(function, args, kwargs):
+    pair = _pair(function, args, kwargs)
+    if pair is None:
+        return NotImplemented
+    with ops.name_scope(kwargs.pop("name", None), "Ragged" + function.__name__.title(), pair):
+        return ragged_functional_ops.stretched(lambda a, b: function(a, b, *args, **kwargs), *pair)
 
 
 def _assert(function, args, kwargs):
-    checks = []
-
-    def compared(a, b, *args, **kwargs):
-        checks.append(function(a, b, *args, **kwargs))
-        return a
-
-    if _binary(functools.wraps(function)(compared), args, kwargs) is NotImplemented:
+    pair = _pair(function, args, kwargs)
+    if pair is None:
         return NotImplemented
-    return checks[0]
+    return function(*map(ragged_functional_ops.flat, ragged_functional_ops.stretch(*pair)), *args, **kwargs)
 
 
 _KINDS = {"unary": _unary, "list": _list, "binary": _binary, "assert": _assert}

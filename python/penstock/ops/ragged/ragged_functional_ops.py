@@ -38,17 +38,17 @@ def map_flat_values(op, *args, **kwargs):
         return RaggedTensor.from_nested_row_splits(values, splits[0], validate=False)
 
 
-def stretched(op, *values):
-    """op of tensors, ragged ones among them, stretched to a common shape: dimensions of size 1 are repeated.
+def stretch(*values):
+    """Tensors, ragged ones among them, with dimensions of size 1 repeated to a common shape.
 
-    Uniform inner dimensions are left to `op`. ValueError: ranks that are not known. InvalidArgumentError: sizes that
-    differ and are not 1.
+    Uniform inner dimensions are left as they are. ValueError: ranks that are not known. InvalidArgumentError: sizes
+    that differ and are not 1.
     """
     values = list(match_row_splits_dtypes(*values))
     if any(v.shape.ndims is None for v in values):
         raise ValueError("Unable to broadcast: unknown rank")
     inner = min(v.flat_values.shape.ndims for v in values if is_ragged(v))
-    # A tensor of fewer dimensions than the innermost values have is stretched by `op` alone.
+    # A tensor of fewer dimensions than the innermost values have is stretched by ops of them alone.
     taking_part = [i for i, v in enumerate(values) if is_ragged(v) or v.shape.ndims >= inner]
     parts = [values[i] for i in taking_part]
     if len(parts) > 1:
@@ -59,8 +59,18 @@ def stretched(op, *values):
         parts = _of_same_rows(_of_as_many_rows(parts))
     for i, part in zip(taking_part, parts):
         values[i] = part
-    result = op(*(v.flat_values if is_ragged(v) else v for v in values))
-    return next(v for v in values if is_ragged(v)).with_flat_values(result)
+    return values
+
+
+def flat(value):
+    """The innermost values of a ragged tensor; another tensor as it is."""
+    return value.flat_values if is_ragged(value) else value
+
+
+def stretched(op, *values):
+    """op of tensors, ragged ones among them, stretched to a common shape (see `stretch`)."""
+    values = stretch(*values)
+    return next(v for v in values if is_ragged(v)).with_flat_values(op(*map(flat, values)))
 
 
 def _with_one_row(value):

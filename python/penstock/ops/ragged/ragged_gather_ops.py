@@ -1,6 +1,7 @@
 """Gathering rows of ragged tensors, and by ragged indices."""
 from penstock.framework import gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, math_ops
+from penstock.ops.ragged import ragged_checks
 from penstock.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
@@ -8,13 +9,19 @@ from penstock.ops.ragged.ragged_tensor import (
 def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
     """The rows of `params` that `indices` names; either may be ragged.
 
-    Shape: indices.shape + params.shape[1:]; with batch_dims: that within each batch. ValueError: another axis than the
-    first behind the batch dimensions, or an unknown rank of `indices`.
+    Shape: params.shape[:axis] + indices.shape + params.shape[axis + 1:]; with batch_dims: that within each batch.
+    ValueError: an axis behind the first one that follows the batch dimensions, or an unknown rank of `indices`.
     """
     del validate_indices
-    if not isinstance(batch_dims, int) or not isinstance(axis, int) or axis not in (0, batch_dims):
-        raise ValueError("axis != batch_dims is not supported for ragged gather yet.")
+    if not isinstance(batch_dims, int) or not isinstance(axis, int):
+        raise ValueError("axis and batch_dims must be constants for a ragged gather.")
+    if axis < 0:
+        axis = ragged_checks.positive_axis(axis, params.shape.ndims)
+    if batch_dims == 0 and axis > 0:
+        return _of_each_row(params, indices, axis, name)
     if batch_dims:
+        if axis not in (0, batch_dims):
+            raise ValueError("axis != batch_dims is not supported for ragged gather yet.")
         return _within_batches(params, indices, batch_dims, name)
     with ops.name_scope(name, "RaggedGather", [params, indices]):
         params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
@@ -25,10 +32,27 @@ def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=No
             return array_ops.gather(params, indices)
         if indices.shape.ndims is None:
             raise ValueError("indices.shape.ndims must be known statically")
+        if indices.shape.ndims == 0:
+            return gather(params, array_ops.expand_dims(indices, 0)).values
         rank = indices.shape.ndims + params.ragged_rank - 1
         splits, values = gen.ragged_gather(params.nested_row_splits, params.flat_values, indices,
                                            OUTPUT_RAGGED_RANK=rank)
         return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+
+
+def _of_each_row(params, indices, axis, name):
+    """What the same dense `indices` name in each row of dimension `axis` > 0. InvalidArgumentError: a row too short."""
+    with ops.name_scope(name, "RaggedGather", [params, indices]):
+        if not is_ragged(params):
+            return array_ops.gather(params, indices, axis=axis)
+        if axis > 1:
+            return params.with_values(gather(params.values, indices, axis=axis - 1))
+        starts = params.row_starts()
+        indices = math_ops.cast(ops.convert_to_tensor(indices), starts.dtype)
+        beside = [-1] + [1] * indices.shape.ndims
+        shortest = array_ops.reshape(params.row_lengths(), beside)
+        with ops.control_dependencies([check_ops.assert_less(indices, shortest, message="Index out of range")]):
+            return gather(params.values, array_ops.reshape(starts, beside) + indices)
 
 
 def batch_gather(params, indices, name=None):

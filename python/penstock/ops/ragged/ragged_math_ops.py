@@ -171,6 +171,28 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
             else math_ops.sqrt(variance)
 
 
+def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None):
+    """log(sum(exp(elements))) along dimensions, ragged or not. The greatest element is taken out, so that nothing
+    overflows; rows without elements give -inf."""
+    value = convert_to_tensor_or_ragged_tensor(input_tensor, name="rt_input")
+    if axis is None and not keepdims:
+        return math_ops.reduce_logsumexp(value.flat_values, name=name)
+    with ops.name_scope(name, "RaggedReduceLogsumexp", [value]):
+        greatest = _finite(reduce_max(value, axis, keepdims=True))
+        shifted = ragged_functional_ops.stretched(lambda x, m: math_ops.exp(x - m), value, greatest)
+        total = reduce_sum(shifted, axis, keepdims)
+        offset = greatest if keepdims else _finite(reduce_max(value, axis))
+        logs = math_ops.log(ragged_functional_ops.flat(total)) + ragged_functional_ops.flat(offset)
+        return total.with_flat_values(logs) if is_ragged(total) else logs
+
+
+def _finite(value):
+    """0 for what is not finite; a constant to gradients."""
+    flat = ragged_functional_ops.flat(value)
+    flat = array_ops.stop_gradient(array_ops.where_v2(math_ops.is_finite(flat), flat, array_ops.zeros_like(flat)))
+    return value.with_flat_values(flat) if is_ragged(value) else flat
+
+
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running sums along a dimension; where a row is shorter than others, it adds nothing."""
     with ops.name_scope(name, "RaggedCumSum", [x]):

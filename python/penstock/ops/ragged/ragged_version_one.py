@@ -42,6 +42,7 @@ reduce_max = _reduction(ragged_math_ops.reduce_max)
 reduce_mean = _reduction(ragged_math_ops.reduce_mean)
 reduce_all = _reduction(ragged_math_ops.reduce_all)
 reduce_any = _reduction(ragged_math_ops.reduce_any)
+reduce_logsumexp = _reduction(ragged_math_ops.reduce_logsumexp)
 
 
 def reduce_join_v2(inputs, axis=None, keepdims=None, separator="", name=None):

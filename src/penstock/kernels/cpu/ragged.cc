@@ -110,10 +110,9 @@ struct RaggedTensorToSparse {
     const int64_t n = values.dim(0) * inner;
     int64_t* index = k.Output(0, Shape({n, rank})).mutable_data<int64_t>();
     // The row of each level that a value lies in, and its place there.
-    std::vector<int64_t> rows(levels, 0);
+    std::vector<int64_t> rows(levels, 0), place(levels);
     for (int64_t i = 0; i < values.dim(0); ++i) {
       int64_t at = i;
-      std::vector<int64_t> place(levels);
       for (int level = levels - 1; level >= 0; --level) {
         while (splits[level][rows[level] + 1] <= at) ++rows[level];
         place[level] = at - splits[level][rows[level]];
@@ -281,8 +280,11 @@ class RaggedTensorToTensor {
       }
       at = std::move(next);
     }
-    for (size_t i = 0; i < at.size(); ++i) {
-      if (at[i] >= 0) CopyElements(values, static_cast<int64_t>(i) * size, size, &out, at[i] * size);
+    for (size_t i = 0, end; i < at.size(); i = end) {  // values that stay side by side are copied at once
+      for (end = i + 1; end < at.size() && at[i] >= 0 && at[end] == at[end - 1] + 1;) ++end;
+      if (at[i] < 0) continue;
+      const auto run = static_cast<int64_t>(end - i);
+      CopyElements(values, static_cast<int64_t>(i) * size, run * size, &out, at[i] * size);
     }
   }
 
@@ -323,6 +325,8 @@ class RaggedTensorToTensor {
                 "Ragged splits must not point past values");
       k.Require(which + 1 == static_cast<int>(kinds_.size()) || splits.back() <= k.input(4 + which).num_elements(),
                 "Ragged splits must not point past the next partition");
+      parents->reserve(splits.back());
+      positions->reserve(splits.back());
       for (size_t row = 0; row + 1 < splits.size(); ++row) {
         for (int64_t i = splits[row]; i < splits[row + 1]; ++i) {
           parents->push_back(static_cast<int64_t>(row));

@@ -47,7 +47,8 @@ def test_reduce_logsumexp_of_ragged_rows():
     with tf.GradientTape() as tape:
         tape.watch(ragged.values)
         total = tf.reduce_logsumexp(ragged, 1)[0]
-    np.testing.assert_allclose(tf.convert_to_tensor(tape.gradient(total, ragged.values)), [0.26894143, 0.7310586, 0.0], rtol=1e-5)
+    gradient = tf.convert_to_tensor(tape.gradient(total, ragged.values))
+    np.testing.assert_allclose(gradient, [0.26894143, 0.7310586, 0.0], rtol=1e-5)
 
 
 def test_gather_of_ragged_rows_by_a_scalar_and_along_inner_axes():

@@ -17,6 +17,7 @@ from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import function_definition
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework import type_spec
 from penstock.framework.indexed_slices import IndexedSlices
 from penstock.framework.tensor import Tensor
@@ -55,6 +56,7 @@ class ConcreteFunction:
     """One trace: callable with tensors of its types. `graph` is its FuncGraph."""
 
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
+    _gives_none = False  # whether the Python function returned None
 
     def __init__(self, func_graph, attrs=None, signature=None, function_spec=None, body=None):
         self._func_graph = func_graph
@@ -73,6 +75,7 @@ class ConcreteFunction:
         self._differentiable = self._gradient_name = None
         self._garbage_collector = None
         self._build = _builder(func_graph.structured_outputs)
+        self._gives_none = func_graph.structured_outputs is None
         self._order_of_arguments()
 
     @classmethod
@@ -301,13 +304,18 @@ class ConcreteFunction:
         return inputs
 
     def _run(self, inputs, captured_inputs):
-        return self._build(self._call_flat_tensors([*inputs, *captured_inputs]))
+        inputs = [*inputs, *captured_inputs]
+        if self._gives_none and not tf2.enabled():
+            graph = defaults.get_default_graph()
+            if not (graph._eager or graph.building_function):
+                return self._call_in_graph(graph, inputs)  # version 1's programs run the operation
+        return self._build(self._call_flat_tensors(inputs))
 
     def _call_flat_tensors(self, inputs):
         """The flat results for all inputs, captured ones included."""
         graph = defaults.get_default_graph()
         if not graph._eager:
-            return self._call_in_graph(graph, inputs)
+            return list(self._call_in_graph(graph, inputs).outputs)
         if graph_collection.active():
             graph_collection.note(self)
         if _core.tape_is_active() and _core.tape_wants(inputs):
@@ -323,7 +331,7 @@ class ConcreteFunction:
             inputs = [graph.capture(t) if graph.building_function else t for t in inputs]
             op = self._definition.call_in(graph, inputs, attrs, getattr(self, "_names", ()))
         op.__dict__["_function"] = self  # its gradient lives as long as the call
-        return list(op.outputs)
+        return op
 
     def _make_differentiable(self):
         if self._differentiable is None:

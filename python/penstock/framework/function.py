@@ -333,18 +333,17 @@ class _FuncGraph(Graph):
         return made
 
     def getvar(self, getter, name, *args, **kwargs):
-        """The custom getter of variables: they are made outside; resource variables are read."""
+        """The custom getter of variables: they are made, and resource variables are read, outside."""
         for key in ("reuse", "partitioner", "caching_device", "validate_shape", "custom_getter", "constraint",
-                    "synchronization",
-                    "aggregation", "regularizer"):
+                    "synchronization", "aggregation", "regularizer"):
             if kwargs.get(key) is None:
                 kwargs.pop(key, None)
         with self._outer_graph.as_default():
             from penstock.ops import variable_scope as vs
             variable = self._vscope.get_variable(vs._get_default_variable_store(), name, *args, **kwargs)
-        self.extra_vars.append(variable)
-        if self._capture_resource_var_by_value and getattr(variable, "handle", None) is not None:
-            return variable.value()
+            self.extra_vars.append(variable)
+            if self._capture_resource_var_by_value and getattr(variable, "handle", None) is not None:
+                return variable.value()
         return variable
 
 

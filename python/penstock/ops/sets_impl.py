@@ -26,8 +26,7 @@ def _combine(a, b, operation, validate_indices):
         raise TypeError("Invalid dtype %s." % a.dtype)
     sparse = [isinstance(x, sparse_tensor.SparseTensor) for x in (a, b)]
     if sparse == [True, False]:
-        if operation == "a-b":
-            operation = "b-a"
+        operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
         a, b, sparse = b, a, [False, True]
 
     def parts(x, is_sparse):

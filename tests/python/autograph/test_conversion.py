@@ -751,3 +751,20 @@ def test_rows_of_ragged_tensors():
 
     assert [int(y) for y in f(tf.ragged.constant([[1, 5], [3, 9], [], [7]]))] == [13, 3]
     assert [int(y) for y in f(tf.ragged.constant([[30], [1]]))] == [30, 1]
+
+
+def test_a_loop_over_a_dataset_may_change_shapes():
+    def collected(dataset, w):
+        numbers, rows = tf.zeros([0]), tf.zeros([0, 2])
+        for x in dataset:
+            if x > 3:
+                break
+            numbers, rows = tf.concat([numbers, [w * x]], 0), tf.concat([rows, [[x, x]]], 0)
+        return numbers, rows
+
+    dataset, w = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0]), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        numbers, rows = tf.function(collected)(dataset, w)
+        total = tf.reduce_sum(numbers)
+    assert numbers.numpy().tolist() == [2, 4, 6] and rows.numpy().tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert float(tape.gradient(total, w)) == 6

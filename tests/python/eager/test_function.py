@@ -771,3 +771,19 @@ def test_lists_and_dicts_of_a_module_are_traced_like_others():
     assert first.get_concrete_function([tf.constant(3.0)]) is first.get_concrete_function(module.l)
     assert first.get_concrete_function({"x": tf.constant(3.0)}) is first.get_concrete_function(module.d)
     assert (float(first(module.l)), float(first(module.d))) == (2, 3)
+
+
+def test_what_returns_none_is_an_operation_in_graphs_of_version_one():
+    with v1.Graph().as_default(), v1.Session() as sess:
+        v = v1.Variable(1.0, use_resource=True)
+
+        @tf.function
+        def add(x):
+            v.assign_add(x)
+
+        added = add(2.0)
+        sess.run(v1.global_variables_initializer())
+        sess.run(added)
+        with tf.control_dependencies([add(4.0)]):
+            assert sess.run(v.read_value()) == 7
+        assert isinstance(added, tf.Operation) and sess.run(v) == 7

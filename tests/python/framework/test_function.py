@@ -3,7 +3,7 @@ import pytest
 from penstock.client.session import Session
 from penstock.framework import dtypes, errors, function, gen, ops
 from penstock.framework.constant_op import constant_v1 as constant
-from penstock.ops import gradients_impl, resource_variable_ops, variables
+from penstock.ops import gradients_impl, resource_variable_ops, variable_scope, variables
 
 
 @pytest.fixture(autouse=True)
@@ -114,3 +114,19 @@ def test_the_gradient_by_a_variable_is_like_its_value():
     with Session() as sess:
         sess.run(variables.global_variables_initializer())
         assert sess.run(gradient).tolist() == [[3.0, 3.0]]
+
+
+def test_a_resource_variable_of_the_body_is_read_outside(graph):
+    @function.Defun()
+    def doubled():
+        v = variable_scope.get_variable("v", initializer=3.0, use_resource=True)
+        result = v * 2.0
+        extra, = function.get_extra_args()
+        assert (extra.dtype, extra.shape) == (dtypes.float32, [])
+        return result
+
+    call = doubled()
+    assert [t.op.type for t in call.op.inputs] == ["ReadVariableOp"]
+    with Session() as sess:
+        sess.run(variables.global_variables_initializer())
+        assert sess.run(call) == 6

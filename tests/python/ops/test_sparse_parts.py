@@ -67,3 +67,13 @@ def test_tables():
             sess.run(taken, {handles: [numbers[2]]})
         with pytest.raises(tf.errors.InvalidArgumentError, match="Inconsistent shape across SparseTensors"):
             sess.run(taken, {handles: [first, numbers[1]]})
+
+
+@pytest.mark.parametrize("a_minus_b", [True, False])
+def test_the_difference_of_sets_does_not_depend_on_how_they_are_given(a_minus_b):
+    def sparse(values):
+        return tf.SparseTensor([[0, 0], [0, 1], [0, 2]], values, [1, 3])
+
+    for a in (sparse([1, 1, 3]), tf.constant([[1, 1, 3]])):
+        for b in (sparse([1, 2, 2]), tf.constant([[1, 2, 2]])):
+            assert run(tf.sets.difference(a, b, a_minus_b)).values.tolist() == [3 if a_minus_b else 2]

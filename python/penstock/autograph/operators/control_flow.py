@@ -381,9 +381,17 @@ def _like_before(name, value, before, shape_may_change):
     if not before.shape.is_compatible_with(value.shape) or before.shape.rank is not None and (
             value.shape.rank is None or any(a is not None and b is None for a, b in zip(
                 before.shape.as_list(), value.shape.as_list()))):
-        raise ValueError(f"{name!r} has shape {before.shape} before the loop, but shape {value.shape} after one "
-                         "iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants.")
+        raise _ShapeChanged(name, before.shape, value.shape)
     return value
+
+
+class _ShapeChanged(ValueError):
+    """A variable is of another shape after an iteration; `shape` is what both have in common."""
+
+    def __init__(self, name, before, after):
+        super().__init__(f"{name!r} has shape {before} before the loop, but shape {after} after one iteration. Use "
+                         "tf.autograph.experimental.set_loop_options to set shape invariants.")
+        self.name, self.shape = name, before.most_specific_compatible_shape(after)
 
 
 # for
@@ -483,8 +491,9 @@ def _counted_for(index, delta, more, item, extra_test, body, get_state, set_stat
 
 
 def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names, opts):
-    """Over the elements of a dataset's iterator, as long as there is a next one."""
-    found = [conversion.convert_to_tensor(True)]
+    """Over the elements of a dataset's iterator, as long as there is a next one. As in a reduction of the dataset, the
+    variables' shapes become less specific where an iteration changes them."""
+    found, begin, relaxed = [conversion.convert_to_tensor(True)], tuple(get_state()), {}
 
     def test():
         if extra_test is None:
@@ -506,5 +515,17 @@ def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names,
         found[0] = state[0]
         set_state(tuple(state[1:]))
 
-    _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names), opts,
-                  lambda: body(iterator.get_next()), lambda: found[0])
+    while True:
+        invariants = (*(opts or {}).get("shape_invariants", ()), *relaxed.items())
+        try:
+            _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names),
+                          {**(opts or {}), "shape_invariants": invariants},
+                          lambda: body(iterator.get_next()), lambda: found[0])
+            return
+        except _ShapeChanged as changed:
+            values = dict(zip(symbol_names, begin))
+            if changed.name in dict(invariants) or not isinstance(values.get(changed.name), Tensor):
+                raise
+            relaxed[changed.name] = changed.shape
+            found[0] = conversion.convert_to_tensor(True)
+            set_state(begin)

@@ -67,6 +67,12 @@ class BaseResourceVariable(variables.VariableV1):
         self._constraint = constraint
         self._handle_deleter = handle_deleter
 
+    def __repr__(self):
+        if self._in_graph_mode:
+            return super().__repr__()
+        value = self.read_value()._text(True) if self.is_initialized() else "<unprintable>"
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
+
     def __copy__(self):
         return self
 
@@ -208,7 +214,7 @@ class BaseResourceVariable(variables.VariableV1):
 
     def _lazy_read(self, op):
         if ops.executing_eagerly():
-            return self
+            return _UpdatedVariable(self)
         return _UnreadVariable(handle=self._handle, dtype=self.dtype, shape=self._shape, in_graph_mode=True,
                                deleter=None, parent_op=op, unique_id=self._unique_id, variable=self)
 
@@ -224,7 +230,7 @@ class BaseResourceVariable(variables.VariableV1):
         """Adds `delta`; returns as `assign`."""
         if not self._in_graph_mode and _core.executes_eagerly():
             gen.assign_add_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
-            return self if read_value else None
+            return _UpdatedVariable(self) if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_add_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op
@@ -233,7 +239,7 @@ class BaseResourceVariable(variables.VariableV1):
         """Subtracts `delta`; returns as `assign`."""
         if not self._in_graph_mode and _core.executes_eagerly():
             gen.assign_sub_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
-            return self if read_value else None
+            return _UpdatedVariable(self) if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_sub_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op
@@ -476,12 +482,6 @@ class ResourceVariable(BaseResourceVariable):
                          constraint=constraint, aggregation=aggregation, name=name,
                          unique_id=f"{name}_{ops.uid()}", handle_name=name)
 
-    def __repr__(self):
-        if self._in_graph_mode:
-            return super().__repr__()
-        value = self.read_value()._text(True) if self.is_initialized() else "<unprintable>"
-        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
-
     def _init_from_proto(self, variable_def, import_scope):
         if not variable_def.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
@@ -568,6 +568,21 @@ class _UnreadVariable(BaseResourceVariable):
             self._variable._watch()
         with ops.control_dependencies([self._parent_op]):
             return gen.read_variable_op(self._handle, self._dtype)
+
+
+class _UpdatedVariable(BaseResourceVariable):
+    """What an assignment returns eagerly: the same variable, without a name of its own and without an operation."""
+
+    def __init__(self, variable):
+        self.__dict__ = variable.__dict__
+
+    @property
+    def name(self):
+        return "UnreadVariable"
+
+    @property
+    def op(self):
+        return None
 
 
 def variable_shape(handle, out_type=dtypes.int32):

@@ -170,7 +170,7 @@ class EagerTemplate(Template):
         super().__init__(name, func, create_scope_now, None, custom_getter, create_graph_function)
         # A template that is made inside another keeps its variables with that one's.
         around = variable_scope._get_default_variable_store()
-        self._store = variable_scope.EagerVariableStore(around if around._store_eager_variables else None)
+        self._template_store = variable_scope.EagerVariableStore(around if around._store_eager_variables else None)
 
     def __call__(self, *args, **kwargs):
         if self._variable_scope:
@@ -178,11 +178,11 @@ class EagerTemplate(Template):
         else:
             scope = variable_scope.variable_scope(None, self._name, custom_getter=self._custom_getter)
         # The store is opened inside: templates that are nested side by side get different names.
-        with scope as self._variable_scope, self._store.as_default():
+        with scope as self._variable_scope, self._template_store.as_default():
             return self._call_func(args, kwargs)
 
     def _made(self):
-        return self._in_scope(self._store.variables()), self._in_scope(self._store.trainable_variables())
+        return self._in_scope(self._template_store.variables()), self._in_scope(self._template_store.trainable_variables())
 
     def _in_scope(self, variables):
         if not self._variables_created:
@@ -192,7 +192,7 @@ class EagerTemplate(Template):
 
     @property
     def global_variables(self):
-        return self._in_scope(self._store.variables())
+        return self._in_scope(self._template_store.variables())
 
     @property
     def local_variables(self):
@@ -200,4 +200,4 @@ class EagerTemplate(Template):
 
     @property
     def trainable_variables(self):
-        return self._in_scope(self._store.trainable_variables())
+        return self._in_scope(self._template_store.trainable_variables())

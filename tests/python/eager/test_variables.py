@@ -1,4 +1,5 @@
 """Variables, templates and optimizers of version 1 where ops run as they are called."""
+import numpy as np
 import pytest
 
 import penstock.v1 as tf
@@ -53,6 +54,9 @@ def test_templates_hold_their_variables():
     made = around()
     assert [v.name for v in made] == ["outer/n/a/dummy:0", "outer/n_1/a/dummy:0"] and around() == made
     assert around.variables == list(made)
+    with one._template_store.as_default():  # Sonnet enters the store of a module's template to make variables beforehand
+        tf.get_variable("before", [])
+    assert "before:0" in [v.name for v in tf.trainable_variables()]
     with pytest.raises(ValueError, match="unique_name_ cannot be used"):
         tf.make_template("s", inside, unique_name_="x", name="in")
     late = tf.make_template("late", lambda: tf.get_variable("v%d" % len(late.variables), []))
@@ -106,3 +110,19 @@ def test_a_function_computed_again_has_the_gradient_of_the_first():
         tape.watch(x)
         y = tf.recompute_grad(lambda t: t * t * v)(x)
     assert [g.numpy() for g in tape.gradient(y, [x, v])] == [12.0, 4.0]
+
+
+def test_an_assignment_returns_the_variable_by_another_name():
+    v = tf.Variable([1.0, 2.0])
+    for updated in (v.assign([3.0, 4.0]), v.assign_add([0.0, 0.0]), v.assign_sub([0.0, 0.0]),
+                    v.scatter_update(tf.IndexedSlices([3.0], [0]))):
+        assert isinstance(updated, tf.Variable)
+        assert updated.op is None and updated.name == "UnreadVariable"
+        assert repr(updated).startswith("<tf.Variable 'UnreadVariable' shape=(2,) dtype=float32, numpy=array([3., 4.]")
+        np.testing.assert_array_equal(updated + 1, [4.0, 5.0])
+    updated.assign([5.0, 6.0])
+    np.testing.assert_array_equal(v.numpy(), [5.0, 6.0])
+    assert v.assign([1.0, 2.0], read_value=False) is None and v.name == "Variable:0"
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v.assign_add([1.0, 1.0]) ** 2)
+    np.testing.assert_array_equal(tape.gradient(loss, v), [4.0, 6.0])

@@ -9,10 +9,15 @@ from penstock.ops import random_ops
 
 
 class LearningRateSchedule(object):
-    """Base of the schedules. `_config` names the arguments of the constructor, in order, with their attributes."""
+    """Base of the schedules. `_config` names the arguments of the constructor, `_attributes()` attributes that differ."""
 
     _config = ()
     _scope = None
+
+    def _keep(self, arguments):
+        """Stores the constructor's arguments, found among its local variables, as attributes."""
+        for argument in self._config:
+            setattr(self, self._attributes().get(argument, argument), arguments[argument])
 
     def __call__(self, step):
         """The learning rate at `step`, a number or a tensor."""
@@ -44,11 +49,7 @@ class ExponentialDecay(LearningRateSchedule):
     _scope = "ExponentialDecay"
 
     def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.decay_rate = decay_rate
-        self.staircase = staircase
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named() as name:
@@ -81,9 +82,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
             raise ValueError("The length of boundaries should be 1 less than the length of values")
-        self.boundaries = boundaries
-        self.values = values
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named():
@@ -104,12 +103,7 @@ class PolynomialDecay(LearningRateSchedule):
     _scope = "PolynomialDecay"
 
     def __init__(self, initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.end_learning_rate = end_learning_rate
-        self.power = power
-        self.cycle = cycle
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named() as name:
@@ -132,10 +126,7 @@ class CosineDecay(LearningRateSchedule):
     _scope = "CosineDecay"
 
     def __init__(self, initial_learning_rate, decay_steps, alpha=0.0, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.alpha = alpha
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named():
@@ -151,12 +142,7 @@ class CosineDecayRestarts(LearningRateSchedule):
     _scope = "SGDRDecay"
 
     def __init__(self, initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.first_decay_steps = first_decay_steps
-        self._t_mul = t_mul
-        self._m_mul = m_mul
-        self.alpha = alpha
-        self.name = name
+        self._keep(locals())
 
     def _attributes(self):
         return {"t_mul": "_t_mul", "m_mul": "_m_mul"}
@@ -188,12 +174,7 @@ class LinearCosineDecay(LearningRateSchedule):
     _scope = "LinearCosineDecay"
 
     def __init__(self, initial_learning_rate, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.num_periods = num_periods
-        self.alpha = alpha
-        self.beta = beta
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named() as name:
@@ -214,14 +195,7 @@ class NoisyLinearCosineDecay(LearningRateSchedule):
 
     def __init__(self, initial_learning_rate, decay_steps, initial_variance=1.0, variance_decay=0.55, num_periods=0.5,
                  alpha=0.0, beta=0.001, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.initial_variance = initial_variance
-        self.variance_decay = variance_decay
-        self.num_periods = num_periods
-        self.alpha = alpha
-        self.beta = beta
-        self.name = name
+        self._keep(locals())
 
     def __call__(self, step):
         with self._named() as name:

@@ -1,44 +1,24 @@
 """The distribution of the reciprocal of a gamma-distributed number."""
 from penstock.framework import constant_op, ops
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn, random_ops
-from penstock.ops.distributions import distribution, util
+from penstock.ops.distributions import gamma, util
 
 __all__ = ["InverseGamma", "InverseGammaWithSoftplusConcentrationRate"]
 
 
-class InverseGamma(distribution.FloatParameters):
+class InverseGamma(gamma.OfConcentrationAndRate):
     """x^(-1 - concentration) exp(-rate / x) rate^concentration / Gamma(concentration), for x > 0."""
 
-    _PARAMETERS = ("concentration", "rate")
-
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
-        super().__init__({"concentration": concentration, "rate": rate},
-                         lambda: [check_ops.assert_positive(concentration), check_ops.assert_positive(rate)],
-                         validate_args, allow_nan_stats, dict(locals()), name)
-
-    @property
-    def concentration(self):
-        """The shape parameter."""
-        return self._concentration
-
-    @property
-    def rate(self):
-        """The scale."""
-        return self._rate
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return 1. / random_ops.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype,
                                             seed=seed)
 
-    def _log_prob(self, x):
-        return self._log_unnormalized_prob(x) - self._log_normalization()
-
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
         return -(1. + self.concentration) * math_ops.log(x) - self.rate / x
-
-    def _log_normalization(self):
-        return math_ops.lgamma(self.concentration) - self.concentration * math_ops.log(self.rate)
 
     def _cdf(self, x):
         return math_ops.igammac(self.concentration, self.rate / self._maybe_assert_valid_sample(x))
@@ -64,10 +44,6 @@ class InverseGamma(distribution.FloatParameters):
                                       util.nan(self.batch_shape_tensor(), self.dtype))
         return control_flow_ops.with_dependencies([check_ops.assert_less(
             bound, self.concentration, message=f"{what} undefined when any concentration is too small")], value)
-
-    def _maybe_assert_valid_sample(self, x):
-        check_ops.assert_same_float_dtype(tensors=[x], dtype=self.dtype)
-        return control_flow_ops.with_dependencies([check_ops.assert_positive(x)], x) if self.validate_args else x
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):

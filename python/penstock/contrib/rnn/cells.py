@@ -64,14 +64,8 @@ class NASCell(LayerRNNCell):
         return new_m, LSTMStateTuple(new_c, new_m)
 
 
-class UGRNNCell(RNNCell):
-    """One gate decides whether a unit integrates or computes (Collins et al., 2016)."""
-
-    def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=math_ops.tanh, reuse=None):
-        super().__init__(_reuse=reuse)
-        self._num_units, self._initializer = num_units, initializer
-        self._forget_bias, self._activation = forget_bias, activation
-        self._linear = None
+class _UnitsCell(RNNCell):
+    """One whose state and output are both of `_num_units` numbers."""
 
     @property
     def state_size(self):
@@ -80,6 +74,16 @@ class UGRNNCell(RNNCell):
     @property
     def output_size(self):
         return self._num_units
+
+
+class UGRNNCell(_UnitsCell):
+    """One gate decides whether a unit integrates or computes (Collins et al., 2016)."""
+
+    def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=math_ops.tanh, reuse=None):
+        super().__init__(_reuse=reuse)
+        self._num_units, self._initializer = num_units, initializer
+        self._forget_bias, self._activation = forget_bias, activation
+        self._linear = None
 
     def call(self, inputs, state):
         _known_size(inputs)
@@ -92,7 +96,7 @@ class UGRNNCell(RNNCell):
         return new_state, new_state
 
 
-class IntersectionRNNCell(RNNCell):
+class IntersectionRNNCell(_UnitsCell):
     """A recurrent highway in time and a highway through the layer (Collins et al., 2016)."""
 
     def __init__(self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn_ops.relu,
@@ -101,14 +105,6 @@ class IntersectionRNNCell(RNNCell):
         self._num_units, self._num_in_proj = num_units, num_in_proj
         self._initializer, self._forget_bias, self._y_activation = initializer, forget_bias, y_activation
         self._projection = self._linear = None
-
-    @property
-    def state_size(self):
-        return self._num_units
-
-    @property
-    def output_size(self):
-        return self._num_units
 
     def call(self, inputs, state):
         size, units = _known_size(inputs), self._num_units

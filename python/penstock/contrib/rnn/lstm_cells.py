@@ -162,7 +162,19 @@ class PhasedLSTMCell(RNNCell):
         return math_ops.cast(rest / period, "float32")
 
 
-class GLSTMCell(RNNCell):
+class ProjectedLSTMCell(RNNCell):
+    """An LSTM of `_num_units` whose output is projected to `_num_proj` numbers if that is given."""
+
+    @property
+    def state_size(self):
+        return LSTMStateTuple(self._num_units, self.output_size)
+
+    @property
+    def output_size(self):
+        return self._num_proj or self._num_units
+
+
+class GLSTMCell(ProjectedLSTMCell):
     """An LSTM of groups that do not see each other's inputs (Kuchaiev and Ginsburg, 2017)."""
 
     def __init__(self, num_units, initializer=None, num_proj=None, number_of_groups=1, forget_bias=1.0,
@@ -175,14 +187,6 @@ class GLSTMCell(RNNCell):
         if num_proj and num_proj % number_of_groups != 0:
             raise ValueError("num_proj must be divisible by number_of_groups")
         self._of_group, self._projection = [None] * number_of_groups, None
-
-    @property
-    def state_size(self):
-        return LSTMStateTuple(self._num_units, self.output_size)
-
-    @property
-    def output_size(self):
-        return self._num_proj or self._num_units
 
     def call(self, inputs, state):
         c, m = state

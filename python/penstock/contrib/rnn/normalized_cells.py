@@ -1,6 +1,6 @@
 """LSTMs with layer normalization of the gates, and with normalized weights."""
 from penstock.contrib.rnn.linear import Linear
-from penstock.contrib.rnn.lstm_cells import input_size, normalized
+from penstock.contrib.rnn.lstm_cells import ProjectedLSTMCell, input_size, normalized
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import clip_ops
@@ -9,12 +9,12 @@ from penstock.ops import math_ops
 from penstock.ops import nn_impl
 from penstock.ops import nn_ops
 from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import LSTMStateTuple, RNNCell
+from penstock.ops.rnn_cell_impl import LSTMStateTuple
 
 sigmoid = math_ops.sigmoid
 
 
-class _NormalizedLSTMCell(RNNCell):
+class _NormalizedLSTMCell(ProjectedLSTMCell):
     """What both have in common: peepholes, clipping and a projection. `_linear` and `_norm` differ."""
 
     def __init__(self, num_units, use_peepholes, cell_clip, initializer, num_proj, proj_clip, forget_bias, activation,
@@ -23,14 +23,6 @@ class _NormalizedLSTMCell(RNNCell):
         self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
         self._initializer, self._num_proj, self._proj_clip = initializer, num_proj, proj_clip
         self._forget_bias, self._activation = forget_bias, activation or math_ops.tanh
-
-    @property
-    def state_size(self):
-        return LSTMStateTuple(self._num_units, self.output_size)
-
-    @property
-    def output_size(self):
-        return self._num_proj or self._num_units
 
     def _norm(self, value, scope):
         return value

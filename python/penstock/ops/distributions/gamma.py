@@ -13,15 +13,15 @@ from penstock.ops.distributions import util
 __all__ = ["Gamma", "GammaWithSoftplusConcentrationRate"]
 
 
-class Gamma(distribution.FloatParameters):
-    """x^(concentration - 1) exp(-x rate) rate^concentration / Gamma(concentration), for x > 0."""
+class OfConcentrationAndRate(distribution.FloatParameters):
+    """A distribution over positive numbers that is given by a concentration and a rate."""
 
     _PARAMETERS = ("concentration", "rate")
 
-    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+    def __init__(self, concentration, rate, validate_args, allow_nan_stats, parameters, name):
         super().__init__({"concentration": concentration, "rate": rate},
                          lambda: [check_ops.assert_positive(concentration), check_ops.assert_positive(rate)],
-                         validate_args, allow_nan_stats, dict(locals()), name)
+                         validate_args, allow_nan_stats, parameters, name)
 
     @property
     def concentration(self):
@@ -30,22 +30,33 @@ class Gamma(distribution.FloatParameters):
 
     @property
     def rate(self):
-        """The inverse of the scale."""
+        """The inverse of the scale; of the reciprocal, its scale."""
         return self._rate
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_normalization(self):
+        return math_ops.lgamma(self.concentration) - self.concentration * math_ops.log(self.rate)
+
+    def _maybe_assert_valid_sample(self, x):
+        check_ops.assert_same_float_dtype(tensors=[x], dtype=self.dtype)
+        return control_flow_ops.with_dependencies([check_ops.assert_positive(x)], x) if self.validate_args else x
+
+
+class Gamma(OfConcentrationAndRate):
+    """x^(concentration - 1) exp(-x rate) rate^concentration / Gamma(concentration), for x > 0."""
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return random_ops.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype,
                                        seed=seed)
 
-    def _log_prob(self, x):
-        return self._log_unnormalized_prob(x) - self._log_normalization()
-
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
         return math_ops.xlogy(self.concentration - 1., x) - self.rate * x
-
-    def _log_normalization(self):
-        return math_ops.lgamma(self.concentration) - self.concentration * math_ops.log(self.rate)
 
     def _cdf(self, x):
         return math_ops.igamma(self.concentration, self.rate * self._maybe_assert_valid_sample(x))
@@ -70,10 +81,6 @@ class Gamma(distribution.FloatParameters):
         return control_flow_ops.with_dependencies([check_ops.assert_less(
             array_ops.ones([], self.dtype), self.concentration,
             message="mode not defined when any concentration <= 1")], mode)
-
-    def _maybe_assert_valid_sample(self, x):
-        check_ops.assert_same_float_dtype(tensors=[x], dtype=self.dtype)
-        return control_flow_ops.with_dependencies([check_ops.assert_positive(x)], x) if self.validate_args else x
 
 
 class GammaWithSoftplusConcentrationRate(Gamma):

@@ -1,5 +1,6 @@
 """What residual networks of both versions share."""
 import collections
+import contextlib
 
 from penstock.contrib.framework.arg_scope import add_arg_scope
 from penstock.contrib.framework.arg_scope import arg_scope
@@ -69,6 +70,16 @@ def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_eps
         with arg_scope([layers.batch_norm], **batch_norm):
             with arg_scope([max_pool2d], padding="SAME") as scope:
                 return scope
+
+
+@contextlib.contextmanager
+def collecting(inputs, unit, is_training, reuse, scope, default_scope):
+    """Within it a network is built whose layers' and units' outputs are collected under the name that it gives."""
+    with variable_scope.variable_scope(scope, default_scope, [inputs], reuse=reuse) as sc:
+        collection = sc.original_name_scope + "_end_points"
+        with arg_scope([layers.conv2d, unit, stack_blocks_dense], outputs_collections=collection):
+            with arg_scope([layers.batch_norm], is_training=is_training):
+                yield collection
 
 
 def root_stride(output_stride):

@@ -1,6 +1,5 @@
 """Residual networks (He et al., 2015)."""
 from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.framework.arg_scope import arg_scope
 from penstock.contrib.layers import layers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.pooling import max_pool2d
@@ -28,17 +27,14 @@ def bottleneck(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collecti
 def resnet_v1(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None,
               include_root_block=True, reuse=None, scope=None):
     """(net, {name: tensor}) of those blocks. ValueError for an output stride that cannot be reached."""
-    with variable_scope.variable_scope(scope, "resnet_v1", [inputs], reuse=reuse) as sc:
-        collection = sc.original_name_scope + "_end_points"
-        with arg_scope([layers.conv2d, bottleneck, resnet_utils.stack_blocks_dense], outputs_collections=collection):
-            with arg_scope([layers.batch_norm], is_training=is_training):
-                net = inputs
-                if include_root_block:
-                    output_stride = resnet_utils.root_stride(output_stride)
-                    net = resnet_utils.conv2d_same(net, 64, 7, stride=2, scope="conv1")
-                    net = max_pool2d(net, [3, 3], stride=2, scope="pool1")
-                net = resnet_utils.stack_blocks_dense(net, blocks, output_stride)
-                return resnet_utils.pooled_logits(net, num_classes, global_pool, collection)
+    with resnet_utils.collecting(inputs, bottleneck, is_training, reuse, scope, "resnet_v1") as collection:
+        net = inputs
+        if include_root_block:
+            output_stride = resnet_utils.root_stride(output_stride)
+            net = resnet_utils.conv2d_same(net, 64, 7, stride=2, scope="conv1")
+            net = max_pool2d(net, [3, 3], stride=2, scope="pool1")
+        net = resnet_utils.stack_blocks_dense(net, blocks, output_stride)
+        return resnet_utils.pooled_logits(net, num_classes, global_pool, collection)
 
 
 resnet_v1.default_image_size = 224

@@ -270,6 +270,7 @@ class ScopedColumn(_FeatureColumn):
 
 class ScopedDense(ScopedColumn, _DenseColumn):
 
+    """A dense column that makes its variables in a scope of its own."""
     @property
     def _variable_shape(self):
         return self.variable_shape
@@ -280,6 +281,7 @@ class ScopedDense(ScopedColumn, _DenseColumn):
 
 class ScopedCategorical(ScopedColumn, _CategoricalColumn):
 
+    """A categorical column that makes its variables in a scope of its own."""
     @property
     def _num_buckets(self):
         return self.num_buckets
@@ -290,6 +292,7 @@ class ScopedCategorical(ScopedColumn, _CategoricalColumn):
 
 class ScopedSequenceDense(ScopedColumn, _SequenceDenseColumn):
 
+    """A dense column of sequences that makes its variables in a scope of its own."""
     @property
     def _variable_shape(self):
         return self.variable_shape

@@ -108,22 +108,27 @@ def average_pooling1d(inputs, pool_size, strides, padding="valid", data_format="
 
 
 def max_pooling1d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    """Largest elements of windows of sequences [batch, steps, channels]."""
     return MaxPooling1D(pool_size, strides, padding, data_format, name).apply(inputs)
 
 
 def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    """Means of windows of images [batch, height, width, channels]."""
     return AveragePooling2D(pool_size, strides, padding, data_format, name).apply(inputs)
 
 
 def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    """Largest elements of windows of images [batch, height, width, channels]."""
     return MaxPooling2D(pool_size, strides, padding, data_format, name).apply(inputs)
 
 
 def average_pooling3d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    """Means of windows of volumes [batch, depth, height, width, channels]."""
     return AveragePooling3D(pool_size, strides, padding, data_format, name).apply(inputs)
 
 
 def max_pooling3d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
+    """Largest elements of windows of volumes [batch, depth, height, width, channels]."""
     return MaxPooling3D(pool_size, strides, padding, data_format, name).apply(inputs)
 
 

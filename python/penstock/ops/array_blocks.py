@@ -23,6 +23,7 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 
 
 def listdiff(x, y, out_idx=None, name=None):
+    """(elements of `x` that are not in `y`, their positions in `x`), both vectors."""
     return gen.list_diff(x, y, out_idx=dtypes.int32 if out_idx is None else out_idx, name=name)
 
 
@@ -74,6 +75,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
 
 
 def reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
+    """Reverses the first seq_lengths[i] entries along `seq_axis` of the i-th slice along `batch_axis`."""
     return gen.reverse_sequence(input, seq_lengths, seq_dim=seq_axis, batch_dim=0 if batch_axis is None else batch_axis,
                                 name=name)
 
@@ -153,6 +155,7 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
 
 
 def space_to_batch_v2(input, block_shape, paddings, name=None):
+    """Moves blocks of the two image dimensions into the batch dimension."""
     return gen.space_to_batch_nd(input, block_shape, paddings, name=name)
 
 
@@ -165,6 +168,7 @@ def batch_to_space(input, crops, block_size, name=None, block_shape=None):
 
 
 def batch_to_space_v2(input, block_shape, crops, name=None):
+    """The inverse of `space_to_batch`; `crops` is cut off at the borders."""
     if isinstance(block_shape, int):
         block_shape = np.array([block_shape, block_shape], dtype=np.int64)
     return gen.batch_to_space_nd(input=input, block_shape=block_shape, crops=crops, name=name)
@@ -176,6 +180,7 @@ def space_to_depth(input, block_size, name=None, data_format="NHWC"):
 
 
 def space_to_depth_v2(input, block_size, data_format="NHWC", name=None):
+    """Moves blocks of the two image dimensions into the channels."""
     return space_to_depth(input, block_size, name, data_format)
 
 
@@ -185,6 +190,7 @@ def depth_to_space(input, block_size, name=None, data_format="NHWC"):
 
 
 def depth_to_space_v2(input, block_size, data_format="NHWC", name=None):
+    """The inverse of `space_to_depth`."""
     return depth_to_space(input, block_size, name, data_format)
 
 
@@ -195,6 +201,7 @@ def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding
 
 
 def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
+    """The windows of images, each flattened into the channels."""
     return gen.extract_image_patches(images, sizes, strides, rates, padding, name=name)
 
 
@@ -211,6 +218,7 @@ def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, 
 
 def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None,
              narrow_range=False, axis=None, ensure_minimum_range=0.01):
+    """(numbers of type `T`, min, max): floats as levels of a range that is widened so that zero is in it."""
     return quantize_v2(input, min_range, max_range, T, mode, name, round_mode, narrow_range, axis,
                        ensure_minimum_range)
 

@@ -87,6 +87,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def zeros_like_v2(input, dtype=None, name=None, layout=None):
+    """Zeros in the shape of `tensor`."""
     _refuse_layout(layout)
     return zeros_like(input, dtype, name)
 
@@ -102,6 +103,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def ones_like_v2(input, dtype=None, name=None, layout=None):
+    """Ones in the shape of `tensor`."""
     _refuse_layout(layout)
     return ones_like(input, dtype, name)
 

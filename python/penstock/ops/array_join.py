@@ -88,6 +88,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 
 def pad_v2(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """Grows each dimension by paddings[i] = (before, after): by a constant, or mirrored ("REFLECT", "SYMMETRIC")."""
     return pad(tensor, paddings, mode, name, constant_values)
 
 

@@ -33,6 +33,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 
 def expand_dims_v2(input, axis, name=None):
+    """Inserts a dimension of size 1 at `axis`."""
     return gen.expand_dims(input, axis, name=name)
 
 
@@ -45,6 +46,7 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
 
 
 def squeeze_v2(input, axis=None, name=None):
+    """Removes dimensions of size 1: those in `axis`, or all."""
     return squeeze(input, axis, name)
 
 
@@ -64,6 +66,7 @@ def shape(input, name=None, out_type=None):
 
 
 def shape_v2(input, out_type=None, name=None):
+    """The shape as a vector (int32 if no type is given); a constant if it is known when the graph is built."""
     return shape(input, name, out_type)
 
 
@@ -89,6 +92,7 @@ def size(input, name=None, out_type=None):
 
 
 def size_v2(input, out_type=None, name=None):
+    """The number of elements (int32 if no type is given); a constant if it is known when the graph is built."""
     return size(input, name, out_type)
 
 
@@ -157,6 +161,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 
 
 def transpose_v2(a, perm=None, conjugate=False, name="transpose"):
+    """Dimension i of the result is dimension perm[i] of `a`; without `perm` the order is reversed."""
     return transpose(a, perm, name, conjugate)
 
 

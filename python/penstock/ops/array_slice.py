@@ -150,6 +150,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 
 def boolean_mask_v2(tensor, mask, axis=None, name="boolean_mask"):
+    """The slices of `tensor` for which `mask` is true; the mask covers the dimensions from `axis` on."""
     return boolean_mask(tensor, mask, name, axis)
 
 
@@ -197,6 +198,7 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 
 def gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """The slices of `params` along `axis` at `indices`; a variable is read where it is."""
     return gather(params, indices, validate_indices, name, axis, batch_dims)
 
 
@@ -258,6 +260,7 @@ def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
 
 
 def gather_nd_v2(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """params[indices[..., :]]: the last dimension of `indices` is a place in `params`."""
     return gather_nd(params, indices, name, batch_dims, bad_indices_policy)
 
 

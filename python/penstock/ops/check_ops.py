@@ -119,6 +119,7 @@ assert_greater_equal, assert_greater_equal_v2 = _binary("assert_greater_equal", 
 
 
 def assert_none_equal_v2(x, y, summarize=None, message=None, name=None):
+    """An operation that fails unless x != y for all elements."""
     return assert_none_equal(x=x, y=y, summarize=summarize, message=message, name=name)
 
 
@@ -131,6 +132,7 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
 
 
 def assert_equal_v2(x, y, message=None, summarize=None, name=None):
+    """An operation that fails unless x == y for all elements."""
     return assert_equal(x=x, y=y, summarize=summarize, message=message, name=name)
 
 
@@ -175,6 +177,7 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
 
 
 def assert_near_v2(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+    """An operation that fails unless |x - y| < atol + rtol * |y| for all elements."""
     return assert_near(x=x, y=y, rtol=rtol, atol=atol, summarize=summarize, message=message, name=name)
 
 
@@ -199,6 +202,7 @@ def assert_integer(x, message=None, name=None):
 
 
 def assert_integer_v2(x, message=None, name=None):
+    """TypeError unless the tensor's type is an integer one."""
     assert_integer(x, message, name)
 
 
@@ -212,6 +216,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 
 def assert_type_v2(tensor, tf_type, message=None, name=None):
+    """TypeError unless the tensor is of that type."""
     assert_type(tensor, tf_type, message, name)
 
 

@@ -57,6 +57,7 @@ def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
 
 
 def assert_rank_v2(x, rank, message=None, name=None):
+    """Fails unless x has that rank: ValueError now if it is known, else when the operation runs."""
     return assert_rank(x=x, rank=rank, message=message, name=name)
 
 
@@ -73,6 +74,7 @@ def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=
 
 
 def assert_rank_at_least_v2(x, rank, message=None, name=None):
+    """Fails unless x has at least that rank."""
     return assert_rank_at_least(x=x, rank=rank, message=message, name=name)
 
 
@@ -97,6 +99,7 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
 
 
 def assert_rank_in_v2(x, ranks, message=None, name=None):
+    """Fails unless x has one of the ranks."""
     return assert_rank_in(x=x, ranks=ranks, message=message, name=name)
 
 
@@ -111,6 +114,7 @@ def assert_scalar(tensor, name=None, message=None):
 
 
 def assert_scalar_v2(tensor, message=None, name=None):
+    """The tensor; ValueError unless it is known to be a scalar."""
     assert_scalar(tensor, name, message)
 
 
@@ -208,4 +212,5 @@ def _check_sizes(constraint, named, data, summarize, message):
 
 
 def assert_shapes_v2(shapes, data=None, summarize=None, message=None, name=None):
+    """Fails unless the tensors have the shapes given in numbers and names; a name stands for one size throughout."""
     assert_shapes(shapes, data=data, summarize=summarize, message=message, name=name)

@@ -167,6 +167,7 @@ def tuple(tensors, name=None, control_inputs=None):
 
 
 def tuple_v2(tensors, control_inputs=None, name=None):
+    """The tensors, each available only after all of them (and `control_inputs`) have been computed."""
     return tuple(tensors, name, control_inputs)
 
 

@@ -2,18 +2,22 @@
 
 
 def IsSwitch(op):
+    """Whether it hands its input on at one of two outputs."""
     return op.type in ("Switch", "RefSwitch")
 
 
 def IsMerge(op):
+    """Whether it hands on whichever input arrives."""
     return op.type in ("Merge", "RefMerge")
 
 
 def IsLoopEnter(op):
+    """Whether it leads a value into a loop."""
     return op.type in ("Enter", "RefEnter")
 
 
 def IsLoopExit(op):
+    """Whether it leads a value out of a loop."""
     return op.type in ("Exit", "RefExit")
 
 
@@ -42,11 +46,13 @@ def IsCondMerge(op):
 
 
 def IsLoopSwitch(op):
+    """Whether it is a Switch at which a loop goes on or ends, not one of a conditional."""
     context = op._get_control_flow_context() if IsSwitch(op) else None
     return context is not None and context.IsWhileContext() and not IsCondSwitch(op)
 
 
 def IsLoopMerge(op):
+    """Whether it is a Merge at which the rounds of a loop begin."""
     context = op._get_control_flow_context() if IsMerge(op) else None
     return context is not None and context.IsWhileContext() and not IsCondMerge(op)
 
@@ -89,6 +95,7 @@ def GetContainingCondContext(ctxt):
 
 
 def GetContainingXLAContext(ctxt):
+    """The innermost context around `ctxt`, itself too, that XLA compiles, or None."""
     return _containing(ctxt, lambda c: c.IsXLAContext())
 
 
@@ -99,10 +106,12 @@ def GetWhileContext(op):
 
 
 def IsInXLAContext(op):
+    """Whether an operation was built where XLA compiles."""
     return GetContainingXLAContext(op._get_control_flow_context()) is not None
 
 
 def InXlaContext(graph):
+    """Whether operations that are built now would be where XLA compiles."""
     return GetContainingXLAContext(graph._get_control_flow_context()) is not None
 
 
@@ -110,10 +119,12 @@ GraphOrParentsInXlaContext = InXlaContext
 
 
 def IsInWhileLoop(op):
+    """Whether an operation lies in a loop."""
     return GetWhileContext(op) is not None
 
 
 def IsInCond(op):
+    """Whether an operation lies in a branch."""
     return GetContainingCondContext(op._get_control_flow_context()) is not None
 
 
@@ -127,10 +138,12 @@ def IsContainingContext(ctxt, maybe_containing_ctxt):
 
 
 def OpInContext(op, ctxt):
+    """Whether an operation lies in a context, however deep."""
     return IsContainingContext(op._get_control_flow_context(), ctxt)
 
 
 def TensorInContext(tensor, ctxt):
+    """Whether a tensor's operation lies in a context, however deep."""
     return OpInContext(tensor.op, ctxt)
 
 

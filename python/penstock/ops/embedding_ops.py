@@ -120,6 +120,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
 
 
 def embedding_lookup_v2(params, ids, max_norm=None, name=None):
+    """The rows of `params` with these ids; a list of tables is one table, divided by "mod" or "div"."""
     return embedding_lookup(params, ids, "div", name, max_norm=max_norm)
 
 
@@ -178,6 +179,7 @@ def _join_weighted(rows, places, segments, weights, combiner, name):
 
 def embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None,
                                allow_fast_lookup=False):
+    """The rows for the ids in each row of a SparseTensor, joined to one ("sum", "mean", "sqrtn")."""
     return embedding_lookup_sparse(params, sp_ids, sp_weights, "div", name, combiner, max_norm)
 
 
@@ -232,6 +234,7 @@ def _without_bad_ids(sparse_ids, sparse_weights):
 
 def safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean",
                                     default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
+    """`embedding_lookup_sparse` that ignores negative ids and weights below 0, and fills rows without any id."""
     return safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name,
                                         "div",
                                         max_norm)

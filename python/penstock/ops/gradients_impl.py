@@ -20,6 +20,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
 
 def gradients_v2(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
                  stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+    """The derivatives of the sum of `ys` with respect to each of `xs`."""
     return gradients(ys, xs, grad_ys, name, True, gate_gradients, aggregation_method, stop_gradients,
                      unconnected_gradients)
 
@@ -52,4 +53,5 @@ def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gr
 
 
 def HessiansV2(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+    """The matrices of second derivatives of the sum of `ys` with respect to each of `xs`."""
     return hessians(ys, xs, name=name, gate_gradients=gate_gradients, aggregation_method=aggregation_method)

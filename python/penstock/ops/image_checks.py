@@ -7,6 +7,7 @@ __all__ = ["as_batch", "assert_3d", "assert_at_least_3d", "assert_grayscale", "c
 
 
 def is_tensor(x):
+    """Whether it is a tensor or a variable."""
     return isinstance(x, (ops.Tensor, variables.Variable))
 
 
@@ -20,14 +21,17 @@ def check(condition, message):
 
 
 def lesser(x, y):
+    """The lesser of two: a number if both are numbers, else a tensor."""
     return math_ops.minimum(x, y) if is_tensor(x) or is_tensor(y) else min(x, y)
 
 
 def greater(x, y):
+    """The greater of two: a number if both are numbers, else a tensor."""
     return math_ops.maximum(x, y) if is_tensor(x) or is_tensor(y) else max(x, y)
 
 
 def same(x, y):
+    """Whether two are equal: a bool if both are numbers, else a tensor."""
     return math_ops.equal(x, y) if is_tensor(x) or is_tensor(y) else x == y
 
 
@@ -54,6 +58,7 @@ def _assert_positive(image):
 
 
 def check_3d(image, require_static=True):
+    """Assertions to run that an image has three dimensions: none if its shape is known. ValueError if it has others."""
     try:
         shape = image.get_shape().with_rank(3)
     except ValueError:
@@ -63,6 +68,7 @@ def check_3d(image, require_static=True):
 
 
 def check_at_least_3d(image, require_static=True):
+    """As `check_3d`, for images or batches of them."""
     shape = image.get_shape()
     try:
         shape = shape.with_rank(3) if shape.ndims is None else shape.with_rank_at_least(3)
@@ -76,14 +82,17 @@ def check_at_least_3d(image, require_static=True):
 
 
 def assert_3d(image):
+    """The image, once it was found to have three dimensions."""
     return control_flow_ops.with_dependencies(check_3d(image, require_static=False), image)
 
 
 def assert_at_least_3d(image):
+    """The images, once they were found to have three dimensions or more."""
     return control_flow_ops.with_dependencies(check_at_least_3d(image, require_static=False), image)
 
 
 def assert_grayscale(image):
+    """The images, once they were found to have one channel."""
     shape = image.get_shape()
     try:
         shape = shape.with_rank(2) if shape.ndims is None else shape.with_rank_at_least(2)

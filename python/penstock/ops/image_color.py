@@ -254,16 +254,20 @@ def _by_matrix(images, matrix):
 
 
 def rgb_to_yiq(images):
+    """Colours (floats, in the last dimension) as luma and two chrominances, NTSC's."""
     return _by_matrix(images, RGB_TO_YIQ)
 
 
 def yiq_to_rgb(images):
+    """The inverse of `rgb_to_yiq`."""
     return _by_matrix(images, YIQ_TO_RGB)
 
 
 def rgb_to_yuv(images):
+    """Colours (floats, in the last dimension) as luma and two chrominances, PAL's."""
     return _by_matrix(images, RGB_TO_YUV)
 
 
 def yuv_to_rgb(images):
+    """The inverse of `rgb_to_yuv`."""
     return _by_matrix(images, YUV_TO_RGB)

@@ -249,6 +249,7 @@ def resize_image_with_crop_or_pad(image, target_height, target_width):
 
 
 class ResizeMethodV1:
+    """How pixels between pixels are computed, by number."""
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
     BICUBIC = 2
@@ -256,6 +257,7 @@ class ResizeMethodV1:
 
 
 class ResizeMethod:
+    """How pixels between pixels are computed, by name."""
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
     BICUBIC = "bicubic"
@@ -396,15 +398,18 @@ resize_image_with_pad = resize_image_with_pad_v1
 
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """Images [batch, height, width, channels] in another size, of cubics through 4 x 4 pixels, as float32."""
     return gen.resize_bicubic(images=images, size=size, align_corners=align_corners,
                               half_pixel_centers=half_pixel_centers, name=name)
 
 
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """Images [batch, height, width, channels] in another size, of lines through 2 x 2 pixels, as float32."""
     return gen.resize_bilinear(images=images, size=size, align_corners=align_corners,
                                half_pixel_centers=half_pixel_centers, name=name)
 
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """Images [batch, height, width, channels] in another size, each pixel the nearest one."""
     return gen.resize_nearest_neighbor(images=images, size=size, align_corners=align_corners,
                                        half_pixel_centers=half_pixel_centers, name=name)

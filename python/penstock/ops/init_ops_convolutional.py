@@ -126,12 +126,15 @@ class ConvolutionOrthogonal(Initializer):
 
 
 class ConvolutionOrthogonal1D(ConvolutionOrthogonal):
+    """Filters [width, inputs, outputs] of an orthogonal convolution."""
     _dimensions = 1
 
 
 class ConvolutionOrthogonal2D(ConvolutionOrthogonal):
+    """Filters [height, width, inputs, outputs] of an orthogonal convolution."""
     _dimensions = 2
 
 
 class ConvolutionOrthogonal3D(ConvolutionOrthogonal):
+    """Filters [depth, height, width, inputs, outputs] of an orthogonal convolution."""
     _dimensions = 3

@@ -22,6 +22,7 @@ def adjoint(matrix, name=None):
 
 
 def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+    """The norm of vectors (all elements, or along one axis) or of matrices (along two)."""
     return norm(tensor, ord, axis, keepdims, name)
 
 

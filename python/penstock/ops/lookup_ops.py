@@ -123,6 +123,7 @@ class InitializableLookupTableBase(LookupInterface):
 
 
 class InitializableLookupTableBaseV1(InitializableLookupTableBase):
+    """A table of version 1: its initializer is an operation of the graph."""
     @property
     def initializer(self):
         """The operation that fills the table."""
@@ -175,6 +176,7 @@ class StaticHashTableV1(StaticHashTable):
 
 
 class HashTable(StaticHashTableV1):
+    """A table whose contents are given once, with version 1's older names."""
     @property
     def init(self):
         """The operation that fills the table."""

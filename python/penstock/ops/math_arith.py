@@ -47,6 +47,7 @@ def scalar_mul(scalar, x, name=None):
 
 
 def scalar_mul_v2(scalar, x, name=None):
+    """A scalar times a tensor or IndexedSlices."""
     with ops.name_scope(name, "scalar_mul", [x]) as name:
         return scalar_mul(scalar, x, name)
 

@@ -123,6 +123,7 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
 
 
 def count_nonzero_v2(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+    """How many elements are not zero (empty strings count as zero)."""
     with ops.name_scope(name, "count_nonzero", [input]):
         input = ops.convert_to_tensor(input, name="input")
         marks = gen.not_equal(input, zeros([], dtype=input.dtype))
@@ -135,6 +136,7 @@ def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64
 
 
 def argmax_v2(input, axis=None, output_type=dtypes.int64, name=None):
+    """The index of the greatest element along an axis; the first of equals."""
     return gen.arg_max(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
@@ -144,6 +146,7 @@ def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64
 
 
 def argmin_v2(input, axis=None, output_type=dtypes.int64, name=None):
+    """The index of the least element along an axis; the first of equals."""
     return gen.arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 

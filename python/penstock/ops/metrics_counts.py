@@ -45,16 +45,19 @@ def true_positives(labels, predictions, weights=None, metrics_collections=None, 
 
 
 def true_negatives(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """(how many were rightly called false, update)."""
     return _count("true_negatives", False, False, labels, predictions, weights, metrics_collections,
                   updates_collections, name)
 
 
 def false_positives(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """(how many were wrongly called true, update)."""
     return _count("false_positives", False, True, labels, predictions, weights, metrics_collections,
                   updates_collections, name)
 
 
 def false_negatives(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """(how many were wrongly called false, update)."""
     return _count("false_negatives", True, False, labels, predictions, weights, metrics_collections,
                   updates_collections, name)
 
@@ -76,18 +79,21 @@ def true_positives_at_thresholds(labels, predictions, thresholds, weights=None, 
 
 def true_negatives_at_thresholds(labels, predictions, thresholds, weights=None, metrics_collections=None,
                                  updates_collections=None, name=None):
+    """(how many were rightly called false at each threshold, update)."""
     return _count_at("true_negatives", "tn", labels, predictions, thresholds, weights, metrics_collections,
                      updates_collections, name)
 
 
 def false_positives_at_thresholds(labels, predictions, thresholds, weights=None, metrics_collections=None,
                                   updates_collections=None, name=None):
+    """(how many were wrongly called true at each threshold, update)."""
     return _count_at("false_positives", "fp", labels, predictions, thresholds, weights, metrics_collections,
                      updates_collections, name)
 
 
 def false_negatives_at_thresholds(labels, predictions, thresholds, weights=None, metrics_collections=None,
                                   updates_collections=None, name=None):
+    """(how many were wrongly called false at each threshold, update)."""
     return _count_at("false_negatives", "fn", labels, predictions, thresholds, weights, metrics_collections,
                      updates_collections, name)
 
@@ -132,12 +138,14 @@ def _share_at(what, other, labels, predictions, thresholds, weights, metrics_col
 
 def precision_at_thresholds(labels, predictions, thresholds, weights=None, metrics_collections=None,
                             updates_collections=None, name=None):
+    """(the share of what is called true that is true, at each threshold; update)."""
     return _share_at("precision", "fp", labels, predictions, thresholds, weights, metrics_collections,
                      updates_collections, name)
 
 
 def recall_at_thresholds(labels, predictions, thresholds, weights=None, metrics_collections=None,
                          updates_collections=None, name=None):
+    """(the share of what is true that is called true, at each threshold; update)."""
     return _share_at("recall", "fn", labels, predictions, thresholds, weights, metrics_collections,
                      updates_collections, name)
 

@@ -66,6 +66,7 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
 
 def mean_absolute_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
                         name=None):
+    """(the mean of |labels - predictions|, update)."""
     predictions, labels, weights = remove_squeezable_dimensions(predictions, labels, weights)
     errors = math_ops.abs(predictions - labels)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
@@ -73,6 +74,7 @@ def mean_absolute_error(labels, predictions, weights=None, metrics_collections=N
 
 def mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
                        name=None):
+    """(the mean of (labels - predictions)^2, update)."""
     predictions, labels, weights = remove_squeezable_dimensions(predictions, labels, weights)
     errors = math_ops.squared_difference(labels, predictions)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
@@ -80,6 +82,7 @@ def mean_squared_error(labels, predictions, weights=None, metrics_collections=No
 
 def root_mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
                             name=None):
+    """(the root of the mean of (labels - predictions)^2, update)."""
     predictions, labels, weights = remove_squeezable_dimensions(predictions, labels, weights)
     mse, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     rmse = in_collections(metrics_collections, math_ops.sqrt(mse))

@@ -68,6 +68,7 @@ def xw_plus_b(x, weights, biases, name=None):
 
 
 def xw_plus_b_v1(x, weights, biases, name=None):
+    """x * weights + biases."""
     return _affine(bias_add_v1, "xw_plus_b_v1", x, weights, biases, name)
 
 
@@ -82,6 +83,7 @@ def crelu(features, name=None, axis=-1):
 
 
 def crelu_v2(features, axis=-1, name=None):
+    """relu of the features and of their negatives, side by side."""
     return crelu(features, name, axis)
 
 
@@ -136,6 +138,7 @@ def softmax(logits, axis=None, name=None, dim=None):
 
 
 def softmax_v2(logits, axis=None, name=None):
+    """exp(x) over its sum along an axis."""
     return _along(gen.softmax, logits, -1 if axis is None else axis, name)
 
 
@@ -145,6 +148,7 @@ def log_softmax(logits, axis=None, name=None, dim=None):
 
 
 def log_softmax_v2(logits, axis=None, name=None):
+    """log(softmax(x)) without overflow."""
     return _along(gen.log_softmax, logits, -1 if axis is None else axis, name)
 
 
@@ -178,6 +182,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
 
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
+    """Sets the fraction `rate` (1 - keep_prob) of the elements to 0 and scales up the others."""
     with ops.name_scope(name, "dropout", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
@@ -224,4 +229,5 @@ def in_top_k(predictions, targets, k, name=None):
 
 
 def in_top_k_v2(targets, predictions, k, name=None):
+    """Whether the prediction for each target is among the k greatest of its row."""
     return in_top_k(predictions, targets, k, name)

@@ -87,6 +87,7 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
 
 
 def conv1d_v2(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+    """Convolution of sequences: of images one row high."""
     return conv1d(input, filters, stride, padding, True, data_format, name, dilations=dilations)
 
 
@@ -128,6 +129,7 @@ def conv2d(input, filter=None, strides=None, padding=None,
 
 
 def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+    """Convolution of images with filters [height, width, channels, filters]."""
     return conv2d(input, filters, strides, padding, True, data_format, dilations, name)
 
 
@@ -187,6 +189,7 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,
 
 def conv2d_transpose_v2(input, filters, output_shape, strides, padding="SAME",
                         data_format="NHWC", dilations=None, name=None):
+    """The transpose (gradient) of conv2d, "deconvolution"."""
     with ops.name_scope(name, "conv2d_transpose", [input, output_shape]) as name:
         return gen.conv2d_backprop_input(output_shape, filters, input, padding=padding, name=name,
                                          **_image_geometry(strides, dilations, data_format))
@@ -203,6 +206,7 @@ def conv3d_v1(input, filter=None, strides=None, padding=None,
 
 
 def conv3d_v2(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+    """Convolution of volumes with filters [depth, height, width, channels, filters]."""
     return gen.conv3d(input, filters, strides, padding, data_format=data_format,
                       dilations=[1] * 5 if dilations is None else dilations, name=name)
 
@@ -217,6 +221,7 @@ def conv3d_transpose(value, filter=None, output_shape=None, strides=None, paddin
 
 def conv3d_transpose_v2(input, filters, output_shape, strides, padding="SAME",
                         data_format="NDHWC", dilations=None, name=None):
+    """The transpose (gradient) of conv3d."""
     with ops.name_scope(name, "conv3d_transpose", [input, output_shape]) as name:
         data_format = data_format or "NDHWC"
         channel_index = 1 if channels_first(data_format) else 4
@@ -441,6 +446,7 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None, name=N
 
 
 def convolution_v2(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
+    """Convolution of one to three dimensions, by the rank of the input, with strides or dilations."""
     return convolution_internal(input, filters, strides, padding, data_format, dilations, name)
 
 

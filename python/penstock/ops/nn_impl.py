@@ -75,6 +75,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 
 def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
+    """x over the root of its sum of squares along `axis` (at least `epsilon`)."""
     with ops.name_scope(name, "l2_normalize", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         squares = math_ops.reduce_sum(gen.square(x), axis, keepdims=True)
@@ -124,6 +125,7 @@ def _depthwise(input, filter, strides, padding, rate, data_format, name):
 
 
 def depthwise_conv2d_v2(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+    """Convolves each channel with filters of its own: [height, width, channels, multiplier]."""
     return depthwise_conv2d(input, filter, strides, padding, dilations, name, data_format)
 
 
@@ -144,6 +146,7 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
 
 def separable_conv2d_v2(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None,
                         dilations=None, name=None):
+    """A convolution of each channel by itself, then one across the channels at each place."""
     return separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, dilations, name, data_format)
 
 
@@ -176,6 +179,7 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdi
 
 
 def sufficient_statistics_v2(x, axes, shift=None, keepdims=False, name=None):
+    """(count, sum, sum of squares, shift) of x over `axes`, both sums of x - shift."""
     return sufficient_statistics(x, axes, shift, keepdims, name)
 
 
@@ -210,6 +214,7 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 
 def moments_v2(x, axes, shift=None, keepdims=False, name=None):
+    """(mean, variance) of x over `axes`; `shift` has no use."""
     return moments(x, axes, shift, name, keepdims)
 
 
@@ -243,6 +248,7 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
 
 
 def weighted_moments_v2(x, axes, frequency_weights, keepdims=False, name=None):
+    """(mean, variance) of x over `axes`, each element counted as often as its weight says."""
     return weighted_moments(x, axes, frequency_weights, name, keepdims)
 
 
@@ -294,5 +300,6 @@ def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamm
 
 def batch_norm_with_global_normalization_v2(input, mean, variance, beta, gamma, variance_epsilon,
                                             scale_after_normalization, name=None):
+    """The oldest form of `batch_normalization`."""
     return batch_norm_with_global_normalization(input, mean, variance, beta, gamma, variance_epsilon,
                                                 scale_after_normalization, name)

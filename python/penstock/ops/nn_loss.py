@@ -137,6 +137,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 
 def sparse_softmax_cross_entropy_with_logits_v2(labels, logits, name=None):
+    """The cross-entropy between classes given by number and softmax(logits)."""
     return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
 
 
@@ -159,6 +160,7 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
 
 
 def sigmoid_cross_entropy_with_logits_v2(labels=None, logits=None, name=None):
+    """The cross-entropy between probabilities and sigmoid(logits): max(x, 0) - x * z + log(1 + exp(-|x|))."""
     return sigmoid_cross_entropy_with_logits(logits=logits, labels=labels, name=name)
 
 

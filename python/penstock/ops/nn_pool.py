@@ -30,6 +30,7 @@ def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
 
 
 def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """Means of windows of images."""
     with ops.name_scope(name, "AvgPool2D", [input]) as name:
         return gen.avg_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
@@ -51,6 +52,7 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """Largest elements of windows of images."""
     with ops.name_scope(name, "MaxPool2d", [input]) as name:
         return gen.max_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
@@ -126,6 +128,7 @@ def max_pool_with_argmax_v1(input, ksize, strides, padding, data_format="NHWC",
 
 def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",
                             output_dtype=dtypes.int64, include_batch_in_index=False, name=None):
+    """(largest elements of windows of images, their places)."""
     return max_pool_with_argmax_v1(
         input, per_dimension(ksize, 2, 3, "ksize"), per_dimension(strides, 2, 3, "strides"), padding, data_format,
         output_dtype, name, include_batch_in_index=include_batch_in_index)
@@ -133,7 +136,7 @@ def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",
 
 def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None,
          name=None, data_format=None, dilations=None):
-    """"MAX" or "AVG" pooling of one to three dimensions, with strides or dilations."""
+    """Pooling ("MAX" or "AVG") of one to three dimensions, with strides or dilations."""
     dilation_rate = pick("dilations", dilations, "dilation_rate", dilation_rate)
     with ops.name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = ops.convert_to_tensor(input, name="input")
@@ -171,6 +174,7 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
 
 def pool_v2(input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None, dilations=None,
             name=None):
+    """Pooling ("MAX" or "AVG") of one to three dimensions, with strides or dilations."""
     return pool(input, window_shape, pooling_type, padding, dilations, strides, name, data_format)
 
 
@@ -199,11 +203,13 @@ def _seeded(seed):
 
 
 def fractional_max_pool_v2(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+    """The greatest element of windows of varying size, so that the output is smaller by a fraction."""
     ratio = per_dimension(pooling_ratio, 2, 3, "pooling_ratio")
     return fractional_max_pool(value, ratio, pseudo_random, overlapping, name=name, **_seeded(seed))
 
 
 def fractional_avg_pool_v2(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+    """The mean of windows of varying size, so that the output is smaller by a fraction."""
     return fractional_avg_pool(value, pooling_ratio, pseudo_random, overlapping, name=name, **_seeded(seed))
 
 
@@ -219,6 +225,7 @@ def dilation2d_v1(input, filter=None, strides=None, rates=None, padding=None, na
 
 
 def dilation2d_v2(input, filters, strides, padding, data_format, dilations, name=None):
+    """Grey-scale dilation: the greatest of window plus kernel."""
     _require_nhwc(data_format, "Data formats other than NHWC are not yet supported")
     return gen.dilation2d(input, filters, strides, dilations, padding, name=name)
 
@@ -231,5 +238,6 @@ def erosion2d(value, kernel, strides, rates, padding, name=None):
 
 
 def erosion2d_v2(value, filters, strides, padding, data_format, dilations, name=None):
+    """Grey-scale erosion: the least of window minus kernel."""
     _require_nhwc(data_format, "Data formats other than NHWC are not yet supported")
     return erosion2d(value, filters, strides, dilations, padding, name)

@@ -83,6 +83,7 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true
 
 def nce_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                 remove_accidental_hits=False, name="nce_loss"):
+    """Noise-contrastive estimation: tells the true classes from sampled ones."""
     return nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                     remove_accidental_hits, "div", name)
 
@@ -99,5 +100,6 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_class
 
 def sampled_softmax_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                             remove_accidental_hits=True, seed=None, name="sampled_softmax_loss"):
+    """Softmax cross-entropy over the true classes and sampled ones."""
     return sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
                                 remove_accidental_hits, "div", name, seed)

@@ -12,6 +12,7 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
 
 
 def verify_tensor_all_finite_v2(x, message, name=None):
+    """The tensor; running fails with the message if it has an infinite element or NaN."""
     with ops.name_scope(name, "VerifyFinite", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         with ops.colocate_with(x):

@@ -137,6 +137,7 @@ def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
 
 
 def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from Poisson distributions: `shape` of them for each mean in `lam`."""
     with ops.name_scope(name, "random_poisson", [lam, shape]):
         shape = ops.convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         return gen.random_poisson_v2(shape, lam, dtype=dtype, **as_seeds(seed))

@@ -30,6 +30,7 @@ def sparse_add(a, b, threshold=None, thresh=None):
 
 
 def sparse_add_v2(a, b, threshold=0):
+    """a + b, of which at least one is sparse; sums below the threshold are left out of a sparse result."""
     sparse = [isinstance(x, _SPARSE) for x in (a, b)]
     if not any(sparse):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")

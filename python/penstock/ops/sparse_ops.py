@@ -189,6 +189,7 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat
 
 
 def sparse_concat_v2(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+    """Joins along a dimension; the others must agree, or grow to the greatest if asked to."""
     if not isinstance(sp_inputs, (list, tuple)):
         raise TypeError("Inputs must be a list or tuple.")
     sp_inputs = [as_sparse(x) for x in sp_inputs]
@@ -232,6 +233,7 @@ def sparse_split(keyword_required=KeywordRequired(), sp_input=None, num_split=No
 
 
 def sparse_split_v2(sp_input=None, num_split=None, axis=None, name=None):
+    """Cuts along `axis` into parts of equal size (the first may be one larger)."""
     return sparse_split(sp_input=sp_input, num_split=num_split, axis=axis, name=name)
 
 
@@ -312,6 +314,7 @@ def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
 
 
 def serialize_sparse_v2(sp_input, out_type=dtypes.string, name=None):
+    """Three strings that hold the tensor's parts."""
     return serialize_sparse(sp_input, name, out_type)
 
 
@@ -323,6 +326,7 @@ def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
 
 
 def serialize_many_sparse_v2(sp_input, out_type=dtypes.string, name=None):
+    """Three strings for each slice along dimension 0."""
     return serialize_many_sparse(sp_input, name, out_type)
 
 

@@ -86,27 +86,32 @@ def scatter_update(ref, indices, updates, use_locking=True, name=None):
 
 
 def scatter_add(ref, indices, updates, use_locking=False, name=None):
-    """Adds to the rows `indices` of `ref`; updates to one row add up. Likewise the functions below."""
+    """Adds to the rows `indices` of `ref`; updates to one row add up."""
     return _scatter("scatter_add", ref, indices, updates, use_locking, name)
 
 
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts from the rows `indices` of `ref`; updates to one row add up."""
     return _scatter("scatter_sub", ref, indices, updates, use_locking, name)
 
 
 def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+    """Multiplies the rows `indices` of `ref`."""
     return _scatter("scatter_mul", ref, indices, updates, use_locking, name)
 
 
 def scatter_div(ref, indices, updates, use_locking=False, name=None):
+    """Divides the rows `indices` of `ref`."""
     return _scatter("scatter_div", ref, indices, updates, use_locking, name)
 
 
 def scatter_max(ref, indices, updates, use_locking=False, name=None):
+    """Sets the rows `indices` of `ref` to the greater of what they are and the updates."""
     return _scatter("scatter_max", ref, indices, updates, use_locking, name)
 
 
 def scatter_min(ref, indices, updates, use_locking=False, name=None):
+    """Sets the rows `indices` of `ref` to the lesser of what they are and the updates."""
     return _scatter("scatter_min", ref, indices, updates, use_locking, name)
 
 
@@ -116,10 +121,12 @@ def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
 
 
 def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+    """Adds to the positions of `ref` that the last dimension of `indices` names."""
     return _scatter("scatter_nd_add", ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts from the positions of `ref` that the last dimension of `indices` names."""
     return _scatter("scatter_nd_sub", ref, indices, updates, use_locking, name)
 
 

@@ -70,6 +70,7 @@ def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, redu
 
 
 def reduce_join_v2(inputs, axis=None, keepdims=False, separator="", name=None):
+    """Joins the strings along the axes, or all."""
     with ops.name_scope(None, "ReduceJoin", [inputs, axis]):
         inputs = ops.convert_to_tensor(inputs)
         if axis is None:
@@ -87,6 +88,7 @@ def string_length(input, name=None, unit="BYTE"):
 
 
 def string_length_v2(input, unit="BYTE", name=None):
+    """The length in bytes or characters."""
     return string_length(input, name, unit)
 
 
@@ -99,6 +101,7 @@ substr_deprecated = substr
 
 
 def substr_v2(input, pos, len, unit="BYTE", name=None):
+    """`len` bytes or characters from `pos` on."""
     return substr(input, pos, len, name, unit)
 
 

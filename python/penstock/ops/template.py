@@ -15,6 +15,7 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
 
 def make_template_internal(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None,
                            create_graph_function_=False, **kwargs):
+    """`make_template`; `create_graph_function_`: version 2's kind of function calls it."""
     if kwargs:
         func_ = functools.wraps(func_, updated=())(functools.partial(func_, **kwargs))
     if ops.executing_eagerly():

@@ -427,6 +427,7 @@ def colocated_with_name(name):
 
 
 def refuse_control_flow_initializer(initial_value, name):
+    """ValueError if an initial value was computed within a loop or branch."""
     if initial_value.op._get_control_flow_context() is not None:
         raise ValueError("Initializer for variable %s is from inside a control-flow construct, such as a loop or "
                          "conditional. When creating a variable inside a loop or conditional, use a lambda as the "
@@ -442,6 +443,7 @@ def global_variables(scope=None):
 
 
 def all_variables():
+    """The older name of `global_variables`."""
     return global_variables()
 
 
@@ -478,6 +480,7 @@ def variables_initializer(var_list, name="init"):
 
 
 def initialize_variables(var_list, name="init"):
+    """The older name of `variables_initializer`."""
     return variables_initializer(var_list, name=name)
 
 
@@ -487,6 +490,7 @@ def global_variables_initializer():
 
 
 def initialize_all_variables():
+    """The older name of `global_variables_initializer`."""
     return global_variables_initializer()
 
 
@@ -496,6 +500,7 @@ def local_variables_initializer():
 
 
 def initialize_local_variables():
+    """The older name of `local_variables_initializer`."""
     return local_variables_initializer()
 
 

@@ -119,6 +119,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 def checkpoint_exists_internal(checkpoint_prefix):
+    """Whether a checkpoint of that prefix exists, of either version."""
     return bool(gfile.Glob(_prefix_to_checkpoint_path(checkpoint_prefix, saver_pb2.SaverDef.V2)) or
                 gfile.Glob(checkpoint_prefix))
 

@@ -85,14 +85,17 @@ def get_variables(scope=None, suffix=None, collection=ops.GraphKeys.GLOBAL_VARIA
 
 
 def get_model_variables(scope=None, suffix=None):
+    """The model's variables: those of the layers, not of optimizers; by scope and end of the name."""
     return get_variables(scope, suffix, ops.GraphKeys.MODEL_VARIABLES)
 
 
 def get_local_variables(scope=None, suffix=None):
+    """Local variables, by scope and end of the name."""
     return get_variables(scope, suffix, ops.GraphKeys.LOCAL_VARIABLES)
 
 
 def get_trainable_variables(scope=None, suffix=None):
+    """Trainable variables, by scope and end of the name."""
     return get_variables(scope, suffix, ops.GraphKeys.TRAINABLE_VARIABLES)
 
 
@@ -107,6 +110,7 @@ def get_variables_to_restore(include=None, exclude=None):
 
 
 def get_variables_by_suffix(suffix, scope=None):
+    """Variables whose name ends so."""
     return get_variables(scope=scope, suffix=suffix)
 
 

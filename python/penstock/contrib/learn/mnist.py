@@ -164,4 +164,5 @@ def read_data_sets(train_dir, fake_data=False, one_hot=False, dtype=dtypes.float
 
 
 def load_mnist(train_dir="MNIST-data"):
+    """`read_data_sets` of the directory that TensorFlow's tutorials use."""
     return read_data_sets(train_dir)

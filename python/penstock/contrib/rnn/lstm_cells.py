@@ -16,6 +16,7 @@ sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
 
 
 def input_size(inputs, rank=2):
+    """The size of the last dimension. ValueError if it, or the rank, is not known."""
     size = tensor_shape.dimension_value(inputs.shape.with_rank(rank)[1])
     if size is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
@@ -40,6 +41,7 @@ def sharded(name, shape, dtype, shards):
 
 
 def normalized(gain, shift, inputs, scope):
+    """Layer normalization with variables `gamma` and `beta` that begin with these numbers."""
     shape = inputs.shape[-1:]
     with vs.variable_scope(scope):  # layer_norm finds them
         vs.get_variable("gamma", shape=shape, initializer=init_ops.constant_initializer(gain))

@@ -39,6 +39,7 @@ def use_operator_or_provided_hint_unless_contradicting(operator, hint_attr_name,
 
 
 def assert_no_entries_with_modulus_zero(x, message=None, name="assert_no_entries_with_modulus_zero"):
+    """An operation that fails if an element is zero."""
     with ops.name_scope(name, values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         zero = ops.convert_to_tensor(0, dtype=x.dtype.base_dtype.real_dtype)
@@ -46,6 +47,7 @@ def assert_no_entries_with_modulus_zero(x, message=None, name="assert_no_entries
 
 
 def assert_zero_imag_part(x, message=None, name="assert_zero_imag_part"):
+    """An operation that fails if an element has an imaginary part; real types never have."""
     with ops.name_scope(name, values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         if x.dtype.base_dtype.is_floating:
@@ -55,6 +57,7 @@ def assert_zero_imag_part(x, message=None, name="assert_zero_imag_part"):
 
 
 def assert_compatible_matrix_dimensions(operator, x):
+    """An operation that fails unless `x` has as many rows as the operator has columns."""
     return check_ops.assert_equal(
         array_ops.shape(x)[-2], operator.domain_dimension_tensor(),
         message="Dimensions are not compatible.  shape[-2] of argument to be the same as this operator")
@@ -86,11 +89,13 @@ def broadcast_matrix_batch_dims(matrices, name=None):
 
 
 def cholesky_solve_with_broadcast(chol, rhs, name=None):
+    """`cholesky_solve` whose batch dimensions broadcast."""
     with ops.name_scope(name, "CholeskySolveWithBroadcast", [chol, rhs]):
         return linalg_ops.cholesky_solve(*broadcast_matrix_batch_dims([chol, rhs]))
 
 
 def matrix_solve_with_broadcast(matrix, rhs, adjoint=False, name=None):
+    """`matrix_solve` whose batch dimensions broadcast."""
     with ops.name_scope(name, "MatrixSolveWithBroadcast", [matrix, rhs]):
         matrix = ops.convert_to_tensor(matrix, name="matrix")
         rhs = ops.convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)
@@ -98,6 +103,7 @@ def matrix_solve_with_broadcast(matrix, rhs, adjoint=False, name=None):
 
 
 def matrix_triangular_solve_with_broadcast(matrix, rhs, lower=True, adjoint=False, name=None):
+    """`matrix_triangular_solve` whose batch dimensions broadcast."""
     with ops.name_scope(name, "MatrixTriangularSolve", [matrix, rhs]):
         matrix = ops.convert_to_tensor(matrix, name="matrix")
         rhs = ops.convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)

@@ -6,23 +6,28 @@ from penstock.util.deprecation import deprecated_argument_lookup
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
+    """`tf.expand_dims` of version 1 for ragged tensors."""
     return ragged_array_ops.expand_dims(input, deprecated_argument_lookup("axis", axis, "dim", dim), name)
 
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    """`tf.gather` of version 1 for ragged tensors."""
     return ragged_gather_ops.gather(params, indices, validate_indices, batch_dims if axis is None else axis, batch_dims,
                                     name)
 
 
 def gather_nd(params, indices, name=None, batch_dims=0):
+    """`tf.gather_nd` of version 1 for ragged tensors."""
     return ragged_gather_ops.gather_nd(params, indices, batch_dims, name)
 
 
 def size(input, name=None, out_type=dtypes.int32):
+    """`tf.size` of version 1 for ragged tensors."""
     return ragged_array_ops.size(input, out_type, name)
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
+    """`tf.squeeze` of version 1 for ragged tensors."""
     return ragged_array_ops.squeeze(input, deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims), name)
 
 
@@ -46,12 +51,14 @@ reduce_logsumexp = _reduction(ragged_math_ops.reduce_logsumexp)
 
 
 def reduce_join_v2(inputs, axis=None, keepdims=None, separator="", name=None):
+    """`tf.strings.reduce_join` of version 2 for ragged tensors."""
     from penstock.framework import gen
     return ragged_math_ops.ragged_reduce_aggregate(string_ops.reduce_join_v2, gen.unsorted_segment_join, inputs, axis,
                                                    keepdims, separator, name or "RaggedSegmentJoin")
 
 
 def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """`tf.reduce_join` of version 1 for ragged tensors."""
     axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
     keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     return reduce_join_v2(inputs, axis, keepdims, separator, name)

@@ -30,6 +30,11 @@ def of_package(package, name):
     return value
 
 
+def names_of_package(package):
+    """Those names, for `dir`."""
+    return dir(getattr(root, package.rpartition(".")[2]))
+
+
 def attribute(name):
     """A name of the root module. AttributeError if version 2 has none of this name, or it is not served."""
     try:

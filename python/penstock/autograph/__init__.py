@@ -2,11 +2,11 @@
 
 
 def __getattr__(name):
-    import importlib
-    if name in ("to_code", "to_graph"):
-        return getattr(importlib.import_module("penstock.autograph.impl.api"), name)
-    if name in ("set_verbosity", "trace"):
-        return getattr(importlib.import_module("penstock.autograph.utils"), name)
-    if name == "experimental":
-        return importlib.import_module("penstock.autograph.experimental")
-    raise AttributeError(f"module 'penstock.autograph' has no attribute {name!r}")
+    from penstock.api import version_two
+    value = globals()[name] = version_two.of_package(__name__, name)
+    return value
+
+
+def __dir__():
+    from penstock.api import version_two
+    return version_two.names_of_package(__name__)

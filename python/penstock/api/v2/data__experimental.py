@@ -13,6 +13,7 @@ FROM = {
     "data.experimental.ops.lookup_ops": "DatasetInitializer index_table_from_dataset table_from_dataset",
     "data.experimental.ops.parsing_ops": "parse_example_dataset",
     "data.experimental.ops.prefetching_ops": "copy_to_device prefetch_to_device",
+    "data.experimental.ops.random_access": "at",
     "data.experimental.ops.random_ops": "RandomDataset=RandomDatasetV2",
     "data.experimental.ops.readers": """
         CsvDataset=CsvDatasetV2 SqlDataset=SqlDatasetV2

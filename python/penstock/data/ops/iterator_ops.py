@@ -176,6 +176,15 @@ class IteratorBase(_LegacyProperties, trackable.Trackable, composite_tensor.Comp
     def __iter__(self):
         return self
 
+    @property
+    def element_spec(self):
+        """The spec of an element."""
+        raise NotImplementedError("Iterator.element_spec")
+
+    def get_next(self):
+        """The next element. OutOfRangeError at the end."""
+        raise NotImplementedError("Iterator.get_next()")
+
 
 class OwnedIterator(IteratorBase):
     """An iterator of eager execution and of functions. It lives as long as its handle."""

@@ -1,6 +1,5 @@
 #include "penstock/base/threads.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -11,15 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 namespace {
-
-// Grows by one in every forked child: pools that were started in the parent have no threads there.
-std::atomic<int> g_fork_generation{0};
-const int g_registered = [] {
-  pthread_atfork(nullptr, nullptr, [] { g_fork_generation.fetch_add(1); });
-  return 0;
-}();
 
 thread_local bool t_inside_parallel_for = false;
 
@@ -64,7 +58,7 @@ struct ThreadPool::Impl {
 
   explicit Impl(int threads) : threads(threads) {}
   ~Impl() {
-    if (!core || generation != g_fork_generation.load()) {
+    if (!core || generation != ForkGeneration()) {
       if (core) (void)core.release();  // the parent's threads do not exist here: nothing can be joined
       return;
     }
@@ -83,7 +77,7 @@ struct ThreadPool::Impl {
   }
 
   Core& Live() {
-    const int now = g_fork_generation.load(std::memory_order_acquire);
+    const int now = ForkGeneration();
     if (Core* live = ready.load(std::memory_order_acquire); live && generation.load() == now) return *live;
     std::lock_guard lock(*StartMutex(now));
     if (core && generation == now) return *core;

@@ -155,7 +155,8 @@ Ref<Dataset> MakeInterleave(DatasetArgs& args) {
 InterleaveSizes InterleaveSizesOf(DatasetArgs& args) {
   InterleaveSizes sizes{args.Int("cycle_length"), args.Int("block_length")};
   if (sizes.cycle == kAutotune) sizes.cycle = NumCores();
-  args.Require(sizes.cycle > 0 && sizes.cycle <= kMostInCycle, "`cycle_length` must be > 0");
+  args.Require(sizes.cycle > 0, "`cycle_length` must be > 0");
+  args.Require(sizes.cycle <= kMostInCycle, "`cycle_length` must be at most ", kMostInCycle, ", got ", sizes.cycle);
   args.Require(sizes.block > 0, "`block_length` must be > 0");
   return sizes;
 }

@@ -17,6 +17,10 @@ Iteration::Iteration(Ref<const Dataset> dataset, std::shared_ptr<FunctionScope> 
 }
 
 Iteration::~Iteration() {
+  if (LostItsThreads()) {  // waiting for them would have no end: what they share is never freed
+    (void)iterator_.release();
+    return;
+  }
   context_->cancellation.Cancel();
   if (!context_->ends_slowly.load()) return;
   // Threads have to end, or functions to be called: whoever drops an iterator may hold what those wait for (Python's
@@ -26,6 +30,10 @@ Iteration::~Iteration() {
 
 template <class Work>
 auto Iteration::InTurn(StepServices& step, Work work) {
+  if (LostItsThreads()) {
+    throw FailedPrecondition("The iterator's threads are in the process that this one was forked from: iterators that ",
+                             "have threads must be made where they are used");
+  }
   CancellationManager::Token token = 0;
   const auto cancel = [context = context_] { context->cancellation.Cancel(); };
   if (step.cancellation && !step.cancellation->Register(cancel, &token)) throw Cancelled("Operation was cancelled");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "penstock/base/fork.h"
 #include "penstock/data/dataset.h"
 #include "penstock/kernel/kernel_context.h"
 
@@ -26,6 +27,9 @@ class Iteration {
   // Runs `work` when it is this step's turn.
   template <class Work>
   auto InTurn(StepServices& step, Work work);
+  // It has, or may have, threads that stayed in the process from which this one was forked.
+  bool LostItsThreads() const { return context_->ends_slowly.load() && ForkGeneration() != fork_generation_; }
+  const int fork_generation_ = ForkGeneration();
   std::timed_mutex turn_;
   Ref<const Dataset> dataset_;
   std::shared_ptr<IteratorContext> context_;

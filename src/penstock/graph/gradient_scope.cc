@@ -27,8 +27,7 @@ bool HandsOnItsInput(const Node* node) {
 }
 
 bool IsConstant(const Node* node, int32_t value) {
-  const AttrValue* held = node->op_name() == "Const" ? node->attrs().Find("value") : nullptr;
-  const Tensor* tensor = held ? held->If<Tensor>() : nullptr;
+  const Tensor* tensor = HeldConstant(*node);
   return tensor && tensor->dtype() == DT_INT32 && tensor->rank() == 0 && *tensor->data<int32_t>() == value;
 }
 

@@ -526,11 +526,16 @@ std::vector<Node*> Graph::Nodes() const {
   return nodes;
 }
 
+const Tensor* HeldConstant(const Node& node) {
+  if (!node.op().inputs.empty() || node.num_outputs() != 1) return nullptr;
+  const AttrValue* held = node.attrs().Find("value");
+  const Tensor* value = held ? held->If<Tensor>() : nullptr;
+  return value && value->dtype() == node.output_type(0) ? value : nullptr;
+}
+
 const Tensor* Graph::ConstantValue(Endpoint output) {
-  const OpDef& op = output.node->op();
-  if (op.traits.stateful || IsRef(output.type())) return nullptr;
-  if (const AttrValue* value = op.inputs.empty() ? output.node->attrs().Find("value") : nullptr)
-    return value->If<Tensor>();
+  if (output.node->traits().stateful || IsRef(output.type())) return nullptr;
+  if (const Tensor* held = HeldConstant(*output.node)) return held;
   const std::optional<Tensor>& value = EvaluateInput(output, -1);
   return value ? &*value : nullptr;
 }
@@ -551,9 +556,8 @@ std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
   if (traits.stateful || node.own_op_ || depth > kDeepestConstant || IsRef(output.type())) return std::nullopt;
   if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) return EvaluateInput(node.input(0), depth);
   if (traits.flow != Flow::kNone) return std::nullopt;
-  if (const AttrValue* value = node.op().inputs.empty() ? node.attrs().Find("value") : nullptr) {
-    const Tensor* t = value->If<Tensor>();
-    return t && t->num_elements() <= kLargestConstant ? std::optional(*t) : std::nullopt;
+  if (const Tensor* held = HeldConstant(node)) {
+    return held->num_elements() <= kLargestConstant ? std::optional(*held) : std::nullopt;
   }
   // What follows from the input's shape alone needs no input.
   if (node.op().shape_value && node.shape(output.index).known_rank() && node.output_type(0) != DT_INVALID) {

@@ -101,6 +101,10 @@ class Node {
   std::string device_, assigned_device_;
 };
 
+// The value that a constant holds: a node without inputs, by its attribute "value". Null for other nodes, and for a
+// value of another type than the output has: only running such a node fails.
+const Tensor* HeldConstant(const Node& node);
+
 // What a new node is made of.
 struct NodeSpec {
   std::string op, name;              // name: new and valid
@@ -179,7 +183,7 @@ class Graph {
   Node* Insert(std::unique_ptr<Node> node);
   std::optional<Tensor> Evaluate(Endpoint output, int depth);
   const std::optional<Tensor>& EvaluateInput(Endpoint input, int depth);
-  static int64_t KeyOf(Endpoint output) { return int64_t{output.node->id()} << 16 | output.index; }
+  static int64_t KeyOf(Endpoint output) { return int64_t{output.node->id()} << 32 | output.index; }
 
   const OpRegistry* ops_;
   std::vector<std::unique_ptr<Node>> nodes_;

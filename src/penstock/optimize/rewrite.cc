@@ -34,10 +34,7 @@ bool SamePlace(const Node& a, const Node& b) {
 
 const Tensor* ConstantOf(Endpoint value) {
   const Node& node = *value.node;
-  if (node.num_inputs() != 0 || !node.op().inputs.empty() || node.traits().stateful || node.num_outputs() != 1)
-    return nullptr;
-  const AttrValue* attr = node.attrs().Find("value");
-  return attr ? attr->If<Tensor>() : nullptr;
+  return node.num_inputs() == 0 && !node.traits().stateful ? HeldConstant(node) : nullptr;
 }
 
 bool IsAll(const Tensor& constant, double number) {

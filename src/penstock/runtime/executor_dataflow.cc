@@ -23,6 +23,7 @@ struct Count {
   int pending = 0;         // inputs and control inputs still to come
   int dead = 0;            // how many came dead
   bool merged = false;     // a Merge took its live input
+  bool started = false;    // a Merge runs once: what comes later is not looked at
 };
 
 struct Iteration {
@@ -447,7 +448,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         if (control) {
           --count.pending;
         } else if (live) {
-          if (!count.merged) {
+          if (!count.merged && !count.started) {
             count.merged = true;
             *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output];
             ready = count.pending == 0;
@@ -455,7 +456,6 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         } else {
           ++count.dead;
         }
-        // Not reached twice: `merged` and the dead count each complete once.
         const bool all_dead =
             !count.merged && (count.dead == to.num_inputs || (!control && !live && from.flow == Flow::kEnter));
         if (control) {
@@ -465,6 +465,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
           ready = count.pending == 0;
           to_dead = true;
         }
+        ready = ready && !count.started;
+        count.started = count.started || ready;
       } else {
         if (!live) ++count.dead;
         if (entry) {

@@ -22,6 +22,19 @@ bool OnlyUpdates(const Node& node, const std::vector<bool>& done) {
   return updates;
 }
 
+void CheckBackEdges(const FrameTree& tree, const std::vector<Node*>& order) {
+  for (const Node* node : order) {
+    if (node->traits().flow != Flow::kNextIteration) continue;
+    for (const Consumer& consumer : node->consumers()) {
+      const int frame = tree.of[node->id()], other = tree.of[consumer.node->id()];
+      if (frame == other) continue;
+      throw InvalidArgument("{{node ", node->name(), "}} of frame '", tree.frames[frame].name,
+                            "' goes on in another one, in {{node ", consumer.node->name(), "}} of frame '",
+                            tree.frames[other].name, "'");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Node*> TopologicalOrder(const Graph& graph) {
@@ -70,39 +83,23 @@ FrameTree FindFrames(const Graph& graph, const std::vector<Node*>& order) {
   for (Node* node : order) {
     int frame = -1;
     const auto join = [&](const Node* from) {
-      int f = tree.of[from->id()];
-      if (f < 0) return;  // a back edge
-      if (from->traits().flow == Flow::kExit) f = tree.frames[f].parent;
-      if (f < 0) throw InvalidArgument("{{node ", from->name(), "}} leaves a frame that was never entered");
-      if (frame >= 0 && frame != f && node->traits().flow != Flow::kMerge) {
+      if (tree.of[from->id()] < 0) return;  // a back edge: CheckBackEdges looks at it
+      const int f = tree.OutputFrame(*from);
+      if (frame >= 0 && frame != f) {
         throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ",
                               from->name(), "}} is in frame '", tree.frames[f].name, "'. Another is in frame '",
                               tree.frames[frame].name, "'.");
       }
-      if (frame < 0 || f > frame) frame = f;
+      frame = f;
     };
-    for (const Endpoint& input : node->inputs()) {
-      int before = frame;
-      if (input.node->traits().flow == Flow::kEnter) {
-        const int f = tree.entered[input.node->id()];
-        if (before >= 0 && before != f) {
-          throw InvalidArgument("{{node ", node->name(), "}} has inputs from different frames. The input {{node ",
-                                input.node->name(), "}} is in frame '", tree.frames[f].name, "'.");
-        }
-        frame = f;
-      } else {
-        join(input.node);
-      }
-    }
-    for (const Node* control : node->control_inputs()) {
-      if (control->traits().flow == Flow::kEnter) {
-        frame = std::max(frame, tree.entered[control->id()]);
-      } else {
-        join(control);
-      }
-    }
+    for (const Endpoint& input : node->inputs()) join(input.node);
+    for (const Node* control : node->control_inputs()) join(control);
     frame = std::max(frame, 0);
     tree.of[node->id()] = frame;
+    const Flow flow = node->traits().flow;
+    if (frame == 0 && (flow == Flow::kExit || flow == Flow::kNextIteration)) {
+      throw InvalidArgument("{{node ", node->name(), "}} is in no frame: it belongs into a loop, behind an Enter");
+    }
     if (node->traits().flow == Flow::kEnter) {
       const std::string& name = node->attr<std::string>("frame_name");
       auto [it, fresh] = children.try_emplace({frame, name}, static_cast<int>(tree.frames.size()));
@@ -117,6 +114,7 @@ FrameTree FindFrames(const Graph& graph, const std::vector<Node*>& order) {
       tree.entered[node->id()] = it->second;
     }
   }
+  CheckBackEdges(tree, order);
   return tree;
 }
 

@@ -35,7 +35,7 @@ struct FrameTree {
 };
 
 // Walks from the graph's sources through Enter into frames and through Exit back out. InvalidArgument: a node with
-// inputs from different frames, an Exit outside any.
+// inputs from different frames, an Exit or NextIteration outside any, a NextIteration that leads to another frame.
 FrameTree FindFrames(const Graph& graph, const std::vector<Node*>& order);
 
 }  // namespace penstock

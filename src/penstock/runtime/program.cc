@@ -175,7 +175,10 @@ class Compiler {
         if (--waiting[j] == 0) ready.push({units_[j].position, j});
       }
     }
-    if (sorted.size() != units_.size()) throw Internal("a loop's entry waits for its own exit");
+    if (sorted.size() != units_.size()) {
+      const auto stuck = std::ranges::find_if(units_, [&](const Unit& u) { return waiting[&u - units_.data()] > 0; });
+      throw InvalidArgument("{{node ", stuck->node->name(), "}} waits for itself: a loop's entry needs its own exit");
+    }
     Reorder(sorted);
   }
 

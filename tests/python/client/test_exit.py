@@ -82,6 +82,17 @@ _PROGRAMS = {
         threading.Thread(target=run, daemon=True).start()
         time.sleep(0.2)
         """,
+    # The threads of the iterator are the parent's, and so is what the child does not wait for.
+    "forked": """
+        import os, sys
+        dataset = tf.data.Dataset.range(100).map(lambda x: x + 1, 2).prefetch(2)
+        s = tf.Session()
+        s.run(tf.data.make_one_shot_iterator(dataset).get_next())
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        """,
 }
 
 

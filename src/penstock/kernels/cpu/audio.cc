@@ -23,7 +23,7 @@ struct WavDecoder {
     const int64_t rows = samples == -1 ? sound.frames() : samples, width = channels == -1 ? sound.channels : channels;
     k.Require(rows >= 0 && width >= 0, "desired sizes must not be negative: ", rows, ", ", width);
     const auto out = k.out<float>(0, Shape({rows, width}));
-    for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t i = 0; i < rows && width > 0; ++i) {
       for (int64_t c = 0; c < width; ++c) {
         // Channels that the file does not have repeat its last one.
         out[i * width + c] =

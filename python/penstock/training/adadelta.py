@@ -3,7 +3,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class AdadeltaOptimizer(optimizer.KernelOptimizer):
+class AdadeltaOptimizer(optimizer.Optimizer):
     """Steps scaled by the ratio of decaying means: of squared updates and of squared gradients."""
 
     _kernel = "adadelta"

@@ -7,7 +7,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class AdagradOptimizer(optimizer.KernelOptimizer):
+class AdagradOptimizer(optimizer.Optimizer):
     """Steps that shrink with the sum of squared gradients, for each element."""
 
     _kernel = "adagrad"

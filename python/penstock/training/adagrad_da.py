@@ -6,7 +6,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class AdagradDAOptimizer(optimizer.KernelOptimizer):
+class AdagradDAOptimizer(optimizer.Optimizer):
     """Solves for the variable anew in each step from the sums of gradients and of squared gradients."""
 
     _kernel = "adagrad_da"

@@ -8,7 +8,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class AdamOptimizer(optimizer.KernelOptimizer):
+class AdamOptimizer(optimizer.Optimizer):
     """Steps of the mean gradient over the root of the mean squared gradient, both corrected for their start at zero.
 
     A sparse gradient moves the means of all rows, not only of those it names, as TensorFlow does.

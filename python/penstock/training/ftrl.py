@@ -5,7 +5,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class FtrlOptimizer(optimizer.KernelOptimizer):
+class FtrlOptimizer(optimizer.Optimizer):
     """For sparse linear models. Shrinkage adds the penalty to the gradient only, so that it does not change
     sparsity."""
 

@@ -5,7 +5,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class GradientDescentOptimizer(optimizer.KernelOptimizer):
+class GradientDescentOptimizer(optimizer.Optimizer):
     """Subtracts the gradient times `learning_rate` (a number, a tensor or a function of nothing)."""
 
     _kernel = "gradient_descent"

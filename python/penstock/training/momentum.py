@@ -3,7 +3,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class MomentumOptimizer(optimizer.KernelOptimizer):
+class MomentumOptimizer(optimizer.Optimizer):
     """Gradient descent along a decaying sum of gradients, or Nesterov's variant with `use_nesterov`."""
 
     _kernel = "momentum"

@@ -124,12 +124,75 @@ def _checked_gradient(g):
     return g
 
 
-class Optimizer(trackable.Trackable):
+GRAD = object()  # where the gradient stands among the arguments of an update op
+
+
+class _KernelUpdate:
+    """An update that is one op in four forms: dense or sparse, for references or for resources.
+
+    An optimizer that is of this kind names the op (`_kernel`, "adagrad" for ApplyAdagrad and its kin) and gives the
+    arguments that follow the variable: slots, tensors and GRAD. The sparse forms take the indices right after the
+    gradient. It lies below Optimizer, not above, as programs expect optimizers to derive from that directly.
+    """
+
+    _kernel = None
+
+    def _kernel_options(self):
+        """Attributes of the op."""
+        return {}
+
+    def _arguments(self, var):
+        raise NotImplementedError
+
+    def _slots_of(self, var, *names):
+        return [self.get_slot(var, name) for name in names]
+
+    @staticmethod
+    def _cast(var, *tensors):
+        return [math_ops.cast(t, var.dtype.base_dtype) for t in tensors]
+
+    def _call(self, prefix, var, gradient):
+        if self._kernel is None:
+            raise NotImplementedError()
+        resource = prefix.startswith("resource_")
+        state = [var] + [self.get_slot(var, name) for name in self._slots]
+        arguments = []
+        for argument in [var] + list(self._arguments(var)):
+            if argument is GRAD:
+                arguments.extend(gradient)
+            elif resource and any(argument is s for s in state):
+                arguments.append(argument.handle)
+            else:
+                arguments.append(argument)
+        op = getattr(gen, prefix + "apply_" + self._kernel)
+        return op(*arguments, use_locking=self._use_locking, **self._kernel_options())
+
+    def _apply_dense(self, grad, var):
+        """An operation that applies a dense gradient to a reference variable."""
+        return self._call("", var, [grad]).op
+
+    def _resource_apply_dense(self, grad, handle):
+        """An operation that applies a dense gradient to a resource variable."""
+        return self._call("resource_", handle, [grad])
+
+    def _apply_sparse(self, grad, var):
+        """An operation that applies IndexedSlices without repeated indices to a reference variable."""
+        return self._call("sparse_", var, [grad.values, grad.indices]).op
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        """An operation that applies rows without repeated indices to a resource variable."""
+        return self._call("resource_sparse_", handle, [grad, indices])
+
+    def _tensor(self, value, name):
+        return ops.convert_to_tensor(self._call_if_callable(value), name=name)
+
+
+class Optimizer(_KernelUpdate, trackable.Trackable):
     """Base of the optimizers.
 
     `minimize` is `compute_gradients` followed by `apply_gradients`; between the two a program may change the gradients.
-    A subclass defines `_apply_dense` and the other `_apply` methods, and may define `_create_slots`, `_prepare` and
-    `_finish`. A slot is a variable that goes with a variable, such as its momentum.
+    A subclass defines `_apply_dense` and the other `_apply` methods, or names its update op, and may define
+    `_create_slots`, `_prepare` and `_finish`. A slot is a variable that goes with a variable, such as its momentum.
     """
 
     # How much of the gradients' computation must be done before any is used
@@ -357,22 +420,6 @@ class Optimizer(trackable.Trackable):
     def _prepare(self):
         """Makes the tensors of the hyperparameters; called in the name scope of the application."""
 
-    def _apply_dense(self, grad, var):
-        """An operation that applies a dense gradient to a reference variable."""
-        raise NotImplementedError()
-
-    def _resource_apply_dense(self, grad, handle):
-        """An operation that applies a dense gradient to a resource variable."""
-        raise NotImplementedError()
-
-    def _apply_sparse(self, grad, var):
-        """An operation that applies IndexedSlices without repeated indices to a reference variable."""
-        raise NotImplementedError()
-
-    def _resource_apply_sparse(self, grad, handle, indices):
-        """An operation that applies rows without repeated indices to a resource variable."""
-        raise NotImplementedError()
-
     def _apply_sparse_duplicate_indices(self, grad, var):
         """As _apply_sparse, but indices may repeat. Optimizers that are linear in the gradient need not sum first."""
         values, indices = _deduplicate_indexed_slices(values=grad.values, indices=grad.indices)
@@ -397,59 +444,3 @@ def _incremented(global_step, name):
         return gen.assign_add_variable_op(global_step.handle, ops.convert_to_tensor(1, dtype=global_step.dtype),
                                           name=name)
     return state_ops.assign_add(global_step, 1, name=name)
-
-
-GRAD = object()  # where the gradient stands among the arguments of an update op
-
-
-class KernelOptimizer(Optimizer):
-    """An optimizer whose update is one op in four forms: dense or sparse, for references or for resources.
-
-    A subclass names the op (`_kernel`, "adagrad" for ApplyAdagrad and its kin) and gives the arguments that follow the
-    variable: slots, tensors and GRAD. The sparse forms take the indices right after the gradient.
-    """
-
-    _kernel = None
-
-    def _kernel_options(self):
-        """Attributes of the op."""
-        return {}
-
-    def _arguments(self, var):
-        raise NotImplementedError
-
-    def _slots_of(self, var, *names):
-        return [self.get_slot(var, name) for name in names]
-
-    @staticmethod
-    def _cast(var, *tensors):
-        return [math_ops.cast(t, var.dtype.base_dtype) for t in tensors]
-
-    def _call(self, prefix, var, gradient):
-        resource = prefix.startswith("resource_")
-        state = [var] + [self.get_slot(var, name) for name in self._slots]
-        arguments = []
-        for argument in [var] + list(self._arguments(var)):
-            if argument is GRAD:
-                arguments.extend(gradient)
-            elif resource and any(argument is s for s in state):
-                arguments.append(argument.handle)
-            else:
-                arguments.append(argument)
-        op = getattr(gen, prefix + "apply_" + self._kernel)
-        return op(*arguments, use_locking=self._use_locking, **self._kernel_options())
-
-    def _apply_dense(self, grad, var):
-        return self._call("", var, [grad]).op
-
-    def _resource_apply_dense(self, grad, var):
-        return self._call("resource_", var, [grad])
-
-    def _apply_sparse(self, grad, var):
-        return self._call("sparse_", var, [grad.values, grad.indices]).op
-
-    def _resource_apply_sparse(self, grad, var, indices):
-        return self._call("resource_sparse_", var, [grad, indices])
-
-    def _tensor(self, value, name):
-        return ops.convert_to_tensor(self._call_if_callable(value), name=name)

@@ -5,7 +5,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class ProximalAdagradOptimizer(optimizer.KernelOptimizer):
+class ProximalAdagradOptimizer(optimizer.Optimizer):
     """Adagrad that shrinks towards zero and sets small elements to it."""
 
     _kernel = "proximal_adagrad"

@@ -4,7 +4,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class ProximalGradientDescentOptimizer(optimizer.KernelOptimizer):
+class ProximalGradientDescentOptimizer(optimizer.Optimizer):
     """Gradient descent that shrinks towards zero and sets small elements to it."""
 
     _kernel = "proximal_gradient_descent"

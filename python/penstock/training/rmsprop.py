@@ -5,7 +5,7 @@ from penstock.training import optimizer
 from penstock.training.optimizer import GRAD
 
 
-class RMSPropOptimizer(optimizer.KernelOptimizer):
+class RMSPropOptimizer(optimizer.Optimizer):
     """With momentum; `centered` subtracts the squared mean gradient, so that the root is a standard deviation."""
 
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,

@@ -91,3 +91,17 @@ def test_forgetting_graphs_is_no_change_of_mode():
         defaults._default_graph_stack.reset()
         assert tf.executing_eagerly() and (tf.constant(1) + 1).numpy() == 2
     assert not tf.executing_eagerly()
+
+
+def test_optimizers_derive_from_the_base_directly():
+    # GPflow registers the classes whose __base__ is Optimizer and refuses others.
+    made = [v for name, v in vars(v1.train).items() if name.endswith("Optimizer") and isinstance(v, type)]
+    made += [v1.train.AdadeltaOptimizer, v1.train.SyncReplicasOptimizer]
+    assert all(c.__base__ is v1.train.Optimizer for c in made if c is not v1.train.Optimizer)
+
+
+def test_an_optimizer_without_updates_names_no_op():
+    with v1.Graph().as_default():
+        v = v1.get_variable("v", [2], use_resource=False)
+        with pytest.raises(NotImplementedError):
+            v1.train.Optimizer(False, "mine").apply_gradients([(v1.constant([1.0, 1.0]), v)])

@@ -56,8 +56,9 @@ def signature_of_function(spec):
                                annotation=function_text.Kind(kinds[i], named=True)))
     for name in full.kwonlyargs:
         value = (full.kwonlydefaults or {}).get(name, empty)
+        kind = empty if kinds is None or value is empty else function_text.Kind(value, named=True)
         found.append(parameter(name, parameter.KEYWORD_ONLY, default=empty if value is empty else _Captured(),
-                               annotation=empty if kinds is None or value is empty else function_text.Kind(value, named=True)))
+                               annotation=kind))
     if kinds is None and full.varkw:
         found.append(parameter(full.varkw, parameter.VAR_KEYWORD))
     return inspect.Signature(found, __validate_parameters__=False)

@@ -56,7 +56,7 @@ def run_all_in_graph_and_eager_modes(cls):
 
 
 def deprecated_graph_mode_only(func=None):
-    """A decorator of a test method, or of a class with its own setUp and test methods: they build graphs in version 2 too."""
+    """A decorator of a test method, or of a class with its own setUp and tests: they build graphs in version 2 too."""
     def decorate(decorated):
         if inspect.isclass(decorated):
             for name, method in list(vars(decorated).items()):
@@ -135,7 +135,7 @@ class EagerSessionWarner:
 
 
 def eager_value(value):
-    """The arrays of an eager tensor, variable, sparse or ragged tensor or of IndexedSlices; of a function, of its result."""
+    """The arrays of an eager tensor, variable, sparse or ragged tensor, IndexedSlices; of a function's result."""
     from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
     from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
     from penstock.ops.ragged.ragged_tensor import RaggedTensor

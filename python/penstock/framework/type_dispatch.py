@@ -1,7 +1,7 @@
 """tf.experimental.dispatch_for_*: functions of a program's own that public functions call for values of its types.
 
-A composite value as an argument is what makes a public function look here (framework/dispatch.py); where several registered
-functions match, it is refused.
+A composite value as an argument is what makes a public function look here (framework/dispatch.py); where several
+registered functions match, it is refused.
 """
 import collections.abc
 import contextlib

@@ -183,7 +183,8 @@ class EagerTemplate(Template):
             return self._call_func(args, kwargs)
 
     def _made(self):
-        return self._in_scope(self._template_store.variables()), self._in_scope(self._template_store.trainable_variables())
+        store = self._template_store
+        return self._in_scope(store.variables()), self._in_scope(store.trainable_variables())
 
     def _in_scope(self, variables):
         if not self._variables_created:

@@ -9,7 +9,7 @@ from penstock.ops import random_ops
 
 
 class LearningRateSchedule(object):
-    """Base of the schedules. `_config` names the arguments of the constructor, `_attributes()` attributes that differ."""
+    """Base of the schedules. `_config` names the constructor's arguments, `_attributes()` attributes that differ."""
 
     _config = ()
     _scope = None

@@ -54,7 +54,7 @@ def test_templates_hold_their_variables():
     made = around()
     assert [v.name for v in made] == ["outer/n/a/dummy:0", "outer/n_1/a/dummy:0"] and around() == made
     assert around.variables == list(made)
-    with one._template_store.as_default():  # Sonnet enters the store of a module's template to make variables beforehand
+    with one._template_store.as_default():  # as Sonnet does to make variables beforehand
         tf.get_variable("before", [])
     assert "before:0" in [v.name for v in tf.trainable_variables()]
     with pytest.raises(ValueError, match="unique_name_ cannot be used"):

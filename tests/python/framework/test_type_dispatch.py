@@ -1,4 +1,4 @@
-"""tf.experimental.dispatch_for_*: functions that public functions call for a program's own types; answers are 2.21's."""
+"""tf.experimental.dispatch_for_*: what public functions call for a program's own types; answers are 2.21's."""
 import typing
 
 import numpy as np
@@ -135,8 +135,8 @@ def test_ragged_tensors_are_compared():
      "Dispatch function's signature (a, b, name=None) does not match API's signature (x, y, name=None)."),
     ([{"q": Masked}], lambda x, y: 1, ValueError, "signature includes annotation for unknown parameter 'q'."),
     ([], lambda x, y: 1, ValueError,
-     "The dispatch_for_api decorator must be called with at least one signature, or applied to a function that has type "
-     "annotations on its parameters."),
+     "The dispatch_for_api decorator must be called with at least one signature, or applied to a function that has "
+     "type annotations on its parameters."),
     ([[Masked]], lambda x, y: 1, TypeError, "signatures must be dictionaries mapping parameter names to type "
                                             "annotations."),
     ([{"x": Masked}], 3, TypeError, "Expected dispatch_target to be callable; got 3"),

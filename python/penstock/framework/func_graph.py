@@ -408,30 +408,14 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
             # What the function gets may not be changed by it.
             before = nest.pack_sequence_as(func_args, nest.flatten(func_args)), \
                 nest.pack_sequence_as(func_kwargs, nest.flatten(func_kwargs))
-
-            def convert(x):
-                if x is None:
-                    return None
-                if op_return_value is not None and isinstance(x, Operation):
-                    with func_graph.control_dependencies([x]):
-                        from penstock.ops import array_ops
-                        x = array_ops.identity(op_return_value)
-                elif not _is_tensor_array(x):
-                    try:
-                        x = conversion.convert_to_tensor_or_composite(x)
-                    except (ValueError, TypeError) as e:
-                        raise TypeError(
-                            "To be compatible with tf.contrib.eager.defun, Python functions must return zero or more "
-                            f"Tensors; in compilation of {python_func}, found return value of type {type(x)}, which "
-                            "is not a Tensor.") from e
-                return deps.mark_as_return(x) if add_control_dependencies else x
-
+            traced = python_func
             if autograph:
                 from penstock.autograph.impl import api
-                python_func = api.traced(python_func, autograph_options)
-            outputs = python_func(*func_args, **func_kwargs)
-            func_graph._returned = outputs
-            outputs = nest.map_structure(convert, outputs, expand_composites=True)
+                traced = api.traced(python_func, autograph_options)
+            func_graph._returned = traced(*func_args, **func_kwargs)
+            outputs = nest.map_structure(
+                lambda x: deps.mark_as_return(_as_output(x, func_graph, op_return_value, traced)),
+                func_graph._returned, expand_composites=True)
             _check_unchanged(before[0], func_args)
             _check_unchanged(before[1], func_kwargs)
         finally:
@@ -441,6 +425,22 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
         _arrange_inputs(func_graph, func_args, func_kwargs)
     func_graph.control_outputs.extend(deps.ops_which_must_run)
     return func_graph
+
+
+def _as_output(x, func_graph, op_return_value, python_func):
+    """What a function returned as a tensor, or None; of an operation the tensor that stands for it, if there is one."""
+    if x is None or _is_tensor_array(x):
+        return x
+    if op_return_value is not None and isinstance(x, Operation):
+        with func_graph.control_dependencies([x]):
+            from penstock.ops import array_ops
+            return array_ops.identity(op_return_value)
+    try:
+        return conversion.convert_to_tensor_or_composite(x)
+    except (ValueError, TypeError) as e:
+        raise TypeError(
+            "To be compatible with tf.contrib.eager.defun, Python functions must return zero or more Tensors; in "
+            f"compilation of {python_func}, found return value of type {type(x)}, which is not a Tensor.") from e
 
 
 def _is_tensor_array(x):
@@ -592,3 +592,6 @@ class _NoDependencies:
 
     def __exit__(self, *exc):
         return False
+
+    def mark_as_return(self, tensor):
+        return tensor

@@ -264,42 +264,54 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
                     return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
                                    aggregation_method, stops, unconnected, forward_nodes)
         graph._check_not_finalized()
+        walk = _Walk(graph, scope, unconnected, colocate_gradients_with_ops, gate_gradients, aggregation, forward_nodes)
+        if graph.building_function:
+            return _of_function(graph, walk, ys, xs, stops, grad_ys)
+        return walk.run(ys, xs, stops, grad_ys)
 
-        def run(ys, xs, grad_ys):
-            caller, visits = _Caller(graph), []
-            try:
-                results = graph._core.gradients(
-                    [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
-                    stop_gradients=[_id(_dense(x)) for x in stops], name_scope=scope,
-                    zero_unconnected=unconnected is UnconnectedGradients.ZERO,
-                    colocate=bool(colocate_gradients_with_ops),
-                    gate=int(gate_gradients), aggregation=int(aggregation), python_gradient=caller,
-                    python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
-                    visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient,
-                    forward=caller.forward)
-            except errors.InvalidArgumentError as e:
-                raise ValueError(e.message) from None
-            caller.finish()
-            if forward_nodes is not None:
-                forward_nodes.extend(caller.forward[0])
-            _note_origins(graph, scope, visits)
-            return [caller.gradient(ids) for ids in results]
 
-        if not graph.building_function:
-            return run(ys, xs, grad_ys)
-        outside = [x for x in map(_dense, xs) if not x._is_eager and x.graph is not graph]
-        ys, xs, stops, grad_ys = [[_captured(graph, t) for t in group] for group in (ys, xs, stops, grad_ys)]
-        around = outer_gradients.Around(graph, outside) if outside else None
-        pairs = around.dependent_captures() if outside else []
-        results = run(ys, xs + [inner for _, inner in pairs], grad_ys)
-        results, into = results[:len(xs)], results[len(xs):]
-        through = [(around.copied(outer), g) for (outer, _), g in zip(pairs, into) if g is not None]
-        if through:
-            more = run([y for y, _ in through], xs, [g for _, g in through])
-            results = [b if a is None else a if b is None else math_ops.add_n([ops.convert_to_tensor(a),
-                                                                               ops.convert_to_tensor(b)])
-                       for a, b in zip(results, more)]
+class _Walk:
+    """The runtime's walk back over a graph, with the options of `compute`."""
+
+    def __init__(self, graph, scope, unconnected, colocate, gate, aggregation, forward_nodes):
+        self._graph, self._scope, self._forward_nodes = graph, scope, forward_nodes
+        self._options = {"name_scope": scope, "zero_unconnected": unconnected is UnconnectedGradients.ZERO,
+                         "colocate": bool(colocate), "gate": int(gate), "aggregation": int(aggregation)}
+
+    def run(self, ys, xs, stops, grad_ys):
+        """The derivatives by xs, all of them and of ys of this graph. ValueError if a value has none that is known."""
+        graph = self._graph
+        caller, visits = _Caller(graph), []
+        try:
+            results = graph._core.gradients(
+                [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
+                stop_gradients=[_id(_dense(x)) for x in stops], python_gradient=caller,
+                python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
+                visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient,
+                forward=caller.forward, **self._options)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+        caller.finish()
+        if self._forward_nodes is not None:
+            self._forward_nodes.extend(caller.forward[0])
+        _note_origins(graph, self._scope, visits)
+        return [caller.gradient(ids) for ids in results]
+
+
+def _of_function(graph, walk, ys, xs, stops, grad_ys):
+    """The derivatives while a function is traced. xs may lie outside of it: then also through what it captures."""
+    outside = [x for x in map(_dense, xs) if not x._is_eager and x.graph is not graph]
+    ys, xs, stops, grad_ys = [[_captured(graph, t) for t in group] for group in (ys, xs, stops, grad_ys)]
+    around = outer_gradients.Around(graph, outside) if outside else None
+    pairs = around.dependent_captures() if outside else []
+    results = walk.run(ys, xs + [inner for _, inner in pairs], stops, grad_ys)
+    results, into = results[:len(xs)], results[len(xs):]
+    through = [(around.copied(outer), g) for (outer, _), g in zip(pairs, into) if g is not None]
+    if not through:
         return results
+    more = walk.run([y for y, _ in through], xs, stops, [g for _, g in through])
+    return [b if a is None else a if b is None else math_ops.add_n([ops.convert_to_tensor(a), ops.convert_to_tensor(b)])
+            for a, b in zip(results, more)]
 
 
 def _pivot(graph):

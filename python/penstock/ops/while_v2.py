@@ -112,25 +112,33 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                  "body": _core.Func(definitions[1].text), "output_shapes": [shape._to_core() for shape in shapes],
                  "parallel_iterations": parallel_iterations}
         op = util.new_operation("While", inputs, scope, attrs, (cond_graph, body_graph), definitions)
-        cond_graph.outer_graph = body_graph.outer_graph = outer
-        op._cond_graph, op._body_graph = cond_graph, body_graph
-        for inner, tensor in zip(body_graph.outputs, op.outputs):
-            func_graph_module.copy_handle_data(inner, tensor)
-        util.maybe_set_lowering_attr(op)
-        util.set_read_only_resource_inputs(op, (cond_graph, body_graph))
-        op._set_attr("_num_original_outputs", op._set_attr_value(i=len(op.outputs)))
-        results = list(op.outputs)
-        if not outer.building_function:
-            # Who fetches a result does not want all that the loop does.
-            results = [array_ops.identity(t) for t in results]
-            for tensor, result in zip(op.outputs, results):
-                func_graph_module.copy_handle_data(tensor, result)
+        _finish(op, cond_graph, body_graph, outer)
+        # Who fetches a result in a graph does not want all that the loop does.
+        results = list(op.outputs) if outer.building_function else _copies(op.outputs)
     results = results[_COUNTERS:count]
     if not back_prop:
         results = [array_ops.stop_gradient(t) for t in results]
     if not return_same_structure and len(results) == 1:
         return util.pack(nest.flatten(list(originals), expand_composites=True), results)[0]
     return util.pack(originals, results)
+
+
+def _finish(op, cond_graph, body_graph, outer):
+    """Gives a new operation what is known of its parts."""
+    cond_graph.outer_graph = body_graph.outer_graph = outer
+    op._cond_graph, op._body_graph = cond_graph, body_graph
+    for inner, tensor in zip(body_graph.outputs, op.outputs):
+        func_graph_module.copy_handle_data(inner, tensor)
+    util.maybe_set_lowering_attr(op)
+    util.set_read_only_resource_inputs(op, (cond_graph, body_graph))
+    op._set_attr("_num_original_outputs", op._set_attr_value(i=len(op.outputs)))
+
+
+def _copies(tensors):
+    copies = [array_ops.identity(t) for t in tensors]
+    for tensor, copy in zip(tensors, copies):
+        func_graph_module.copy_handle_data(tensor, copy)
+    return copies
 
 
 def _flat_specs(structure):

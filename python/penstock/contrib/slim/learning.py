@@ -102,6 +102,32 @@ def _step_tensors(global_step, number_of_steps, log_every_n_steps, trace_every_n
     return kwargs
 
 
+def _refuse_without_logdir(**given):
+    for what, is_given in given.items():
+        if is_given:
+            raise ValueError("Cannot provide %s because logdir=None" % what)
+
+
+def _init_ops(init_op, local_init_op, ready_op, sync_optimizer, is_chief):
+    """The arguments of Supervisor that initialize a session, where none is given the usual ones."""
+    ready_for_local_init_op = None
+    with ops.name_scope("init_ops"):
+        if init_op is _USE_DEFAULT:
+            init_op = variables.global_variables_initializer()
+        if ready_op is _USE_DEFAULT:
+            ready_op = variables.report_uninitialized_variables()
+        if local_init_op is _USE_DEFAULT:
+            local_init_op = control_flow_ops.group(variables.local_variables_initializer(),
+                                                   lookup_ops.tables_initializer())
+        if sync_optimizer is not None:
+            with ops.control_dependencies([] if local_init_op is None else [local_init_op]):
+                local_init_op = control_flow_ops.group(*[
+                    opt.chief_init_op if is_chief else opt.local_step_init_op for opt in sync_optimizer])
+            ready_for_local_init_op = control_flow_ops.group(*[opt.ready_for_local_init_op for opt in sync_optimizer])
+    return {"init_op": init_op, "local_init_op": local_init_op, "ready_op": ready_op,
+            "ready_for_local_init_op": ready_for_local_init_op}
+
+
 def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1, graph=None,
           master="", is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT, init_feed_dict=None,
           local_init_op=_USE_DEFAULT, init_fn=None, ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT,
@@ -116,10 +142,8 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     if logdir is None:
-        for what, given in (("summary_op", summary_op is not _USE_DEFAULT), ("saver", saver is not None),
-                            ("trace_every_n_steps", trace_every_n_steps is not None)):
-            if given:
-                raise ValueError("Cannot provide %s because logdir=None" % what)
+        _refuse_without_logdir(summary_op=summary_op is not _USE_DEFAULT, saver=saver is not None,
+                               trace_every_n_steps=trace_every_n_steps is not None)
     if isinstance(sync_optimizer, sync_replicas_optimizer.SyncReplicasOptimizer):
         sync_optimizer = [sync_optimizer]
     if sync_optimizer is not None and startup_delay_steps > 0:
@@ -127,40 +151,26 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
     if number_of_steps is not None and number_of_steps <= 0:
         raise ValueError("`number_of_steps` must be either None or a positive number.")
     graph = graph or ops.get_default_graph()
-    ready_for_local_init_op = None
     with graph.as_default():
         if global_step is None:
             global_step = training_util.get_or_create_global_step()
         saver = saver or tf_saver.Saver()
-        with ops.name_scope("init_ops"):
-            if init_op is _USE_DEFAULT:
-                init_op = variables.global_variables_initializer()
-            if ready_op is _USE_DEFAULT:
-                ready_op = variables.report_uninitialized_variables()
-            if local_init_op is _USE_DEFAULT:
-                local_init_op = control_flow_ops.group(variables.local_variables_initializer(),
-                                                       lookup_ops.tables_initializer())
-            if sync_optimizer is not None:
-                with ops.control_dependencies([] if local_init_op is None else [local_init_op]):
-                    local_init_op = control_flow_ops.group(*[
-                        opt.chief_init_op if is_chief else opt.local_step_init_op for opt in sync_optimizer])
-                ready_for_local_init_op = control_flow_ops.group(
-                    *[opt.ready_for_local_init_op for opt in sync_optimizer])
+        init_ops = _init_ops(init_op, local_init_op, ready_op, sync_optimizer, is_chief)
         if summary_op is _USE_DEFAULT:
             summary_op = summary.merge_all()
         if summary_writer is _USE_DEFAULT:
             summary_writer = supervisor.Supervisor.USE_DEFAULT
+        tokens, runners = [], []
         if is_chief and sync_optimizer is not None:
-            init_tokens = [opt.get_init_tokens_op() for opt in sync_optimizer]
-            chief_queue_runners = [opt.get_chief_queue_runner() for opt in sync_optimizer]
+            tokens = [opt.get_init_tokens_op() for opt in sync_optimizer]
+            runners = [opt.get_chief_queue_runner() for opt in sync_optimizer]
         if train_step_kwargs is _USE_DEFAULT:
             train_step_kwargs = _step_tensors(global_step, number_of_steps, log_every_n_steps,
                                               trace_every_n_steps if is_chief else None, logdir)
     sv = supervisor.Supervisor(
-        graph=graph, is_chief=is_chief, logdir=logdir, init_op=init_op, init_feed_dict=init_feed_dict,
-        local_init_op=local_init_op, ready_for_local_init_op=ready_for_local_init_op, ready_op=ready_op,
-        summary_op=summary_op, summary_writer=summary_writer, global_step=global_step, saver=saver,
-        save_summaries_secs=save_summaries_secs, save_model_secs=save_interval_secs, init_fn=init_fn)
+        graph=graph, is_chief=is_chief, logdir=logdir, init_feed_dict=init_feed_dict, summary_op=summary_op,
+        summary_writer=summary_writer, global_step=global_step, saver=saver, save_summaries_secs=save_summaries_secs,
+        save_model_secs=save_interval_secs, init_fn=init_fn, **init_ops)
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = sv.summary_writer
     while True:
@@ -179,9 +189,9 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
                         time.sleep(1.0)
                 threads = sv.start_queue_runners(sess)
                 logging.info("Starting Queues.")
-                if is_chief and sync_optimizer is not None:
-                    sv.start_queue_runners(sess, chief_queue_runners)
-                    sess.run(init_tokens)
+                if runners:
+                    sv.start_queue_runners(sess, runners)
+                    sess.run(tokens)
                 try:
                     while not sv.should_stop():
                         loss, stop = train_step_fn(sess, train_op, global_step, train_step_kwargs)

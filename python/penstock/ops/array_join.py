@@ -173,7 +173,7 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats = gen.cast(repeats, dtypes.int32)
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
-        axis = _positive_axis(axis, data.shape.ndims)
+        axis = positive_axis(axis, data.shape.ndims)
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])
         joined = concat([data_shape[:axis], [-1], data_shape[axis + 1:]], axis=0) if repeats.shape.ndims == 0 else None
@@ -194,7 +194,8 @@ def repeat_with_axis(data, repeats, axis, name=None):
         return result
 
 
-def _positive_axis(axis, ndims):
+def positive_axis(axis, ndims):
+    """The axis counted from the front. ValueError out of range, or where that needs a rank that is not known."""
     if ndims is None:
         if axis < 0:
             raise ValueError("axis may only be negative if ndims is statically known.")

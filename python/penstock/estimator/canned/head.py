@@ -123,16 +123,20 @@ class _Head(abc.ABC):
                                                       threshold=threshold, name=key))
 
 
-def make_train_op(loss, optimizer, train_op_fn):
-    """The operation of an optimizer, or of a function, with the updates of the graph."""
+def minimizing_op(loss, optimizer, train_op_fn):
+    """The operation of an optimizer, or of a function. ValueError unless exactly one of them is given."""
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")
-        train_op = optimizer.minimize(loss, global_step=training_util.get_global_step())
-    elif train_op_fn is not None:
-        train_op = train_op_fn(loss)
-    else:
+        return optimizer.minimize(loss, global_step=training_util.get_global_step())
+    if train_op_fn is None:
         raise ValueError("train_op_fn and optimizer cannot both be None.")
+    return train_op_fn(loss)
+
+
+def make_train_op(loss, optimizer, train_op_fn):
+    """`minimizing_op` with the updates of the graph."""
+    train_op = minimizing_op(loss, optimizer, train_op_fn)
     update_ops = ops.get_collection(ops.GraphKeys.UPDATE_OPS)
     return control_flow_ops.group(train_op, *update_ops) if update_ops else train_op
 

@@ -10,7 +10,6 @@ from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import metrics as metrics_lib
 from penstock.summaries import summary
-from penstock.training import training_util
 
 
 def multi_head(heads, head_weights=None):
@@ -129,14 +128,7 @@ class _MultiHead(head_lib._Head):
         for spec in specs:
             metrics.update(spec.eval_metric_ops or {})
         loss = _merge_losses([spec.loss for spec in specs], self._head_weights)
-        if optimizer is not None:
-            if train_op_fn is not None:
-                raise ValueError("train_op_fn and optimizer cannot both be set.")
-            train_op = optimizer.minimize(loss, global_step=training_util.get_global_step())
-        elif train_op_fn is not None:
-            train_op = train_op_fn(loss)
-        else:
-            raise ValueError("train_op_fn and optimizer cannot both be None.")
+        train_op = head_lib.minimizing_op(loss, optimizer, train_op_fn)
         return model_fn.EstimatorSpec(mode=ModeKeys.TRAIN, loss=loss, train_op=train_op,
                                       predictions=self._predictions(specs), eval_metric_ops=metrics)
 

@@ -1,6 +1,6 @@
 """Partitions of values into rows: checks of them, and one made of another."""
 from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
+from penstock.ops import array_join, array_ops, check_ops, control_flow_ops, math_ops
 
 
 def require_bool(validate):
@@ -18,13 +18,7 @@ def positive_axis(axis, ndims):
     """The axis counted from the front. TypeError unless it is an int; ValueError out of range."""
     if not isinstance(axis, int):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")
-    if ndims is None:
-        if axis < 0:
-            raise ValueError("axis may only be negative if ndims is statically known.")
-        return axis
-    if not -ndims <= axis < ndims:
-        raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
-    return axis % ndims
+    return array_join.positive_axis(axis, ndims)
 
 
 def assert_splits_match(nested_splits_lists):

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 namespace penstock {
 namespace {
@@ -26,6 +28,11 @@ bool Reads(const Node& node) {
          !IsRef(node.input_type(0));
 }
 
+// Brings a value into a loop, the same for all iterations.
+bool IsInvariant(const Node& node) {
+  return node.traits().flow == Flow::kEnter && node.attr_or<bool>("is_constant", false);
+}
+
 // Its outputs are its first input: in TensorFlow, memory of the variable that it reads.
 bool Aliases(const Node& node) { return node.traits().may_alias_input0 || node.traits().flow == Flow::kSwitch; }
 
@@ -48,6 +55,7 @@ class Rereader {
       if (MayUpdate(*node)) updates_[node] = VariableOf(node->input(ReferenceInput(*node)));
     }
     if (updates_.empty()) return;
+    TakeVariablesIntoLoops();
     MarkWhatIsInside();
     LetResultsWait();
     follows_.resize(graph_.num_ids());
@@ -76,6 +84,65 @@ class Rereader {
       node = node->input(input).node;
     }
     return node;
+  }
+
+  // What a loop takes from outside is the variable's memory, too: if the loop updates the variable, the variable itself
+  // enters it, to be read by whoever wants its value in an iteration.
+  void TakeVariablesIntoLoops() {
+    std::set<std::pair<std::string, const Node*>> updated;  // by loops
+    for (const auto& [update, variable] : updates_) {
+      for (const Node* node = update; ReferenceInput(*node) >= 0;) {
+        node = node->input(ReferenceInput(*node)).node;
+        if (node->traits().flow == Flow::kEnter) updated.emplace(node->attr<std::string>("frame_name"), variable);
+      }
+    }
+    if (updated.empty()) return;
+    for (Node* node : graph_.Nodes()) {
+      if (!IsInvariant(*node) || IsRef(node->input_type(0))) continue;
+      const std::optional<Endpoint> reference = ReferenceOf(node->input(0));
+      if (!reference || !updated.contains({node->attr<std::string>("frame_name"), VariableOf(*reference)})) continue;
+      Node* entered = Entered(*node, *reference);
+      const std::vector<Consumer> consumers = node->consumers();
+      for (const auto& [consumer, input] : consumers) {
+        if (input >= 0) graph_.UpdateInput(consumer, input, {entered, 0});
+      }
+    }
+  }
+
+  // The reference that a value is read from, on its way into loops and branches if the value is in one.
+  std::optional<Endpoint> ReferenceOf(Endpoint value) {
+    for (size_t i = 0; i < kLongestChain; ++i) {
+      if (IsRef(value.type())) return value;
+      Node& node = *value.node;
+      if (IsInvariant(node) || node.traits().flow == Flow::kSwitch) {
+        const std::optional<Endpoint> outside = ReferenceOf(node.input(0));
+        if (!outside) break;
+        return Endpoint{Entered(node, *outside), value.index};
+      }
+      if (node.op_name() != "Identity") break;
+      value = node.input(0);
+    }
+    return std::nullopt;
+  }
+
+  // What brings the reference to where `enter`, an Enter or Switch, brings its value.
+  Node* Entered(const Node& enter, Endpoint reference) {
+    Node*& made = entered_[&enter];
+    if (!made) {
+      std::vector<Node*> controls = enter.control_inputs();
+      for (const Node* from = enter.input(0).node; from->op_name() == "Identity"; from = from->input(0).node) {
+        controls.insert(controls.end(), from->control_inputs().begin(), from->control_inputs().end());
+      }
+      std::vector<Endpoint> inputs = enter.inputs();
+      inputs[0] = reference;
+      made = graph_.AddNode({.op = StrCat("Ref", enter.op_name()),
+                             .name = graph_.UniqueName(StrCat(enter.name(), "/again")),
+                             .inputs = std::move(inputs),
+                             .control_inputs = std::move(controls),
+                             .attrs = enter.attrs(),
+                             .device = enter.device()});
+    }
+    return made;
   }
 
   // Marks all nodes that are ordered behind `node`.
@@ -245,6 +312,7 @@ class Rereader {
 
   Graph& graph_;
   std::map<Node*, Node*, ById> updates_;  // to the variable that each updates
+  std::map<const Node*, Node*> entered_;  // what brings a value into a loop or branch: to what brings the variable
   Marks follows_, inside_;
   std::vector<Node*> reads_;  // yet to be looked at
   // Of the read that is looked at: its variable, the updates that it is itself behind, and the copies of chains that

@@ -130,5 +130,32 @@ TEST_F(Reread, AnotherVariableDoesNotCount) {
   EXPECT_EQ(graph.num_nodes(), nodes);
 }
 
+TEST_F(Reread, ALoopThatUpdatesAVariableTakesTheVariable) {
+  const AttrMap loop{{"frame_name", "loop"}, {"is_constant", true}};
+  Node* value = Add("Enter", {{read, 0}}, loop);
+  Node* entered = Add("RefEnter", {{variable, 0}}, loop);
+  Node* elsewhere = Add("Enter", {{read, 0}}, {{"frame_name", "other"}, {"is_constant", true}});
+  Node* reader = Add("Neg", {{value, 0}});
+  Node* other = Add("Neg", {{elsewhere, 0}});
+  Add("AssignAdd", {{entered, 0}, {reader, 0}});
+  RereadVariables(graph);
+  EXPECT_EQ(reader->input(0).node->op_name(), "RefEnter");
+  EXPECT_EQ(reader->input(0).node->input(0).node, variable);
+  EXPECT_EQ(other->input(0).node, elsewhere);
+}
+
+TEST_F(Reread, TheVariableComesIntoALoopThroughTheBranchThatItIsIn) {
+  const AttrMap loop{{"frame_name", "loop"}, {"is_constant", true}};
+  Node* pred = Add("Const", {}, {{"value", Tensor(true)}, {"dtype", DT_BOOL}});
+  Node* branch = Add("Switch", {{read, 0}, {pred, 0}});
+  Node* reader = Add("Neg", {{Add("Enter", {{branch, 1}}, loop), 0}});
+  Node* entered = Add("RefEnter", {{Add("RefSwitch", {{variable, 0}, {pred, 0}}), 1}}, loop);
+  Add("AssignAdd", {{entered, 0}, {reader, 0}});
+  RereadVariables(graph);
+  const Endpoint from = reader->input(0).node->input(0);
+  EXPECT_EQ(from.node->op_name(), "RefSwitch");
+  EXPECT_EQ(from.index, 1);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -153,3 +153,59 @@ def test_updates_in_a_branch_that_is_not_taken_keep_nobody_waiting():
         branch = tf.cond(taken, lambda: tf.assign_add(x, [1., 1.]), lambda: tf.zeros([2]))
         session.run(tf.global_variables_initializer())
         np.testing.assert_array_equal(session.run([x, branch], {taken: False})[0], [1., 2.])
+
+
+def repeated(times, update):
+    """A loop of so many rounds, each behind the update of the one before."""
+    def body(i):
+        with tf.control_dependencies([update(i)]):
+            return i + 1
+
+    return tf.while_loop(lambda i: i < times, body, [0])
+
+
+def doubled_until_large(x):
+    def body(i):
+        with tf.control_dependencies([x.assign(x * 2.)]):
+            return i + 1
+
+    return tf.while_loop(lambda i: x < 50., body, [0])
+
+
+def trained(x):
+    return repeated(3, lambda i: tf.train.GradientDescentOptimizer(0.01).minimize(tf.square(x * 3. - 1.)))
+
+
+def nested(x):
+    def update(i):
+        with tf.control_dependencies([repeated(2, lambda j: tf.assign_add(x, x))]):
+            return tf.assign(x, x + 0.5)
+
+    return repeated(2, update)
+
+
+# The results of the loop and the variable's value, which was 2, in TensorFlow 1.15.5.
+@pytest.mark.parametrize("program, expected", [
+    (lambda x: repeated(4, lambda i: x.assign(tf.square(x))), (4, 65536)),
+    (lambda x: repeated(4, lambda i: tf.cond(tf.constant(True), lambda: x.assign(tf.square(x)), lambda: x)),
+     (4, 65536)),
+    (lambda x: repeated(4, lambda i: tf.cond(tf.equal(i % 2, 0), lambda: x.assign(x * 2.), lambda: x + 1.)), (4, 8)),
+    (doubled_until_large, (5, 64)),
+    (trained, (3, 1.25228)),
+    (nested, (2, 34.5)),
+    (lambda x: tf.cond(tf.constant(True), lambda: repeated(3, lambda i: x.assign(x * 2.)), lambda: 0), (3, 16)),
+])
+def test_a_loop_sees_its_own_updates(program, expected):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.get_variable("x", [], initializer=tf.constant_initializer(2.), use_resource=False)
+        result = program(x)
+        sess.run(tf.global_variables_initializer())
+        np.testing.assert_allclose((sess.run(result), sess.run(x)), expected, rtol=1e-6)
+
+
+def test_rows_of_a_variable_follow_from_each_other_in_a_loop():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.get_variable("x", [4], initializer=tf.ones_initializer(), use_resource=False)
+        loop = repeated(4, lambda i: tf.scatter_update(x, [i], [tf.gather(x, tf.maximum(i - 1, 0)) * 2.]))
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(loop) == 4 and sess.run(x).tolist() == [2, 4, 8, 16]

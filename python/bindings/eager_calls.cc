@@ -100,16 +100,42 @@ bool Fill(PyObject* const* items, Py_ssize_t count, const Shape& shape, Tensor* 
   return true;
 }
 
-// A Python number, or a list of numbers, as a tensor of a type, or of the one that the numbers suggest (DT_INVALID).
-// False: it takes more care.
+bool IsSequence(PyObject* value) { return PyList_CheckExact(value) || PyTuple_CheckExact(value); }
+
+// The items of lists that are items of lists, which all have as many, down to the first level without lists.
+bool Flatten(std::vector<PyObject*>* items, Shape* shape) {
+  constexpr int kDeepest = 8;  // and a list that holds itself ends here
+  for (int depth = 1; !items->empty() && IsSequence((*items)[0]); ++depth) {
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE((*items)[0]);
+    std::vector<PyObject*> next;
+    next.reserve(items->size() * static_cast<size_t>(size));
+    for (PyObject* item : *items) {
+      if (depth > kDeepest || !IsSequence(item) || PySequence_Fast_GET_SIZE(item) != size) return false;
+      next.insert(next.end(), PySequence_Fast_ITEMS(item), PySequence_Fast_ITEMS(item) + size);
+    }
+    shape->AddDim(size);
+    *items = std::move(next);
+  }
+  return true;
+}
+
+// A Python number, or nested lists of numbers, as a tensor of a type, or of the one that the numbers suggest
+// (DT_INVALID). False: it takes more care.
 bool FromPython(PyObject* value, DataType wanted, Tensor* out) {
   PyObject* const* items = &value;
   Py_ssize_t count = 1;
   Shape shape;
-  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+  std::vector<PyObject*> nested;
+  if (IsSequence(value)) {
     count = PySequence_Fast_GET_SIZE(value);
     items = PySequence_Fast_ITEMS(value);
     shape = Shape({static_cast<int64_t>(count)});
+    if (count > 0 && IsSequence(items[0])) {
+      nested.assign(items, items + count);
+      if (!Flatten(&nested, &shape)) return false;
+      count = static_cast<Py_ssize_t>(nested.size());
+      items = nested.data();
+    }
   }
   if (wanted == DT_INVALID) {
     wanted = count == 0 ? DT_FLOAT : PyBool_Check(items[0]) ? DT_BOOL : DT_INT32;

@@ -127,9 +127,9 @@ def get_logical_device_configuration(device):
     return _virtual.get(device.name)
 
 
-def set_virtual_device_configuration(device, logical_devices=None, virtual_devices=None):
-    """The older name of `set_logical_device_configuration`; version 1 calls the devices virtual."""
-    set_logical_device_configuration(device, virtual_devices if logical_devices is None else logical_devices)
+def set_virtual_device_configuration(device, virtual_devices):
+    """Version 1's name and argument of `set_logical_device_configuration`."""
+    set_logical_device_configuration(device, virtual_devices)
 
 
 get_virtual_device_configuration = get_logical_device_configuration

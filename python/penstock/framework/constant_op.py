@@ -94,14 +94,19 @@ def _refusal(value, dtype, error):
         return ValueError("Can't convert Python sequence with mixed types to Tensor.")
     if isinstance(value, (np.ndarray, np.generic)) and isinstance(error, TypeError) and dtype is None:
         return ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype}).")
+    if isinstance(value, (list, tuple)) and any(leaf is None for leaf in leaves):
+        return ValueError(f"Attempt to convert a value (None) with an unsupported type ({type(None)}) to a Tensor.")
     if isinstance(error, TypeError) and dtype is not None:
         bad = tensor_values.misfit(value, dtype)
         return error if bad is None else TypeError(
-            f"Cannot convert {bad[0]!r} to EagerTensor of dtype {dtypes.text_of(dtype)}")
+            f"Cannot convert {value!r} to EagerTensor of dtype {dtypes.text_of(dtype)}")
     if isinstance(error, ValueError) and isinstance(error.__context__, OverflowError):
         return ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     if isinstance(error, ValueError) and "dense tensor" in str(error):
-        return ValueError("Can't convert non-rectangular Python sequence to Tensor." if len(depths) < 2 else
+        first, depth = value, 0  # what the first leaf is, lists behind it must not go below
+        while isinstance(first, (list, tuple)) and first:
+            first, depth = first[0], depth + 1
+        return ValueError("Can't convert non-rectangular Python sequence to Tensor." if max(depths) <= depth else
                           "Can't convert Python sequence with mixed types to Tensor.")
     return error
 
@@ -132,15 +137,24 @@ def _eager_constant(value, dtype, shape):
         return _eager_scalar(value, dtype)
     if isinstance(value, Tensor):
         result = _eager_tensor_constant(value, dtype)
+    elif type(value) in (list, tuple) and (made := _core.eager_from_python(
+            value, 0 if dtype is None else dtypes.as_dtype(dtype).base_dtype._type_enum)) is not None:
+        result = made
     else:
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         if isinstance(value, (list, tuple)) and numpy_sequences.holds_numpy(value):
             value = numpy_sequences.to_array(value, dtype)
         value = _without_tensors(value)
+        asked = dtype
+        if asked is None and isinstance(value, list) and type(next(tensor_values.leaves(value), 0)) is bool \
+                and len(tensor_values.leaf_types(value)) > 1:  # the first one gives the type
+            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
         try:
             values, dtype, _ = tensor_values.to_array(value, dtype, None, False, True)
         except (TypeError, ValueError) as e:
             raise _refusal(value, dtype, e) from None
+        if asked is None and dtype == dtypes.uint64 and isinstance(value, list):
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
         result = _core.eager_from_numpy(values, dtype._type_enum)
     if shape is None or list(result._dims) == shape:
         return result

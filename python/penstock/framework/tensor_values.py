@@ -133,7 +133,8 @@ def _nested_to_array(values, dtype, quantized):
         elif dtype is not None and dtype._base == 14 and not isinstance(np_dtype, type):
             array = bfloat16_bits(np.array(values, np.float32))
         else:
-            array = np.array(values, dtype=np_dtype)
+            with np.errstate(over="ignore"):  # numbers beyond a type's range are infinite
+                array = np.array(values, dtype=np_dtype)
     except OverflowError as e:
         if np_dtype in _WRAPPING:
             return np.array(values, dtype=np.int64).astype(np_dtype)

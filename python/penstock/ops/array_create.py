@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape
 from penstock.ops.array_join import stack
 from penstock.ops.array_shape import all_dimensions, expand_dims, reshape, shape_internal, size
 
@@ -28,6 +28,12 @@ def _count(shape):
     if isinstance(shape, (list, tuple)) and any(isinstance(size, ops.Tensor) for size in shape):
         return functools.reduce(operator.mul, shape)
     return np.prod(shape)
+
+
+def _is_plain(shape):
+    """Whether it is a list of numbers that fit, in eager execution."""
+    return type(shape) in (list, tuple) and defaults.get_default_graph()._eager and all(
+        type(size) is int and 0 <= size < 2**31 for size in shape)
 
 
 def _filled(value, shape, dtype, name):
@@ -62,8 +68,10 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings)."""
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
+    value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
+    if _is_plain(shape):
+        return gen.fill(shape, constant_op.constant(value, dtype))
     with ops.name_scope(name, "zeros", [shape]) as name:
-        value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
         return _filled(value, shape, dtype, name)
 
 
@@ -71,8 +79,11 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones (True)."""
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
+    value = True if dtype == dtypes.bool else 1
+    if _is_plain(shape):
+        return gen.fill(shape, constant_op.constant(value, dtype))
     with ops.name_scope(name, "ones", [shape]) as name:
-        return _filled(True if dtype == dtypes.bool else 1, shape, dtype, name)
+        return _filled(value, shape, dtype, name)
 
 
 def zeros_like(tensor, dtype=None, name=None, optimize=True):

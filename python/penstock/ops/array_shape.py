@@ -2,7 +2,8 @@
 import numpy as np
 
 from penstock import _core
-from penstock.framework import common_shapes, constant_op, dtypes, gen, ops, sparse_tensor
+from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor
+from penstock.framework.eager_tensor import EagerTensor
 from penstock.ops.arguments import pick
 
 __all__ = [
@@ -72,6 +73,8 @@ def shape_v2(input, out_type=None, name=None):
 
 def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """`shape`; with `optimize` false always the op."""
+    if type(input) is EagerTensor and defaults.get_default_graph()._eager:
+        return gen.shape(input, out_type=out_type)
     with ops.name_scope(name, "Shape", [input]) as name:
         if isinstance(input, _SPARSE):
             return gen.cast(input.dense_shape, out_type)

@@ -129,7 +129,11 @@ def test_sequences(value, expected):
     (np.array([b"a", None]), None, ValueError, "Unsupported object type NoneType"),
     (np.datetime64("2020-01-01"), None, ValueError, "Failed to convert a NumPy array to a Tensor"),
     (1.5, tf.int32, TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32"),
-    (["a"], tf.float32, TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
+    (["a"], tf.float32, TypeError, r"Cannot convert \['a'\] to EagerTensor of dtype float"),
+    ([[1], [None]], tf.int32, ValueError, r"Attempt to convert a value \(None\) with an unsupported type"),
+    ([True, 1], None, ValueError, "Can't convert Python sequence with mixed types to Tensor"),
+    ([[1, 2], 3], None, ValueError, "Can't convert non-rectangular Python sequence to Tensor"),
+    ([2**63], None, ValueError, "Can't convert Python sequence with out-of-range integer to Tensor"),
     (1, tf.bool, TypeError, "Cannot convert 1 to EagerTensor of dtype bool")])
 def test_what_becomes_no_tensor(value, dtype, error, message):
     with pytest.raises(error, match=message):

@@ -31,9 +31,8 @@ def _count(shape):
 
 
 def _is_plain(shape):
-    """Whether it is a list of numbers that fit, in eager execution."""
-    return type(shape) in (list, tuple) and defaults.get_default_graph()._eager and all(
-        type(size) is int and 0 <= size < 2**31 for size in shape)
+    """Whether it is a list, in eager execution: nothing is written into a graph."""
+    return type(shape) in (list, tuple) and defaults.get_default_graph()._eager
 
 
 def _filled(value, shape, dtype, name):

@@ -125,7 +125,7 @@ def _eager_scalar(value, dtype):
         if dtype is None and asked == dtypes.uint64:
             raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
         found = _core.eager_from_numpy(values, asked._type_enum)
-        if value:  # 0.0 and -0.0 are equal as keys
+        if value or type(value) is int:  # 0.0 and -0.0 are equal as keys
             if len(_scalars) >= 1000:
                 _scalars.clear()
             _scalars[key] = found

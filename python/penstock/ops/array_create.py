@@ -31,8 +31,8 @@ def _count(shape):
 
 
 def _is_plain(shape):
-    """Whether it is a list, in eager execution: nothing is written into a graph."""
-    return type(shape) in (list, tuple) and defaults.get_default_graph()._eager
+    """Whether it is a list of numbers, in eager execution: nothing is written into a graph."""
+    return type(shape) in (list, tuple) and {int}.issuperset(map(type, shape)) and defaults.get_default_graph()._eager
 
 
 def _filled(value, shape, dtype, name):

@@ -24,6 +24,38 @@ def test_all_layouts(shape, dtype):
             np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * depth ** 0.5)
 
 
+@pytest.mark.parametrize("shape", [(5, 3, 4), (17, 9, 40), (40, 70, 90)], ids=str)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.complex64, np.complex128])
+def test_integers_wrap_and_adjoints_conjugate(shape, dtype):
+    m, n, depth = shape
+    rng = np.random.default_rng(1)
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        a, b = (rng.integers(limits.min, limits.max, size, dtype) for size in ((m, depth), (depth, n)))
+    else:
+        a, b = ((rng.standard_normal(size) + 1j * rng.standard_normal(size)).astype(dtype)
+                for size in ((m, depth), (depth, n)))
+    with np.errstate(over="ignore"):
+        wanted = a @ b
+    tolerance = {np.complex64: 3e-5, np.complex128: 1e-13}.get(dtype, 0)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        plain = [tf.matmul(a, b), tf.matmul(a.T.copy(), b, transpose_a=True),
+                 tf.matmul(a, b.T.copy(), transpose_b=True)]
+        adjoint = [tf.matmul(a.conj().T.copy(), b, adjoint_a=True), tf.matmul(a, b.conj().T.copy(), adjoint_b=True)]
+        for got in sess.run(plain + adjoint):
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * depth ** 0.5)
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 4), (2, 3, 5), (1, 1, 1), (3, 8, 6), (7, 5, 2)], ids=str)
+def test_batches_of_small_matrices(shape):
+    m, n, depth = shape
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((50, m, depth)), rng.standard_normal((50, depth, n))
+    with tf.Graph().as_default(), tf.Session() as sess:
+        for got in sess.run([tf.matmul(a, b), tf.matmul(a.swapaxes(1, 2).copy(), b.swapaxes(1, 2).copy(), True, True)]):
+            np.testing.assert_allclose(got, a @ b, atol=1e-13)
+
+
 def test_sums_of_products():
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((4, 40, 30)).astype(np.float32), rng.standard_normal((4, 30, 50)).astype(np.float32)

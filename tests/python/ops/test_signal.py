@@ -21,6 +21,22 @@ def test_complex(rank, n):
             np.testing.assert_allclose(y, np.fft.ifftn(x, axes=axes), atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype, tolerance", [(np.complex64, 1e-6), (np.complex128, 1e-14)])
+@pytest.mark.parametrize("n", [9, 16, 26, 35, 66, 143, 211, 1024])
+def test_many_lines_at_a_time(n, dtype, tolerance):
+    """Groups that are full and one that is not, along memory and across it; real and complex; small factors and not."""
+    x = (RNG.normal(size=[37, n]) + 1j * RNG.normal(size=[37, n])).astype(dtype)
+    real = np.ascontiguousarray(x.real)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        z, r = tf.constant(x), tf.constant(real)
+        got = sess.run([tf.signal.fft(z), tf.signal.ifft2d(z), tf.signal.rfft(r), tf.signal.rfft2d(r),
+                        tf.signal.irfft(z[:, :n // 2 + 1], [n])])
+    half = x[:, :n // 2 + 1].astype(np.complex128)
+    for y, wanted in zip(got, (np.fft.fft(x), np.fft.ifft2(x), np.fft.rfft(real), np.fft.rfft2(real),
+                               np.fft.irfft(half, n))):
+        assert np.linalg.norm(y - wanted) < tolerance * np.linalg.norm(wanted)
+
+
 @pytest.mark.parametrize("rank", NAMES)
 @pytest.mark.parametrize("length", [[4, 3, 6], [5, 4, 7], [2, 1, 1]])
 def test_real(rank, length):

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <complex>
 #include <numbers>
-
-#include <unsupported/Eigen/FFT>
 
 #include "penstock/io/wav.h"
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/fft.h"
 
 namespace penstock {
 namespace {
@@ -69,17 +67,21 @@ struct AudioSpectrogram {
     for (int64_t i = 0; i < window; ++i) {
       hann[i] = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(window));
     }
-    k.Parallel(channels * frames, 20 * length, [&](int64_t begin, int64_t end) {
-      Eigen::FFT<double> fft;
-      fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
-      std::vector<double> piece(length);
-      std::vector<std::complex<double>> spectrum(width);
+    const int64_t half = length / 2;
+    const auto plan = FftPlan<double>::For(half);
+    const auto square = [](double re, double im) { return re * re + im * im; };
+    k.Parallel(channels * frames, 4 * length, [&](int64_t begin, int64_t end) {
+      std::vector<double> memory(4 * width), piece(length);
+      double* const m = memory.data();
       for (int64_t r = begin; r < end; ++r) {
         const float* from = x + r % frames * stride * channels + r / frames;
         for (int64_t i = 0; i < window; ++i) piece[i] = hann[i] * static_cast<double>(from[i * channels]);
-        fft.fwd(spectrum.data(), piece.data(), length);
+        const Planes<double> a{m, m + width}, b{m + 2 * width, m + 3 * width};
+        for (int64_t i = 0; i < half; ++i) a.re[i] = piece[2 * i], a.im[i] = piece[2 * i + 1];
+        const Planes<double> z = plan->Run(a, b, 1), y = z.re == a.re ? b : a;
+        Fft<double>().join(half, 1, plan->turns(), z.re, z.im, y.re, y.im);
         for (int64_t i = 0; i < width; ++i) {
-          const auto power = static_cast<float>(std::norm(spectrum[i]));
+          const auto power = static_cast<float>(square(y.re[i], y.im[i]));
           out[r * width + i] = squared ? power : std::sqrt(power);
         }
       }

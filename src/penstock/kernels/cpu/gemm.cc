@@ -31,7 +31,7 @@ class Scratch {
   T* data_;
 };
 
-// --- float and double: tiles in registers
+// --- float, double and integers of their sizes: tiles in registers
 
 // One or few rows: each row of B is read once, where it lies.
 template <class T>
@@ -182,57 +182,102 @@ void TurnedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
   turn(reinterpret_cast<char*>(c), ldc, reinterpret_cast<const char*>(product.data()), m, n, m);
 }
 
+// Products so small that to look for the best way takes longer than to multiply.
+bool IsTiny(int64_t m, int64_t n, int64_t depth) { return n <= 16 && m <= 64 && depth <= 64; }
+template <class T>
+void TinyGemm(int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c, int64_t ldc,
+              bool accumulate) {
+  const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
+  const auto multiply = [&](auto columns) {
+    for (int64_t i = 0; i < m; ++i) {
+      T sum[16] = {};
+      for (int64_t p = 0; p < depth; ++p) {
+        const T x = pa[i * a.row_stride + p * a.column_stride];
+        const T* const y = pb + p * b.row_stride;
+        for (int64_t j = 0; j < columns; ++j) sum[j] += x * y[j * b.column_stride];
+      }
+      for (int64_t j = 0; j < columns; ++j) c[i * ldc + j] = accumulate ? c[i * ldc + j] + sum[j] : sum[j];
+    }
+  };
+  switch (n) {
+    case 1: return multiply(std::integral_constant<int64_t, 1>());
+    case 2: return multiply(std::integral_constant<int64_t, 2>());
+    case 3: return multiply(std::integral_constant<int64_t, 3>());
+    case 4: return multiply(std::integral_constant<int64_t, 4>());
+    case 8: return multiply(std::integral_constant<int64_t, 8>());
+    case 16: return multiply(std::integral_constant<int64_t, 16>());
+    default: return multiply(n);
+  }
+}
+
+// T: float, double, or an unsigned integer of their size, which wraps around.
 template <class T>
 void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
                const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
+  if (IsTiny(m, n, depth)) return TinyGemm(m, n, depth, a, b, c, ldc, accumulate);
   if (m <= 4 && b.column_stride == 1) return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate);
   if (!accumulate && b.row_stride == 1 && b.column_stride > 1 && m >= loops.nr / 2 && m <= 2 * loops.nr && 4 * m <= n)
     return TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);
   TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate).Run(parallel);
 }
 
-// --- other types: row by row
+// --- integers of one and two bytes: row by row
 
-// Integers wrap around.
-template <class T>
-T MulAdd(T sum, T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-  } else {
-    return T(sum.real() + (x.real() * y.real() - x.imag() * y.imag()),
-             sum.imag() + (x.real() * y.imag() + x.imag() * y.real()));
-  }
-}
-
+// Small integers, which wrap around.
 template <class T>
 void PlainGemm(ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c,
                int64_t ldc, bool accumulate) {
   const T* pa = static_cast<const T*>(a.data);
   const T* pb = static_cast<const T*>(b.data);
-  const auto element = [](const T* data, const MatrixView& view, int64_t i, int64_t j) {
-    const T v = data[i * view.row_stride + j * view.column_stride];
-    if constexpr (std::is_integral_v<T>) {
-      return v;
-    } else {
-      return view.conjugate ? std::conj(v) : v;
-    }
-  };
-  parallel(m, std::max<int64_t>(1, n * depth), [&](int64_t begin, int64_t end) {
-    std::vector<T> row(b.column_stride == 1 && !b.conjugate ? 0 : n);
+  parallel(m, std::max<int64_t>(1, n * depth / 4), [&](int64_t begin, int64_t end) {
+    std::vector<T> row(b.column_stride == 1 ? 0 : n);
     for (int64_t i = begin; i < end; ++i) {
       T* y = c + i * ldc;
       if (!accumulate) std::fill_n(y, n, T(0));
       for (int64_t p = 0; p < depth; ++p) {
-        const T x = element(pa, a, i, p);
+        const unsigned x = pa[i * a.row_stride + p * a.column_stride];
         const T* from = pb + p * b.row_stride;
         if (!row.empty()) {
-          for (int64_t j = 0; j < n; ++j) row[j] = element(pb, b, p, j);
+          for (int64_t j = 0; j < n; ++j) row[j] = from[j * b.column_stride];
           from = row.data();
         }
-        for (int64_t j = 0; j < n; ++j) y[j] = MulAdd(y[j], x, from[j]);
+        for (int64_t j = 0; j < n; ++j) y[j] = static_cast<T>(y[j] + x * from[j]);
       }
     }
   });
+}
+
+// --- complex: one product of real numbers, since [re A, im A] [B; i B] = A B, where B and the result lie in memory as
+// rows of twice as many real numbers
+template <class R>
+void ComplexGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
+                 const MatrixView& b, std::complex<R>* c, int64_t ldc, bool accumulate) {
+  using C = std::complex<R>;
+  const C *pa = static_cast<const C*>(a.data), *pb = static_cast<const C*>(b.data);
+  const R sign_a = a.conjugate ? R(-1) : R(1), sign_b = b.conjugate ? R(-1) : R(1);
+  Scratch<R> real_a(m * 2 * depth), real_b(2 * depth * 2 * n);
+  R *const to_a = real_a.data(), *const to_b = real_b.data();
+  parallel(m, depth, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      R* const row = to_a + i * 2 * depth;
+      for (int64_t p = 0; p < depth; ++p) {
+        const C x = pa[i * a.row_stride + p * a.column_stride];
+        row[p] = x.real(), row[depth + p] = sign_a * x.imag();
+      }
+    }
+  });
+  parallel(depth, n, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      R *const row = to_b + p * 2 * n, *const turned = to_b + (depth + p) * 2 * n;
+      for (int64_t j = 0; j < n; ++j) {
+        const C x = pb[p * b.row_stride + j * b.column_stride];
+        row[2 * j] = x.real(), row[2 * j + 1] = sign_b * x.imag();
+        turned[2 * j] = -sign_b * x.imag(), turned[2 * j + 1] = x.real();
+      }
+    }
+  });
+  FloatGemm<R>(loops, parallel, m, 2 * n, 2 * depth, {to_a, 2 * depth, 1}, {to_b, 2 * n, 1}, reinterpret_cast<R*>(c),
+               2 * ldc, accumulate);
 }
 
 // --- half and bfloat16: converted to float in whole, the product rounded once
@@ -295,11 +340,15 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     case DT_INT16:
     case DT_UINT16: return plain(uint16_t());
     case DT_INT32:
-    case DT_UINT32: return plain(uint32_t());
+    case DT_UINT32:
+      return FloatGemm(loops.gemm_u32, parallel, m, n, depth, a, b, static_cast<uint32_t*>(c), ldc, accumulate);
     case DT_INT64:
-    case DT_UINT64: return plain(uint64_t());
-    case DT_COMPLEX64: return plain(Complex64());
-    case DT_COMPLEX128: return plain(Complex128());
+    case DT_UINT64:
+      return FloatGemm(loops.gemm_u64, parallel, m, n, depth, a, b, static_cast<uint64_t*>(c), ldc, accumulate);
+    case DT_COMPLEX64:
+      return ComplexGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<Complex64*>(c), ldc, accumulate);
+    case DT_COMPLEX128:
+      return ComplexGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<Complex128*>(c), ldc, accumulate);
     default: throw Internal("no matrix product of ", type);
   }
 }

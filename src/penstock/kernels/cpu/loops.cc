@@ -18,6 +18,7 @@ namespace {
     isa_name::FillMove(loops);               \
     isa_name::FillNn(loops);                 \
     isa_name::FillConv(loops);               \
+    isa_name::FillFft(loops);                \
     isa_name::FillRandom(loops);             \
   }
 PENSTOCK_FILL(baseline)

@@ -52,6 +52,8 @@ struct GemmLoops {
 
 struct NnLoops;    // nn_loops.h
 struct ConvLoops;  // conv_loops.h
+template <class T>
+struct FftLoops;  // fft_loops.h
 
 struct Loops {
   const char* isa = "";
@@ -59,7 +61,7 @@ struct Loops {
   BinaryLoop binary[static_cast<int>(BinaryOp::kCount)][kLoopTypes] = {};
   UnaryLoop cast[kLoopTypes][kLoopTypes] = {};  // [from][to]; only what is worth it
   ReduceLoops reduce[static_cast<int>(ReduceOp::kCount)][kLoopTypes];
-  GemmLoops gemm_f32, gemm_f64;
+  GemmLoops gemm_f32, gemm_f64, gemm_u32, gemm_u64;
   // out[i] = condition[i] ? a[i * sa] : b[i * sb], by element size 1, 2, 4, 8
   void (*select[9])(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out,
                     int64_t n) = {};
@@ -80,6 +82,8 @@ struct Loops {
   void (*normal_pairs)(const uint32_t* words, int64_t pairs, float* out) = nullptr;
   const NnLoops* nn = nullptr;
   const ConvLoops* conv = nullptr;
+  const FftLoops<float>* fft_f32 = nullptr;
+  const FftLoops<double>* fft_f64 = nullptr;
 
   UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
   BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
@@ -101,6 +105,7 @@ const Loops& CpuLoops();
   void FillMove(Loops& loops);       \
   void FillNn(Loops& loops);         \
   void FillConv(Loops& loops);       \
+  void FillFft(Loops& loops);        \
   void FillRandom(Loops& loops);     \
   }
 PENSTOCK_LOOPS(baseline)

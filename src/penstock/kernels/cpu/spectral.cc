@@ -1,84 +1,78 @@
-// Fourier transforms by Eigen's; lengths with large prime factors go through a convolution (Bluestein).
+// Fourier transforms: groups of lines, side by side, through the plans of fft.h.
+#include <algorithm>
 #include <cmath>
-#include <numbers>
-
-#include <unsupported/Eigen/FFT>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/fft.h"
 
 namespace penstock {
 namespace {
 
-// One-dimensional transforms of one length. Not to be shared between threads.
-template <class R>
-class Transform {
- public:
-  using C = std::complex<R>;
-  explicit Transform(int64_t n) : n_(n) {
-    fft_.SetFlag(Eigen::FFT<R>::Unscaled);
-    if (LargestFactor(n) <= kLargestFactor) return;
-    m_ = 1;
-    while (m_ < 2 * n - 1) m_ *= 2;
-    chirp_.resize(n);
-    for (int64_t i = 0; i < n; ++i) {  // e^(-pi i k^2 / n), the exponent's period taken out first
-      const auto square = static_cast<uint64_t>(i) * static_cast<uint64_t>(i) % static_cast<uint64_t>(2 * n);
-      const double angle = std::numbers::pi * static_cast<double>(square) / static_cast<double>(n);
-      chirp_[i] = C(static_cast<R>(std::cos(angle)), static_cast<R>(-std::sin(angle)));
-    }
-    std::vector<C> kernel(m_);
-    for (int64_t i = 0; i < n; ++i) kernel[i] = kernel[(m_ - i) % m_] = std::conj(chirp_[i]);
-    kernel_.resize(m_);
-    fft_.fwd(kernel_.data(), kernel.data(), m_);
-    a_.resize(m_);
-    b_.resize(m_);
-  }
-  // `to` and `from` must not overlap. The inverse is not scaled.
-  void Run(const C* from, C* to, bool inverse) {
-    if (n_ == 1) {
-      *to = *from;
-    } else if (m_ == 0) {
-      inverse ? fft_.inv(to, from, n_) : fft_.fwd(to, from, n_);
-    } else {
-      const auto turned = [&](C v) { return inverse ? std::conj(v) : v; };
-      std::fill(a_.begin(), a_.end(), C());
-      for (int64_t i = 0; i < n_; ++i) a_[i] = turned(from[i]) * chirp_[i];
-      fft_.fwd(b_.data(), a_.data(), m_);
-      for (int64_t i = 0; i < m_; ++i) b_[i] *= kernel_[i];
-      fft_.inv(a_.data(), b_.data(), m_);
-      for (int64_t i = 0; i < n_; ++i) to[i] = turned(a_[i] * chirp_[i] / static_cast<R>(m_));
-    }
-  }
-
- private:
-  static constexpr int64_t kLargestFactor = 32;
-  static int64_t LargestFactor(int64_t n) {
-    int64_t largest = 1;
-    for (int64_t p = 2; p * p <= n; ++p) {
-      while (n % p == 0) n /= p, largest = p;
-    }
-    return std::max(largest, n);
-  }
-
-  int64_t n_, m_ = 0;  // m_: length of the convolution, if there is one
-  Eigen::FFT<R> fft_;
-  std::vector<C> chirp_, kernel_, a_, b_;
+// Some lines of `k.Parallel`'s share, with planes to work in.
+template <class T>
+struct Group {
+  int64_t first, count, lanes;  // lines [first, first + count); planes hold `lanes`
+  Planes<T> x, spare;
 };
+
+// fn(Group) for all lines; each plane has room for `room` elements of a line. Lines are taken together as long as they
+// stay in the cache.
+template <class T, class Fn>
+void ForEachGroup(KernelContext& k, int64_t lines, int64_t room, const Fn& fn) {
+  constexpr int64_t kCacheBytes = 1 << 20;
+  const int64_t bytes = 4 * room * static_cast<int64_t>(sizeof(T));
+  int64_t lanes = 1;
+  while (lanes < Fft<T>().lanes && lanes < lines && 2 * lanes * bytes <= kCacheBytes) lanes *= 2;
+  const auto cost = static_cast<double>(room * lanes) * (1 + std::log2(static_cast<double>(room))) / 2;
+  k.Parallel((lines + lanes - 1) / lanes, static_cast<int64_t>(cost), [&](int64_t begin, int64_t end) {
+    const int64_t size = room * lanes;
+    Tensor memory = k.Temp(kTypeOf<T>, Shape({4 * size}));
+    T* const m = memory.mutable_data<T>();
+    for (int64_t g = begin; g < end; ++g) {
+      const int64_t first = g * lanes;
+      fn(Group<T>{first, std::min(lanes, lines - first), lanes, {m, m + size}, {m + 2 * size, m + 3 * size}});
+    }
+  });
+}
+
+// Where the complex numbers of a group's lines begin, as parts; at(line): of the first.
+template <class T>
+struct Places {
+  T* to[kMostFftLanes];
+  template <class At>
+  Places(const Group<T>& group, const At& at) {
+    for (int64_t l = 0; l < group.count; ++l) to[l] = at(group.first + l);
+  }
+};
+
+template <class T>
+void Load(const Group<T>& group, const Places<T>& from, int64_t step, int64_t n) {
+  Fft<T>().load(from.to, step, n, group.count, group.lanes, group.x.re, group.x.im);
+}
+template <class T>
+void Store(const Group<T>& group, Planes<T> y, const Places<T>& to, int64_t step, int64_t n, T scale) {
+  Fft<T>().store(y.re, y.im, n, group.count, group.lanes, scale, to.to, step);
+}
+// The planes of the group that are not y.
+template <class T>
+Planes<T> Other(const Group<T>& group, Planes<T> y) {
+  return y.re == group.x.re || y.re == group.x.im ? group.spare : group.x;
+}
 
 // Transforms data [outer, n, inner] along n in place.
 template <class R>
 void TransformAxis(KernelContext& k, std::complex<R>* data, int64_t outer, int64_t n, int64_t inner, bool inverse) {
-  using C = std::complex<R>;
   if (outer * n * inner == 0) return;
-  const auto cost = static_cast<int64_t>(5 * static_cast<double>(n) * (1 + std::log2(static_cast<double>(n))));
-  k.Parallel(outer * inner, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {
-    Transform<R> transform(n);
-    std::vector<C> from(n), to(n);
-    const R scale = R(1) / static_cast<R>(n);
-    for (int64_t line = begin; line < end; ++line) {
-      C* at = data + line / inner * n * inner + line % inner;
-      for (int64_t i = 0; i < n; ++i) from[i] = at[i * inner];
-      transform.Run(from.data(), to.data(), inverse);
-      for (int64_t i = 0; i < n; ++i) at[i * inner] = inverse ? to[i] * scale : to[i];
+  const auto plan = FftPlan<R>::For(n);
+  R* const parts = reinterpret_cast<R*>(data);
+  ForEachGroup<R>(k, outer * inner, plan->room(), [&](const Group<R>& group) {
+    const Places<R> at(group, [&](int64_t line) { return parts + 2 * (line / inner * n * inner + line % inner); });
+    Load(group, at, 2 * inner, n);
+    if (inverse) {
+      const Planes<R> y = plan->Run(group.x.Turned(), group.spare.Turned(), group.lanes).Turned();
+      Store(group, y, at, 2 * inner, n, R(1) / static_cast<R>(n));
+    } else {
+      Store(group, plan->Run(group.x, group.spare, group.lanes), at, 2 * inner, n, R(1));
     }
   });
 }
@@ -130,20 +124,14 @@ std::vector<int64_t> Lengths(KernelContext& k, int rank, bool forward) {
   return lengths;
 }
 
-// Calls fn(offset in `part`, offset in `whole`) for each line along the last dimension of the shape `part`, which fits
-// into `whole`.
-template <class F>
-void ForEachLine(const Shape& part, const Shape& whole, const F& fn) {
-  const int rank = part.rank();
-  const int64_t lines = Product(part, 0, rank - 1);
-  for (int64_t line = 0; line < lines; ++line) {
-    int64_t rest = line, offset = 0, step = whole[rank - 1];
-    for (int i = rank - 2; i >= 0; --i) {
-      offset += rest % part[i] * step;
-      rest /= part[i], step *= whole[i];
-    }
-    fn(line * part[rank - 1], offset);
+// Where line `line` of those along the last dimension of a shape `part` begins in a larger shape `whole`.
+int64_t OffsetIn(const Shape& whole, const Shape& part, int64_t line) {
+  int64_t offset = 0, step = whole[whole.rank() - 1];
+  for (int i = part.rank() - 2; i >= 0; --i) {
+    offset += line % part[i] * step;
+    line /= part[i], step *= whole[i];
   }
+  return offset;
 }
 
 template <class R, int kRank>
@@ -159,17 +147,33 @@ struct RealToComplex {
     shape.set_dim(last, kept);
     const auto y = k.out<C>(0, shape);
     if (y.empty()) return;
-    std::fill(y.begin(), y.end(), C());
-    if (in.num_elements() == 0) return;
-    const R* x = k.in<R>(0).data();
-    Transform<R> transform(n);
-    std::vector<C> from(n), to(n);
-    ForEachLine(shape, in, [&](int64_t at_y, int64_t at_x) {
-      std::copy(x + at_x, x + at_x + n, from.begin());
-      transform.Run(from.data(), to.data(), false);
-      std::copy(to.begin(), to.begin() + kept, y.data() + at_y);
-    });
+    if (in.num_elements() == 0) return std::fill(y.begin(), y.end(), C());
+    Transform(k, k.in<R>(0).data(), in, shape, n, reinterpret_cast<R*>(y.data()));
     TransformAxes(k, y.data(), shape, first, last, false);
+  }
+
+ private:
+  // The transforms of lines of n real numbers, as many as `shape` has lines.
+  static void Transform(KernelContext& k, const R* x, const Shape& in, const Shape& shape, int64_t n, R* y) {
+    const bool even = n % 2 == 0;
+    const int64_t h = n / 2;
+    const auto plan = FftPlan<R>::For(even ? h : n);
+    ForEachGroup<R>(k, shape.num_elements() / (h + 1), std::max(plan->room(), h + 1), [&](const Group<R>& group) {
+      const Places<R> to(group, [&](int64_t line) { return y + 2 * line * (h + 1); });
+      const Places<R> from(group, [&](int64_t line) { return const_cast<R*>(x) + OffsetIn(in, shape, line); });
+      if (even) {  // as half as many complex numbers
+        Load(group, from, 2, h);
+        const Planes<R> z = plan->Run(group.x, group.spare, group.lanes), joined = Other(group, z);
+        Fft<R>().join(h, group.lanes, plan->turns(), z.re, z.im, joined.re, joined.im);
+        return Store(group, joined, to, 2, h + 1, R(1));
+      }
+      std::fill_n(group.x.im, n * group.lanes, R(0));
+      std::fill_n(group.x.re, n * group.lanes, R(0));
+      for (int64_t l = 0; l < group.count; ++l) {
+        for (int64_t i = 0; i < n; ++i) group.x.re[i * group.lanes + l] = from.to[l][i];
+      }
+      Store(group, plan->Run(group.x, group.spare, group.lanes), to, 2, h + 1, R(1));
+    });
   }
 };
 
@@ -185,23 +189,48 @@ struct ComplexToReal {
     const int64_t n = shape[last];
     const auto y = k.out<R>(0, shape);
     if (y.empty()) return;
-    std::fill(y.begin(), y.end(), R(0));
-    if (in.num_elements() == 0) return;
+    if (in.num_elements() == 0) return std::fill(y.begin(), y.end(), R(0));
     half.set_dim(last, n / 2 + 1);
+    const C* x = k.in<C>(0).data();
+    if (kRank == 1) return Transform(k, reinterpret_cast<const R*>(x), in, half, n, y.data());
     Tensor temp = k.Temp(kTypeOf<C>, half);
     C* t = temp.mutable_data<C>();
-    const C* x = k.in<C>(0).data();
-    ForEachLine(half, in, [&](int64_t at_t, int64_t at_x) { std::copy(x + at_x, x + at_x + n / 2 + 1, t + at_t); });
+    for (int64_t line = 0; line < half.num_elements() / half[last]; ++line) {
+      std::copy_n(x + OffsetIn(in, half, line), half[last], t + line * half[last]);
+    }
     TransformAxes(k, t, half, first, last, true);
-    Transform<R> transform(n);
-    std::vector<C> from(n), to(n);
-    const R scale = R(1) / static_cast<R>(n);
-    ForEachLine(half, shape, [&](int64_t at_t, int64_t at_y) {
-      from[0] = t[at_t].real();  // what the spectrum of real numbers cannot have is ignored
-      for (int64_t i = 1; 2 * i <= n; ++i) from[i] = t[at_t + i], from[n - i] = std::conj(t[at_t + i]);
-      if (n % 2 == 0) from[n / 2] = t[at_t + n / 2].real();
-      transform.Run(from.data(), to.data(), true);
-      for (int64_t i = 0; i < n; ++i) y[at_y + i] = to[i].real() * scale;
+    Transform(k, reinterpret_cast<const R*>(t), half, half, n, y.data());
+  }
+
+ private:
+  // Lines of n real numbers from their transforms, which are in `x` as lines of `half` in `in`.
+  static void Transform(KernelContext& k, const R* x, const Shape& in, const Shape& half, int64_t n, R* y) {
+    const bool even = n % 2 == 0;
+    const int64_t h = n / 2;
+    const auto plan = FftPlan<R>::For(even ? h : n);
+    ForEachGroup<R>(k, half.num_elements() / (h + 1), std::max(plan->room(), h + 1), [&](const Group<R>& group) {
+      const int64_t lanes = group.lanes;
+      const Places<R> from(group, [&](int64_t line) { return const_cast<R*>(x) + 2 * OffsetIn(in, half, line); });
+      const Places<R> to(group, [&](int64_t line) { return y + line * n; });
+      Load(group, from, 2, h + 1);
+      R *const re = group.x.re, *const im = group.x.im;
+      std::fill_n(im, lanes, R(0));  // what the spectrum of real numbers cannot have is ignored
+      if (even) {
+        std::fill_n(im + h * lanes, lanes, R(0));
+        Fft<R>().part(h, lanes, plan->turns(), re, im, group.spare.re, group.spare.im);
+        const Planes<R> z = plan->Run(group.spare.Turned(), group.x.Turned(), lanes).Turned();
+        return Store(group, z, to, 2, h, R(1) / static_cast<R>(h));
+      }
+      for (int64_t i = 1; i <= h; ++i) {
+        for (int64_t l = 0; l < lanes; ++l) {
+          re[(n - i) * lanes + l] = re[i * lanes + l], im[(n - i) * lanes + l] = -im[i * lanes + l];
+        }
+      }
+      const Planes<R> z = plan->Run(group.x.Turned(), group.spare.Turned(), lanes).Turned();
+      const R scale = R(1) / static_cast<R>(n);
+      for (int64_t l = 0; l < group.count; ++l) {
+        for (int64_t i = 0; i < n; ++i) to.to[l][i] = z.re[i * lanes + l] * scale;
+      }
     });
   }
 };

@@ -111,6 +111,8 @@ constexpr GemmLoops kGemm = {kTileRows,           kTileColumns<T>,           &Ti
 void FillGemm(Loops& loops) {
   loops.gemm_f32 = kGemm<float>;
   loops.gemm_f64 = kGemm<double>;
+  loops.gemm_u32 = kGemm<uint32_t>;
+  loops.gemm_u64 = kGemm<uint64_t>;
 }
 
 }  // namespace penstock::PENSTOCK_ISA

@@ -11,8 +11,8 @@ function(penstock_folder folder)
   string(REPLACE "/" "_" name ${folder})
   set(target penstock_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/${folder}/*.cc)
-  # These two are compiled in a way of their own, see kernels_cpu.cmake.
-  list(FILTER sources EXCLUDE REGEX "/kernels/cpu/(loops|onednn)/")
+  # These are compiled in ways of their own, see kernels_cpu.cmake.
+  list(FILTER sources EXCLUDE REGEX "/kernels/cpu/(loops|onednn|wide)/")
 
   if(sources)
     add_library(${target} STATIC ${sources})

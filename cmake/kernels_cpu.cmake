@@ -9,11 +9,6 @@ else()
   set(kernels_cpu_scope INTERFACE)
 endif()
 
-find_path(PENSTOCK_EIGEN Eigen/Core PATH_SUFFIXES eigen3)
-if(PENSTOCK_EIGEN AND kernels_cpu_scope STREQUAL PUBLIC)
-  target_include_directories(penstock_kernels_cpu SYSTEM PRIVATE ${PENSTOCK_EIGEN})
-endif()
-
 # Strings: RE2's regular expressions, FarmHash's fingerprints.
 include(re2)
 find_path(PENSTOCK_FARMHASH_INCLUDE farmhash.h REQUIRED)
@@ -57,6 +52,37 @@ if(loops)
     # What a loop calls lies in the folders above kernels/cpu.
     target_link_libraries(penstock_loops_${isa} PUBLIC penstock_base)
     target_link_libraries(penstock_kernels_cpu ${kernels_cpu_scope} penstock_loops_${isa})
+  endforeach()
+endif()
+
+# wide/: families of kernels of which each file is compiled whole, for the baseline and for AVX2; wide.cc takes one. The
+# objects of one instruction set are joined, and what they define is made local but for the functions that register
+# them (namespace penstock::PENSTOCK_ISA): no inline function or template, of ours, of Eigen or of the standard library,
+# is shared with code for another machine.
+find_path(PENSTOCK_EIGEN Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)  # linear algebra
+set(wide_isas ${isas})
+list(REMOVE_ITEM wide_isas avx512)
+file(GLOB wide CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/wide/*.cc)
+if(wide)
+  foreach(isa ${wide_isas})
+    add_library(penstock_wide_${isa} OBJECT ${wide})
+    target_include_directories(penstock_wide_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(penstock_wide_${isa} SYSTEM PRIVATE ${PENSTOCK_EIGEN})
+    target_compile_definitions(penstock_wide_${isa} PRIVATE PENSTOCK_ISA=${isa})
+    target_compile_options(penstock_wide_${isa} PRIVATE ${kernel_flags} -fno-trapping-math ${isa_flags_${isa}})
+    target_precompile_headers(penstock_wide_${isa} PRIVATE ${PENSTOCK_PRECOMPILED}
+                              ${CMAKE_SOURCE_DIR}/src/penstock/kernel/kernel_registry.h)
+    string(LENGTH ${isa} length)
+    set(joined ${CMAKE_BINARY_DIR}/penstock_wide_${isa}.o)
+    set(objects $<FILTER:$<TARGET_OBJECTS:penstock_wide_${isa}>,INCLUDE,[.]o$>)  # not the precompiled headers
+    add_custom_command(
+      OUTPUT ${joined}
+      COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=_ZN8penstock${length}${isa}* ${joined}
+      DEPENDS ${objects}
+      COMMAND_EXPAND_LISTS VERBATIM)
+    set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    target_sources(penstock_kernels_cpu PRIVATE ${joined})
   endforeach()
 endif()
 

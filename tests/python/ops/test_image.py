@@ -94,6 +94,16 @@ def test_hsv_there_and_back():
         assert tf.test.compute_gradient_error(x, [20, 3], tf.image.rgb_to_hsv(x), [20, 3], pixels, delta=1e-6) < 1e-4
 
 
+def test_hsv_of_grays_and_primaries():
+    pixels = np.array([[0, 0, 0], [1, 1, 1], [.5, .5, .5], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1],
+                       [1, 0, 1], [.2, .7, .7], [.7, .2, .7]] * 3, np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        hsv = tf.image.rgb_to_hsv(tf.constant(pixels))
+        expected = [colorsys.rgb_to_hsv(*map(float, p)) for p in pixels]
+        np.testing.assert_allclose(sess.run(hsv), expected, atol=1e-6)
+        np.testing.assert_allclose(sess.run(tf.image.hsv_to_rgb(hsv)), pixels, atol=1e-6)
+
+
 def test_adjusting():
     image = np.random.RandomState(1).uniform(size=[4, 5, 3]).astype(np.float32)
     mean = image.mean((0, 1))

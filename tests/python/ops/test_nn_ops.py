@@ -263,16 +263,17 @@ def test_resize_nearest_neighbor_repeats_pixels():
     np.testing.assert_array_equal(dx, np.full_like(x, 6))
 
 
-def test_local_response_normalization():
+@pytest.mark.parametrize("radius, beta", [(2, 0.6), (2, 0.5), (0, 1.0), (30, 0.75)])
+def test_local_response_normalization(radius, beta):
     x = randn(2, 3, 2, 7)
-    near = abs(np.arange(7)[:, None] - np.arange(7)) <= 2
+    near = abs(np.arange(7)[:, None] - np.arange(7)) <= radius
 
     def formula(x):
-        return x / (1.5 + 0.7 * (x.astype(np.float64) ** 2) @ near) ** 0.6
+        return x / (1.5 + 0.7 * (x.astype(np.float64) ** 2) @ near) ** beta
 
     def build():
         c = tf.constant(x)
-        y = tf.nn.local_response_normalization(c, depth_radius=2, bias=1.5, alpha=0.7, beta=0.6)
+        y = tf.nn.local_response_normalization(c, depth_radius=radius, bias=1.5, alpha=0.7, beta=beta)
         return y, tf.gradients(y, c)[0]
 
     y, dx = run(build)

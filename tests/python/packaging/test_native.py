@@ -1,4 +1,4 @@
-"""What the built libraries export, and what the copies of the inner loops for one instruction set may not share."""
+"""What the built libraries export, and what copies of code for one instruction set may not share."""
 import os
 import re
 import subprocess
@@ -27,6 +27,16 @@ def test_loops_share_no_code_with_other_instruction_sets(isa):
     # A weak symbol without the instruction set in its name could be taken for the whole program by the linker.
     shared = [name for kind, name in symbols(library, "-C") if kind in "WVu" and isa not in name]
     assert not shared
+
+
+@pytest.mark.parametrize("isa", ["baseline", "avx2"])
+def test_families_for_one_instruction_set_define_their_registration_only(isa):
+    joined = NATIVE.parent / f"penstock_wide_{isa}.o"
+    if not joined.exists():
+        pytest.skip("no such families in this build")
+    # What other object files could be linked with; static variables (kind u) are data, the same for all.
+    code = [name for kind, name in symbols(joined, "-C") if kind in "TWV"]
+    assert code and all(re.match(rf"penstock::{isa}::Register\w+Kernels\(", name) for name in code)
 
 
 def test_no_two_files_make_one_symbol_of_names_of_their_own():

@@ -49,6 +49,26 @@ std::vector<int64_t> Nearest(const Corners& corners, int64_t in, int64_t out) {
   return all;
 }
 
+// A line of pixels with n channels at the new width, as float.
+template <class T>
+void StretchLine(const T* x, const std::vector<Between>& columns, int64_t n, float* to) {
+  const auto stretch = [&](auto channels) {
+    for (const Between& c : columns) {
+      const T *left = x + c.low * channels, *right = x + c.high * channels;
+      for (int64_t i = 0; i < channels; ++i) {
+        const float l = static_cast<float>(left[i]), r = static_cast<float>(right[i]);
+        *to++ = l + (r - l) * c.part;
+      }
+    }
+  };
+  switch (n) {
+    case 1: return stretch(std::integral_constant<int64_t, 1>());
+    case 3: return stretch(std::integral_constant<int64_t, 3>());
+    case 4: return stretch(std::integral_constant<int64_t, 4>());
+    default: return stretch(n);
+  }
+}
+
 template <class T>
 struct ResizeBilinear {
   Corners corners;
@@ -58,21 +78,33 @@ struct ResizeBilinear {
     const T* x = k.in<T>(0).data();
     float* y = k.out<float>(0, shape).data();
     const auto rows = Interpolation(corners, in[1], shape[1]), columns = Interpolation(corners, in[2], shape[2]);
-    const int64_t n = in[3], line = in[2] * n;
-    k.Parallel(shape[0] * shape[1], std::max<int64_t>(1, shape[2] * n), [&](int64_t begin, int64_t end) {
+    const int64_t n = in[3], line = in[2] * n, width = shape[2] * n;
+    k.Parallel(shape[0] * shape[1], std::max<int64_t>(1, width), [&](int64_t begin, int64_t end) {
+      // The two lines between which the result lies, which are often those of the row before.
+      std::vector<float> above(width), below(width);
+      int64_t from_above = -1, from_below = -1;
       for (int64_t r = begin; r < end; ++r) {
         const Between& row = rows[r % shape[1]];
-        const T* top = x + (r / shape[1] * in[1] + row.low) * line;
-        const T* bottom = x + (r / shape[1] * in[1] + row.high) * line;
-        float* to = y + r * shape[2] * n;
-        for (const Between& c : columns) {
-          for (int64_t i = 0; i < n; ++i) {
-            const float tl = static_cast<float>(top[c.low * n + i]), tr = static_cast<float>(top[c.high * n + i]);
-            const float bl = static_cast<float>(bottom[c.low * n + i]), br = static_cast<float>(bottom[c.high * n + i]);
-            const float above = tl + (tr - tl) * c.part, below = bl + (br - bl) * c.part;
-            *to++ = above + (below - above) * row.part;
+        const int64_t image = r / shape[1] * in[1], low = image + row.low, high = image + row.high;
+        if (from_above != low) {
+          if (from_below == low) {
+            std::swap(above, below), std::swap(from_above, from_below);
+          } else {
+            StretchLine(x + low * line, columns, n, above.data()), from_above = low;
           }
         }
+        if (from_below != high) {
+          if (high == low) {
+            below = above;
+          } else {
+            StretchLine(x + high * line, columns, n, below.data());
+          }
+          from_below = high;
+        }
+        const float *top = above.data(), *bottom = below.data(), part = row.part;
+        float* const to = y + r * width;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < width; ++i) to[i] = top[i] + (bottom[i] - top[i]) * part;
       }
     });
   }
@@ -175,14 +207,31 @@ struct LrnAttrs {
         beta(node.attr<float>("beta")) {
     KernelContext::Require(radius >= 0 && radius < (int64_t{1} << 31), "depth_radius = ", radius, " is out of range");
   }
+  // How far a channel's neighbours among n may be from it, and room for the squares of n channels and them.
+  int64_t Reach(int64_t n) const { return std::min(radius, n); }
+  std::vector<float> Squares(int64_t n) const { return std::vector<float>(n + 2 * Reach(n), 0.0f); }
   // bias + alpha * sum of squares around each of n channels
-  void Norms(const float* x, int64_t n, float* norms) const {
-    for (int64_t c = 0; c < n; ++c) {
-      float sum = 0;
-      for (int64_t i = std::max<int64_t>(0, c - radius); i < std::min(n, c + radius + 1); ++i) sum += x[i] * x[i];
-      norms[c] = bias + alpha * sum;
+  void Norms(const float* x, int64_t n, std::vector<float>* squares, float* norms) const {
+    const int64_t reach = Reach(n);
+    float* const middle = squares->data() + reach;
+    for (int64_t c = 0; c < n; ++c) middle[c] = x[c] * x[c];
+    std::fill_n(norms, n, 0.0f);
+    for (int64_t d = -reach; d <= reach; ++d) {
+#pragma GCC ivdep
+      for (int64_t c = 0; c < n; ++c) norms[c] += middle[c + d];
     }
+    for (int64_t c = 0; c < n; ++c) norms[c] = bias + alpha * norms[c];
   }
+  // to[i] = norms[i]^-beta
+  void Powers(const float* norms, int64_t n, float* to) const {
+    const Loops& loops = CpuLoops();
+    if (beta == 0.5f) return loops(UnaryOp::kRsqrt, DT_FLOAT)(norms, to, n);
+    if (beta == 1.0f) return loops(UnaryOp::kReciprocal, DT_FLOAT)(norms, to, n);
+    loops(UnaryOp::kLog, DT_FLOAT)(norms, to, n);
+    for (int64_t i = 0; i < n; ++i) to[i] *= -beta;
+    loops(UnaryOp::kExp, DT_FLOAT)(to, to, n);
+  }
+  int64_t Cost(int64_t n) const { return std::max<int64_t>(1, n * (4 + Reach(n)) / 4); }
 };
 
 struct Lrn : LrnAttrs {
@@ -193,11 +242,12 @@ struct Lrn : LrnAttrs {
     const int64_t n = shape[3], rows = n ? shape.num_elements() / n : 0;
     const ComputeInput<float> x(k, k.input(0));
     ComputeOutput<float> y(k, 0, shape);
-    k.Parallel(rows, std::max<int64_t>(1, n * (10 + std::min(radius, n))), [&](int64_t begin, int64_t end) {
-      std::vector<float> norms(n);
+    k.Parallel(rows, Cost(n), [&](int64_t begin, int64_t end) {
+      std::vector<float> squares = Squares(n), norms(n), powers(n);
       for (int64_t r = begin; r < end; ++r) {
-        Norms(x.data + r * n, n, norms.data());
-        for (int64_t c = 0; c < n; ++c) y.data[r * n + c] = x.data[r * n + c] * std::pow(norms[c], -beta);
+        Norms(x.data + r * n, n, &squares, norms.data());
+        Powers(norms.data(), n, powers.data());
+        for (int64_t c = 0; c < n; ++c) y.data[r * n + c] = x.data[r * n + c] * powers[c];
       }
     });
     y.Store();
@@ -214,18 +264,23 @@ struct LrnGrad : LrnAttrs {
     const int64_t n = shape[3], rows = n ? shape.num_elements() / n : 0;
     const ComputeInput<float> dy(k, k.input(0)), x(k, k.input(1)), y(k, k.input(2));
     ComputeOutput<float> out(k, 0, shape);
-    k.Parallel(rows, std::max<int64_t>(1, n * (10 + std::min(radius, n))), [&](int64_t begin, int64_t end) {
-      std::vector<float> norms(n);
+    k.Parallel(rows, 2 * Cost(n), [&](int64_t begin, int64_t end) {
+      const int64_t reach = Reach(n);
+      std::vector<float> squares = Squares(n), norms(n), powers(n), all_shares = Squares(n), sums(n);
+      float* const shares = all_shares.data() + reach;
       for (int64_t r = begin; r < end; ++r) {
         const float *g = dy.data + r * n, *in = x.data + r * n, *result = y.data + r * n;
         float* dx = out.data + r * n;
-        Norms(in, n, norms.data());
-        for (int64_t c = 0; c < n; ++c) dx[c] = g[c] * std::pow(norms[c], -beta);
-        for (int64_t c = 0; c < n; ++c) {
-          const float share = -2 * alpha * beta * result[c] / norms[c] * g[c];
-          for (int64_t i = std::max<int64_t>(0, c - radius); i < std::min(n, c + radius + 1); ++i)
-            dx[i] += share * in[i];
+        Norms(in, n, &squares, norms.data());
+        Powers(norms.data(), n, powers.data());
+        // What each channel's norm passes on to its neighbours.
+        for (int64_t c = 0; c < n; ++c) shares[c] = -2 * alpha * beta * result[c] / norms[c] * g[c];
+        std::fill(sums.begin(), sums.end(), 0.0f);
+        for (int64_t d = -reach; d <= reach; ++d) {
+#pragma GCC ivdep
+          for (int64_t c = 0; c < n; ++c) sums[c] += shares[c + d];
         }
+        for (int64_t c = 0; c < n; ++c) dx[c] = g[c] * powers[c] + in[c] * sums[c];
       }
     });
     out.Store();
@@ -234,6 +289,7 @@ struct LrnGrad : LrnAttrs {
 
 }  // namespace
 
+namespace PENSTOCK_ISA {
 void RegisterResizeKernels(KernelRegistry& kernels) {
   kernels.Add<ResizeBilinear>("ResizeBilinear", Reals{}).HostInput(1);
   kernels.Add<ResizeBilinearGrad<float>>("ResizeBilinearGrad", FloatComputed{});
@@ -247,5 +303,6 @@ void RegisterResizeKernels(KernelRegistry& kernels) {
   kernels.Add<Lrn>("LRN", FloatComputed{});
   kernels.Add<LrnGrad>("LRNGrad", FloatComputed{});
 }
+}  // namespace PENSTOCK_ISA
 
 }  // namespace penstock

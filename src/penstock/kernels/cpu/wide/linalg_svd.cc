@@ -1,14 +1,14 @@
 // Singular values.
 #include <Eigen/SVD>
 
-#include "penstock/kernels/cpu/linalg.h"
+#include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 namespace {
 
 template <class W>
 struct Decomposed {
-  Eigen::VectorXd s;
+  Eigen::Matrix<Real<W>, Eigen::Dynamic, 1> s;
   Columns<W> u, v;
 };
 template <class W>
@@ -55,7 +55,7 @@ struct Svd {
         }
         return;
       }
-      const Decomposed<Wide<T>> svd = Decompose<Wide<T>>(in.At(x, i).template cast<Wide<T>>(), options);
+      const Decomposed<Worked<T>> svd = Decompose<Worked<T>>(in.At(x, i).template cast<Worked<T>>(), options);
       values = svd.s.template cast<Real<T>>().template cast<T>();
       if (vectors) {
         ViewAt(u.data(), i, m, left) = svd.u.template cast<T>();

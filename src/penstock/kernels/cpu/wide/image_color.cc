@@ -13,30 +13,33 @@ struct Hsv {
   C hue, saturation, value;  // all in [0, 1]
 };
 
+// Without branches, for vectors.
 template <class C>
-Hsv<C> ToHsv(const C* rgb) {
-  const C r = rgb[0], g = rgb[1], b = rgb[2];
+inline Hsv<C> ToHsv(C r, C g, C b) {
   const C value = std::max(std::max(r, g), b), range = value - std::min(std::min(r, g), b);
   const C saturation = value > 0 ? range / value : C(0);
-  if (!(range > 0)) return {C(0), saturation, value};
   const C norm = C(1) / (C(6) * range);
-  C hue = r == value   ? norm * (g - b)
-          : g == value ? norm * (b - r) + C(2) / C(6)
-                       : norm * (r - g) + C(4) / C(6);
-  if (hue < 0) hue += C(1);
-  return {hue, saturation, value};
+  C hue = norm * (r - g) + C(4) / C(6);
+  hue = g == value ? norm * (b - r) + C(2) / C(6) : hue;
+  hue = r == value ? norm * (g - b) : hue;
+  hue = hue < 0 ? hue + C(1) : hue;
+  return {range > 0 ? hue : C(0), saturation, value};
 }
 
 template <class C>
-void ToRgb(const Hsv<C>& hsv, C* rgb) {
+inline void ToRgb(const Hsv<C>& hsv, C* rgb) {
   const C place = hsv.hue * C(6);
-  const C full[3] = {std::abs(place - C(3)) - C(1), C(2) - std::abs(place - C(2)), C(2) - std::abs(place - C(4))};
-  for (int i = 0; i < 3; ++i) {
-    rgb[i] = (C(1) - hsv.saturation + hsv.saturation * std::clamp(full[i], C(0), C(1))) * hsv.value;
-  }
+  const auto channel = [&](C full) {
+    full = full < C(0) ? C(0) : full;
+    full = full > C(1) ? C(1) : full;
+    return (C(1) - hsv.saturation + hsv.saturation * full) * hsv.value;
+  };
+  rgb[0] = channel(std::abs(place - C(3)) - C(1));
+  rgb[1] = channel(C(2) - std::abs(place - C(2)));
+  rgb[2] = channel(C(2) - std::abs(place - C(4)));
 }
 
-// Calls change(three numbers, three numbers) for each pixel.
+// Calls change(number, number, number, three results) for each pixel.
 template <class C, class F>
 void ForEachPixel(KernelContext& k, const F& change) {
   const Shape shape = k.shape(0);
@@ -47,7 +50,14 @@ void ForEachPixel(KernelContext& k, const F& change) {
   const ComputeInput<C> x(k, k.input(0));
   ComputeOutput<C> y(k, 0, shape);
   k.Parallel(shape.num_elements() / 3, 20, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) change(x.data + 3 * i, y.data + 3 * i);
+    const C* const from = x.data;
+    C* const to = y.data;
+#pragma GCC ivdep
+    for (int64_t i = begin; i < end; ++i) {
+      C pixel[3];
+      change(from[3 * i], from[3 * i + 1], from[3 * i + 2], pixel);
+      to[3 * i] = pixel[0], to[3 * i + 1] = pixel[1], to[3 * i + 2] = pixel[2];
+    }
   });
   y.Store();
 }
@@ -55,8 +65,8 @@ void ForEachPixel(KernelContext& k, const F& change) {
 template <class C>
 struct RgbToHsv {
   void operator()(KernelContext& k) const {
-    ForEachPixel<C>(k, [](const C* x, C* y) {
-      const Hsv<C> hsv = ToHsv(x);
+    ForEachPixel<C>(k, [](C r, C g, C b, C* y) {
+      const Hsv<C> hsv = ToHsv(r, g, b);
       y[0] = hsv.hue, y[1] = hsv.saturation, y[2] = hsv.value;
     });
   }
@@ -65,7 +75,7 @@ struct RgbToHsv {
 template <class C>
 struct HsvToRgb {
   void operator()(KernelContext& k) const {
-    ForEachPixel<C>(k, [](const C* x, C* y) { ToRgb(Hsv<C>{x[0], x[1], x[2]}, y); });
+    ForEachPixel<C>(k, [](C hue, C saturation, C value, C* y) { ToRgb(Hsv<C>{hue, saturation, value}, y); });
   }
 };
 
@@ -86,12 +96,12 @@ struct AdjustHue {
   void operator()(KernelContext& k) const {
     RequireColors(k);
     const float delta = Factor(k, "delta");
-    ForEachPixel<float>(k, [delta](const float* x, float* y) {
-      Hsv<float> hsv = ToHsv(x);
+    ForEachPixel<float>(k, [delta](float r, float g, float b, float* y) {
+      Hsv<float> hsv = ToHsv(r, g, b);
       hsv.hue += delta;
       hsv.hue -= std::floor(hsv.hue);
       // Value and saturation keep the extremes of the colour as they are, also where it is negative.
-      const float low = std::min(std::min(x[0], x[1]), x[2]), range = hsv.value - low;
+      const float low = std::min(std::min(r, g), b), range = hsv.value - low;
       ToRgb(Hsv<float>{hsv.hue, 1, 1}, y);
       for (int i = 0; i < 3; ++i) y[i] = low + range * y[i];
     });
@@ -102,8 +112,8 @@ struct AdjustSaturation {
   void operator()(KernelContext& k) const {
     RequireColors(k);
     const float scale = Factor(k, "scale");
-    ForEachPixel<float>(k, [scale](const float* x, float* y) {
-      Hsv<float> hsv = ToHsv(x);
+    ForEachPixel<float>(k, [scale](float r, float g, float b, float* y) {
+      Hsv<float> hsv = ToHsv(r, g, b);
       hsv.saturation = std::min(1.0f, std::max(0.0f, hsv.saturation * scale));
       ToRgb(hsv, y);
     });
@@ -159,6 +169,7 @@ struct AdjustContrast {
 
 }  // namespace
 
+namespace PENSTOCK_ISA {
 void RegisterImageColorKernels(KernelRegistry& kernels) {
   kernels.Add<RgbToHsv<float>>("RGBToHSV", FloatComputed{});
   kernels.Add<RgbToHsv<double>>("RGBToHSV", Types<double>{});
@@ -169,5 +180,6 @@ void RegisterImageColorKernels(KernelRegistry& kernels) {
   kernels.Add<AdjustContrastV2>("AdjustContrastv2", Types<Half, float>{});
   kernels.Add<AdjustContrast>("AdjustContrast", Types<uint8_t, int8_t, int16_t, int32_t, int64_t, float, double>{});
 }
+}  // namespace PENSTOCK_ISA
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-#include "penstock/kernels/cpu/linalg_solve.h"
+#include "penstock/kernels/cpu/wide/linalg_solve.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -14,6 +14,18 @@ template <class T>
 void SolveTriangle(const Columns<T>& matrix, bool lower, Columns<T>& rhs) {
   lower ? matrix.template triangularView<Eigen::Lower>().solveInPlace(rhs)
         : matrix.template triangularView<Eigen::Upper>().solveInPlace(rhs);
+}
+
+template <class T>
+void SolveTriangle(const ConstView<T>& matrix, bool lower, bool adjoint, View<T> rhs, int64_t first, int64_t count) {
+  auto columns = rhs.middleCols(first, count);
+  if (adjoint) {
+    lower ? matrix.adjoint().template triangularView<Eigen::Upper>().solveInPlace(columns)
+          : matrix.adjoint().template triangularView<Eigen::Lower>().solveInPlace(columns);
+  } else {
+    lower ? matrix.template triangularView<Eigen::Lower>().solveInPlace(columns)
+          : matrix.template triangularView<Eigen::Upper>().solveInPlace(columns);
+  }
 }
 
 template <class T>
@@ -55,6 +67,11 @@ template void SolveTriangle(const Columns<float>&, bool, Columns<float>&);
 template void SolveTriangle(const Columns<double>&, bool, Columns<double>&);
 template void SolveTriangle(const Columns<Complex64>&, bool, Columns<Complex64>&);
 template void SolveTriangle(const Columns<Complex128>&, bool, Columns<Complex128>&);
+
+template void SolveTriangle(const ConstView<float>&, bool, bool, View<float>, int64_t, int64_t);
+template void SolveTriangle(const ConstView<double>&, bool, bool, View<double>, int64_t, int64_t);
+template void SolveTriangle(const ConstView<Complex64>&, bool, bool, View<Complex64>, int64_t, int64_t);
+template void SolveTriangle(const ConstView<Complex128>&, bool, bool, View<Complex128>, int64_t, int64_t);
 
 template bool CholeskyFactor(Columns<float>&);
 template bool CholeskyFactor(Columns<double>&);

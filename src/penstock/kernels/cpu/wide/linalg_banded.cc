@@ -1,5 +1,5 @@
 // Matrices that are given by their diagonals.
-#include "penstock/kernels/cpu/linalg.h"
+#include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 namespace {

@@ -242,24 +242,31 @@ struct ExtractGlimpse {
     const int64_t n = in[3];
     const auto y = k.out<float>(0, Shape({in[0], size[0], size[1], n}));
     const float *x = k.in<float>(0).data(), *offsets = k.in<float>(2).data();
-    Philox philox(NondeterministicSeed());
-    for (int64_t b = 0; b < in[0]; ++b) {
-      const int64_t top = Begin(offsets[2 * b], in[1], size[0]), left = Begin(offsets[2 * b + 1], in[2], size[1]);
-      const float* image = x + b * in[1] * in[2] * n;
-      float* to = y.data() + b * size[0] * size[1] * n;
-      const std::vector<Range> ranges = noise == "zero" ? std::vector<Range>(n) : Ranges(image, in[1] * in[2], n);
-      for (int64_t r = top; r < top + size[0]; ++r) {
-        for (int64_t c = left; c < left + size[1]; ++c, to += n) {
-          if (r >= 0 && r < in[1] && c >= 0 && c < in[2]) {
-            std::copy_n(image + (r * in[2] + c) * n, n, to);
-          } else if (noise == "zero") {
-            std::fill_n(to, n, 0.0f);
-          } else {
-            for (int64_t i = 0; i < n; ++i) to[i] = Noise(ranges[i], philox());
+    const Philox start(NondeterministicSeed());
+    const int64_t pixels = size[0] * size[1];
+    k.Parallel(in[0], (pixels + (noise == "zero" ? 0 : in[1] * in[2])) * n, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        Philox philox = start;
+        philox.Skip(static_cast<uint64_t>(b * pixels * n));
+        const int64_t top = Begin(offsets[2 * b], in[1], size[0]), left = Begin(offsets[2 * b + 1], in[2], size[1]);
+        const float* image = x + b * in[1] * in[2] * n;
+        float* to = y.data() + b * pixels * n;
+        const bool inside = top >= 0 && top + size[0] <= in[1] && left >= 0 && left + size[1] <= in[2];
+        const std::vector<Range> ranges =
+            noise == "zero" || inside ? std::vector<Range>(n) : Ranges(image, in[1] * in[2], n);
+        for (int64_t r = top; r < top + size[0]; ++r) {
+          for (int64_t c = left; c < left + size[1]; ++c, to += n) {
+            if (r >= 0 && r < in[1] && c >= 0 && c < in[2]) {
+              std::copy_n(image + (r * in[2] + c) * n, n, to);
+            } else if (noise == "zero") {
+              std::fill_n(to, n, 0.0f);
+            } else {
+              for (int64_t i = 0; i < n; ++i) to[i] = Noise(ranges[i], philox());
+            }
           }
         }
       }
-    }
+    });
   }
 
  private:
@@ -474,6 +481,7 @@ struct DrawBoundingBoxes {
 
 }  // namespace
 
+namespace PENSTOCK_ISA {
 void RegisterImageCropKernels(KernelRegistry& kernels) {
   kernels.Add<CropAndResize>("CropAndResize", Reals{}).HostInput(3);
   kernels.Add<CropAndResizeGradImage<float>>("CropAndResizeGradImage", Types<Half, float>{}).HostInput(3);
@@ -489,5 +497,6 @@ void RegisterImageCropKernels(KernelRegistry& kernels) {
   kernels.Add<DrawBoundingBoxes>("DrawBoundingBoxes", Types<Half, float>{});
   kernels.Add<DrawBoundingBoxes>("DrawBoundingBoxesV2", Types<Half, float>{});
 }
+}  // namespace PENSTOCK_ISA
 
 }  // namespace penstock

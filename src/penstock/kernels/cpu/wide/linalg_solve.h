@@ -1,7 +1,7 @@
 // What solving needs of Eigen, compiled once for each type (linalg_solve.cc): its templates are slow to compile.
 #pragma once
 
-#include "penstock/kernels/cpu/linalg.h"
+#include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 
@@ -12,6 +12,10 @@ Columns<T> Product(const Columns<T>& a, const Columns<T>& b);
 // rhs := A^-1 rhs, where A is the lower or upper triangle of `matrix`.
 template <class T>
 void SolveTriangle(const Columns<T>& matrix, bool lower, Columns<T>& rhs);
+
+// The same with the adjoint of A where wanted, on matrices as tensors have them; columns [first, first + count) of rhs.
+template <class T>
+void SolveTriangle(const ConstView<T>& matrix, bool lower, bool adjoint, View<T> rhs, int64_t first, int64_t count);
 
 // The Cholesky factor of `matrix`, of which the lower triangle is read, in place and with zeros above it; false where
 // the matrix is not positive definite.

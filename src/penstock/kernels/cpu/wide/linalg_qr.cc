@@ -1,7 +1,7 @@
 // QR decompositions and least squares.
 #include <Eigen/QR>
 
-#include "penstock/kernels/cpu/linalg_solve.h"
+#include "penstock/kernels/cpu/wide/linalg_solve.h"
 
 namespace penstock::linalg {
 namespace {
@@ -22,7 +22,7 @@ struct Qr {
     }
     const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::min(m, n));
     ForEach(k, in.count, flops, [&](int64_t i) {
-      using W = Wide<T>;
+      using W = Worked<T>;
       const Eigen::HouseholderQR<Columns<W>> qr(in.At(x, i).template cast<W>());
       Columns<W> orthogonal = Columns<W>::Identity(m, p);
       orthogonal.applyOnTheLeft(qr.householderQ());

@@ -1,5 +1,5 @@
 // Solving, inverting, determinants.
-#include "penstock/kernels/cpu/linalg_solve.h"
+#include "penstock/kernels/cpu/wide/linalg_solve.h"
 
 namespace penstock {
 namespace linalg {
@@ -178,12 +178,17 @@ struct MatrixTriangularSolve {
     const T *a = k.in<T>(0).data(), *b = k.in<T>(1).data();
     T* y = k.out<T>(0, shape).data();
     if (shape.num_elements() == 0) return;
-    ForEach(k, pairs.count, static_cast<double>(n * n) * static_cast<double>(m), [&](int64_t i) {
-      const auto matrix = sides.a.At(a, pairs.a(i));
-      k.Require(matrix.diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
-      Columns<T> x = sides.b.At(b, pairs.b(i));
-      SolveTriangle(Adjoint(adjoint, matrix), lower != adjoint, x);
-      ViewAt(y, i, n, m) = x;
+    // Columns are solved on their own: a batch of few matrices is cut further.
+    const int64_t width = pairs.count >= 8 ? m : std::max<int64_t>(32, (m + 7) / 8), pieces = (m + width - 1) / width;
+    for (int64_t i = 0; i < sides.a.count; ++i) {
+      k.Require(sides.a.At(a, i).diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
+    }
+    const auto flops = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(std::min(m, width));
+    ForEach(k, pairs.count * pieces, flops / 8, [&](int64_t at) {
+      const int64_t i = at / pieces, first = at % pieces * width, count = std::min(width, m - first);
+      auto x = ViewAt(y, i, n, m);
+      x.middleCols(first, count) = sides.b.At(b, pairs.b(i)).middleCols(first, count);
+      SolveTriangle(sides.a.At(a, pairs.a(i)), lower, adjoint, x, first, count);
     });
   }
 };
@@ -259,6 +264,7 @@ struct Lu {
 }  // namespace
 }  // namespace linalg
 
+namespace PENSTOCK_ISA {
 void RegisterLinalgKernels(KernelRegistry& kernels) {
   using namespace linalg;  // NOLINT: its own family
   using Plain = Types<float, double>;
@@ -284,5 +290,6 @@ void RegisterLinalgKernels(KernelRegistry& kernels) {
   RegisterMatrixFunctionKernels(kernels);
   RegisterBandedKernels(kernels);
 }
+}  // namespace PENSTOCK_ISA
 
 }  // namespace penstock

@@ -25,6 +25,9 @@ using Real = typename Eigen::NumTraits<T>::Real;
 // Decompositions are slow to compile: most exist for these two types only, and the others are converted.
 template <class T>
 using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
+// Those that take longest to run leave float as it is, as TensorFlow does.
+template <class T>
+using Worked = std::conditional_t<std::is_same_v<T, float>, float, Wide<T>>;
 
 using MatrixTypes = Types<float, double, Complex64, Complex128>;
 

@@ -1,7 +1,7 @@
 // Square roots, exponentials and logarithms of matrices.
 #include <unsupported/Eigen/MatrixFunctions>
 
-#include "penstock/kernels/cpu/linalg.h"
+#include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 namespace {

@@ -1,7 +1,7 @@
 // Eigenvalues.
 #include <Eigen/Eigenvalues>
 
-#include "penstock/kernels/cpu/linalg.h"
+#include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 namespace {
@@ -12,11 +12,11 @@ struct SelfAdjoint {
 };
 template <class T>
 SelfAdjoint<T> DecomposeSelfAdjoint(const ConstView<T>& x, bool vectors) {
-  const Eigen::SelfAdjointEigenSolver<Columns<Wide<T>>> eig(
-      x.template cast<Wide<T>>(), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  const Eigen::SelfAdjointEigenSolver<Columns<Worked<T>>> eig(
+      x.template cast<Worked<T>>(), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
   KernelContext::Require(eig.info() == Eigen::Success,
                          "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
-  SelfAdjoint<T> result{eig.eigenvalues().template cast<Wide<T>>().template cast<T>(), {}};
+  SelfAdjoint<T> result{eig.eigenvalues().template cast<Worked<T>>().template cast<T>(), {}};
   if (vectors) result.vectors = eig.eigenvectors().template cast<T>();
   return result;
 }
@@ -71,7 +71,10 @@ struct Eig {
     ForEach(k, in.count, Cube(n) * 25, [&](int64_t i) {
       constexpr char kMessage[] = "Eigen decomposition was not successful. The input might not be valid.";
       k.Require(in.At(x, i).allFinite(), kMessage);
-      const Eigen::ComplexEigenSolver<Columns<Complex128>> eig(in.At(x, i).template cast<Complex128>(), vectors);
+      using W = Worked<T>;
+      using Solver = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Columns<W>>,
+                                        Eigen::EigenSolver<Columns<W>>>;
+      const Solver eig(in.At(x, i).template cast<W>(), vectors);
       k.Require(eig.info() == Eigen::Success, kMessage);
       ViewAt(e, i, n, 1) = eig.eigenvalues().template cast<C>();
       if (vectors) ViewAt(v, i, n, n) = eig.eigenvectors().template cast<C>();

@@ -1,0 +1,36 @@
+// Families of kernels that exist once for each of two instruction sets (wide/*.cc): which copy this machine takes.
+#include <string_view>
+
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/loops.h"
+
+namespace penstock {
+
+#if defined(__x86_64__)
+#define PENSTOCK_WIDE(family)                                                                \
+  namespace baseline {                                                                       \
+  void Register##family##Kernels(KernelRegistry& kernels);                                   \
+  }                                                                                          \
+  namespace avx2 {                                                                           \
+  void Register##family##Kernels(KernelRegistry& kernels);                                   \
+  }                                                                                          \
+  void Register##family##Kernels(KernelRegistry& kernels) {                                  \
+    const bool wide = std::string_view(CpuLoops().isa) != "baseline";                        \
+    (wide ? avx2::Register##family##Kernels : baseline::Register##family##Kernels)(kernels); \
+  }
+#else
+#define PENSTOCK_WIDE(family)                              \
+  namespace baseline {                                     \
+  void Register##family##Kernels(KernelRegistry& kernels); \
+  }                                                        \
+  void Register##family##Kernels(KernelRegistry& kernels) { baseline::Register##family##Kernels(kernels); }
+#endif
+
+PENSTOCK_WIDE(Dilation)
+PENSTOCK_WIDE(ImageColor)
+PENSTOCK_WIDE(ImageCrop)
+PENSTOCK_WIDE(Linalg)
+PENSTOCK_WIDE(Resize)
+#undef PENSTOCK_WIDE
+
+}  // namespace penstock

@@ -15,6 +15,8 @@ CASES = [
     (3, 17, 19, 40, 5, 33, 1, 1, "VALID"),  # windows copied all, and by tiles
     (1, 40, 40, 20, 3, 100, 2, 1, "SAME"),
     (2, 20, 20, 32, 3, 64, 1, 2, "SAME"),
+    (2, 23, 19, 32, 3, 64, 1, 3, "SAME"),  # dilated, as plain ones of uneven sizes
+    (1, 29, 31, 48, 3, 96, 1, 2, "VALID"),
 ]
 
 
@@ -95,6 +97,24 @@ def test_results_do_not_depend_on_the_number_of_threads():
                 results.append(sess.run(tf.nn.conv2d(x, f, [1, stride, stride, 1], "SAME"), {x: x_value}))
     for one, three in zip(results[:3], results[3:]):
         np.testing.assert_array_equal(one, three)
+
+
+@pytest.mark.parametrize("channels, outputs", [(1, 1), (3, 1), (3, 2), (1, 8), (5, 1), (7, 1)])
+@pytest.mark.parametrize("k, stride, dilation, padding", [(3, 1, 1, "SAME"), (5, 1, 2, "SAME"), (4, 1, 1, "VALID"),
+                                                          (3, 2, 1, "SAME")])
+def test_depthwise_of_few_channels(channels, outputs, k, stride, dilation, padding):
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((2, 19, 37, channels)).astype(np.float32)
+    f = rng.standard_normal((k, k, channels, outputs)).astype(np.float32)
+    wanted = np.concatenate([convolve(x[..., c:c + 1], f[:, :, c:c + 1], stride, dilation, padding)
+                             for c in range(channels)], -1)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        image = tf.constant(x)
+        y = tf.nn.depthwise_conv2d(image, f, [1, stride, stride, 1], padding, dilations=[dilation, dilation])
+        dy = rng.standard_normal(wanted.shape).astype(np.float32)
+        got, dx = sess.run([y, tf.gradients(y, image, tf.constant(dy))[0]])
+    np.testing.assert_allclose(got, wanted, atol=2e-5)
+    np.testing.assert_allclose(np.sum(dx * x), np.sum(dy * wanted), rtol=1e-3, atol=1e-2)
 
 
 def test_depthwise_formats_and_paddings_go_by_place():

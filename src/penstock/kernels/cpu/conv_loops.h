@@ -25,12 +25,17 @@ struct WinogradLoops {
   bool (*output)(const float* x, int64_t stride, int64_t n, const TileEpilogue* epilogue, float* const* y) = nullptr;
 };
 
+inline constexpr int kMostThinVectors = 8;
+
 struct ConvLoops {
   int rows = 0, columns = 0;  // of the largest tile
   // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * columns + j], for i < m <= rows, j < n <= columns.
   void (*tile)(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int m, int n, bool add,
                const TileEpilogue* epilogue) = nullptr;
   WinogradLoops winograd[2];  // of side 2 and 4
+  int lanes = 0;              // of a vector
+  // y[i] = sum over t of x[offsets[t] + i] * w[t * n + i] for i < n, which is 1 to kMostThinVectors times `lanes`.
+  void (*taps)(const float* x, const int64_t* offsets, int64_t taps, const float* w, int64_t n, float* y) = nullptr;
 };
 
 }  // namespace penstock

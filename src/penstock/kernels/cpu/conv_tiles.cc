@@ -160,6 +160,9 @@ bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   if (const int side = WinogradSide(c); side > 0) {
     if (WinogradConvolve(k, c, side, x, filter, y, epilogue, held)) return true;
     held = nullptr;
+  } else if (c.w.dilation[1] > 1 || c.w.dilation[2] > 1) {
+    if (const Convolution plain = WithoutDilation(c); plain.w.batch > 0 && WinogradSide(plain) > 0)
+      return DilatedConvolve(k, c, plain, x, filter, y, epilogue, held);
   }
   SumConvolve(k, c, x, filter, y, epilogue, held);
   return true;

@@ -29,6 +29,15 @@ int WinogradSide(const Convolution& c);
 bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, const float* x, const FilterView& filter,
                       float* y, const Epilogue& epilogue, const HeldFilter* held);
 
+// The same for depthwise convolutions of few channels; filter.out leads from channel to channel of the result.
+bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
+                  const Epilogue& epilogue);
+// The plain convolution of which a dilated one consists, over more images; no images if there is none.
+Convolution WithoutDilation(const Convolution& c);
+// A dilated convolution by way of that one.
+bool DilatedConvolve(const KernelContext& k, const Convolution& c, const Convolution& plain, const float* x,
+                     const FilterView& filter, float* y, const Epilogue& epilogue, const HeldFilter* held);
+
 // An epilogue as tiles do it, if they can. It points into `epilogue`.
 std::optional<TileEpilogue> InTiles(const Epilogue& epilogue);
 

@@ -184,6 +184,10 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
   if (type == DT_FLOAT) {
     const FilterView view{static_cast<const float*>(filter), c.w.channels * c.out_channels, c.out_channels, 1};
     if (TileConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue, held)) return;
+    if (const FilterView deep{static_cast<const float*>(filter), c.out_channels, 0, 1};
+        ThinConvolve(k, c, static_cast<const float*>(x), deep, static_cast<float*>(y), epilogue)) {
+      return;
+    }
     if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
   }
   const size_t size = DataTypeSize(type);
@@ -216,6 +220,8 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
       const int64_t taps = c.w.Taps(), tap = c.w.channels * c.out_channels;
       const FilterView view{static_cast<const float*>(filter) + (taps - 1) * tap, -tap, 1, c.out_channels};
       if (TileConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {}, nullptr)) return;
+      const FilterView deep{static_cast<const float*>(filter) + (taps - 1) * c.out_channels, -c.out_channels, 0, 1};
+      if (ThinConvolve(k, turned, static_cast<const float*>(dy), deep, static_cast<float*>(dx), {})) return;
     }
     if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
   }

@@ -198,9 +198,34 @@ bool Output(const float* x, int64_t stride, int64_t n, const TileEpilogue* epilo
   return true;
 }
 
+// Depthwise windows of a few vectors of pixels and channels.
+template <int kVectors>
+void TapsOf(const float* x, const int64_t* offsets, int64_t taps, const float* w, float* y) {
+  V sum[kVectors] = {};
+  for (int64_t t = 0; t < taps; ++t, w += kVectors * kLane) {
+    const float* const from = x + offsets[t];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[v] += Load(from + v * kLane) * Load(w + v * kLane);
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) Store(y + v * kLane, sum[v]);
+}
+void Taps(const float* x, const int64_t* offsets, int64_t taps, const float* w, int64_t n, float* y) {
+  switch (n / kLane) {
+    case 1: return TapsOf<1>(x, offsets, taps, w, y);
+    case 2: return TapsOf<2>(x, offsets, taps, w, y);
+    case 3: return TapsOf<3>(x, offsets, taps, w, y);
+    case 4: return TapsOf<4>(x, offsets, taps, w, y);
+    case 5: return TapsOf<5>(x, offsets, taps, w, y);
+    case 6: return TapsOf<6>(x, offsets, taps, w, y);
+    case 7: return TapsOf<7>(x, offsets, taps, w, y);
+    default: return TapsOf<8>(x, offsets, taps, w, y);
+  }
+}
+
 template <class T>
 constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
-constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}};
+constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps};
 
 }  // namespace
 

@@ -31,7 +31,7 @@ std::string SerializeAttrValue(const AttrValue& value);
 Tensor ParseTensor(std::string_view bytes);
 std::string SerializeTensor(const Tensor& tensor);
 // The same with packed contents whatever the tensor holds.
-std::string SerializePackedTensor(const Tensor& tensor);
+TString SerializePackedTensor(const Tensor& tensor);
 PartialShape ParseShape(std::string_view bytes);
 std::string SerializeShape(const PartialShape& shape);
 

@@ -81,23 +81,33 @@ AttrValue ParseAttrValue(std::string_view bytes) { return Parsed<tensorflow::Att
 std::string SerializeAttrValue(const AttrValue& value) { return Serialized<tensorflow::AttrValue>(value); }
 Tensor ParseTensor(std::string_view bytes) { return Parsed<tensorflow::TensorProto>(bytes); }
 std::string SerializeTensor(const Tensor& tensor) { return Serialized<tensorflow::TensorProto>(tensor); }
-std::string SerializePackedTensor(const Tensor& tensor) {
+TString SerializePackedTensor(const Tensor& tensor) {
   const bool strings = tensor.dtype() == DT_STRING;
-  if (tensor.num_elements() == 0 || !(strings || IsPod(tensor.dtype()))) return SerializeTensor(tensor);
+  if (tensor.num_elements() == 0 || !(strings || IsPod(tensor.dtype()))) return TString(SerializeTensor(tensor));
   tensorflow::TensorProto proto;
   proto.set_dtype(static_cast<tensorflow::DataType>(tensor.dtype()));
   ToProto(PartialShape(tensor.shape()), proto.mutable_tensor_shape());
+  using google::protobuf::io::CodedOutputStream;
   if (strings) {
     // All lengths, then all bytes.
     google::protobuf::io::StringOutputStream content(proto.mutable_tensor_content());
-    google::protobuf::io::CodedOutputStream out(&content);
+    CodedOutputStream out(&content);
     const auto* texts = tensor.data<TString>();
     for (int64_t i = 0; i < tensor.num_elements(); ++i) out.WriteVarint64(texts[i].size());
     for (int64_t i = 0; i < tensor.num_elements(); ++i) out.WriteString(std::string(texts[i].view()));
-  } else {
-    proto.set_tensor_content(tensor.raw(), tensor.bytes());
+    out.Trim();
+    return TString(SerializeMessage(proto));
   }
-  return SerializeMessage(proto);
+  // The content, the last field, is written where it stays: as a part of the message it would be copied twice more.
+  const std::string head = SerializeMessage(proto);
+  uint8_t prefix[1 + 10] = {tensorflow::TensorProto::kTensorContentFieldNumber << 3 | 2};  // 2: bytes with a length
+  const uint8_t* const end = CodedOutputStream::WriteVarint64ToArray(tensor.bytes(), prefix + 1);
+  TString text;
+  char* to = text.Resize(head.size() + (end - prefix) + tensor.bytes());
+  to = std::copy(head.begin(), head.end(), to);
+  to = std::copy(static_cast<const uint8_t*>(prefix), end, to);
+  std::memcpy(to, tensor.raw(), tensor.bytes());
+  return text;
 }
 PartialShape ParseShape(std::string_view bytes) { return Parsed<tensorflow::TensorShapeProto>(bytes); }
 std::string SerializeShape(const PartialShape& shape) { return Serialized<tensorflow::TensorShapeProto>(shape); }

@@ -41,15 +41,33 @@ def test_png_to_gray(run):
     assert gray.ravel().tolist() == [19594, 38467, 7474]
 
 
-def png(color, depth, width, rows, interlace=0, extra=b""):
+def png(color, depth, width, rows, interlace=0, extra=b"", filtered=False):
     """A file made by hand."""
     def chunk(kind, data):
         return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
 
     header = width.to_bytes(4, "big") + len(rows).to_bytes(4, "big") + bytes([depth, color, 0, 0, interlace])
-    lines = b"".join(b"\0" + row for row in rows)
+    lines = b"".join(row if filtered else b"\0" + row for row in rows)
     parts = chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_png_filters(run, dtype, channels):
+    """Lines filtered in each of the five ways, by the standard's formulas."""
+    image = np.random.RandomState(0).randint(0, np.iinfo(dtype).max, (300, 70, channels)).astype(dtype)
+    raw = image.astype(image.dtype.newbyteorder(">")).reshape(300, -1).view(np.uint8).astype(int)
+    size = channels * image.itemsize
+    left, up = np.pad(raw[:, :-size], ((0, 0), (size, 0))), np.pad(raw[:-1], ((1, 0), (0, 0)))
+    corner = np.pad(up[:, :-size], ((0, 0), (size, 0)))
+    p = left + up - corner
+    a, b, c = abs(p - left), abs(p - up), abs(p - corner)
+    nearest = np.where((a <= b) & (a <= c), left, np.where(b <= c, up, corner))
+    guesses = [0 * raw, left, up, (left + up) // 2, nearest]
+    rows = [bytes([r % 5]) + ((raw[r] - guesses[r % 5][r]) % 256).astype(np.uint8).tobytes() for r in range(300)]
+    data = png({1: 0, 2: 4, 3: 2, 4: 6}[channels], 8 * image.itemsize, 70, rows, filtered=True)
+    np.testing.assert_array_equal(run(tf.image.decode_png(data, dtype=tf.as_dtype(dtype))), image)
 
 
 def test_png_of_few_bits_and_with_a_palette(run):

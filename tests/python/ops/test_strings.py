@@ -92,6 +92,19 @@ def test_as_string(value, dtype, attrs, text):
     assert run(tf.as_string(tf.constant(value, dtype), **attrs)) == text
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("attrs, form", [({}, "%f"), (dict(precision=3), "%.3f"), (dict(scientific=True), "%e"),
+                                         (dict(shortest=True), "%g"), (dict(precision=0), "%.0f"),
+                                         (dict(shortest=True, precision=9), "%.9g"), (dict(width=12), "%12f"),
+                                         (dict(width=12, fill="0", precision=2), "%012.2f")])
+def test_as_string_is_what_printf_makes(dtype, attrs, form):
+    numbers = np.array([0, -0.0, 1, 0.5, -1.5, 2.5, 1e-7, 123456.789, -3e30, 1e22, np.inf, -np.inf, 5e-324, 0.1], dtype)
+    text = run(tf.as_string(tf.constant(numbers), **attrs))
+    plain = attrs.get("fill") != "0"
+    assert [t for t, x in zip(text, numbers) if plain or np.isfinite(x)] == [
+        (form % x).encode() for x in numbers if plain or np.isfinite(x)]
+
+
 def test_as_string_refuses():
     fails("scientific and shortest format not supported for datatype int32", lambda: tf.as_string(3, shortest=True))
     fails("Cannot select both", lambda: tf.as_string(3.0, shortest=True, scientific=True))

@@ -171,7 +171,7 @@ struct SerializeTensorKernel {
   void operator()(KernelContext& k) const {
     const Tensor& in = k.input(0);
     const bool strings = in.dtype() == DT_STRING;
-    k.SetOutput(0, Tensor(TString(strings ? SerializeTensor(in) : SerializePackedTensor(in))));
+    k.SetOutput(0, Tensor(strings ? TString(SerializeTensor(in)) : SerializePackedTensor(in)));
   }
 };
 

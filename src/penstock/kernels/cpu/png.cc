@@ -144,24 +144,44 @@ class Inflater {
   z_stream stream_{};
 };
 
-void Unfilter(int filter, uint8_t* line, const uint8_t* above, int64_t n, int64_t pixel) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int left = i >= pixel ? line[i - pixel] : 0, up = above[i], corner = i >= pixel ? above[i - pixel] : 0;
-    int guess = 0;
-    switch (filter) {
-      case 0: return;
-      case 1: guess = left; break;
-      case 2: guess = up; break;
-      case 3: guess = (left + up) / 2; break;
-      case 4: {
+// Undoes a line's filter; kPixel: bytes of a pixel, of which a line holds whole ones.
+template <int kPixel>
+void UnfilterPixels(int filter, uint8_t* line, const uint8_t* above, int64_t n) {
+  uint8_t left[kPixel] = {}, corner[kPixel] = {};
+  const auto for_each = [&](const auto& guess) {
+    for (int64_t i = 0; i < n; i += kPixel) {
+      for (int j = 0; j < kPixel; ++j) {
+        const int up = above[i + j];
+        left[j] = line[i + j] = static_cast<uint8_t>(line[i + j] + guess(left[j], up, corner[j]));
+        corner[j] = static_cast<uint8_t>(up);
+      }
+    }
+  };
+  switch (filter) {
+    case 0: return;
+    case 1: return for_each([](int left, int, int) { return left; });
+    case 2:
+      for (int64_t i = 0; i < n; ++i) line[i] = static_cast<uint8_t>(line[i] + above[i]);
+      return;
+    case 3: return for_each([](int left, int up, int) { return (left + up) / 2; });
+    case 4:
+      return for_each([](int left, int up, int corner) {
         const int p = left + up - corner;
         const int by_left = std::abs(p - left), by_up = std::abs(p - up), by_corner = std::abs(p - corner);
-        guess = by_left <= by_up && by_left <= by_corner ? left : by_up <= by_corner ? up : corner;
-        break;
-      }
-      default: Refuse("a line has an unknown filter");
-    }
-    line[i] = static_cast<uint8_t>(line[i] + guess);
+        const int vertical = by_up <= by_corner ? up : corner;
+        return by_left <= by_up && by_left <= by_corner ? left : vertical;
+      });
+    default: Refuse("a line has an unknown filter");
+  }
+}
+void Unfilter(int filter, uint8_t* line, const uint8_t* above, int64_t n, int64_t pixel) {
+  switch (pixel) {
+    case 1: return UnfilterPixels<1>(filter, line, above, n);
+    case 2: return UnfilterPixels<2>(filter, line, above, n);
+    case 3: return UnfilterPixels<3>(filter, line, above, n);
+    case 4: return UnfilterPixels<4>(filter, line, above, n);
+    case 6: return UnfilterPixels<6>(filter, line, above, n);
+    default: return UnfilterPixels<8>(filter, line, above, n);
   }
 }
 
@@ -229,24 +249,38 @@ void DecodePng(std::string_view bytes, int channels, const Allocate<T>& allocate
   T* to = allocate({h.height, h.width, channels});
   Inflater inflater(file.compressed);
   const int64_t pixel_bytes = std::max(1, h.samples() * h.depth / 8);
+  // Bytes that are samples of the result as they are.
+  const bool as_is = h.depth == 8 * sizeof(T) && h.color != kPalette && channels == h.samples() && !h.interlaced;
   for (const Pass& pass : Passes(h)) {
-    const int64_t n = h.RowBytes(pass.columns);
-    std::vector<uint8_t> above(n, 0), line(n + 1);
-    for (int64_t r = 0; r < pass.rows; ++r) {
-      inflater.Read(line.data(), n + 1);
-      Unfilter(line[0], line.data() + 1, above.data(), n, pixel_bytes);
-      T* row = to + (pass.first_row + r * pass.row_step) * h.width * channels;
-      for (int64_t c = 0; c < pass.columns; ++c) {
-        const Pixel pixel = PixelAt(file, line.data() + 1, c, kMost);
-        T* out = row + (pass.first_column + c * pass.column_step) * channels;
-        if (channels < 3) {
-          out[0] = static_cast<T>(pixel.gray);
-        } else {
-          for (int i = 0; i < 3; ++i) out[i] = static_cast<T>(pixel.color[i]);
+    // Lines are inflated several at a time; before the first of a pass there are zeros.
+    const int64_t n = h.RowBytes(pass.columns), step = n + 1;
+    const int64_t together = std::clamp<int64_t>(65536 / step, 1, pass.rows);
+    std::vector<uint8_t> lines(step * (1 + together), 0);
+    for (int64_t first = 0; first < pass.rows; first += together) {
+      const int64_t count = std::min(together, pass.rows - first);
+      inflater.Read(lines.data() + step, step * count);
+      for (int64_t r = 0; r < count; ++r) {
+        uint8_t* const line = lines.data() + step * (1 + r) + 1;
+        Unfilter(line[-1], line, line - step, n, pixel_bytes);
+        T* row = to + (pass.first_row + (first + r) * pass.row_step) * h.width * channels;
+        if (as_is) {
+          for (int64_t i = 0; i < pass.columns * channels; ++i) {
+            row[i] = static_cast<T>(sizeof(T) == 1 ? line[i] : line[2 * i] << 8 | line[2 * i + 1]);
+          }
+          continue;
         }
-        if (channels % 2 == 0) out[channels - 1] = static_cast<T>(pixel.alpha);
+        for (int64_t c = 0; c < pass.columns; ++c) {
+          const Pixel pixel = PixelAt(file, line, c, kMost);
+          T* out = row + (pass.first_column + c * pass.column_step) * channels;
+          if (channels < 3) {
+            out[0] = static_cast<T>(pixel.gray);
+          } else {
+            for (int i = 0; i < 3; ++i) out[i] = static_cast<T>(pixel.color[i]);
+          }
+          if (channels % 2 == 0) out[channels - 1] = static_cast<T>(pixel.alpha);
+        }
       }
-      std::copy(line.begin() + 1, line.end(), above.begin());
+      std::copy_n(lines.data() + step * count, step, lines.data());
     }
   }
 }
@@ -269,20 +303,17 @@ void AppendChunk(std::string* to, std::string_view type, std::string_view data) 
 
 // The line as differences to its left neighbour or to the line above, whichever are smaller.
 void AppendFiltered(std::string* to, const std::string& line, const std::string& above, size_t pixel) {
-  std::string best;
-  int64_t least = -1;
-  for (const int filter : {1, 2}) {
-    std::string tried(1, static_cast<char>(filter));
-    int64_t sum = 0;
-    for (size_t i = 0; i < line.size(); ++i) {
-      const int guess = filter == 2 ? above[i] : i >= pixel ? line[i - pixel] : 0;
-      const auto difference = static_cast<signed char>(line[i] - guess);
-      sum += std::abs(difference);
-      tried.push_back(static_cast<char>(difference));
-    }
-    if (least < 0 || sum < least) least = sum, best = std::move(tried);
+  const auto size = static_cast<int64_t>(line.size()), step = static_cast<int64_t>(pixel);
+  const auto distance = [](char a, char b) { return std::abs(static_cast<signed char>(a - b)); };
+  int64_t by_left = 0, by_above = 0;
+  for (int64_t i = 0; i < std::min(step, size); ++i) by_left += distance(line[i], 0);
+  for (int64_t i = step; i < size; ++i) by_left += distance(line[i], line[i - step]);
+  for (int64_t i = 0; i < size; ++i) by_above += distance(line[i], above[i]);
+  const bool use_above = by_above < by_left;
+  to->push_back(static_cast<char>(use_above ? 2 : 1));
+  for (int64_t i = 0; i < size; ++i) {
+    to->push_back(static_cast<char>(line[i] - (use_above ? above[i] : i >= step ? line[i - step] : 0)));
   }
-  to->append(best);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ void PutJoined(KernelContext& k, const std::vector<Parts>& parts, DataType type,
 
 void Pack(const Tensor& tensor, Tensor* to, int64_t at) {
   if (to->dtype() == DT_STRING) {
-    to->mutable_data<TString>()[at] = TString(SerializePackedTensor(tensor));
+    to->mutable_data<TString>()[at] = SerializePackedTensor(tensor);
   } else {
     to->mutable_data<Variant>()[at] = Variant(MakeRef<BoxedTensor>(tensor));
   }

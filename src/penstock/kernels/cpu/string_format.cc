@@ -1,8 +1,7 @@
 // Tensors as text inside a template, and n-grams.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "penstock/kernel/kernel_registry.h"
 
@@ -14,11 +13,13 @@ template <class T>
 std::string ShortNumber(T value, int digits, int more) {
   if (std::isnan(value)) return "nan";
   char text[40];
-  std::snprintf(text, sizeof(text), "%.*g", digits, static_cast<double>(value));
-  const T back = std::is_same_v<T, float> ? static_cast<T>(std::strtof(text, nullptr))
-                                          : static_cast<T>(std::strtod(text, nullptr));
-  if (back != value) std::snprintf(text, sizeof(text), "%.*g", more, static_cast<double>(value));
-  return text;
+  const auto print = [&](int n) {
+    return std::to_chars(text, text + sizeof(text), static_cast<double>(value), std::chars_format::general, n).ptr;
+  };
+  const char* end = print(digits);
+  T back{};
+  if (std::from_chars(text, end, back).ec != std::errc() || back != value) end = print(more);
+  return std::string(static_cast<const char*>(text), end);
 }
 
 std::string Quoted(std::string_view s) {

@@ -1,5 +1,7 @@
 // Strings and numbers: printed, read, hashed, decoded from raw bytes and base64.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
 
 #include <farmhash.h>
@@ -42,13 +44,41 @@ class AsString {
     format_ = "%" + (type_ == DT_STRING && fill == "0" ? "" : fill);
     if (width > -1) format_ += StrCat(width);
     if (precision > -1 && real) format_ += StrCat(".", precision);
+    plain_ = width <= 0 && fill.empty();
+    notation_ = scientific ? std::chars_format::scientific
+                : shortest ? std::chars_format::general
+                           : std::chars_format::fixed;
+    if (precision > -1) digits_ = static_cast<int>(precision);
     format_ += real ? scientific ? "e" : shortest ? "g" : "f" : type_ == DT_STRING ? "s" : IsUnsigned() ? "llu" : "lld";
   }
 
   void operator()(KernelContext& k) const {
-    const Tensor& in = k.input(0);
-    const auto out = k.out<TString>(0, in.shape());
-    for (size_t i = 0; i < out.size(); ++i) out[i] = TString(Text(in, static_cast<int64_t>(i)));
+    const auto write = [&]<class T>(T) {
+      const auto in = k.in<T>(0);
+      const auto out = k.out<TString>(0, k.shape(0));
+      k.Parallel(static_cast<int64_t>(in.size()), 200, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) Write(in[i], out[i]);
+      });
+    };
+    switch (type_) {
+      case DT_INT8: return write(int8_t());
+      case DT_INT16: return write(int16_t());
+      case DT_INT32: return write(int32_t());
+      case DT_INT64: return write(int64_t());
+      case DT_UINT8: return write(uint8_t());
+      case DT_UINT16: return write(uint16_t());
+      case DT_UINT32: return write(uint32_t());
+      case DT_UINT64: return write(uint64_t());
+      case DT_HALF: return write(Half());
+      case DT_BFLOAT16: return write(BFloat16());
+      case DT_FLOAT: return write(float());
+      case DT_DOUBLE: return write(double());
+      case DT_COMPLEX64: return write(Complex64());
+      case DT_COMPLEX128: return write(Complex128());
+      case DT_BOOL: return write(bool());
+      case DT_STRING: return write(TString());
+      default: throw InvalidArgument("Type not supported: ", type_);
+    }
   }
 
  private:
@@ -56,68 +86,49 @@ class AsString {
   bool IsUnsigned() const {
     return type_ == DT_UINT8 || type_ == DT_UINT16 || type_ == DT_UINT32 || type_ == DT_UINT64;
   }
-  template <class T>
-  std::string Signed(const Tensor& in, int64_t i) const {
-    return Printed(format_, static_cast<long long>(in.data<T>()[i]));
-  }
-  template <class T>
-  std::string Unsigned(const Tensor& in, int64_t i) const {
-    return Printed(format_, static_cast<unsigned long long>(in.data<T>()[i]));
-  }
-  template <class T>
-  std::string Real(const Tensor& in, int64_t i) const {
-    return Printed(format_, static_cast<double>(static_cast<float>(in.data<T>()[i])));
-  }
-  template <class T>
-  std::string Complex(const Tensor& in, int64_t i) const {
-    const std::complex<T> z = in.data<std::complex<T>>()[i];
-    return StrCat("(", Printed(format_, static_cast<double>(z.real())), ",",
-                  Printed(format_, static_cast<double>(z.imag())), ")");
-  }
-  std::string Text(const Tensor& in, int64_t i) const {
-    switch (type_) {
-      case DT_INT8:
-        return Signed<int8_t>(in, i);
-      case DT_INT16:
-        return Signed<int16_t>(in, i);
-      case DT_INT32:
-        return Signed<int32_t>(in, i);
-      case DT_INT64:
-        return Signed<int64_t>(in, i);
-      case DT_UINT8:
-        return Unsigned<uint8_t>(in, i);
-      case DT_UINT16:
-        return Unsigned<uint16_t>(in, i);
-      case DT_UINT32:
-        return Unsigned<uint32_t>(in, i);
-      case DT_UINT64:
-        return Unsigned<uint64_t>(in, i);
-      case DT_HALF:
-        return Real<Half>(in, i);
-      case DT_BFLOAT16:
-        return Real<BFloat16>(in, i);
-      case DT_FLOAT:
-        return Real<float>(in, i);
-      case DT_DOUBLE:
-        return Printed(format_, in.data<double>()[i]);
-      case DT_COMPLEX64:
-        return Complex<float>(in, i);
-      case DT_COMPLEX128:
-        return Complex<double>(in, i);
-      case DT_BOOL:
-        return in.data<bool>()[i] ? "true" : "false";
-      case DT_STRING: {
-        // Of text with zeros in it no format knows the end.
-        const std::string text = in.data<TString>()[i].str();
-        return text.find('\0') == text.npos ? Printed(format_, text.c_str()) : text;
+  // What printf makes of v, which takes several times as long.
+  template <class V>
+  void Number(V v, TString& out) const {
+    if (plain_) {
+      char text[512];
+      std::to_chars_result result;
+      if constexpr (std::is_integral_v<V>) {
+        result = std::to_chars(text, text + sizeof(text), v);
+      } else {
+        result = std::to_chars(text, text + sizeof(text), v, notation_, digits_);
       }
-      default:
-        throw InvalidArgument("Type not supported: ", type_);
+      if (result.ec == std::errc()) {
+        out = std::string_view(text, result.ptr - text);
+        return;
+      }
+    }
+    out = TString(Printed(format_, v));
+  }
+  template <class T>
+  void Write(const T& v, TString& out) const {
+    if constexpr (std::is_same_v<T, TString>) {
+      // Of text with zeros in it no format knows the end.
+      const std::string text = v.str();
+      out = TString(text.find('\0') == text.npos ? Printed(format_, text.c_str()) : text);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      out = std::string_view(v ? "true" : "false");
+    } else if constexpr (std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>) {
+      TString real, imaginary;
+      Number(static_cast<double>(v.real()), real);
+      Number(static_cast<double>(v.imag()), imaginary);
+      out = TString(StrCat("(", real.view(), ",", imaginary.view(), ")"));
+    } else if constexpr (std::is_integral_v<T>) {
+      Number(static_cast<std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>>(v), out);
+    } else {
+      Number(static_cast<double>(v), out);
     }
   }
 
   const DataType type_;
   std::string format_;
+  bool plain_ = false;  // without a width and what fills it
+  std::chars_format notation_ = std::chars_format::fixed;
+  int digits_ = 6;
 };
 
 // --- text as numbers
@@ -146,7 +157,9 @@ struct HashBucket {
   void operator()(KernelContext& k) const {
     const auto in = k.in<TString>(0);
     const auto out = k.out<int64_t>(0, k.shape(0));
-    for (size_t i = 0; i < in.size(); ++i) out[i] = static_cast<int64_t>(hash(in[i].view()) % buckets);
+    k.Parallel(static_cast<int64_t>(in.size()), 50, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<int64_t>(hash(in[i].view()) % buckets);
+    });
   }
 };
 struct Murmur {
@@ -261,20 +274,31 @@ struct DecodePaddedRaw {
 
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+// The number that a letter stands for, or -1.
+constexpr auto kNumberOf = [] {
+  std::array<int8_t, 256> numbers;
+  numbers.fill(-1);
+  for (size_t i = 0; i < kLetters.size(); ++i) numbers[static_cast<uint8_t>(kLetters[i])] = static_cast<int8_t>(i);
+  return numbers;
+}();
+
 struct EncodeBase64 {
   bool pad;
   explicit EncodeBase64(const NodeView& node) : pad(node.attr<bool>("pad")) {}
   void operator()(KernelContext& k) const {
     MapStrings(k, [this](std::string_view in, TString& out) {
-      std::string text;
-      for (size_t i = 0; i < in.size(); i += 3) {
-        const size_t n = std::min<size_t>(3, in.size() - i);
-        uint32_t bits = 0;
-        for (size_t j = 0; j < 3; ++j) bits = bits << 8 | (j < n ? static_cast<uint8_t>(in[i + j]) : 0);
-        for (size_t j = 0; j <= n; ++j) text += kLetters[bits >> (18 - 6 * j) & 63];
-        if (pad) text.append(3 - n, '=');
+      const size_t rest = in.size() % 3, letters = in.size() / 3 * 4 + (rest == 0 ? 0 : pad ? 4 : rest + 1);
+      char* to = out.Resize(letters);
+      const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(in[i])); };
+      size_t i = 0;
+      for (; i + 3 <= in.size(); i += 3, to += 4) {
+        const uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+        for (int j = 0; j < 4; ++j) to[j] = kLetters[bits >> (18 - 6 * j) & 63];
       }
-      out = TString(text);
+      if (rest == 0) return;
+      const uint32_t bits = byte(i) << 16 | (rest == 2 ? byte(i + 1) << 8 : 0);
+      for (size_t j = 0; j <= rest; ++j) to[j] = kLetters[bits >> (18 - 6 * j) & 63];
+      for (size_t j = rest + 1; pad && j < 4; ++j) to[j] = '=';
     });
   }
 };
@@ -287,15 +311,16 @@ struct DecodeBase64 {
         for (int i = 0; i < 2 && in.ends_with('='); ++i) in.remove_suffix(1);
       }
       if (in.size() % 4 == 1) throw InvalidArgument("Base64 string length cannot be 1 modulo 4.");
-      std::string bytes;
+      char* to = out.Resize(in.size() / 4 * 3 + (in.size() % 4 ? in.size() % 4 - 1 : 0));
       uint32_t bits = 0;
+      bool good = true;
       for (size_t i = 0; i < in.size(); ++i) {
-        const size_t letter = kLetters.find(in[i]);
-        if (letter == kLetters.npos) throw InvalidArgument("Invalid character found in base64.");
-        bits = bits << 6 | static_cast<uint32_t>(letter);
-        if (i % 4 > 0) bytes += static_cast<char>(bits >> (6 - 2 * (i % 4)));
+        const int8_t letter = kNumberOf[static_cast<uint8_t>(in[i])];
+        good = good && letter >= 0;
+        bits = bits << 6 | static_cast<uint32_t>(letter & 63);
+        if (i % 4 > 0) *to++ = static_cast<char>(bits >> (6 - 2 * (i % 4)));
       }
-      out = TString(bytes);
+      if (!good) throw InvalidArgument("Invalid character found in base64.");
     });
   }
 };

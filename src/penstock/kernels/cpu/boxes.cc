@@ -59,7 +59,7 @@ Chosen Choose(std::span<const float> scores, int64_t limit, float threshold, flo
     bool suppressed = false;
     for (size_t j = chosen.boxes.size(); j-- > next.compared;) {
       const float s = similarity(next.box, chosen.boxes[j]);
-      next.score *= s <= threshold || soft ? std::exp(scale * s * s) : 0.0f;
+      if (soft) next.score *= std::exp(scale * s * s);
       suppressed = !soft && s > threshold;
       if (suppressed || next.score <= least_score) break;
     }
@@ -176,17 +176,27 @@ struct CombinedNonMaxSuppression {
     const auto out_scores = k.out<float>(1, Shape({batch, size})), out_kinds = k.out<float>(2, Shape({batch, size}));
     const auto valid = k.out<int32_t>(3, Shape({batch}));
     for (const auto& out : {out_boxes, out_scores, out_kinds}) std::fill(out.begin(), out.end(), 0.0f);
-    std::vector<float> column(n);
+    const auto box_of = [&](int64_t b, int64_t kind, int64_t i) {
+      return k.in<float>(0).data() + ((b * n + i) * shared + (shared > 1 ? kind : 0)) * 4;
+    };
+    std::vector<Chosen> chosen(batch * kinds);
+    k.Parallel(batch * kinds, std::max<int64_t>(1, n * 50), [&](int64_t begin, int64_t end) {
+      std::vector<float> column(n);
+      for (int64_t at = begin; at < end; ++at) {
+        const int64_t b = at / kinds, kind = at % kinds;
+        const float* const score = k.in<float>(1).data() + b * n * kinds + kind;
+        for (int64_t i = 0; i < n; ++i) column[i] = score[i * kinds];
+        chosen[at] = Choose(column, std::min(per_class, n), most, least, 0.0f, [&](int32_t i, int32_t j) {
+          return Overlap(box_of(b, kind, i), box_of(b, kind, j));
+        });
+      }
+    });
     for (int64_t b = 0; b < batch; ++b) {
       std::vector<Result> results;
-      const float *score = k.in<float>(1).data() + b * n * kinds, *box = k.in<float>(0).data() + b * n * shared * 4;
       for (int64_t kind = 0; kind < kinds; ++kind) {
-        for (int64_t i = 0; i < n; ++i) column[i] = score[i * kinds + kind];
-        const auto box_of = [&](int64_t i) { return box + (i * shared + (shared > 1 ? kind : 0)) * 4; };
-        const Chosen chosen = Choose(column, std::min(per_class, n), most, least, 0.0f,
-                                     [&](int32_t i, int32_t j) { return Overlap(box_of(i), box_of(j)); });
-        for (size_t i = 0; i < chosen.boxes.size(); ++i) {
-          results.push_back({chosen.scores[i], kind, box_of(chosen.boxes[i])});
+        const Chosen& best = chosen[b * kinds + kind];
+        for (size_t i = 0; i < best.boxes.size(); ++i) {
+          results.push_back({best.scores[i], kind, box_of(b, kind, best.boxes[i])});
         }
       }
       std::stable_sort(results.begin(), results.end(),

@@ -20,6 +20,28 @@ void PutColumns(const KernelContext& k, Tensor& out, int64_t outer, int64_t tota
   if (outer * width > 0) CopyBox(k, out.dtype(), axes, At(out, at), part.raw());
 }
 
+// n inputs from `first` on, one behind the other: each whole by one thread if they are many and alike.
+void Join(const KernelContext& k, Tensor& out, int first, int n) {
+  std::vector<int64_t> begins(n + 1, 0);
+  int64_t largest = 0;
+  for (int i = 0; i < n; ++i) {
+    const int64_t count = k.shape(first + i).num_elements();
+    begins[i + 1] = begins[i] + count, largest = std::max(largest, count);
+  }
+  const auto copy = [&](int i, auto&... context) {
+    const int64_t count = begins[i + 1] - begins[i];
+    if (count > 0) CopyElements(context..., out.dtype(), At(out, begins[i]), k.input(first + i).raw(), count);
+  };
+  if (n < 8 || largest > begins[n] / 4) {
+    for (int i = 0; i < n; ++i) copy(i, k);
+    return;
+  }
+  const int64_t bytes = begins[n] * static_cast<int64_t>(DataTypeSize(out.dtype()));
+  k.Parallel(n, std::max<int64_t>(1, bytes / n / 8), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) copy(static_cast<int>(i));
+  });
+}
+
 struct ConcatOp {
   bool axis_first;
 
@@ -54,6 +76,7 @@ struct ConcatOp {
     shape.set_dim(axis, joined);
     const int64_t outer = Product(shape, 0, axis), inner = Product(shape, axis + 1, rank);
     Tensor& out = k.Output(0, shape);
+    if (outer == 1) return Join(k, out, first, n);
     int64_t at = 0;
     for (int i = 0; i < n; ++i) {
       const int64_t width = k.shape(first + i)[axis] * inner;
@@ -118,7 +141,7 @@ struct Pack {
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() == 0) return;
     if (outer == 1) {
-      for (int i = 0; i < n; ++i) CopyElements(k, out.dtype(), At(out, i * inner), k.input(i).raw(), inner);
+      Join(k, out, 0, n);
     } else {
       for (int i = 0; i < n; ++i) PutColumns(k, out, outer, n * inner, i * inner, k.input(i), inner);
     }

@@ -58,12 +58,25 @@ struct HistogramFixedWidth {
               ", ", range[1], "]'");
     const double low = static_cast<double>(range[0]);
     const double step = (static_cast<double>(range[1]) - low) / static_cast<double>(bins);
-    std::vector<int64_t> counts(bins, 0);
-    for (const T v : values) {
-      const double at = (static_cast<double>(v) - low) / step;
-      k.Require(!std::isnan(at), "Histogram values must not contain NaN");
-      ++counts[at <= 0 ? 0 : at >= static_cast<double>(bins) ? bins - 1 : static_cast<int64_t>(at)];
-    }
+    // Each piece of the values is counted on its own, unless the bins are more than they.
+    const auto n = static_cast<int64_t>(values.size());
+    const int64_t pieces = std::clamp<int64_t>(std::min<int64_t>(n / 16384, 4 * n / bins), 1, 32);
+    std::vector<int64_t> counts(pieces * bins, 0);
+    k.Parallel(pieces, n / pieces * 4, [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        int64_t* const to = counts.data() + piece * bins;
+        const double last = static_cast<double>(bins - 1);
+        bool number = true;
+        for (int64_t i = n * piece / pieces; i < n * (piece + 1) / pieces; ++i) {
+          const double at = (static_cast<double>(values[i]) - low) / step;
+          number = number && at == at;
+          const double bin = at > 0 ? at : 0;  // NaN too
+          ++to[static_cast<int64_t>(bin < last ? bin : last)];
+        }
+        k.Require(number, "Histogram values must not contain NaN");
+      }
+    });
+    for (int64_t i = bins; i < pieces * bins; ++i) counts[i % bins] += counts[i];
     Tensor& out = k.Output(0, Shape({bins}));
     for (int64_t i = 0; i < bins; ++i) {
       if (out.dtype() == DT_INT32) {
@@ -84,7 +97,16 @@ struct Bucketize {
   void operator()(KernelContext& k) const {
     const auto x = k.in<T>(0);
     const auto y = k.out<int32_t>(0, k.shape(0));
+    using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    constexpr size_t kFew = 32;
     ParallelElements(k, x.size(), 10000, [&](int64_t begin, int64_t end) {
+      if (boundaries.size() <= kFew) {  // comparing with all of them needs no branches
+        std::fill(y.begin() + begin, y.begin() + end, 0);
+        for (const float boundary : boundaries) {
+          for (int64_t i = begin; i < end; ++i) y[i] += static_cast<Compared>(x[i]) < boundary ? 0 : 1;
+        }
+        return;
+      }
       for (int64_t i = begin; i < end; ++i) {
         const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), x[i],
                                          [](T v, float boundary) { return static_cast<double>(v) < boundary; });

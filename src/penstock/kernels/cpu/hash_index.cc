@@ -136,7 +136,7 @@ std::vector<int64_t> IndexAs(const Tensor& values, I* index) {
   std::vector<int64_t> first;
   if (n == 0) return first;
   if (IndexClose(x, n, index, &first)) return first;
-  OpenTable table(std::min<int64_t>(n, 1 << 16));
+  OpenTable table(std::min<int64_t>(n, 1 << 10));  // it grows: most elements are often among few
   // NaNs take numbers that the table does not know of.
   std::vector<int32_t> numbers;  // of the table's keys
   std::vector<int64_t> places;   // where they first stand
@@ -225,7 +225,7 @@ std::vector<int64_t> IndexRows(const Tensor& rows, Tensor& index) {
     const T* x = rows.data<T>();
     std::vector<int64_t> first, places;
     std::vector<int32_t> numbers;
-    OpenTable table(std::min<int64_t>(n, 1 << 16));
+    OpenTable table(std::min<int64_t>(n, 1 << 10));  // it grows: most elements are often among few
     for (int64_t i = 0; i < n; ++i) {
       const T* row = x + i * width;
       uint64_t hash = 0x9E3779B97F4A7C15u;

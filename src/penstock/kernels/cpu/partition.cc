@@ -1,5 +1,6 @@
 // Rows dealt out to several tensors, brought together again, changed in place.
 #include <algorithm>
+#include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
@@ -24,9 +25,11 @@ struct DynamicPartition {
     const auto to = partitions.flat<int32_t>();
     std::vector<int64_t> counts(n);
     for (size_t i = 0; i < to.size(); ++i) {
-      k.Require(to[i] >= 0 && to[i] < n, "partitions",
-                partitions.rank() ? StrCat("[", PositionString(partitions.shape(), static_cast<int64_t>(i)), "]") : "",
-                " = ", to[i], " is not in [0, ", n, ")");
+      if (to[i] < 0 || to[i] >= n) {
+        const std::string at = PositionString(partitions.shape(), static_cast<int64_t>(i));
+        throw InvalidArgument("partitions", partitions.rank() ? StrCat("[", at, "]") : "", " = ", to[i],
+                              " is not in [0, ", n, ")");
+      }
       ++counts[to[i]];
     }
     int64_t width = 1;
@@ -42,8 +45,14 @@ struct DynamicPartition {
       next[p] = static_cast<char*>(k.Output(p, shape).mutable_raw());
     }
     if (data.num_elements() == 0) return;
+    const bool plain = IsPod(data.dtype());
     for (size_t i = 0; i < to.size(); ++i) {
-      CopyElements(data.dtype(), next[to[i]], At(data, static_cast<int64_t>(i) * width), width);
+      const void* const from = At(data, static_cast<int64_t>(i) * width);
+      if (plain) {
+        std::memcpy(next[to[i]], from, row);
+      } else {
+        CopyElements(data.dtype(), next[to[i]], from, width);
+      }
       next[to[i]] += row;
     }
   }

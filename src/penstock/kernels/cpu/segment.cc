@@ -131,6 +131,7 @@ class Work {
 // order of the input, whatever the number of threads.
 void JoinRows(const KernelContext& k, Kind kind, DataType type, const std::vector<int64_t>& ids,
               FunctionRef<const char*(int64_t)> row_of, int64_t inner, char* out, int64_t rows) {
+  const bool ascending = std::is_sorted(ids.begin(), ids.end());
   const BinaryLoop join = CpuLoops()(JoinOf(kind), type);
   const int64_t row_bytes = inner * static_cast<int64_t>(DataTypeSize(type));
   const int64_t count = static_cast<int64_t>(ids.size());
@@ -138,7 +139,12 @@ void JoinRows(const KernelContext& k, Kind kind, DataType type, const std::vecto
   const int64_t pieces = std::min<int64_t>(rows, cost < 100000 ? 1 : 8);
   k.Parallel(pieces, pieces ? cost / pieces : 1, [&](int64_t begin, int64_t end) {
     const int64_t first = rows * begin / pieces, last = rows * end / pieces;
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t from = 0, until = count;
+    if (ascending) {
+      from = std::lower_bound(ids.begin(), ids.end(), first) - ids.begin();
+      until = std::lower_bound(ids.begin(), ids.end(), last) - ids.begin();
+    }
+    for (int64_t i = from; i < until; ++i) {
       if (ids[i] < first || ids[i] >= last) continue;
       char* to = out + ids[i] * row_bytes;
       join(to, 1, row_of(i), 1, to, inner);

@@ -65,7 +65,7 @@ struct Reshape {
       zero |= d == 0;
       if (d > 0) overflow |= __builtin_mul_overflow(product, d, &product);
     }
-    k.Require(!overflow, "Shape ", StrCat("[", StrJoin(dims, ","), "]"), " has too many elements");
+    if (overflow) throw InvalidArgument("Shape [", StrJoin(dims, ","), "] has too many elements");
     if (open >= 0) {
       // Where zeros stand on both sides, what is left of them must fit.
       int64_t size = 1;
@@ -151,8 +151,10 @@ struct BroadcastArgs {
     const size_t extra = a.size() - b.size();
     for (size_t i = 0; i < b.size(); ++i) {
       int64_t& to = a[extra + i];
-      k.Require(to == b[i] || to == 1 || b[i] == 1, "Incompatible shapes: [", StrJoin(k.Ints(0), ","), "] vs. [",
-                StrJoin(k.Ints(1), ","), "]");
+      if (to != b[i] && to != 1 && b[i] != 1) {
+        throw InvalidArgument("Incompatible shapes: [", StrJoin(k.Ints(0), ","), "] vs. [", StrJoin(k.Ints(1), ","),
+                              "]");
+      }
       if (to == 1) to = b[i];
     }
     PutInts(k, 0, Shape({static_cast<int64_t>(a.size())}), a);
@@ -167,8 +169,8 @@ struct BroadcastGradientArgs {
     for (int64_t i = 0; i < rank; ++i) {
       const int64_t at_a = i - rank + static_cast<int64_t>(a.size()), at_b = i - rank + static_cast<int64_t>(b.size());
       const int64_t na = at_a < 0 ? 1 : a[at_a], nb = at_b < 0 ? 1 : b[at_b];
-      k.Require(na == nb || na == 1 || nb == 1, "Incompatible shapes: [", StrJoin(a, ","), "] vs. [", StrJoin(b, ","),
-                "]");
+      if (na != nb && na != 1 && nb != 1)
+        throw InvalidArgument("Incompatible shapes: [", StrJoin(a, ","), "] vs. [", StrJoin(b, ","), "]");
       // Where both have size 1 either may sum; a missing dimension must.
       if (na == 1 && (nb != 1 || at_a < 0 || at_b < 0)) over_a.push_back(i);
       if (nb == 1 && (na != 1 || at_a < 0 || at_b < 0)) over_b.push_back(i);

@@ -27,7 +27,13 @@ struct DoubleRows {
   static double ExpRow(const double* x, double* y, int64_t n, double* largest) {
     *largest = n ? *std::max_element(x, x + n) : 0;
     double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += y[i] = std::exp(x[i] - *largest);
+    if (const UnaryLoop exp = CpuLoops()(UnaryOp::kExp, DT_DOUBLE)) {
+      for (int64_t i = 0; i < n; ++i) y[i] = x[i] - *largest;
+      exp(y, y, n);
+      for (int64_t i = 0; i < n; ++i) sum += y[i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) sum += y[i] = std::exp(x[i] - *largest);
+    }
     return sum;
   }
   static double ExpSum(const double* x, int64_t n, double* largest) {
@@ -51,6 +57,32 @@ struct DoubleRows {
 template <class C>
 using Rows = std::conditional_t<std::is_same_v<C, float>, FloatRows, DoubleRows>;
 
+// Rows shorter than a vector or two: the powers of many rows are taken together.
+constexpr int64_t kShortRow = 24;
+template <bool kLog>
+void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, float* y) {
+  constexpr int64_t kRows = 64;
+  const UnaryLoop exp = CpuLoops()(UnaryOp::kExp, DT_FLOAT);
+  float powers[kRows * kShortRow];
+  for (int64_t first = begin; first < end; first += kRows) {
+    const int64_t rows = std::min(kRows, end - first);
+    const float* const from = x + first * n;
+    float* const to = y + first * n;
+    for (int64_t r = 0; r < rows; ++r) {
+      float largest = from[r * n];
+      for (int64_t i = 1; i < n; ++i) largest = largest < from[r * n + i] ? from[r * n + i] : largest;
+      for (int64_t i = 0; i < n; ++i) to[r * n + i] = from[r * n + i] - largest;
+    }
+    exp(to, powers, rows * n);
+    for (int64_t r = 0; r < rows; ++r) {
+      float sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += powers[r * n + i];
+      const float scale = kLog ? std::log(sum) : 1 / sum;
+      for (int64_t i = 0; i < n; ++i) to[r * n + i] = kLog ? to[r * n + i] - scale : powers[r * n + i] * scale;
+    }
+  }
+}
+
 template <class C, bool kLog>
 struct SoftmaxKernel {
   void operator()(KernelContext& k) const {
@@ -60,6 +92,9 @@ struct SoftmaxKernel {
     const ComputeInput<C> in(k, k.input(0));
     ComputeOutput<C> out(k, 0, shape);
     k.Parallel(rows, std::max<int64_t>(1, n / 2), [&](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<C, float>) {
+        if (n <= kShortRow) return ShortRows<kLog>(in.data, begin, end, n, out.data);
+      }
       for (int64_t r = begin; r < end; ++r) {
         const C* x = in.data + r * n;
         C* y = out.data + r * n;
@@ -128,12 +163,13 @@ struct SparseXent {
     const Tensor& labels = k.input(1);
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t label = labels.IntAt(r);
-      k.Require(label >= 0 && label < n, "Received a label value of ", label,
-                " which is outside the valid range of [0, ", n, ").  Label values: ", Values(labels));
+      if (label >= 0 && label < n) continue;
+      throw InvalidArgument("Received a label value of ", label, " which is outside the valid range of [0, ", n,
+                            ").  Label values: ", Values(labels));
     }
     const ComputeInput<C> x(k, k.input(0));
     ComputeOutput<C> loss(k, 0, Shape({rows})), dx(k, 1, shape);
-    k.Parallel(rows, std::max<int64_t>(1, n / 2), [&](int64_t begin, int64_t end) {
+    k.Parallel(rows, std::max<int64_t>(10, n / 2), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         C* y = dx.data + r * n;
         C largest;

@@ -26,8 +26,9 @@ SparseInput::SparseInput(KernelContext& k, int indices_at, int values_at, int sh
   for (int64_t e = 0; e < entries; ++e) {
     for (int64_t d = 0; d < rank; ++d) {
       const int64_t i = at(e)[d];
-      k.Require(i >= 0 && i < shape[d], "indices[", e, "] = [", StrJoin(std::span(at(e), rank), ","),
-                "] is out of bounds: need 0 <= index < [", StrJoin(shape, ","), "]");
+      if (i >= 0 && i < shape[d]) continue;
+      throw InvalidArgument("indices[", e, "] = [", StrJoin(std::span(at(e), rank), ","),
+                            "] is out of bounds: need 0 <= index < [", StrJoin(shape, ","), "]");
     }
   }
 }

@@ -208,14 +208,30 @@ struct NthElement {
       std::vector<T> row(width);
       for (int64_t r = begin; r < end; ++r) {
         std::copy(x + r * width, x + (r + 1) * width, row.begin());
-        // NaN has no place in an order; as the largest it can do no harm.
-        std::nth_element(row.begin(), row.begin() + n, row.end(),
-                         [](T a, T b) { return FallingKey(a) > FallingKey(b); });
+        if (std::none_of(row.begin(), row.end(), [](T v) { return v != v; })) {
+          std::nth_element(row.begin(), row.begin() + n, row.end(), [](T a, T b) { return a < b; });
+        } else {  // NaN has no place in an order; with the largest key it can do no harm
+          std::nth_element(row.begin(), row.begin() + n, row.end(),
+                           [](T a, T b) { return FallingKey(a) > FallingKey(b); });
+        }
         y[r] = row[n];
       }
     });
   }
 };
+
+// How many of n numbers in order are before a bound, with steps that need no branch; the numbers hold `before` up to
+// there.
+template <class T, class Before>
+int64_t BoundOf(const T* x, int64_t n, const Before& before) {
+  const T* at = x;
+  while (n > 1) {
+    const int64_t half = n / 2;
+    at += before(at[half - 1]) ? half : 0;
+    n -= half;
+  }
+  return at - x + (n == 1 && before(*at) ? 1 : 0);
+}
 
 template <class T>
 struct Bound {
@@ -235,8 +251,10 @@ struct Bound {
     const T *s = sorted.data<T>(), *v = values.data<T>();
     k.Parallel(out.num_elements(), 20, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const T *first = s + i / n * width, *last = first + width;
-        const int64_t at = (upper ? std::upper_bound(first, last, v[i]) : std::lower_bound(first, last, v[i])) - first;
+        const T* const first = s + i / n * width;
+        const T value = v[i];
+        const int64_t at = upper ? BoundOf(first, width, [value](T x) { return !(value < x); })
+                                 : BoundOf(first, width, [value](T x) { return x < value; });
         if (out.dtype() == DT_INT64) {
           out.mutable_data<int64_t>()[i] = at;
         } else {

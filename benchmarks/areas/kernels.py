@@ -203,5 +203,37 @@ add("sparse_dense_matmul_1m_nnz", sparse_inputs,
     lambda tf, i, v, b: tf.sparse_tensor_dense_matmul(tf.SparseTensor(i, v, [10_000, 10_000]), b),
     flops=2 * 995_000 * 64)
 
+# Linear algebra, Fourier transforms, images, text
+
+
+def definite(n):
+    x = f(n, n)
+    return x @ x.T + n * np.eye(n, dtype=np.float32)
+
+
+add("eigh_200", lambda: [definite(200)], lambda tf, x: tf.linalg.eigh(x)[0])
+add("svd_100", lambda: [f(100, 100)], lambda tf, x: tf.linalg.svd(x)[0])
+add("qr_200", lambda: [f(200, 200)], lambda tf, x: tf.abs(tf.linalg.qr(x)[1]))
+add("solve_200", lambda: [definite(200), f(200, 50)], lambda tf, a, b: tf.linalg.solve(a, b))
+add("batch_inverse_1000x8", lambda: [f(1000, 8, 8) + 8 * np.eye(8, dtype=np.float32)],
+    lambda tf, x: tf.linalg.inv(x))
+add("matmul_200_c64", lambda: [f(200, 200) + 1j * f(200, 200)],
+    lambda tf, x: tf.abs(tf.matmul(x, x)), flops=8 * 200 ** 3)
+add("fft_64x1024", lambda: [f(64, 1024)], lambda tf, x: tf.abs(tf.signal.fft(tf.cast(x, tf.complex64))))
+add("fft_64x1009", lambda: [f(64, 1009)], lambda tf, x: tf.abs(tf.signal.fft(tf.cast(x, tf.complex64))))
+add("rfft2d_8x128x128", lambda: [f(8, 128, 128)], lambda tf, x: tf.abs(tf.signal.rfft2d(x)))
+add("hsv_to_rgb", lambda: [RNG.random((4, 224, 224, 3), np.float32)], lambda tf, x: tf.image.hsv_to_rgb(x))
+add("resize_bilinear_224_to_448", lambda: [f(4, 224, 224, 3)],
+    lambda tf, x: tf.image.resize_bilinear(x, [448, 448]))
+add("png_round_trip_224", lambda: [RNG.integers(0, 255, (224, 224, 3)).astype(np.uint8)],
+    lambda tf, x: tf.image.decode_png(tf.image.encode_png(x)))
+add("conv3x3_28x64x64_dilated", lambda: [f(8, 28, 28, 64), f(3, 3, 64, 64)],
+    lambda tf, x, w: tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME", dilations=[1, 2, 2, 1]),
+    flops=2 * 8 * 28 * 28 * 9 * 64 * 64)
+add("depthwise11x11_224x3", lambda: [f(4, 224, 224, 3), f(11, 11, 3, 1)],
+    lambda tf, x, w: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID"), flops=2 * 4 * 214 * 214 * 121 * 3)
+add("lrn_28x64", lambda: [f(8, 28, 28, 64)], lambda tf, x: tf.nn.local_response_normalization(x))
+add("as_string_20k", lambda: [f(20_000)], lambda tf, x: tf.strings.as_string(x))
+
 for kernel_name, k in KERNELS.items():
     bench("kernels/" + kernel_name, "v1")(make(k))

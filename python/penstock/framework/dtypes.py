@@ -154,6 +154,14 @@ class DType:
         other = as_dtype(other)
         return self._type_enum in (other._type_enum, other._base)
 
+    def is_subtype_of(self, other):
+        """Whether the two are the same."""
+        return self == other
+
+    def most_specific_common_supertype(self, types):
+        """This type, if it is all the others; otherwise None."""
+        return self if all(self == other for other in types) else None
+
     def __eq__(self, other):
         if self is other:
             return True

@@ -331,6 +331,22 @@ class TensorShape:
             return unknown_shape()
         return TensorShape([x if x == y else None for x, y in zip(self._values, other._values)])
 
+    def is_subtype_of(self, other):
+        """Whether all shapes that are cases of this one are cases of another."""
+        if not isinstance(other, TensorShape) or self._values is None:
+            return isinstance(other, TensorShape) and other._values is None
+        return other._values is None or len(self._values) == len(other._values) and all(
+            y is None or x == y for x, y in zip(self._values, other._values))
+
+    def most_specific_common_supertype(self, others):
+        """The most specific shape that this one and others are cases of; None if one of them is no shape."""
+        found = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            found = found.most_specific_compatible_shape(other)
+        return found
+
     def is_fully_defined(self):
         """Whether all sizes are known."""
         return self._values is not None and None not in self._values

@@ -46,6 +46,23 @@ class TensorSpec(BatchableTypeSpec):
             raise ValueError(f"Types are not compatible: {self} vs {other}")
         return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
 
+    def is_subtype_of(self, other):
+        """Whether all tensors of this spec are tensors of another one, which has its name if it has one."""
+        return type(self) is type(other) and (not self.name or self.name == other.name) \
+            and self.shape.is_subtype_of(other.shape) and self.dtype.is_subtype_of(other.dtype)
+
+    def flatten(self):
+        """This spec in a list."""
+        return [self]
+
+    def to_tensors(self, value):
+        """The tensor of a value, in a list."""
+        return [self._to_components(value)]
+
+    def from_tensors(self, tensors):
+        """The next tensor of an iterator."""
+        return next(iter(tensors))
+
     value_type = property(lambda self: Tensor, doc="Tensor.")
 
     def _serialize(self):

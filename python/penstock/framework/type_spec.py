@@ -74,6 +74,36 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return self._deserialize(_merged(self._serialize(), other._serialize()))
 
+    def is_subtype_of(self, other):
+        """Whether all values of this spec are values of another one."""
+        return type(self) is type(other) and _within(self._serialize(), other._serialize())
+
+    def most_specific_common_supertype(self, others):
+        """The most specific spec that has all values of this one and of others, or None."""
+        found = self
+        for other in others:
+            if type(self) is not type(other):
+                return None
+            try:
+                found = self._deserialize(_merged(found._serialize(), other._serialize()))
+            except ValueError:
+                return None
+        return found
+
+    def flatten(self):
+        """The specs of the tensors that a value is made of."""
+        return nest.flatten(self, expand_composites=True)
+
+    def to_tensors(self, value):
+        """The tensors that a value is made of."""
+        return nest.flatten(self._to_components(value), expand_composites=True)
+
+    def from_tensors(self, tensors):
+        """The value that is made of the next tensors of an iterator."""
+        tensors = iter(tensors)
+        parts = [next(tensors) for _ in self.flatten()]
+        return nest.pack_sequence_as(self, parts, expand_composites=True)
+
     def __eq__(self, other):
         return type(other) is type(self) and _key(self._serialize()) == _key(other._serialize())
 
@@ -101,6 +131,16 @@ def _compatible(a, b):
         return list(a) == list(b) and all(_compatible(a[key], b[key]) for key in a)
     if isinstance(a, (tensor_shape.TensorShape, dtypes.DType)):
         return a.is_compatible_with(b)
+    return _key(a) == _key(b)
+
+
+def _within(a, b):
+    if isinstance(a, (TypeSpec, tensor_shape.TensorShape, dtypes.DType)):
+        return type(a) is type(b) and a.is_subtype_of(b)
+    if type(a) is type(b) and isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_within, a, b))
+    if type(a) is type(b) and isinstance(a, dict):
+        return list(a) == list(b) and all(_within(a[key], b[key]) for key in a)
     return _key(a) == _key(b)
 
 

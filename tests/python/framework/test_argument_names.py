@@ -1,8 +1,11 @@
 """Names of arguments that TensorFlow's functions have, where they differ between versions or from those of others."""
+import inspect
+
 import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.compat import v2 as version_two
 from penstock.lib.io import file_io
 
 
@@ -34,5 +37,19 @@ def test_files_of_other_encodings(tmp_path):
 
 
 def test_others():
+    function = version_two.config.experimental.set_virtual_device_configuration
+    assert "logical_devices" in inspect.signature(function).parameters
     assert tf.Graph().as_graph_def(use_pybind11_proto=False).node == []
     assert tf.contrib.training.HParams(a=1).set_from_map(values_map={"a": 2}).a == 2
+
+
+@pytest.mark.parametrize("name", [
+    "math.erfinv", "math.ndtri", "math.xlog1py", "nn.silu", "nn.compute_average_loss",
+    "nn.experimental.stateless_dropout",
+    "linalg.eigh_tridiagonal", "linalg.experimental.conjugate_gradient", "random.split", "sparse.SparseTensor",
+    "io.gfile.join", "config.experimental.get_memory_info", "experimental.ExtensionType", "dtypes.experimental.int4",
+    "types.experimental.TensorLike"])
+def test_compat_v1_has_names_of_later_versions(name):
+    found = tf
+    for part in name.split("."):
+        found = getattr(found, part)

@@ -105,3 +105,33 @@ def test_sparse_tensors():
         assert sparse.consumers() == [dense.op]
         again = nest.pack_sequence_as(sparse, nest.flatten(sparse, expand_composites=True), expand_composites=True)
         assert isinstance(again, tf.SparseTensor) and again.values is sparse.values
+
+
+def test_subtypes():
+    # As in TensorFlow 2.21.
+    partly, whole = tf.TensorSpec([2, None], name="a"), tf.TensorSpec([2, 3])
+    assert whole.is_subtype_of(tf.TensorSpec([2, None])) and whole.is_subtype_of(tf.TensorSpec(None))
+    assert not partly.is_subtype_of(whole) and not whole.is_subtype_of(tf.TensorSpec([2, 3], tf.int32))
+    assert not tf.TensorSpec([2], name="x").is_subtype_of(tf.TensorSpec([2]))
+    assert whole.most_specific_common_supertype([tf.TensorSpec([4, 3])]) == tf.TensorSpec([None, 3])
+    assert whole.most_specific_common_supertype([tf.TensorSpec([2, 3], tf.int32)]) is None
+    assert partly.most_specific_common_supertype([tf.TensorSpec([2, None], name="b")]) is None
+    ragged, longer = tf.RaggedTensorSpec([3, None]), tf.RaggedTensorSpec([None, None])
+    assert ragged.is_subtype_of(longer) and not longer.is_subtype_of(ragged) and not ragged.is_subtype_of(whole)
+    assert ragged.most_specific_common_supertype([longer]) == longer
+    assert ragged.most_specific_common_supertype([whole]) is None
+    shape = tf.TensorShape([1, 2])
+    assert shape.is_subtype_of(tf.TensorShape([1, None])) and not tf.TensorShape(None).is_subtype_of(shape)
+    assert shape.most_specific_common_supertype([tf.TensorShape([1, 3])]).as_list() == [1, None]
+    assert tf.float32.is_subtype_of(tf.float32) and tf.float32.most_specific_common_supertype([tf.int32]) is None
+
+
+def test_tensors_of_values():
+    rows = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    kind = tf.RaggedTensorSpec([None, None])
+    assert kind.flatten() == [tf.TensorSpec([None]), tf.TensorSpec([None], tf.int64)]
+    tensors = kind.to_tensors(rows)
+    assert [t.shape.as_list() for t in tensors] == [[3], [3]]
+    again = kind.from_tensors(iter(tensors))
+    assert again.flat_values is tensors[0] and again.row_splits is tensors[1]
+    assert tf.TensorSpec([]).from_tensors(iter(tf.TensorSpec([]).to_tensors(rows.flat_values[0]))).shape == []

@@ -20,6 +20,7 @@ FROM = {
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",
     "ops.linalg.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
     "ops.linalg_functions": "expm=matrix_exponential lu_matrix_inverse lu_reconstruct lu_solve",
+    "ops.linalg_version_two": "eigh_tridiagonal",
     "framework.gen": """
         band_part=matrix_band_part cholesky cross det=matrix_determinant inv=matrix_inverse
         logm=matrix_logarithm lu qr slogdet=log_matrix_determinant solve=matrix_solve sqrtm=matrix_square_root

@@ -11,14 +11,15 @@ FROM = {
         reduce_min=reduce_min_v1 reduce_prod=reduce_prod_v1 reduce_std reduce_sum=reduce_sum_v1 reduce_variance
         round scalar_mul sigmoid sign sqrt square subtract tanh truediv unsorted_segment_mean
         unsorted_segment_sqrt_n""",
+    "ops.nn_version_two": "approx_max_k approx_min_k",
     "ops.nn_impl": "l2_normalize zero_fraction",
     "ops.nn_ops": "in_top_k log_softmax softmax top_k",
-    "ops.special_math_ops": "bessel_i0 bessel_i1 lbeta",
+    "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta",
     "framework.gen": """
-        acos acosh add asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc exp expm1 floor
+        acos acosh add asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor
         floormod=floor_mod greater greater_equal igamma igammac invert_permutation is_finite is_inf is_nan less
         less_equal lgamma log log1p logical_and logical_not logical_or maximum minimum mod=floor_mod
-        nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod
+        ndtri nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod
         segment_sum sin sinh softplus softsign squared_difference tan unsorted_segment_max unsorted_segment_min
-        unsorted_segment_prod unsorted_segment_sum xdivy xlogy zeta""",
+        unsorted_segment_prod unsorted_segment_sum xdivy xlog1py xlogy zeta""",
 }

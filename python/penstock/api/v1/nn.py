@@ -14,8 +14,9 @@ FROM = {
     "ops.nn_impl": """
         batch_norm_with_global_normalization batch_normalization depthwise_conv2d fused_batch_norm l2_normalize
         log_poisson_loss moments nce_loss normalize_moments relu_layer sampled_softmax_loss separable_conv2d
-        sigmoid_cross_entropy_with_logits sufficient_statistics swish weighted_cross_entropy_with_logits
+        sigmoid_cross_entropy_with_logits silu=swish sufficient_statistics swish weighted_cross_entropy_with_logits
         weighted_moments zero_fraction""",
+    "ops.nn_version_two": "approx_max_k approx_min_k compute_average_loss scale_regularization_loss",
     "ops.nn_ops": """
         atrous_conv2d atrous_conv2d_transpose avg_pool avg_pool1d avg_pool2d=avg_pool avg_pool3d avg_pool_v2
         bias_add conv1d conv1d_transpose conv2d conv2d_backprop_filter conv2d_backprop_input conv2d_transpose

@@ -9,6 +9,7 @@ FROM = {
     "framework.random_seed": "get_seed set_random_seed",
     "ops.stateful_random_ops": "Algorithm Generator create_rng_state get_global_generator set_global_generator",
     "ops.stateless_random_ops": """
+        fold_in split
         stateless_binomial=stateless_random_binomial stateless_categorical stateless_gamma=stateless_random_gamma
         stateless_multinomial stateless_normal=stateless_random_normal stateless_poisson=stateless_random_poisson
         stateless_truncated_normal stateless_uniform=stateless_random_uniform""",

@@ -1,7 +1,9 @@
 """tf.sparse"""
 FROM = {
+    "framework.sparse_tensor": "SparseTensor",
     "ops.accumulators": "SparseConditionalAccumulator",
     "ops.array_ops": "mask=sparse_mask placeholder=sparse_placeholder",
+    "ops.bincount_ops": "bincount=sparse_bincount",
     "ops.math_ops": """
         segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n segment_sum=sparse_segment_sum""",
     "ops.sparse_ops": """

@@ -36,6 +36,7 @@ FROM = {
     "framework.tensor_util": "get_static_value is_symbolic_tensor is_tensor make_ndarray=MakeNdarray make_tensor_proto",
     "framework.composite_spec": "IndexedSlicesSpec SparseTensorSpec",
     "ops.tensor_array_spec": "TensorArraySpec",
+    "data.util.structure": "NoneTensorSpec",
     "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
     "framework.type_spec": "TypeSpec type_spec_from_value",
     "module.module": "Module",

@@ -201,6 +201,17 @@ void Differentiator::VisitLoop(ControlContext* loop) {
   }
 }
 
+namespace {
+
+// The shape of x's gradient: that of x, or of the variable behind it.
+PartialShape ShapeOfGradient(Endpoint x) {
+  if (x.type() != DT_RESOURCE) return x.shape();
+  const auto& behind = x.node->info(x.index).handle_data;
+  return behind.empty() ? PartialShape() : behind[0].shape;
+}
+
+}  // namespace
+
 // Adds up the gradients of an invariant; rows of it are joined.
 Grad Differentiator::SumOverIterations(const Node* enter, const Grad& step) {
   GradientRegion* region = scope_.region();
@@ -209,7 +220,7 @@ Grad Differentiator::SumOverIterations(const Node* enter, const Grad& step) {
   if (!step.sparse()) {
     const Out zero = ZerosOf(x, step.dense.type());
     scope_.set_region(region);
-    const LoopVariable sum = scope_.AddVariable(scope_.At(zero), x.type() == DT_RESOURCE ? PartialShape() : x.shape());
+    const LoopVariable sum = scope_.AddVariable(scope_.At(zero), ShapeOfGradient(x));
     const Out sums[] = {scope_.From(sum.body()), step.dense};
     return scope_.From(scope_.Close(sum, scope_.At(CallOp("AddN", sums, {{"N", 2}})[0])));
   }

@@ -1,0 +1,31 @@
+"""Gradients through tf.while_loop of version 2."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_gradients_of_variables_read_in_a_loop_have_their_shapes():
+    weights, bias = tf.Variable(tf.ones([3, 3])), tf.Variable(tf.ones([3]))
+    shapes = []
+
+    @tf.function
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            _, y = tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, tf.matmul(y, weights) + bias), (0, x))
+            loss = tf.reduce_sum(y)
+        found = tape.gradient(loss, [weights, bias])
+        shapes.extend(gradient.shape.as_list() for gradient in found)
+        return found
+
+    found = gradients(tf.ones([1, 3]))
+    assert shapes == [[3, 3], [3]]
+    np.testing.assert_array_equal(found[0], np.full([3, 3], 3 + 4))
+    np.testing.assert_array_equal(found[1], [4, 4, 4])

@@ -22,5 +22,5 @@ FROM = {
         matrix_rank norm=norm_v2 pinv svd tridiagonal_matmul tridiagonal_solve""",
     "ops.math_ops": "matmul matvec tensordot trace",
     "ops.nn_impl": "l2_normalize normalize",
-    "ops.special_math_ops": "einsum",
+    "ops.einsum_v2": "einsum",
 }

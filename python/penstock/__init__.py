@@ -15,12 +15,13 @@ def __getattr__(name):
         value = globals()["__version__"] = version()
         return value
     import importlib
-    if name in ("v1", "compat", "data", "errors", "autograph", "profiler", "feature_column", "distribute"):
+    if name in ("v1", "compat", "data", "errors", "autograph", "profiler", "feature_column", "distribute", "keras"):
         target = "penstock.framework.errors" if name == "errors" else "penstock." + name
         value = globals()[name] = importlib.import_module(target)
         return value
     path = _os.path.join(_os.path.dirname(__file__), name)
-    if name.startswith("_") or _os.path.isdir(path) or _os.path.exists(path + ".py"):  # a module not imported yet
+    private = name.startswith("_") and name not in ("__internal__", "__operators__")
+    if private or _os.path.isdir(path) or _os.path.exists(path + ".py"):  # a module not imported yet
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
     from penstock.api import version_two
     value = globals()[name] = version_two.attribute(name)

@@ -10,6 +10,7 @@ import types
 
 from penstock.alias import table
 from penstock.api import lazy
+from penstock.util import foreign_names
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
@@ -40,6 +41,7 @@ def install(version="v1"):
         # Nobody else owns TensorFlow's messages, so messages of other packages may contain ours.
         from penstock import proto
         proto.use_default_pool()
+    foreign_names.use()
     _finder = _Finder(version)
     sys.meta_path.insert(0, _finder)
 
@@ -68,11 +70,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         if inner == "core" or inner.startswith("core.") or inner.endswith("_pb2"):
             return self._message_spec(name)
         where = table.target(inner)
-        if where is not None:
-            where = "penstock." + where
-            if _exists(where):
-                return self._spec(name, lambda: importlib.import_module(where))
-        elif table.is_package(inner):
+        if where is not None and _exists("penstock." + where):
+            return self._spec(name, lambda: importlib.import_module("penstock." + where))
+        if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
 

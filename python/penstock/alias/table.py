@@ -1,5 +1,7 @@
 """Where TensorFlow's internal modules are to be found here: names below `tensorflow.` to names below `penstock.`."""
 
+GENERATED = "framework.gen"
+
 # Whole packages: tensorflow.python.ops.X is penstock.ops.X unless MODULES says otherwise.
 PACKAGES = {
     "contrib.graph_editor": "contrib.graph_editor",
@@ -32,8 +34,8 @@ PACKAGES = {
     "python.estimator.inputs.queues": "estimator.inputs.queues",
     "python.feature_column": "feature_column",
     "python.framework": "framework",
-    "python.keras": "keras",
-    "python.keras.engine": "keras.engine",
+    "python.keras": "keras_v1",
+    "python.keras.engine": "keras_v1.engine",
     "python.layers": "layers",
     "python.lib.io": "lib.io",
     "python.module": "module",
@@ -59,6 +61,7 @@ PACKAGES = {
 }
 
 MODULES = {
+    "compiler.tf2xla.python.xla": "compiler.xla_ops",
     "contrib.compiler.jit": "compiler.jit",
     "contrib.compiler.xla": "compiler.xla",
     "contrib.image.python.ops.image_ops": "contrib.image",
@@ -177,8 +180,7 @@ NAMESPACES = {
 
 # tensorflow.python.ops.gen_math_ops and its kin all lead to the functions made from definitions.
 GENERATED_PREFIX = "gen_"
-GENERATED = "framework.gen"
-GENERATED_MODULES = frozenset(["python.training.training_ops"])
+GENERATED_MODULES = frozenset(["python.training.training_ops", "python.ops.linalg.sparse.sparse_csr_matrix_ops"])
 
 
 def target(name):
@@ -196,4 +198,5 @@ def target(name):
 def is_package(name):
     """Whether `tensorflow.NAME` is a package on the way to some module of the table."""
     inside = name + "."
-    return any(known == name or known.startswith(inside) for known in [*PACKAGES, *MODULES, *NAMESPACES])
+    return any(known == name or known.startswith(inside)
+               for known in [*PACKAGES, *MODULES, *NAMESPACES, *GENERATED_MODULES])

@@ -72,6 +72,10 @@ class Namespace(types.ModuleType):
         return sorted({n for n in names_so_far(self) if n not in hidden} | set(self._load()))
 
 
+# Namespaces whose names begin and end with what stands between names in those of files.
+_UNDERSCORED = {"internal": "__internal__", "operators": "__operators__"}
+
+
 def _children(version):
     folder = os.path.join(os.path.dirname(__file__), version)
     return sorted(f[:-3] for f in os.listdir(folder) if f.endswith(".py"))
@@ -85,7 +89,8 @@ def build(version, aliases):
     for file in files:
         if file.startswith("_"):
             continue
-        path = file.replace("__", ".")
+        first, *rest = file.split("__")
+        path = ".".join([_UNDERSCORED.get(first, first), *rest])
         for end in [i for i, c in enumerate(path) if c == "."] + [len(path)]:
             part = path[:end]
             if part not in made:

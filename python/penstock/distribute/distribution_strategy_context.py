@@ -1,4 +1,5 @@
 """Which strategy is in force, and whether the code that runs is a replica's or stands above all replicas."""
+import contextlib
 import threading
 
 
@@ -70,6 +71,24 @@ def in_cross_replica_context():
 def get_cross_replica_context():
     """The strategy in force, above the replicas; None in one of them."""
     return get_strategy() if in_cross_replica_context() else None
+
+
+def strategy_supports_no_merge_call():
+    """Whether code of a replica may update variables without `merge_call`: where no strategy is in force."""
+    return not has_strategy()
+
+
+def maybe_merge_call(fn, strategy, *args, **kwargs):
+    """What `fn(strategy, *args, **kwargs)` returns, called above all replicas if the strategy in force asks for it."""
+    if strategy_supports_no_merge_call():
+        return fn(strategy, *args, **kwargs)
+    return get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
+
+
+def variable_sync_on_read_context():
+    """Context manager under which variables that are summed over the replicas when they are read are read so: with one
+    replica that is the case everywhere."""
+    return contextlib.nullcontext()
 
 
 def experimental_set_strategy(strategy):

@@ -6,9 +6,10 @@ import numpy as np
 
 from penstock.eager.def_function import Function
 from penstock.eager.function import ConcreteFunction
-from penstock.framework.tensor import Tensor
+from penstock.framework import tensor
+from penstock.framework.types import AnyTensor as Tensor
 
-TensorLike = typing.Union[Tensor, int, float, bool, str, bytes, complex, tuple, list, np.ndarray, np.generic]
+TensorLike = typing.Union[tensor.Tensor, int, float, bool, str, bytes, complex, tuple, list, np.ndarray, np.generic]
 GenericFunction = PolymorphicFunction = Function
 
 __all__ = ["Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "Tensor", "TensorLike"]

@@ -252,8 +252,24 @@ def set_log_device_placement(enabled):
     _core.log_placement(bool(enabled))
 
 
+_op_determinism = False
+
+
 def enable_op_determinism():
     """Accepted: ops give the same for the same inputs, whatever runs beside them."""
+    global _op_determinism
+    _op_determinism = True
+
+
+def disable_op_determinism():
+    """Accepted, and changes nothing."""
+    global _op_determinism
+    _op_determinism = False
+
+
+def is_op_determinism_enabled():
+    """Whether `enable_op_determinism` was called."""
+    return _op_determinism
 
 
 _tensor_float_32 = True

@@ -28,11 +28,17 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
     _by_type.clear()
 
 
+def _by_own_method(value, dtype=None, name=None, as_ref=False):
+    return value.__tf_tensor__(dtype, name)
+
+
 def _functions_for(kind):
     found = _by_type.get(kind)
     if found is None:
-        found = _by_type[kind] = [entry for _, entries in sorted(_functions.items()) for entry in entries
-                                  if issubclass(kind, entry[0])]
+        found = [entry for _, entries in sorted(_functions.items()) for entry in entries if issubclass(kind, entry[0])]
+        if hasattr(kind, "__tf_tensor__"):
+            found.insert(0, (kind, _by_own_method))
+        _by_type[kind] = found
     return found
 
 

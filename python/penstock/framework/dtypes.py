@@ -117,6 +117,11 @@ class DType:
         return self._base in (8, 18)
 
     @property
+    def is_numeric(self):
+        """Whether it is a type of numbers, quantized ones counted."""
+        return self.is_integer or self.is_floating or self.is_complex or self.is_quantized
+
+    @property
     def is_quantized(self):
         """Whether it is quantized."""
         return self._base in _QUANTIZED

@@ -260,8 +260,9 @@ class _Call:
                 for item in value if isinstance(value, (list, tuple)) else (value,):
                     if not isinstance(item, Tensor) and not hasattr(item, "_should_act_as_resource_variable"):
                         continue
-                    if allowed is None or item.dtype._base in allowed:
-                        self.types[arg.type_attr] = item.dtype._base
+                    base = dtypes.as_dtype(item.dtype)._base  # variables of libraries may have it as a string
+                    if allowed is None or base in allowed:
+                        self.types[arg.type_attr] = base
                     break
 
     def add_input(self, arg):

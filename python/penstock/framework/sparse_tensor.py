@@ -7,10 +7,12 @@ from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
+from penstock.util.foreign_names import known_as
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
+@known_as("tensorflow.python.framework.sparse_tensor.SparseTensor")
 class SparseTensor(CompositeTensor):
     """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""
 

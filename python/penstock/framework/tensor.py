@@ -1,6 +1,7 @@
 """The output of a node, with Python's operators."""
 from penstock.framework import defaults
 from penstock.framework import tensor_shape
+from penstock.framework import types
 from penstock.framework.errors import OperatorNotAllowedInGraphError
 from penstock.framework.mode import mode
 
@@ -12,7 +13,7 @@ class _UseEquality:
         return mode.tensor_equality
 
 
-class Tensor:
+class Tensor(types.AnyTensor):
     """An output of an Operation: a value that each step computes anew."""
 
     OVERLOADABLE_OPERATORS = {
@@ -71,6 +72,12 @@ class Tensor:
         return self.shape
 
     _shape = shape
+
+    @property
+    def ndim(self):
+        """The rank, or -1 if it is not known."""
+        rank = self.shape.ndims
+        return -1 if rank is None else rank
 
     def set_shape(self, shape):
         """Adds what is known about the shape. ValueError if it contradicts what is known already."""

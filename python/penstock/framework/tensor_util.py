@@ -4,6 +4,7 @@ import numpy as np
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_values
+from penstock.framework import types
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
 from penstock.util import compat
 
@@ -114,7 +115,7 @@ def ShapeEquals(tensor_proto, shape):  # noqa: N802
 
 def is_tensor(x):
     """Whether it is a tensor, or behaves like one: a variable, a sparse or ragged tensor."""
-    return isinstance(x, Tensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False) or \
+    return isinstance(x, types.AnyTensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False) or \
         getattr(x, "_is_composite_tensor", False)
 
 

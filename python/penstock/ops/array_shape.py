@@ -2,9 +2,10 @@
 import numpy as np
 
 from penstock import _core
-from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor
+from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor, types
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.ops.arguments import pick
+from penstock.util import nest
 
 __all__ = [
     "all_dimensions", "broadcast_dynamic_shape", "broadcast_static_shape", "expand_dims", "expand_dims_v2", "identity",
@@ -16,7 +17,9 @@ _SPARSE = (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)
 
 
 def identity(input, name=None):
-    """A tensor with the same value."""
+    """A tensor with the same value; of what is made of tensors, each of them."""
+    if not isinstance(input, types.AnyTensor) and getattr(input, "_is_composite_tensor", False):
+        return nest.map_structure(identity, input, expand_composites=True)
     return gen.identity(input, name=name)
 
 

@@ -332,9 +332,11 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
     if limit is None:
         start, limit = 0, start
     with ops.name_scope(name, "Range", [start, limit, delta]) as name:
-        parts = [ops.convert_to_tensor(value, dtype=dtype, name=label)
+        parts = [value if isinstance(value, ops.Tensor) else ops.convert_to_tensor(value, dtype=dtype, name=label)
                  for value, label in ((start, "start"), (limit, "limit"), (delta, "delta"))]
-        if dtype is None:
+        if dtype is not None:
+            parts = [cast(part, dtype) for part in parts]
+        else:
             assert all(part.dtype in _RANGE_TYPES for part in parts)
             widest = max((part.dtype for part in parts), key=_RANGE_TYPES.index)
             parts = [cast(part, widest) for part in parts]

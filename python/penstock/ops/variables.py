@@ -13,6 +13,7 @@ from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
+from penstock.framework import types
 from penstock.framework.mode import mode
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
@@ -131,7 +132,7 @@ class VariableMetaclass(type):
         return super().__call__(*args, **kwargs)
 
 
-class Variable(trackable.Trackable, metaclass=VariableMetaclass):
+class Variable(trackable.Trackable, types.AnyTensor, metaclass=VariableMetaclass):
     """A tensor that keeps its value between steps. See RefVariable and ResourceVariable for the two kinds."""
 
     _is_dense_tensor_like = True

@@ -198,3 +198,21 @@ def test_first_names():
     with pytest.raises(ValueError, match="only specify one"):
         c.MirroredStrategy(["/cpu:0"], num_gpus=1)
     assert c.DistributeConfig(strategy).eval_distribute is None
+
+
+def test_sparse_gradients_stay_sparse(eager):
+    slices = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([3]), tf.constant([4, 2]))
+    total = D.get_replica_context().all_reduce("SUM", slices)
+    assert isinstance(total, tf.IndexedSlices)
+    np.testing.assert_array_equal(total.indices, [3])
+
+
+def test_merging_where_it_is_asked_for(strategy):
+    inside = tf.__internal__.distribute
+    assert inside.strategy_supports_no_merge_call()
+    assert inside.interim.maybe_merge_call(lambda s, x: (s, x), "any", 3) == ("any", 3)
+    with strategy.scope():
+        assert not inside.strategy_supports_no_merge_call()
+        merged = strategy.run(lambda: inside.interim.maybe_merge_call(
+            lambda s, x: (s is strategy, D.in_cross_replica_context(), x), strategy, 3))
+    assert merged == (True, True, 3)

@@ -165,3 +165,28 @@ def test_variables_of_eager_execution():
     assert v.shape == [2]
     with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
         v.eval()
+
+
+def test_objects_that_say_what_tensor_they_are():
+    class Celsius:
+        def __tf_tensor__(self, dtype=None, name=None):
+            return tf.constant(21., dtype or tf.float32)
+
+    assert tf.convert_to_tensor(Celsius()).numpy() == 21
+    assert tf.convert_to_tensor(Celsius(), tf.float64).dtype == tf.float64
+    assert (tf.constant(1.) + Celsius()).numpy() == 22 and tf.maximum(Celsius(), 30.).numpy() == 30
+    assert not tf.is_tensor(Celsius())
+
+
+def test_what_stands_for_a_tensor():
+    kind = tf.__internal__.types.Tensor
+    assert isinstance(tf.constant(1), kind) and isinstance(tf.Variable(1), kind)
+
+    class Wrapped(kind):
+        _should_act_as_resource_variable = True
+        dtype = "float32"
+
+        def __tf_tensor__(self, dtype=None, name=None):
+            return tf.constant(3.)
+
+    assert tf.is_tensor(Wrapped()) and tf.add(Wrapped(), Wrapped()).numpy() == 6

@@ -1,5 +1,6 @@
 """Functions and arguments of version 2: seeds, losses, eigenvalues, quantization. The values are TensorFlow 2.21's."""
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -275,3 +276,52 @@ def test_division_gives_a_tensor(version_two):
 
 def test_arrays_in_einsum_take_the_type_of_tensors():
     np.testing.assert_array_equal(tf.einsum("ij,kj->ik", np.ones((1, 2)), tf.constant([[3., 4.]])), [[7]])
+
+
+@pytest.mark.parametrize("equation, shapes", [
+    ("ii->i", [(3, 3)]), ("...ii->...", [(2, 3, 3)]), ("ij...,jk...->ik...", [(2, 3, 1, 1), (3, 4, 5)]),
+    ("ba", [(2, 3)]), ("a b, b c -> a c", [(2, 3), (3, 4)]), ("ab,bc,cd,de->ae", [(2, 3), (3, 4), (4, 5), (5, 6)]),
+    ("ab...,b...,c->ac...", [(2, 3, 7), (3, 7), (5,)]), ("ij,jk,ij->k", [(2, 3), (3, 4), (2, 3)])])
+def test_einsum(equation, shapes):
+    rng = np.random.default_rng(0)
+    inputs = [rng.normal(size=shape) for shape in shapes]
+    wanted = np.einsum(equation, *inputs)
+    np.testing.assert_allclose(tf.einsum(equation, *inputs, optimize="optimal"), wanted, rtol=1e-10)
+    unknown = tf.function(lambda *xs: tf.einsum(equation, *xs), input_signature=[
+        tf.TensorSpec([None] * len(shape), tf.float64) for shape in shapes])
+    np.testing.assert_allclose(unknown(*inputs), wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize("equation, error, message", [
+    ("ij,jk->iz", ValueError, "Output subscripts contain the label z not present in the input subscripts."),
+    ("ij,jk->ii", ValueError, "Output subscripts contain a label appearing more than once: ij,jk->ii"),
+    ("ij", ValueError, 'Got 2 inputs for equation "ij", expecting 1'),
+    ("i.j,jk", ValueError, "Subscripts have incorrect format: i.j,jk"),
+    ("ijk,jk->i", tf.errors.InvalidArgumentError, "Expected input 0 to have rank 3 but got: 2")])
+def test_what_einsum_refuses(equation, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        tf.einsum(equation, tf.ones([2, 3]), tf.ones([3, 4]))
+    with pytest.raises(TypeError, match="Invalid keyword arguments for einsum: how"):
+        tf.einsum("ij->ji", tf.ones([2, 3]), how=1)
+
+
+def test_range_of_tensors_of_another_type():
+    assert tf.range(tf.constant(1), tf.constant(3), dtype=tf.int64).dtype == tf.int64
+    np.testing.assert_array_equal(tf.range(tf.constant(1), 3, dtype=tf.float32), [1., 2.])
+
+
+def test_identity_of_what_is_made_of_tensors():
+    slices = tf.identity(tf.IndexedSlices(tf.ones([2, 3]), tf.constant([1, 1]), tf.constant([4, 3])))
+    assert isinstance(slices, tf.IndexedSlices)
+    np.testing.assert_array_equal(slices.indices, [1, 1])
+    sparse = tf.identity(tf.SparseTensor([[0, 1]], [5.], [2, 2]))
+    np.testing.assert_array_equal(tf.sparse.to_dense(sparse), [[0, 5], [0, 0]])
+
+
+def test_numbers_and_ranks():
+    numbers = [tf.float16, tf.qint8, tf.complex64, tf.uint8]
+    assert all(t.is_numeric for t in numbers) and not any(t.is_numeric for t in (tf.bool, tf.string, tf.variant))
+    ranks = []
+    tf.function(lambda x: ranks.append(x.ndim), input_signature=[tf.TensorSpec([None, 2])])(tf.ones([1, 2]))
+    tf.function(lambda x: ranks.append(x.ndim), input_signature=[tf.TensorSpec(None)])(1.)
+    assert ranks == [2, -1]

@@ -179,3 +179,21 @@ def test_a_dict_changed_by_others_cannot_be_saved():
         with pytest.raises(ValueError, match="modified outside the wrapper"):
             util.list_objects(dirty)
     assert util.list_objects(copied) and "b" not in copied
+
+
+def test_lists_of_other_things_may_be_changed():
+    root = tf.train.Checkpoint()
+    root.names = ["a", "b"]
+    del root.names[0]
+    root.names.insert(0, "c")
+    root.names.sort()
+    root.names[0] = "d"
+    root.names.clear()
+    root.names.append(variable(1.0))
+    assert [name for name, _ in root.names._checkpoint_dependencies] == ["0"]
+    root.mixed = ["a", 1]
+    root.mixed[1] = variable(2.0)
+    assert [name for name, _ in root.mixed._checkpoint_dependencies] == ["1"]
+    root.mixed[1] = "b"
+    with pytest.raises(ValueError, match="A list element was replaced"):
+        root.mixed._checkpoint_dependencies

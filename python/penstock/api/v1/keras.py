@@ -1,4 +1,4 @@
 """tf.keras."""
 FROM = {
-    "keras.engine.training": "Model",
+    "keras_v1.engine.training": "Model",
 }

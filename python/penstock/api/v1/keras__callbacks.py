@@ -1,2 +1,2 @@
 """tf.keras.callbacks."""
-FROM = {"keras.callbacks": "Callback"}
+FROM = {"keras_v1.callbacks": "Callback"}

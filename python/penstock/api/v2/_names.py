@@ -79,7 +79,7 @@ FROM = {
     "ops.math_ranges": "linspace",
     "ops.script_ops": "numpy_function py_function",
     "ops.sort_ops": "argsort sort",
-    "ops.special_math_ops": "einsum",
+    "ops.einsum_v2": "einsum",
     "ops.switch_case": "switch_case",
     "ops.tensor_array_ops": "TensorArray",
     "ops.unconnected_gradients": "UnconnectedGradients",
@@ -95,4 +95,9 @@ NAMES = {
     "__version__": "framework.versions:VERSION_2",
     "raw_ops": "framework.raw_ops:",
     "sysconfig": "platform.sysconfig:",
+    "keras": "keras:",
+    "initializers": "keras:_parts.initializers",
+    "losses": "keras:_parts.losses",
+    "metrics": "keras:_parts.metrics",
+    "optimizers": "keras:_parts.optimizers",
 }

@@ -13,6 +13,7 @@ from penstock.platform import tf_logging as logging
 from penstock.training.tracking import base as tracking_base
 from penstock.util import deprecation
 from penstock.util import nest as whole_nest
+from penstock.util.foreign_names import known_as
 
 AUTOTUNE = -1
 INFINITE = -1
@@ -38,6 +39,7 @@ def flat_structure(element_spec):
             "output_types": structure.get_flat_tensor_types(element_spec)}
 
 
+@known_as("tensorflow.python.data.ops.dataset_ops.DatasetV2")
 class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     """A sequence of elements, perhaps without end. Each method gives a new dataset and leaves this one as it is.
 

@@ -48,7 +48,7 @@ class Optional(composite_tensor.CompositeTensor):
 class _OptionalImpl(Optional):
     def __init__(self, variant_tensor, value_structure):
         self._variant_tensor = variant_tensor
-        self._value_structure = value_structure
+        self._element_spec = value_structure
 
     def has_value(self, name=None):
         """Whether there is one, as a tensor."""
@@ -57,16 +57,16 @@ class _OptionalImpl(Optional):
     def get_value(self, name=None):
         """The value. An InvalidArgumentError when it runs if there is none."""
         with ops.name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope:
-            spec = self._value_structure
+            spec = self._element_spec
             return structure.from_tensor_list(spec, gen.optional_get_value(
                 self._variant_tensor, name=scope, output_types=structure.get_flat_tensor_types(spec),
                 output_shapes=structure.get_flat_tensor_shapes(spec)))
 
-    value_structure = property(lambda self: self._value_structure, doc="The spec of the value.")
+    value_structure = property(lambda self: self._element_spec, doc="The spec of the value.")
 
     @property
     def _type_spec(self):
-        return OptionalSpec(self._value_structure)
+        return OptionalSpec(self._element_spec)
 
 
 class OptionalSpec(type_spec.TypeSpec):

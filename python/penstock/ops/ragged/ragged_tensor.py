@@ -7,10 +7,12 @@ from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, math_ops
 from penstock.ops.ragged import ragged_checks, ragged_operators
 from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
+from penstock.util.foreign_names import known_as
 
 __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "match_row_splits_dtypes"]
 
 
+@known_as("tensorflow.python.ops.ragged.ragged_tensor.RaggedTensor")
 class RaggedTensor(composite_tensor.CompositeTensor):
     """Values, a tensor or a ragged one, and where each row of them begins. Made by the class methods `from_...`."""
 

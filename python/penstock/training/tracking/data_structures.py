@@ -298,8 +298,9 @@ class ListWrapper(TrackableDataStructure, list):
         return self
 
     def _mutate(self, change, *args, **kwargs):
-        """Changes the list other than by appending: it cannot be saved any more."""
-        self._non_append_mutation = True
+        """Changes the list other than by appending: with parts in it, it cannot be saved any more."""
+        if any(isinstance(value, base.Trackable) for value in self._storage):
+            self._non_append_mutation = True
         return self._change(change, *args, **kwargs)
 
     def _change(self, change, *args, **kwargs):
@@ -310,17 +311,23 @@ class ListWrapper(TrackableDataStructure, list):
         return result
 
     def __setitem__(self, key, value):
-        is_slice = isinstance(key, slice)
-        value = [wrap_or_unwrap(v) for v in value] if is_slice else wrap_or_unwrap(value)
-        touched = (self._storage[key] if is_slice else [self._storage[key]]) + (value if is_slice else [value])
-        # A list of other things may be changed at will.
-        change = self._mutate if any(isinstance(v, base.Trackable) for v in touched) else self._change
-        change(list.__setitem__, key, value)
+        if not isinstance(key, slice):
+            if isinstance(self._storage[key], base.Trackable):
+                self._non_append_mutation = True
+            self._change(list.__setitem__, key, self._track_element(value, range(len(self._storage))[key]))
+            return
+        before = list(self._storage)
+        self._mutate(list.__setitem__, key, value)
+        for i, (old, new) in enumerate(zip(before + [None] * len(self._storage), list(self._storage))):
+            if new is not None and new is not old:
+                self._change(list.__setitem__, i, self._track_element(new, i))
 
     def __delitem__(self, key):
         self._mutate(list.__delitem__, key)
 
     def insert(self, index, value):
+        if isinstance(value, base.Trackable):
+            self._non_append_mutation = True
         self._mutate(list.insert, index, wrap_or_unwrap(value))
 
     def sort(self, *args, **kwargs):

@@ -15,7 +15,9 @@ class TrackableView:
 
     @classmethod
     def children(cls, obj, save_type="checkpoint", **kwargs):
-        """{name: part} of an object."""
+        """{name: part} of an object; functions, which are parts of saved models, have none."""
+        if not isinstance(obj, base.Trackable):
+            return {}
         obj._maybe_initialize_trackable()
         return dict(obj._trackable_children(save_type, **kwargs))
 

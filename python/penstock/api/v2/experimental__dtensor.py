@@ -1,0 +1,2 @@
+"""tf.experimental.dtensor."""
+FROM = {"distribute.dtensor": "DTensorDataset DVariable Layout MATCH Mesh UNSHARDED"}

@@ -1,0 +1,4 @@
+"""tf.__internal__.distribute."""
+FROM = {
+    "distribute.distribution_strategy_context": "strategy_supports_no_merge_call variable_sync_on_read_context",
+}

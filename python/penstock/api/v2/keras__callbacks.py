@@ -1,2 +1,0 @@
-"""tf.keras.callbacks."""
-FROM = {"keras.callbacks": "Callback"}

@@ -1,6 +1,7 @@
 """TestCase: unittest's with sessions and comparisons of arrays."""
 import collections.abc
 import contextlib
+import os
 import random
 import re
 import shutil
@@ -101,6 +102,18 @@ class _CheckedThread:
             self._testcase.fail("A checked thread was not joined.")
         if self.is_alive():
             self._testcase.fail("A checked thread did not terminate.")
+
+
+class CapturedWrites:
+    """What was written to a stream."""
+
+    def __init__(self, capture_location):
+        self.capture_location = capture_location
+
+    def contents(self):
+        """It, as text."""
+        with open(self.capture_location) as f:
+            return f.read()
 
 
 class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
@@ -404,6 +417,22 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
                 raise AssertionError(f"Exception of type {type(e)}: {e}") from e
         else:
             self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
+
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream):  # noqa: N802
+        """Under it, what is written to the file of a stream (by C++ too) goes elsewhere; the value's `contents()` gives
+        it."""
+        stream.flush()
+        number = stream.fileno()
+        with tempfile.NamedTemporaryFile(dir=self.get_temp_dir(), delete=False) as file:
+            kept = os.dup(number)
+            os.dup2(file.fileno(), number)
+            try:
+                yield CapturedWrites(file.name)
+            finally:
+                stream.flush()
+                os.dup2(kept, number)
+                os.close(kept)
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):  # noqa: N802
         """assertRaisesWithPredicateMatch for errors of ops."""

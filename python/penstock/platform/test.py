@@ -9,6 +9,7 @@ from unittest import mock  # noqa: F401
 from penstock.framework.test_util import (  # noqa: F401
     TensorFlowTestCase as TestCase, assert_equal_graph_def, assert_equal_graph_def_v2, gpu_device_name,
     is_gpu_available)
+from penstock.platform.benchmark import Benchmark  # noqa: F401
 
 
 def main(argv=None):
@@ -94,15 +95,6 @@ def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=Non
                 for i in range(count)]
 
     return servers("worker", num_workers, worker_config), servers("ps", num_ps, ps_config)
-
-
-class Benchmark:
-    """Base class of benchmarks: methods named benchmark* report times."""
-
-    def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None,
-                         metrics=None):
-        """Prints a result."""
-        print({k: v for k, v in locals().items() if k != "self" and v is not None})
 
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=0.001, init_targets=None, extra_feed_dict=None):

@@ -112,3 +112,14 @@ def test_version_one_merges_no_two_values_of_an_option():
     assert merged.experimental_optimization.autotune and merged.experimental_threading.private_threadpool_size == 2
     with pytest.raises(ValueError, match=r"Cannot merge incompatible values \(True and False\) of option: autotune"):
         dataset.with_options(options(autotune=False))
+
+
+def test_options_of_what_a_loop_has_joined_a_thousand_times():
+    options = tf.data.Options()
+    options.experimental_deterministic = False
+    with context.eager_mode():
+        dataset = Dataset.range(1).with_options(options)
+        for _ in range(1100):
+            dataset = dataset.concatenate(Dataset.range(1))
+        assert dataset.options().experimental_deterministic is False
+        assert next(iter(dataset)).numpy() == 0

@@ -54,9 +54,10 @@ def test_predicates_are_asked_in_parallel():
     def predicate(x):
         return tf.py_function(lambda v: (four_at_once.wait(), v % 3 == 0)[1], [x], tf.bool)
     dataset = Dataset.range(40)
+    filtered = dataset.filter(lambda x: tf.ensure_shape(predicate(x), []))  # holds the predicate
     variant = tf.raw_ops.ParallelFilterDataset(
         input_dataset=dataset._variant_tensor, other_arguments=[], num_parallel_calls=tf.constant(20, tf.int64),
-        predicate=dataset.filter(lambda x: tf.ensure_shape(predicate(x), []))._dataset._predicate.function,
+        predicate=filtered._dataset._predicate.function,
         deterministic="true",
         output_types=[tf.int64], output_shapes=[[]])
     assert elements(tf.data.experimental.from_variant(variant, dataset.element_spec)) == list(range(0, 40, 3))

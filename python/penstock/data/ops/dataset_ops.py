@@ -119,10 +119,25 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def options(self):
         """What was set with `with_options` for it and for what it is made of."""
-        options = Options()
-        for dataset in self._inputs():
-            options = options.merge(dataset.options())
-        return options
+        waiting = [self]
+        while waiting:  # not by recursion: loops make pipelines of thousands of datasets
+            dataset = waiting[-1]
+            unknown = [d for d in dataset._options_from() if d._merged_options is None]
+            if unknown:
+                waiting += unknown
+                continue
+            options = Options()
+            for d in dataset._options_from():
+                options = options.merge(d._merged_options)
+            dataset._merged_options = options
+            waiting.pop()
+        return Options().merge(self._merged_options)
+
+    _merged_options = None  # once they are known
+
+    def _options_from(self):
+        """The datasets whose options it has."""
+        return self._inputs()
 
     def with_options(self, options, name=None):
         """This dataset with options."""
@@ -572,9 +587,8 @@ class DatasetV1Adapter(DatasetV1):
     def _functions(self):
         return self._dataset._functions()
 
-    def options(self):
-        """What was set with `with_options` for it and for what it is made of."""
-        return self._dataset.options()
+    def _options_from(self):
+        return [self._dataset]
 
     @property
     def element_spec(self):

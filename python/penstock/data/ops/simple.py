@@ -130,13 +130,13 @@ class _OptionsDataset(UnaryUnchangedStructureDataset):
     """A dataset with options."""
 
     def __init__(self, input_dataset, options, name=None):
-        self._options = input_dataset.options().merge(options)
-        self._options._set_mutable(False)
+        self._merged_options = input_dataset.options().merge(options)
+        self._merged_options._set_mutable(False)
         super().__init__(input_dataset, input_dataset._variant_tensor)
 
     def options(self):
         """What was set with `with_options`."""
-        return self._options
+        return self._merged_options
 
 
 class _RestructuredDataset(UnaryUnchangedStructureDataset):

@@ -28,6 +28,11 @@ class _Active(threading.local):
 _active = _Active()
 
 
+def active_tapes():
+    """The tapes that record in this thread, outermost first."""
+    return list(_active.tapes)
+
+
 def variable_accessed(variable):
     """Tells the tapes of this thread that a variable was read; those that watch what is read watch it from now on."""
     if not getattr(variable, "trainable", True):

@@ -15,6 +15,10 @@ def _is_variable(value):
     return hasattr(value, "handle") and not isinstance(value, Tensor)
 
 
+class _Tape(backprop.GradientTape):
+    """An accumulator's."""
+
+
 class ForwardAccumulator:
     """Context manager: derivatives, in the direction `tangents`, of values computed from `primals` under it.
 
@@ -22,9 +26,10 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals, tangents):
-        self._tape = backprop.GradientTape(persistent=True, watch_accessed_variables=False)
+        self._tape = _Tape(persistent=True, watch_accessed_variables=False)
         self._primals, self._tangents = [], []
         self._entered = False
+        self._around = []  # the tapes of the accumulators around it, outermost first
         nest.assert_same_structure(primals, tangents)
         flat = nest.flatten(primals)
         if len({id(p) for p in flat}) < len(flat):
@@ -41,6 +46,7 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self._entered = True
         first = self._tape._tape is None
+        self._around = [tape for tape in backprop.active_tapes() if isinstance(tape, _Tape)]
         self._tape.__enter__()
         if first:
             for primal in self._primals:
@@ -72,14 +78,15 @@ class ForwardAccumulator:
         if not backprop._is_trainable(value.dtype):
             return None
         value = self._tape._read(value) if _is_variable(value) else value
-        with _Paused(self._tape), backprop.GradientTape() as outer:
+        with _Resumed(self._around), _Paused(self._tape), backprop.GradientTape() as outer:
             flowing = gen.ones_like(value)
             outer.watch(flowing)
             gradients = self._tape.gradient(value, self._primals, output_gradients=flowing)
             pairs = [(conversion.convert_to_tensor(g), t) for g, t in zip(gradients, self._tangents) if g is not None]
         if not pairs:
             return None
-        return outer.gradient([g for g, _ in pairs], flowing, output_gradients=[t for _, t in pairs])
+        with _Resumed(self._around):
+            return outer.gradient([g for g, _ in pairs], flowing, output_gradients=[t for _, t in pairs])
 
 
 class ForwardGradientAccumulator(ForwardAccumulator):
@@ -100,6 +107,21 @@ class ForwardGradientAccumulator(ForwardAccumulator):
             self._primals.append(primal)
             self._tangents.append(tangent)
             self._tape.watch(primal)
+
+
+class _Resumed:
+    """Tapes that record again: accumulators know the derivatives of those under them, whenever these are asked for."""
+
+    def __init__(self, tapes):
+        self._tapes = [tape for tape in tapes if tape._tape is not None and not tape._recording]
+
+    def __enter__(self):
+        for tape in self._tapes:
+            tape._start()
+
+    def __exit__(self, *exc):
+        for tape in reversed(self._tapes):
+            tape._stop()
 
 
 class _Paused:

@@ -45,6 +45,18 @@ def test_forward_over_forward():
     assert float(first) == 32.0 and float(outer.jvp(first)) == 48.0
 
 
+@pytest.mark.parametrize("decorate", [lambda f: f, tf.function])
+def test_derivatives_of_derivatives_may_be_asked_for_afterwards(decorate):
+    x, f = tf.constant(2.0), decorate(lambda x: x ** 4)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as first:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as second:
+            with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as third:
+                y = f(x)
+    values = [third.jvp(y), second.jvp(third.jvp(y)), first.jvp(second.jvp(third.jvp(y)))]
+    assert [float(value) for value in values] == [32, 48, 48]
+    assert third.jvp(first.jvp(y)) is None
+
+
 def test_refused():
     x = tf.constant(1.0)
     with pytest.raises(ValueError, match="Shape of tangent"):

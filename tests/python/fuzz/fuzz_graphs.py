@@ -80,7 +80,61 @@ def queue():
         q.dequeue()
 
 
-PROGRAMS = (network, images, arrays, branches, loop, functions, queue)
+def loops():
+    w = tf.get_variable("w", [2, 2], initializer=tf.ones_initializer())
+
+    def body(i, x, written):
+        inner = tf.while_loop(
+            lambda j, y: j < i,
+            lambda j, y: (j + 1, tf.cond(tf.equal(j % 2, 0), lambda: y + 1.0, lambda: tf.matmul(y, w))),
+            [0, x],
+        )
+        return i + 1, inner[1], written.write(i, x)
+
+    found = tf.while_loop(lambda i, *_: i < 3, body, [0, tf.ones([2, 2]), tf.TensorArray(tf.float32, 3)])
+    tf.gradients(tf.reduce_sum(found[2].stack()), w)
+    tf.global_variables_initializer()
+
+
+def devices():
+    with tf.device("/cpu:0"):
+        v = tf.get_variable("v", [2], initializer=tf.ones_initializer(), use_resource=False)
+    with tf.device("/cpu:1"):
+        b = v * 2.0
+        x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + b), [0, b])[1]
+    with tf.colocate_with(v):
+        tf.assign_add(v, tf.cond(x[0] > 1.0, lambda: v + 1.0, lambda: b))
+    tf.global_variables_initializer()
+
+
+def functional():
+    tf.enable_control_flow_v2()
+    try:
+        x = tf.cond(tf.placeholder_with_default(True, []), lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+        i, y = tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), [0, x])
+        tf.gradients(y, x)
+        tf.switch_case(i, [lambda: tf.constant(1), lambda: tf.constant(2)])
+    finally:
+        tf.disable_control_flow_v2()
+
+
+def saved():
+    v, w = tf.get_variable("v", [2, 2]), tf.get_variable("w", [3], tf.float64)
+    tf.train.Saver([v, w])
+    tf.global_variables_initializer()
+
+
+def pipeline():
+    dataset = tf.data.Dataset.range(10).map(lambda x: x * 2, 2).filter(lambda x: x % 3 < 2).batch(2)
+    dataset = dataset.shuffle(4, 1).repeat(2).flat_map(tf.data.Dataset.from_tensor_slices).prefetch(1)
+    tf.data.make_initializable_iterator(dataset).get_next()
+
+
+PROGRAMS = (
+    *(network, images, arrays, branches, loop, functions, queue),
+    *(loops, devices, functional, saved, pipeline),
+)
+_FLOW = ("Enter", "Exit", "NextIteration", "Switch", "Merge", "LoopCond")
 
 
 def _definition(program):
@@ -94,10 +148,26 @@ def _nodes(definition):
     return [definition.node] + [f.node_def for f in definition.library.function if f.node_def]
 
 
+def _damage_flow(chance, nodes):
+    """Connects what belongs to one loop or branch with what belongs to another, or lets it be something else."""
+    flow = [n for n in nodes if n.op in _FLOW and n.input]
+    if not flow:
+        return
+    node, how = chance.choice(flow), chance.randrange(4)
+    if how == 0 and "frame_name" in node.attr:
+        node.attr["frame_name"].s = chance.choice((b"", b"other"))
+    elif how == 1:
+        node.op = chance.choice(_FLOW)
+    elif how == 2:
+        node.attr["is_constant"].b = not node.attr["is_constant"].b
+    else:
+        node.input[chance.randrange(len(node.input))] = chance.choice(flow).name + chance.choice(("", ":1"))
+
+
 def _damage(chance, definition):
     nodes = chance.choice(_nodes(definition))
     node = chance.choice(nodes)
-    how = chance.randrange(16)
+    how = chance.randrange(18)
     other = chance.choice(nodes)
     if how == 0 and node.input:
         node.input[chance.randrange(len(node.input))] = chance.choice(
@@ -188,6 +258,8 @@ def _damage(chance, definition):
         definition.versions.min_consumer = chance.choice((0, 5, 2**31 - 1))
     elif how == 14:
         definition.node.add().CopyFrom(node)
+    elif how in (15, 16):
+        _damage_flow(chance, nodes)
     else:
         # A cycle: somebody that this node may depend on depends on it.
         other.input.insert(0 if chance.random() < 0.5 else len(other.input), chance.choice(("^", "")) + node.name)

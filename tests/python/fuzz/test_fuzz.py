@@ -37,6 +37,7 @@ _WAITING = re.compile(
     "|Barrier.*|.*AccumulatorTakeGradient|Reader.*|Abort"
 )
 _PROGRAMS = ["network", "images", "arrays", "branches", "loop", "functions", "queue"]
+_PROGRAMS += ["loops", "devices", "functional", "saved", "pipeline"]
 _PARTS = ["index", "data", "meta", "state"]
 
 

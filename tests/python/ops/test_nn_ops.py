@@ -173,23 +173,25 @@ def test_batch_norm_gradients(training):
     np.testing.assert_allclose((ddy * dy).sum(), total, rtol=1e-3, atol=1e-3)  # linear in dy
 
 
-def test_softmax_and_losses():
-    x, labels = randn(5, 1001) * 4, np.array([0, 1000, 3, 500, 7])
+@pytest.mark.parametrize("rows, classes", [(5, 1001), (131, 2), (70, 24), (3, 25)])
+def test_softmax_and_losses(rows, classes):
+    x, labels = randn(rows, classes) * 4, np.arange(rows) * 7 % classes
     p = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     p /= p.sum(1, keepdims=True)
-    onehot = np.eye(1001, dtype=np.float32)[labels]
+    onehot = np.eye(classes, dtype=np.float32)[labels]
 
     def build():
         c = tf.constant(x)
         sparse = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=c)
         dense = tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.constant(onehot), logits=c)
         return (tf.nn.softmax(c), tf.nn.log_softmax(c), sparse, dense, tf.gradients(sparse, c)[0],
-                tf.gradients(dense, c)[0], tf.nn.l2_loss(c), tf.nn.in_top_k(c, labels, 300))
+                tf.gradients(dense, c)[0], tf.nn.l2_loss(c), tf.nn.in_top_k(c, labels, classes // 3))
 
     values = run(build)
-    loss = -np.log(p[np.arange(5), labels])
-    rank = (x > x[np.arange(5), labels][:, None]).sum(1)
-    wanted = (p, np.log(p), loss, loss, p - onehot, p - onehot, (x.astype(np.float64) ** 2).sum() / 2, rank < 300)
+    loss = -np.log(p[np.arange(rows), labels])
+    rank = (x > x[np.arange(rows), labels][:, None]).sum(1)
+    wanted = (p, np.log(p), loss, loss, p - onehot, p - onehot, (x.astype(np.float64) ** 2).sum() / 2,
+              rank < classes // 3)
     for value, expected in zip(values, wanted):
         np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 

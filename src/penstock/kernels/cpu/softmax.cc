@@ -57,28 +57,27 @@ struct DoubleRows {
 template <class C>
 using Rows = std::conditional_t<std::is_same_v<C, float>, FloatRows, DoubleRows>;
 
-// Rows shorter than a vector or two: the powers of many rows are taken together.
+// Rows shorter than a vector or two: the powers of many rows are taken together. Gives row(r, shifted, power, sum) each
+// row less its largest element, the powers of that, and their sum.
 constexpr int64_t kShortRow = 24;
-template <bool kLog>
-void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, float* y) {
+template <class Row>
+void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, Row row) {
   constexpr int64_t kRows = 64;
   const UnaryLoop exp = CpuLoops()(UnaryOp::kExp, DT_FLOAT);
-  float powers[kRows * kShortRow];
+  float shifted[kRows * kShortRow], powers[kRows * kShortRow];
   for (int64_t first = begin; first < end; first += kRows) {
     const int64_t rows = std::min(kRows, end - first);
     const float* const from = x + first * n;
-    float* const to = y + first * n;
     for (int64_t r = 0; r < rows; ++r) {
       float largest = from[r * n];
       for (int64_t i = 1; i < n; ++i) largest = largest < from[r * n + i] ? from[r * n + i] : largest;
-      for (int64_t i = 0; i < n; ++i) to[r * n + i] = from[r * n + i] - largest;
+      for (int64_t i = 0; i < n; ++i) shifted[r * n + i] = from[r * n + i] - largest;
     }
-    exp(to, powers, rows * n);
+    exp(shifted, powers, rows * n);
     for (int64_t r = 0; r < rows; ++r) {
       float sum = 0;
       for (int64_t i = 0; i < n; ++i) sum += powers[r * n + i];
-      const float scale = kLog ? std::log(sum) : 1 / sum;
-      for (int64_t i = 0; i < n; ++i) to[r * n + i] = kLog ? to[r * n + i] - scale : powers[r * n + i] * scale;
+      row(first + r, shifted + r * n, powers + r * n, sum);
     }
   }
 }
@@ -93,7 +92,13 @@ struct SoftmaxKernel {
     ComputeOutput<C> out(k, 0, shape);
     k.Parallel(rows, std::max<int64_t>(1, n / 2), [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<C, float>) {
-        if (n <= kShortRow) return ShortRows<kLog>(in.data, begin, end, n, out.data);
+        if (n <= kShortRow) {
+          return ShortRows(in.data, begin, end, n, [&](int64_t r, const float* shifted, const float* power, float sum) {
+            float* const y = out.data + r * n;
+            const float scale = kLog ? std::log(sum) : 1 / sum;
+            for (int64_t i = 0; i < n; ++i) y[i] = kLog ? shifted[i] - scale : power[i] * scale;
+          });
+        }
       }
       for (int64_t r = begin; r < end; ++r) {
         const C* x = in.data + r * n;
@@ -131,7 +136,21 @@ struct Xent {
     const Tensor logits = Stretched(k, plan, 0), labels = Stretched(k, plan, 1);
     const ComputeInput<C> x(k, logits), p(k, labels);
     ComputeOutput<C> loss(k, 0, Shape({rows})), dx(k, 1, shape);
-    k.Parallel(rows, std::max<int64_t>(1, n), [&](int64_t begin, int64_t end) {
+    k.Parallel(rows, std::max<int64_t>(10, n), [&](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<C, float>) {
+        if (n <= kShortRow) {
+          return ShortRows(x.data, begin, end, n, [&](int64_t r, const float* shifted, const float* power, float sum) {
+            const float log_sum = std::log(sum), scale = 1 / sum;
+            const float* const label = p.data + r * n;
+            float total = 0;
+            for (int64_t i = 0; i < n; ++i) {
+              if (label[i] != 0) total += label[i] * (log_sum - shifted[i]);
+              dx.data[r * n + i] = power[i] * scale - label[i];
+            }
+            loss.data[r] = total;
+          });
+        }
+      }
       for (int64_t r = begin; r < end; ++r) {
         C largest;
         const C sum = Rows<C>::ExpRow(x.data + r * n, dx.data + r * n, n, &largest);
@@ -170,6 +189,17 @@ struct SparseXent {
     const ComputeInput<C> x(k, k.input(0));
     ComputeOutput<C> loss(k, 0, Shape({rows})), dx(k, 1, shape);
     k.Parallel(rows, std::max<int64_t>(10, n / 2), [&](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<C, float>) {
+        if (n <= kShortRow) {
+          return ShortRows(x.data, begin, end, n, [&](int64_t r, const float* shifted, const float* power, float sum) {
+            const int64_t label = labels.IntAt(r);
+            const float scale = 1 / sum;
+            loss.data[r] = std::log(sum) - shifted[label];
+            for (int64_t i = 0; i < n; ++i) dx.data[r * n + i] = power[i] * scale;
+            dx.data[r * n + label] -= 1;
+          });
+        }
+      }
       for (int64_t r = begin; r < end; ++r) {
         C* y = dx.data + r * n;
         C largest;

@@ -10,6 +10,7 @@ from penstock.framework import tensor_shape
 from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import nest
 
 _PLAIN = (bool, int, float, str, bytes, type(None), dtypes.DType)
 _RESERVED = frozenset(("self", "Spec"))
@@ -205,6 +206,7 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
     """
 
     _extension_fields = {}
+    _extension_spec_base = ExtensionTypeSpec
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -251,7 +253,7 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         cls.__init__ = __init__
         spec = vars(cls).get("Spec")
         members = {k: v for k, v in vars(spec).items() if not k.startswith("__")} if spec is not None else {}
-        cls.Spec = type(cls.__qualname__.rsplit(".", 1)[-1] + ".Spec", (ExtensionTypeSpec,), {
+        cls.Spec = type(cls.__qualname__.rsplit(".", 1)[-1] + ".Spec", (cls._extension_spec_base,), {
             **members, "__module__": cls.__module__, "_extension_fields": hints, "_extension_value_type": cls,
             "_extension_signature": inspect.Signature([p.replace(default=p.empty) for p in parameters])})
 
@@ -277,6 +279,79 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         return not equal if isinstance(equal, bool) else gen.logical_not(equal)
 
     __hash__ = None
+
+
+class ExtensionTypeBatchEncoder:
+    """How values of a BatchableExtensionType are put together in batches and taken apart: each part by itself. Classes
+    derived from it may take other parts; a type names one as `__batch_encoder__`."""
+
+    def batch(self, spec, batch_size):
+        """The spec of a batch."""
+        return spec._with_parts([part._batch(batch_size) for part in spec._component_specs])
+
+    def unbatch(self, spec):
+        """The spec of an element of a batch."""
+        return spec._with_parts([part._unbatch() for part in spec._component_specs])
+
+    def encode(self, spec, value, minimum_rank=0):
+        """The parts of a value, batchable themselves. minimum_rank: how many dimensions are unbatched."""
+        return spec._to_components(value)
+
+    def encoding_specs(self, spec):
+        """Their specs."""
+        return spec._component_specs
+
+    def decode(self, spec, encoded_value):
+        """The value of its parts."""
+        return spec._from_components(encoded_value)
+
+
+class _BatchableSpec(ExtensionTypeSpec, type_spec.BatchableTypeSpec):
+    """Spec of a BatchableExtensionType."""
+
+    _encoder = property(lambda self: getattr(self.value_type, "__batch_encoder__", _BY_PARTS))
+    _encoded = property(lambda self: nest.flatten(self._encoder.encoding_specs(self)))
+
+    def _with_parts(self, parts):
+        made, parts = object.__new__(type(self)), iter(parts)
+        for name in self._extension_fields:
+            made.__dict__[name] = _filled(self.__dict__[name], parts)
+        return made
+
+    def _batch(self, batch_size):
+        return self._encoder.batch(self, batch_size)
+
+    def _unbatch(self):
+        return self._encoder.unbatch(self)
+
+    @property
+    def _flat_tensor_specs(self):
+        return [spec for part in self._encoded for spec in part._flat_tensor_specs]
+
+    def _tensors(self, value, method, minimum_rank):
+        parts = nest.flatten(self._encoder.encode(self, value, minimum_rank))
+        return [tensor for spec, part in zip(self._encoded, parts) for tensor in getattr(spec, method)(part)]
+
+    def _to_tensor_list(self, value):
+        return self._tensors(value, "_to_tensor_list", 0)
+
+    def _to_batched_tensor_list(self, value):
+        return self._tensors(value, "_to_batched_tensor_list", 1)
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        tensors, parts = iter(tensor_list), []
+        for spec in self._encoded:
+            parts.append(spec._from_compatible_tensor_list([next(tensors) for _ in spec._flat_tensor_specs]))
+        return self._encoder.decode(self, nest.pack_sequence_as(self._encoder.encoding_specs(self), parts))
+
+
+_BY_PARTS = ExtensionTypeBatchEncoder()
+
+
+class BatchableExtensionType(ExtensionType):
+    """An ExtensionType whose values datasets can batch and unbatch, and map_fn can go through."""
+
+    _extension_spec_base = _BatchableSpec
 
 
 def as_dict(value):

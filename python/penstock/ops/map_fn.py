@@ -1,11 +1,14 @@
 """tf.map_fn."""
 import sys
 
+from penstock.framework import composite_tensor
 from penstock.framework import constant_op
+from penstock.framework import extension_type
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
+from penstock.framework import type_spec
 from penstock.ops import array_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.functional_ops import Packing, cached_variables, common_length
@@ -83,9 +86,47 @@ def _of_rows(elems):
     return nest.map_structure(kind, elems)
 
 
+def _is_batchable(value):
+    """Whether a value, or a spec of one, is of a program's own type that goes through map_fn by its parts."""
+    return isinstance(value, extension_type.BatchableExtensionType) or isinstance(
+        value, extension_type.ExtensionTypeSpec)
+
+
+def _map_of_parts(fn, elems, signature, *arguments):
+    """map_fn of structures among whose leaves are values of extension types: over the tensors that they are made of."""
+
+    def row(elem):
+        return type_spec.type_spec_from_value(elem if isinstance(elem, composite_tensor.CompositeTensor)
+                                              else ops.convert_to_tensor(elem))._unbatch()
+
+    def result(kind):
+        return kind if isinstance(kind, type_spec.TypeSpec) else tensor_spec.TensorSpec(None, kind)
+
+    def tensors(specs, values, method):
+        leaves = nest.flatten_up_to(specs, values)
+        return [t for spec, value in zip(nest.flatten(specs), leaves) for t in getattr(spec, method)(value)]
+
+    def values(specs, flat):
+        flat = iter(flat)
+        return nest.map_structure(
+            lambda spec: spec._from_compatible_tensor_list([next(flat) for _ in spec._flat_tensor_specs]), specs)
+
+    rows = nest.map_structure(row, elems)
+    results = rows if signature is None else nest.map_structure(result, signature)
+    given = tensors(nest.map_structure(lambda spec: spec._batch(None), rows), elems, "_to_batched_tensor_list")
+    types = [spec.dtype for each in nest.flatten(results) for spec in each._flat_tensor_specs]
+    made = map_fn(lambda flat: tensors(results, fn(values(rows, flat)), "_to_tensor_list"), given, types, *arguments)
+    count = tensor_shape.dimension_value(common_length(given))
+    return values(nest.map_structure(lambda spec: spec._batch(count), results), made)
+
+
 def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
               name=None, fn_output_signature=None):
     """`map_fn`, whose results of ragged elements are ragged."""
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    if any(map(_is_batchable, nest.flatten([elems, signature]))):
+        arguments = parallel_iterations, back_prop, swap_memory, infer_shape, name
+        return _map_of_parts(fn, elems, signature, *arguments)
     if fn_output_signature is not None:
         dtype = _types_of(fn_output_signature)
     if dtype is None and _RAGGED in sys.modules:

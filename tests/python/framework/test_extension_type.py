@@ -152,3 +152,72 @@ def test_in_control_flow_and_gradients():
         tape.watch(x)
         y = loop(Masked(x * x, [True, False]), tf.constant(3))
     np.testing.assert_allclose(tape.gradient(y, x), [48.0, 0.0])
+
+
+class Row(tf.experimental.BatchableExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+
+class Rows(tf.experimental.BatchableExtensionType):
+    ragged: tf.RaggedTensor
+    row: Row
+
+
+def _rows():
+    return Row([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [[True, False]] * 3)
+
+
+def test_datasets_batch_and_unbatch():
+    dataset = tf.data.Dataset.from_tensor_slices(_rows())
+    assert dataset.element_spec == Row.Spec(tf.TensorSpec([2]), tf.TensorSpec([2], tf.bool))
+    assert [x.values.numpy().tolist() for x in dataset] == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    batches = dataset.map(lambda x: Row(x.values * 2.0, x.mask)).batch(2)
+    assert batches.element_spec == Row.Spec(tf.TensorSpec([None, 2]), tf.TensorSpec([None, 2], tf.bool))
+    assert [x.values.numpy().tolist() for x in batches] == [[[2.0, 4.0], [6.0, 8.0]], [[10.0, 12.0]]]
+    assert len(list(tf.data.Dataset.from_tensors(_rows()).unbatch())) == 3
+    within = tf.data.Dataset.from_tensor_slices(Rows(tf.ragged.constant([[1], [2, 3], []]), _rows()))
+    assert [x.ragged.numpy().tolist() for x in within] == [[1], [2, 3], []]
+    first = next(iter(within.batch(2)))
+    assert first.ragged.to_list() == [[1], [2, 3]] and first.row.values.shape == [2, 2]
+
+
+def test_map_fn_goes_through_rows():
+    made = tf.map_fn(lambda x: Row(x.values * 2.0, x.mask), _rows())
+    assert made.values.numpy().tolist() == [[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]] and made.mask.shape == [3, 2]
+    sums = tf.map_fn(lambda x: tf.reduce_sum(x.values), _rows(), fn_output_signature=tf.float32)
+    assert sums.numpy().tolist() == [3.0, 7.0, 11.0]
+    spec = Row.Spec(tf.TensorSpec([]), tf.TensorSpec([], tf.bool))
+    function = tf.function(lambda x: tf.map_fn(lambda i: Row(i, i > 1.0), x, fn_output_signature=spec))
+    made = function(tf.constant([1.0, 2.0]))
+    assert made.values.numpy().tolist() == [1.0, 2.0] and made.mask.numpy().tolist() == [False, True]
+
+
+def test_an_encoder_of_its_own():
+    encoded = []
+
+    class Negated(tf.experimental.ExtensionTypeBatchEncoder):
+        def encode(self, spec, value, minimum_rank=0):
+            encoded.append(minimum_rank)
+            return [-value.x]
+
+        def encoding_specs(self, spec):
+            return [spec.x]
+
+        def decode(self, spec, encoded_value):
+            return Point(-encoded_value[0])
+
+    class Point(tf.experimental.BatchableExtensionType):
+        __batch_encoder__ = Negated()
+        x: tf.Tensor
+
+    dataset = tf.data.Dataset.from_tensor_slices(Point([1, 2, 3])).batch(2)
+    assert [point.x.numpy().tolist() for point in dataset] == [[1, 2], [3]] and encoded == [1]
+
+
+def test_other_extension_types_are_not_batched():
+    class Plain(tf.experimental.ExtensionType):
+        x: tf.Tensor
+
+    with pytest.raises(AttributeError, match="_to_batched_tensor_list"):
+        tf.data.Dataset.from_tensor_slices(Plain([1, 2]))

@@ -1,7 +1,8 @@
 """tf.experimental."""
 FROM = {
     "data.ops.optional_ops": "Optional",
-    "framework.extension_type": "ExtensionType ExtensionTypeSpec",
+    "framework.extension_type": """
+        BatchableExtensionType ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec""",
     "framework.type_dispatch": """dispatch_for_api dispatch_for_binary_elementwise_apis
         dispatch_for_binary_elementwise_assert_apis dispatch_for_unary_elementwise_apis unregister_dispatch_for""",
     "eager.context": "async_clear_error async_scope function_executor_type",

@@ -248,9 +248,10 @@ class Graph(ScopesMixin):
             if other.obj.device:
                 op._set_device(other.obj.device)
 
-    def _add_new_operations(self, compute_devices=True, scopes=True, control_flow=True, unbidden=None):
+    def _add_new_operations(self, compute_devices=True, scopes=True, control_flow=True, unbidden=None, inside=list):
         """Operations for the nodes that the runtime has added by itself (import, gradients); returns them. Control
-        dependencies in force hold for all but those of them that `unbidden` returns."""
+        dependencies in force hold for all but those of them that `unbidden` returns; `inside` gives what stands for
+        them in the control-flow context of the new operations."""
         with self._lock:
             frames = stack.capture(2)
             first = len(self._ops)
@@ -270,7 +271,7 @@ class Graph(ScopesMixin):
                 if busy:
                     self._scope_imported(op)
                 if self._control_dependencies_stack and op not in free:
-                    op._add_control_inputs(self._control_dependencies_for_inputs({t.op for t in op.inputs}))
+                    op._add_control_inputs(inside(self._control_dependencies_for_inputs({t.op for t in op.inputs})))
                     self._record_op_seen_by_control_dependencies(op)
                 if control_flow and self._control_flow_context is not None:
                     op._control_flow_post_processing()

@@ -17,6 +17,7 @@ class ControlFlowContext(object):
         self._context_stack = []
         self._values = set()
         self._external_values = {}
+        self._waits = {}  # outer operation -> those inside that stand for it as a control input
         if values_def is not None:
             self._init_values_from_proto(values_def, import_scope)
 
@@ -120,22 +121,35 @@ class ControlFlowContext(object):
     def __str__(self):
         return self.name
 
-    def _remove_external_control_edges(self, op):
-        """Takes away control inputs from outside of the loop that `op` is in; (those kept, those removed)."""
+    def _split_control_inputs(self, controls):
+        """(those of the loop that this is in, those from outside of it)."""
         loop = self.GetWhileContext()
-        controls = op.control_inputs
         if loop is None or not controls:
-            return controls, []
+            return list(controls), []
         internal = []
         for control in controls:
             context = util.GetOutputContext(control)
             if context is not None and context.GetWhileContext() is loop:
                 internal.append(control)
-        external = [control for control in controls if control not in internal]
+        return internal, [control for control in controls if control not in internal]
+
+    def _remove_external_control_edges(self, op):
+        """Takes away control inputs from outside of the loop that `op` is in; (those kept, those removed)."""
+        internal, external = self._split_control_inputs(op.control_inputs)
         if external:
             op._remove_all_control_inputs()
             op._add_control_inputs(internal)
         return internal, external
+
+    def control_inputs_inside(self, controls):
+        """Operations of the loop that this is in, if any, that stand for control inputs of operations in it."""
+        inside, external = self._split_control_inputs(controls)
+        for op in external:
+            loop = self.GetWhileContext()
+            if op not in loop._waits:
+                loop._waits[op] = loop.waits_for([op])
+            inside += loop._waits[op]
+        return inside
 
     def add_runtime_ops(self, new):
         """Brings operations inside that the runtime made by itself (gradients). Loops among them are whole: only values

@@ -120,7 +120,8 @@ class _Caller:
         forward = set(self.forward[0])
         new = self._graph._add_new_operations(
             control_flow=False,
-            unbidden=lambda new: {*bound_to_loops(new, context), *(op for op in new if op._node in forward)})
+            unbidden=lambda new: {*bound_to_loops(new, context), *(op for op in new if op._node in forward)},
+            inside=list if context is None else context.control_inputs_inside)
         if context is not None:
             context.add_runtime_ops(new)
 

@@ -229,6 +229,15 @@ class WhileContext(ControlFlowContext):
         self._external_values[val.name] = entered
         return entered
 
+    def waits_for(self, external):
+        """Operations inside that wait for outer ones, each through a value of it."""
+        from penstock.ops import array_ops
+        with ops.control_dependencies(None):
+            self.Enter()
+            waits = [array_ops.identity(control.outputs[0]).op for control in external if control.outputs]
+            self.Exit()
+        return waits
+
     def AddOp(self, op):
         """Brings an operation that was just built inside; its external control inputs become those of the loop."""
         if not op.inputs:
@@ -246,13 +255,7 @@ class WhileContext(ControlFlowContext):
                 op._add_control_input(self.GetControlPivot().op)
         self._values.update(x.name for x in op.outputs)
         if external:
-            # An outer operation is waited for through a value of it.
-            from penstock.ops import array_ops
-            with ops.control_dependencies(None):
-                self.Enter()
-                waits = [array_ops.identity(control.outputs[0]).op for control in external if control.outputs]
-                self.Exit()
-            op._add_control_inputs(waits)
+            op._add_control_inputs(self.waits_for(external))
         if self._outer_context or not util.IsLoopExit(op):
             op.graph.prevent_fetching(op)
             for x in op.outputs:

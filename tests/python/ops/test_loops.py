@@ -259,3 +259,15 @@ def test_the_gradient_reads_a_squeezed_value_as_it_was():
     dw, dx = run(tf.gradients(tf.reduce_sum(y), [w, x]))
     assert dw == 3 * 2. ** 2 * 21
     np.testing.assert_array_equal(dx, np.full((2, 3), 8.))
+
+
+def test_gradients_in_a_loop_under_control_dependencies_from_outside_of_it():
+    def outer(i, x):
+        before = x + 1.0
+        with tf.control_dependencies([before, tf.no_op()]):
+            def inner(i, x):
+                return i + 1, x + 0.1 * tf.gradients(-tf.reduce_sum(tf.square(x)), [x])[0]
+            return i + 1, tf.while_loop(lambda i, x: i < 3, inner, [0, x])[1]
+
+    _, y = tf.while_loop(lambda i, x: i < 2, outer, [0, tf.ones([2])])
+    np.testing.assert_allclose(run(y), [0.8 ** 6] * 2, rtol=1e-6)

@@ -7,7 +7,6 @@ set(cpp_protos
   tensorflow/core/framework/api_def.proto
   tensorflow/core/framework/attr_value.proto
   tensorflow/core/framework/cost_graph.proto
-  tensorflow/core/framework/device_attributes.proto
   tensorflow/core/framework/full_type.proto
   tensorflow/core/framework/function.proto
   tensorflow/core/framework/graph.proto

@@ -79,13 +79,6 @@ Tensor Row(const Tensor& tensor, int64_t i) {
   return row;
 }
 
-PartialShape WithFirstDim(int64_t n, const PartialShape& rest) {
-  if (!rest.known_rank()) return {};
-  std::vector<int64_t> dims = rest.dims();
-  dims.insert(dims.begin(), n);
-  return PartialShape(std::move(dims));
-}
-
 PartialShape WithoutFirstDim(const PartialShape& shape) {
   if (shape.rank() < 1) return {};
   return PartialShape(std::vector<int64_t>(shape.dims().begin() + 1, shape.dims().end()));

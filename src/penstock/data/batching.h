@@ -28,7 +28,6 @@ class BatchBuilder {
 
 // Slice `i` along the first dimension as a tensor of its own.
 Tensor Row(const Tensor& tensor, int64_t i);
-PartialShape WithFirstDim(int64_t n, const PartialShape& rest);
 PartialShape WithoutFirstDim(const PartialShape& shape);  // unknown if it has none
 
 }  // namespace penstock::data

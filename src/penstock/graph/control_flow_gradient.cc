@@ -197,7 +197,7 @@ void Differentiator::VisitLoop(ControlContext* loop) {
   }
   scope_.set_region(around);
   for (auto& [x, dx] : results) {
-    if (Between(x.node) && Flows(x)) Receive(x, std::move(dx));
+    if (Between(x.node) && Flows(x)) Receive(x, dx);
   }
 }
 

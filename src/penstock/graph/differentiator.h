@@ -37,7 +37,7 @@ class Differentiator {
   bool Between(const Node* node) const { return between_.contains(node->id()); }
   bool IsReachable(Endpoint x) const;
   bool Stopped(const Node* node) const;
-  void Receive(Endpoint value, Grad grad) { grads_[KeyOf(value)].push_back(std::move(grad)); }
+  void Receive(Endpoint value, Grad grad) { grads_[KeyOf(value)].push_back(grad); }
   Grad Received(Endpoint value);
   Grad FromGraph(const GradEndpoint& g);
   GradEndpoint ToGraph(const Grad& g) const {

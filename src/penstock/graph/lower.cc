@@ -240,7 +240,7 @@ class Lowering {
     if (const AttrValue* groups = attrs.Find("_class"); groups && groups->If<std::vector<std::string>>()) {
       std::vector<std::string> renamed = *groups->If<std::vector<std::string>>();
       for (std::string& group : renamed) {
-        if (group.starts_with("loc:@")) group = "loc:@" + prefix + group.substr(5);
+        if (group.starts_with("loc:@")) group.insert(5, prefix);
       }
       attrs.Set("_class", renamed);
     }

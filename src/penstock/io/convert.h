@@ -32,16 +32,5 @@ Tensor ParseTensor(std::string_view bytes);
 std::string SerializeTensor(const Tensor& tensor);
 // The same with packed contents whatever the tensor holds.
 TString SerializePackedTensor(const Tensor& tensor);
-PartialShape ParseShape(std::string_view bytes);
-std::string SerializeShape(const PartialShape& shape);
-
-// A device as TensorFlow describes it (DeviceAttributes).
-struct DeviceDescription {
-  std::string name, type, physical_description;
-  int64_t memory_limit = 0;
-  uint64_t incarnation = 0;
-};
-DeviceDescription ParseDevice(std::string_view bytes);
-std::string SerializeDevice(const DeviceDescription& device);
 
 }  // namespace penstock

@@ -56,19 +56,6 @@ std::string SerializeMessage(const google::protobuf::Message& message) {
   return bytes;
 }
 
-DeviceDescription FromProto(const tensorflow::DeviceAttributes& proto) {
-  return {proto.name(), proto.device_type(), proto.physical_device_desc(), proto.memory_limit(), proto.incarnation()};
-}
-
-void ToProto(const DeviceDescription& device, tensorflow::DeviceAttributes* proto) {
-  proto->set_name(device.name);
-  proto->set_device_type(device.type);
-  proto->set_physical_device_desc(device.physical_description);
-  proto->set_memory_limit(device.memory_limit);
-  proto->set_incarnation(device.incarnation);
-  proto->mutable_locality();
-}
-
 GraphDef ParseGraphDef(std::string_view bytes) { return Parsed<tensorflow::GraphDef>(bytes); }
 std::string SerializeGraphDef(const GraphDef& graph) { return Serialized<tensorflow::GraphDef>(graph); }
 NodeDef ParseNodeDef(std::string_view bytes) { return Parsed<tensorflow::NodeDef>(bytes); }
@@ -108,12 +95,6 @@ TString SerializePackedTensor(const Tensor& tensor) {
   to = std::copy(static_cast<const uint8_t*>(prefix), end, to);
   std::memcpy(to, tensor.raw(), tensor.bytes());
   return text;
-}
-PartialShape ParseShape(std::string_view bytes) { return Parsed<tensorflow::TensorShapeProto>(bytes); }
-std::string SerializeShape(const PartialShape& shape) { return Serialized<tensorflow::TensorShapeProto>(shape); }
-DeviceDescription ParseDevice(std::string_view bytes) { return Parsed<tensorflow::DeviceAttributes>(bytes); }
-std::string SerializeDevice(const DeviceDescription& device) {
-  return Serialized<tensorflow::DeviceAttributes>(device);
 }
 
 }  // namespace penstock

@@ -9,7 +9,6 @@
 #include "penstock/io/convert.h"
 #include "penstock/io/tensor_slice.h"
 #include "penstock/tensor/resource_handle.h"
-#include "tensorflow/core/framework/device_attributes.pb.h"
 #include "tensorflow/core/framework/function.pb.h"
 #include "tensorflow/core/framework/graph.pb.h"
 #include "tensorflow/core/framework/tensor_slice.pb.h"
@@ -39,8 +38,6 @@ GraphDef FromProto(const tensorflow::GraphDef& proto);
 void ToProto(const GraphDef& graph, tensorflow::GraphDef* proto);
 TensorSlice FromProto(const tensorflow::TensorSliceProto& proto);
 void ToProto(const TensorSlice& slice, tensorflow::TensorSliceProto* proto);
-DeviceDescription FromProto(const tensorflow::DeviceAttributes& proto);
-void ToProto(const DeviceDescription& device, tensorflow::DeviceAttributes* proto);
 
 // A tensor in a message may be a shape and one value that repeats: a few bytes that claim gigabytes. While one of these
 // lives, the tensors that this thread makes of messages may claim kMostClaimed bytes together; else, each may.

@@ -36,6 +36,26 @@ void PerChannelShape(ShapeContext& c, int input) {
   if (in.known_rank()) ShapeContext::MergeDim(in[in.rank() - 1], channels);
 }
 
+// The gradient by a tensor and by the two ends of its range, each from an output of op `name`.
+void GradientWithRange(GradContext& g, std::string_view name, std::initializer_list<const char*> attributes) {
+  const Outs dx = g.CallAll(name, std::vector<Out>{g.dy(), g.x(0), g.x(1), g.x(2)}, Copied(g, attributes));
+  for (int i = 0; i < 3; ++i) g.Set(i, dx[i]);
+}
+
+OpBuilder Bits(OpBuilder op) { return op.Attr("num_bits: int = 8").Attr("narrow_range: bool = false"); }
+OpBuilder FakeQuantOfRange(OpRegistry& ops, std::string_view name) {
+  return Bits(ops.Add(name).Input("inputs: float").Input("min: float").Input("max: float").Output("outputs: float"));
+}
+OpBuilder FakeQuantOfRangeGradient(OpRegistry& ops, std::string_view name) {
+  OpBuilder op = ops.Add(name);
+  op.Input("gradients: float").Input("inputs: float").Input("min: float").Input("max: float");
+  op.Output("backprops_wrt_input: float").Output("backprop_wrt_min: float").Output("backprop_wrt_max: float");
+  return Bits(op).NotDifferentiable();
+}
+OpBuilder FakeQuantOfAttributes(OpBuilder op) {
+  return Bits(op.Attr("min: float = -6.0").Attr("max: float = 6.0")).Shape(shapes::SameAsInput0).Elementwise();
+}
+
 }  // namespace
 
 void RegisterFakeQuantOps(OpRegistry& ops) {
@@ -100,11 +120,7 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .Attr("narrow_range: bool = false")
       .Attr("axis: int = -1")
       .Shape(RangeShape)
-      .Gradient([](GradContext& g) {
-        const Outs dx = g.CallAll("QuantizeAndDequantizeV4Grad", std::vector<Out>{g.dy(), g.x(0), g.x(1), g.x(2)},
-                                  Copied(g, {"axis"}));
-        for (int i = 0; i < 3; ++i) g.Set(i, dx[i]);
-      })
+      .Gradient([](GradContext& g) { GradientWithRange(g, "QuantizeAndDequantizeV4Grad", {"axis"}); })
       .Doc("QuantizeAndDequantizeV2 whose gradient ends outside the range.");
 
   ops.Add("QuantizeAndDequantizeV4Grad")
@@ -126,64 +142,32 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .Gradient(StraightThrough)
       .Doc("The gradient of QuantizeAndDequantizeV4.");
 
-  ops.Add("FakeQuantWithMinMaxArgs")
-      .Input("inputs: float")
-      .Output("outputs: float")
-      .Attr("min: float = -6.0")
-      .Attr("max: float = 6.0")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
-      .Shape(shapes::SameAsInput0)
+  FakeQuantOfAttributes(ops.Add("FakeQuantWithMinMaxArgs").Input("inputs: float").Output("outputs: float"))
       .Gradient([](GradContext& g) {
         g.Set(0, g.Call("FakeQuantWithMinMaxArgsGradient", {g.dy(), g.x(0)},
                         Copied(g, {"min", "max", "num_bits", "narrow_range"})));
       })
-      .Elementwise()
       .Doc("`inputs` clamped to [min, max] and rounded to one of 2^num_bits levels.");
 
-  ops.Add("FakeQuantWithMinMaxArgsGradient")
-      .Input("gradients: float")
-      .Input("inputs: float")
-      .Output("backprops: float")
-      .Attr("min: float = -6.0")
-      .Attr("max: float = 6.0")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
+  FakeQuantOfAttributes(ops.Add("FakeQuantWithMinMaxArgsGradient")
+                            .Input("gradients: float")
+                            .Input("inputs: float")
+                            .Output("backprops: float"))
       .NotDifferentiable()
-      .Shape(shapes::SameAsInput0)
-      .Elementwise()
       .Doc("The gradient of FakeQuantWithMinMaxArgs: `gradients` where `inputs` lies in the range.");
 
-  ops.Add("FakeQuantWithMinMaxVars")
-      .Input("inputs: float")
-      .Input("min: float")
-      .Input("max: float")
-      .Output("outputs: float")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
+  FakeQuantOfRange(ops, "FakeQuantWithMinMaxVars")
       .Shape([](ShapeContext& c) {
         c.WithRank(1, 0);
         c.WithRank(2, 0);
         c.out(0, c.in(0));
       })
       .Gradient([](GradContext& g) {
-        const Outs dx = g.CallAll("FakeQuantWithMinMaxVarsGradient", std::vector<Out>{g.dy(), g.x(0), g.x(1), g.x(2)},
-                                  Copied(g, {"num_bits", "narrow_range"}));
-        for (int i = 0; i < 3; ++i) g.Set(i, dx[i]);
+        GradientWithRange(g, "FakeQuantWithMinMaxVarsGradient", {"num_bits", "narrow_range"});
       })
       .Doc("FakeQuantWithMinMaxArgs with the range as tensors.");
 
-  ops.Add("FakeQuantWithMinMaxVarsGradient")
-      .Input("gradients: float")
-      .Input("inputs: float")
-      .Input("min: float")
-      .Input("max: float")
-      .Output("backprops_wrt_input: float")
-      .Output("backprop_wrt_min: float")
-      .Output("backprop_wrt_max: float")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
-      .NotDifferentiable()
+  FakeQuantOfRangeGradient(ops, "FakeQuantWithMinMaxVarsGradient")
       .Shape([](ShapeContext& c) {
         c.out(0, shapes::Merge(c.in(0), c.in(1)));
         c.out(1, c.WithRank(2, 0));
@@ -191,36 +175,17 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       })
       .Doc("The gradient of FakeQuantWithMinMaxVars; what lies outside the range goes to its end.");
 
-  ops.Add("FakeQuantWithMinMaxVarsPerChannel")
-      .Input("inputs: float")
-      .Input("min: float")
-      .Input("max: float")
-      .Output("outputs: float")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
+  FakeQuantOfRange(ops, "FakeQuantWithMinMaxVarsPerChannel")
       .Shape([](ShapeContext& c) {
         PerChannelShape(c, 0);
         c.out(0, c.in(0));
       })
       .Gradient([](GradContext& g) {
-        const Outs dx =
-            g.CallAll("FakeQuantWithMinMaxVarsPerChannelGradient", std::vector<Out>{g.dy(), g.x(0), g.x(1), g.x(2)},
-                      Copied(g, {"num_bits", "narrow_range"}));
-        for (int i = 0; i < 3; ++i) g.Set(i, dx[i]);
+        GradientWithRange(g, "FakeQuantWithMinMaxVarsPerChannelGradient", {"num_bits", "narrow_range"});
       })
       .Doc("FakeQuantWithMinMaxVars with a range for each channel (the last dimension).");
 
-  ops.Add("FakeQuantWithMinMaxVarsPerChannelGradient")
-      .Input("gradients: float")
-      .Input("inputs: float")
-      .Input("min: float")
-      .Input("max: float")
-      .Output("backprops_wrt_input: float")
-      .Output("backprop_wrt_min: float")
-      .Output("backprop_wrt_max: float")
-      .Attr("num_bits: int = 8")
-      .Attr("narrow_range: bool = false")
-      .NotDifferentiable()
+  FakeQuantOfRangeGradient(ops, "FakeQuantWithMinMaxVarsPerChannelGradient")
       .Shape([](ShapeContext& c) {
         PerChannelShape(c, 1);
         const PartialShape inputs = shapes::Merge(c.in(0), c.in(1)), low = c.WithRank(2, 1), high = c.WithRank(3, 1);

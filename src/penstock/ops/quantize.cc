@@ -36,6 +36,15 @@ void QuantizeShape(ShapeContext& c) {
   for (int i = 1; i < c.num_outputs(); ++i) c.out(i, range);
 }
 
+// An op of the levels of a range, and the levels of another range that it makes of them.
+OpBuilder Levels(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name).Input("input: Tinput").Input("input_min: float").Input("input_max: float");
+}
+OpBuilder Requantized(OpBuilder op) {
+  op.Output("output: out_type").Output("output_min: float").Output("output_max: float");
+  return op.Attr(Type("Tinput")).Attr(Type("out_type")).Shape(SameWithRanges);
+}
+
 }  // namespace
 
 void RegisterQuantizeOps(OpRegistry& ops) {
@@ -66,23 +75,9 @@ void RegisterQuantizeOps(OpRegistry& ops) {
       .Attr("dtype: {bfloat16, float} = DT_FLOAT")
       .Shape(QuantizeShape)
       .Doc("The floats that levels of a range stand for.");
-  ops.Add("Requantize")
-      .Input("input: Tinput")
-      .Input("input_min: float")
-      .Input("input_max: float")
-      .Input("requested_output_min: float")
-      .Input("requested_output_max: float")
-      .Output("output: out_type")
-      .Output("output_min: float")
-      .Output("output_max: float")
-      .Attr(Type("Tinput"))
-      .Attr(Type("out_type"))
-      .Shape(SameWithRanges)
+  Requantized(Levels(ops, "Requantize").Input("requested_output_min: float").Input("requested_output_max: float"))
       .Doc("Levels of one range as those of another.");
-  ops.Add("RequantizationRange")
-      .Input("input: Tinput")
-      .Input("input_min: float")
-      .Input("input_max: float")
+  Levels(ops, "RequantizationRange")
       .Output("output_min: float")
       .Output("output_max: float")
       .Attr(Type("Tinput"))
@@ -91,16 +86,7 @@ void RegisterQuantizeOps(OpRegistry& ops) {
         ScalarRanges(c, 1);
         c.out(0, PartialShape(std::vector<int64_t>{}));
       });
-  ops.Add("QuantizeDownAndShrinkRange")
-      .Input("input: Tinput")
-      .Input("input_min: float")
-      .Input("input_max: float")
-      .Output("output: out_type")
-      .Output("output_min: float")
-      .Output("output_max: float")
-      .Attr(Type("Tinput"))
-      .Attr(Type("out_type"))
-      .Shape(SameWithRanges)
+  Requantized(Levels(ops, "QuantizeDownAndShrinkRange"))
       .Doc("Quantized numbers as smaller ones, of the range that they use.");
 
   ops.Add("QuantizedMatMul")

@@ -89,6 +89,19 @@ Out Slice(Out x, Out begin, Out end, Out strides, const SliceMasks& masks) {
   return Call("StridedSlice", {x, begin, end, strides}, masks.Attrs());
 }
 
+// An op of a strided slice of `whole`: its bounds stand between that and a `value`, and it has all masks.
+OpBuilder Strided(OpRegistry& ops, std::string_view name, std::string_view whole, std::string_view value,
+                  std::string_view output, std::string_view index = "{int32, int64}") {
+  OpBuilder op = ops.Add(name);
+  op.Input(whole).Input("begin: Index").Input("end: Index").Input("strides: Index");
+  if (!value.empty()) op.Input(value);
+  if (!output.empty()) op.Output(output);
+  op.Attr("T: type").Attr(StrCat("Index: ", index));
+  for (const char* mask : {"begin", "end", "ellipsis", "new_axis", "shrink_axis"})
+    op.Attr(StrCat(mask, "_mask: int = 0"));
+  return op;
+}
+
 }  // namespace
 
 void RegisterSliceOps(OpRegistry& ops) {
@@ -122,19 +135,7 @@ void RegisterSliceOps(OpRegistry& ops) {
           "The box of `input` that starts at `begin` and has `size` elements along each dimension (-1: all that "
           "follow).");
 
-  ops.Add("StridedSlice")
-      .Input("input: T")
-      .Input("begin: Index")
-      .Input("end: Index")
-      .Input("strides: Index")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Index: {int16, int32, int64}")
-      .Attr("begin_mask: int = 0")
-      .Attr("end_mask: int = 0")
-      .Attr("ellipsis_mask: int = 0")
-      .Attr("new_axis_mask: int = 0")
-      .Attr("shrink_axis_mask: int = 0")
+  Strided(ops, "StridedSlice", "input: T", "", "output: T", "{int16, int32, int64}")
       .Shape([](ShapeContext& c) {
         const PartialShape result = StridedSliceShape(c, c.in(0), 1);
         c.out(0, result);
@@ -155,74 +156,23 @@ void RegisterSliceOps(OpRegistry& ops) {
           "single "
           "index.");
 
-  ops.Add("StridedSliceGrad")
-      .Input("shape: Index")
-      .Input("begin: Index")
-      .Input("end: Index")
-      .Input("strides: Index")
-      .Input("dy: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Index: {int32, int64}")
-      .Attr("begin_mask: int = 0")
-      .Attr("end_mask: int = 0")
-      .Attr("ellipsis_mask: int = 0")
-      .Attr("new_axis_mask: int = 0")
-      .Attr("shrink_axis_mask: int = 0")
+  Strided(ops, "StridedSliceGrad", "shape: Index", "dy: T", "output: T")
       .Shape([](ShapeContext& c) { shapes::FromShapeInput(c); })
       .Gradient([](GradContext& g) { g.Set(4, Slice(g.dy(), g.x(1), g.x(2), g.x(3), SliceMasks(g.attrs()))); })
       .Doc(
           "The gradient of StridedSlice: `dy` where the slice took elements of a tensor of shape `shape`, zeros "
           "elsewhere.");
 
-  ops.Add("StridedSliceAssign")
-      .Input("ref: Ref(T)")
-      .Input("begin: Index")
-      .Input("end: Index")
-      .Input("strides: Index")
-      .Input("value: T")
-      .Output("output_ref: Ref(T)")
-      .Attr("T: type")
-      .Attr("Index: {int32, int64}")
-      .Attr("begin_mask: int = 0")
-      .Attr("end_mask: int = 0")
-      .Attr("ellipsis_mask: int = 0")
-      .Attr("new_axis_mask: int = 0")
-      .Attr("shrink_axis_mask: int = 0")
+  Strided(ops, "StridedSliceAssign", "ref: Ref(T)", "value: T", "output_ref: Ref(T)")
       .Shape(shapes::SameAsInput0)
       .Doc("Assigns `value` to a strided slice of the variable `ref`.");
 
-  ops.Add("ResourceStridedSliceAssign")
-      .Input("ref: resource")
-      .Input("begin: Index")
-      .Input("end: Index")
-      .Input("strides: Index")
-      .Input("value: T")
-      .Attr("T: type")
-      .Attr("Index: {int32, int64}")
-      .Attr("begin_mask: int = 0")
-      .Attr("end_mask: int = 0")
-      .Attr("ellipsis_mask: int = 0")
-      .Attr("new_axis_mask: int = 0")
-      .Attr("shrink_axis_mask: int = 0")
+  Strided(ops, "ResourceStridedSliceAssign", "ref: resource", "value: T", "")
       .Stateful()
       .Shape(shapes::None)
       .Doc("Assigns `value` to a strided slice of the variable behind `ref`.");
 
-  ops.Add("TensorStridedSliceUpdate")
-      .Input("input: T")
-      .Input("begin: Index")
-      .Input("end: Index")
-      .Input("strides: Index")
-      .Input("value: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("Index: {int32, int64}")
-      .Attr("begin_mask: int = 0")
-      .Attr("end_mask: int = 0")
-      .Attr("ellipsis_mask: int = 0")
-      .Attr("new_axis_mask: int = 0")
-      .Attr("shrink_axis_mask: int = 0")
+  Strided(ops, "TensorStridedSliceUpdate", "input: T", "value: T", "output: T")
       .Shape([](ShapeContext& c) {
         StridedSliceShape(c, c.in(0), 1);
         c.out(0, c.in(0));

@@ -9,6 +9,10 @@ namespace penstock {
 namespace {
 
 size_t RoundUp(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+// How far an address is behind the last multiple of `unit`.
+size_t Behind(const char* address, size_t unit) { return reinterpret_cast<uintptr_t>(address) % unit; }
+// The first multiple of `unit` from there on.
+char* RoundUp(char* address, size_t unit) { return address + (unit - Behind(address, unit)) % unit; }
 
 }  // namespace
 
@@ -90,7 +94,7 @@ bool BlockPool::Grow(size_t bytes) {
   void* const got = mmap(nullptr, size + kRegion, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (got == MAP_FAILED) return false;
   char* const from = static_cast<char*>(got);
-  char* const aligned = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(from), kRegion));
+  char* const aligned = RoundUp(from, kRegion);
   if (aligned > from) munmap(from, static_cast<size_t>(aligned - from));
   if (char* const end = aligned + size; end < from + size + kRegion)
     munmap(end, static_cast<size_t>(from + size + kRegion - end));
@@ -105,8 +109,8 @@ bool BlockPool::Grow(size_t bytes) {
 void BlockPool::Release(Blocks::iterator block, size_t bytes) {
   char* const begin = block->first;
   char* const end = begin + block->second.size;
-  char* first = reinterpret_cast<char*>(RoundUp(reinterpret_cast<uintptr_t>(begin), kRegion));
-  char* const last = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(end) / kRegion * kRegion);
+  char* first = RoundUp(begin, kRegion);
+  char* const last = end - Behind(end, kRegion);
   if (first >= last) return;
   if (const size_t whole = RoundUp(bytes, kRegion); static_cast<size_t>(last - first) > whole) first = last - whole;
   RemoveFree(block);

@@ -61,23 +61,35 @@ void Moments(const KernelContext& k, const float* x, int64_t rows, int64_t n, fl
   }
 }
 
-struct BatchNorm {
-  float epsilon, factor;
+struct BatchNormAttrs {
+  float epsilon;
   bool training, third;
   DataFormat format;
-  explicit BatchNorm(const NodeView& node)
+  explicit BatchNormAttrs(const NodeView& node)
       : epsilon(node.attr<float>("epsilon")),
-        factor(node.attr_or<float>("exponential_avg_factor", 1)),
         training(node.attr<bool>("is_training")),
         third(node.op().name.ends_with("V3")),
         format(DataFormat::Parse(node.attr<std::string>("data_format"))) {}
 
-  void operator()(KernelContext& k) const {
+  // How input 0 lies in memory.
+  DataFormat Layout(const KernelContext& k) const {
     const Shape& shape = k.shape(0);
     // The first attribute values of V3 mean volumes, too.
     DataFormat layout = format;
     if (third && shape.rank() == 5) layout.spatial = 3;
     k.Require(shape.rank() == layout.rank(), "input must be ", layout.rank(), "-dimensional", shape);
+    return layout;
+  }
+};
+
+struct BatchNorm : BatchNormAttrs {
+  float factor;
+  explicit BatchNorm(const NodeView& node)
+      : BatchNormAttrs(node), factor(node.attr_or<float>("exponential_avg_factor", 1)) {}
+
+  void operator()(KernelContext& k) const {
+    const Shape& shape = k.shape(0);
+    const DataFormat layout = Layout(k);
     const int64_t n = shape[layout.channel()], rows = n ? shape.num_elements() / n : 0;
     constexpr const char* kNames[] = {"x", "scale", "offset", "mean", "variance"};
     const bool has_running = !training || factor != 1;
@@ -141,21 +153,11 @@ struct BatchNorm {
   }
 };
 
-struct BatchNormGrad {
-  float epsilon;
-  bool training, third;
-  DataFormat format;
-  explicit BatchNormGrad(const NodeView& node)
-      : epsilon(node.attr<float>("epsilon")),
-        training(node.attr<bool>("is_training")),
-        third(node.op().name.ends_with("V3")),
-        format(DataFormat::Parse(node.attr<std::string>("data_format"))) {}
-
+struct BatchNormGrad : BatchNormAttrs {
+  using BatchNormAttrs::BatchNormAttrs;
   void operator()(KernelContext& k) const {
     const Shape& shape = k.shape(0);
-    DataFormat layout = format;
-    if (third && shape.rank() == 5) layout.spatial = 3;
-    k.Require(shape.rank() == layout.rank(), "input must be ", layout.rank(), "-dimensional", shape);
+    const DataFormat layout = Layout(k);
     k.Require(shape == k.shape(1), "x and y_backprop must have same shape, but x has shape ", k.shape(1),
               " and y_backprop has shape ", shape);
     const int64_t n = shape[layout.channel()], rows = n ? shape.num_elements() / n : 0;

@@ -9,6 +9,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
+#include "penstock/kernels/cpu/quantized.h"
 
 namespace penstock {
 namespace {
@@ -150,7 +151,9 @@ uint8_t Float8Bits(const Float8Format& f, float v) {
 class Cast {
  public:
   explicit Cast(const NodeView& node)
-      : from_(Behind(node.input_type(0))), to_(Behind(node.output_type(0))), truncate_(node.attr<bool>("Truncate")) {
+      : from_(IntegerBehind(node.input_type(0))),
+        to_(IntegerBehind(node.output_type(0))),
+        truncate_(node.attr<bool>("Truncate")) {
     from_small_ = Float8FormatOf(from_, &from_format_);
     to_small_ = Float8FormatOf(to_, &to_format_);
     const auto steps = [](DataType t, bool small) { return FindSteps(small ? DT_FLOAT : t, PodTypes{}); };
@@ -200,17 +203,6 @@ class Cast {
   }
 
  private:
-  // Quantised numbers convert as the integers that they hold.
-  static DataType Behind(DataType type) {
-    switch (type) {
-      case DT_QINT8: return DT_INT8;
-      case DT_QUINT8: return DT_UINT8;
-      case DT_QINT16: return DT_INT16;
-      case DT_QUINT16: return DT_UINT16;
-      case DT_QINT32: return DT_INT32;
-      default: return type;
-    }
-  }
   static void TruncateToBFloat16(const void* x, void* y, int64_t n) {
     const uint32_t* in = static_cast<const uint32_t*>(x);
     uint16_t* out = static_cast<uint16_t*>(y);

@@ -4,6 +4,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/elementwise.h"
+#include "penstock/kernels/cpu/quantized.h"
 
 namespace penstock {
 namespace {
@@ -36,18 +37,6 @@ struct GreaterEqual {
   static constexpr BinaryOp kLoop = BinaryOp::kGreaterEqual;
   using InLoop = Looped;
 };
-
-// Quantised numbers compare as the integers that they hold.
-DataType IntegerBehind(DataType type) {
-  switch (type) {
-    case DT_QINT8: return DT_INT8;
-    case DT_QUINT8: return DT_UINT8;
-    case DT_QINT16: return DT_INT16;
-    case DT_QUINT16: return DT_UINT16;
-    case DT_QINT32: return DT_INT32;
-    default: return type;
-  }
-}
 
 // Equal and NotEqual: tensors whose shapes do not fit together are unequal as a whole, where the node asks for that.
 template <class F, class... Ts>

@@ -355,10 +355,6 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
 
 }  // namespace
 
-bool GemmSupports(DataType type) {
-  return IsFloating(type) ? DataTypeSize(type) > 1 : IsInteger(type) || IsComplex(type);
-}
-
 void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
           const MatrixView& b, void* c, int64_t ldc, bool accumulate) {
   if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc)) return;

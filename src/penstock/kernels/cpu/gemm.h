@@ -21,7 +21,5 @@ void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t d
 // The same on the calling thread, for callers that are parallel themselves.
 void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, void* c,
                 int64_t ldc, bool accumulate = false);
-// Whether Gemm takes this type.
-bool GemmSupports(DataType type);
 
 }  // namespace penstock

@@ -48,11 +48,26 @@ bool IsDead(const Program& program, const Instruction& instruction, const Progra
   return false;
 }
 
+bool MustStop(const StepServices& step) {
+  return (step.cancellation && step.cancellation->cancelled()) ||
+         (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen);
+}
+
+void RunKernel(const Program& program, const Instruction& instruction, std::span<KernelContext::Input> inputs,
+               std::span<Value> outputs, const RunArgs& run, int64_t frame_iter) {
+  if (MustStop(*run.step)) [[unlikely]] throw Cancelled("Step was cancelled.");
+  KernelContext k(instruction.view, inputs, outputs, *run.step, *program.device);
+  k.frame_iter = frame_iter;
+  if (!run.recorder) [[likely]] return instruction.kernel->Run(k);
+  const int64_t start = NowNanos();
+  instruction.kernel->Run(k);
+  run.recorder->Ran(*instruction.node, *program.device, start, NowNanos(), outputs);
+}
+
 // Runs some of the program's instructions, one after the other. If one fails, the workspace holds half a step's values
 // and must be thrown away.
 void RunInstructions(const Program& program, size_t first, size_t last, Program::Workspace& workspace,
                      const RunArgs& run, int64_t frame_iter) {
-  StepServices& step = *run.step;
   std::vector<Value>& slots = workspace.slots;
   const Instruction* current = nullptr;
   try {
@@ -68,20 +83,7 @@ void RunInstructions(const Program& program, size_t first, size_t last, Program:
                                                      static_cast<size_t>(instruction.num_inputs));
         const std::span<Value> outputs(slots.data() + instruction.first_output, instruction.num_outputs);
         if (instruction.kernel) {
-          if ((step.cancellation && step.cancellation->cancelled()) ||
-              (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen))
-              [[unlikely]] {
-            throw Cancelled("Step was cancelled.");
-          }
-          KernelContext k(instruction.view, inputs, outputs, step, *program.device);
-          k.frame_iter = frame_iter;
-          if (run.recorder) [[unlikely]] {
-            const int64_t start = NowNanos();
-            instruction.kernel->Run(k);
-            run.recorder->Ran(*instruction.node, *program.device, start, NowNanos(), outputs);
-          } else {
-            instruction.kernel->Run(k);
-          }
+          RunKernel(program, instruction, inputs, outputs, run, frame_iter);
         } else if (instruction.loop) {
           RunLoop(*instruction.loop, inputs, outputs, run, frame_iter);
         }
@@ -116,10 +118,13 @@ void RunStraightLine(const Program& program, const RunArgs& run) {
   program.ReturnWorkspace(std::move(workspace));
 }
 
+// FNV-1a of the name, begun with the outer key and mixed once more with SplitMix64's numbers.
 uint64_t FrameKey(int64_t outer, std::string_view name) {
-  uint64_t hash = 0xCBF29CE484222325u ^ static_cast<uint64_t>(outer) * 0x9E3779B97F4A7C15u;
-  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001B3u;
-  return (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u | 1u << 31;
+  constexpr uint64_t kFnvOffset = 0xCBF29CE484222325, kFnvPrime = 0x100000001B3;
+  constexpr uint64_t kSplitMixStep = 0x9E3779B97F4A7C15, kSplitMixFactor = 0xBF58476D1CE4E5B9;
+  uint64_t hash = kFnvOffset ^ static_cast<uint64_t>(outer) * kSplitMixStep;
+  for (const unsigned char c : name) hash = (hash ^ c) * kFnvPrime;
+  return (hash ^ hash >> 29) * kSplitMixFactor | 1u << 31;  // never 0, which stands for outside of all loops
 }
 
 void RunLoop(const Loop& loop, std::span<KernelContext::Input> inputs, std::span<Value> outputs, const RunArgs& run,

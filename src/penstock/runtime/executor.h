@@ -1,4 +1,4 @@
-// Runs Programs. One road for local steps, function calls, distributed workers and eager.
+// Runs Programs. One road for sessions, servers, function calls and eager.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,12 @@ struct RunArgs {
   StepServices* step = nullptr;
   class StepRecorder* recorder = nullptr;
 };
+
+// Whether the step was cancelled, or interrupted where it may be.
+inline bool MustStop(const StepServices& step) {
+  return (step.cancellation && step.cancellation->cancelled()) ||
+         (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen);
+}
 
 // Runs a straight-line program on this thread. Throws the failing kernel's Error, with the node named.
 void RunStraightLine(const Program& program, const RunArgs& run);

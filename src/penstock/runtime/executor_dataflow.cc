@@ -100,15 +100,9 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
 
   bool Stopped() {
     if (failed_.load(std::memory_order_acquire)) return true;
-    if (run_.step->cancellation && run_.step->cancellation->cancelled()) {
-      Fail(Status(Code::kCancelled, "Step was cancelled."));
-      return true;
-    }
-    if (run_.step->interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != run_.step->interrupts_seen) {
-      Fail(Status(Code::kCancelled, "Step was cancelled."));
-      return true;
-    }
-    return false;
+    if (!MustStop(*run_.step)) return false;
+    Fail(Status(Code::kCancelled, "Step was cancelled."));
+    return true;
   }
 
   void Fail(const Status& status) {

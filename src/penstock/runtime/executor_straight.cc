@@ -48,11 +48,6 @@ bool IsDead(const Program& program, const Instruction& instruction, const Progra
   return false;
 }
 
-bool MustStop(const StepServices& step) {
-  return (step.cancellation && step.cancellation->cancelled()) ||
-         (step.interrupts_seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != step.interrupts_seen);
-}
-
 void RunKernel(const Program& program, const Instruction& instruction, std::span<KernelContext::Input> inputs,
                std::span<Value> outputs, const RunArgs& run, int64_t frame_iter) {
   if (MustStop(*run.step)) [[unlikely]] throw Cancelled("Step was cancelled.");

@@ -7,7 +7,8 @@
 
 namespace penstock {
 
-void Kernel::RunAsync(KernelContext& k, Done done) {
+// Asynchronous kernels keep `done`, so it comes by value.
+void Kernel::RunAsync(KernelContext& k, Done done) {  // NOLINT(performance-unnecessary-value-param)
   Status status;
   try {
     Run(k);

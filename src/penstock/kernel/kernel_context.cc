@@ -54,8 +54,10 @@ Tensor& KernelContext::OutputLike(int i, std::initializer_list<int> candidates, 
 void KernelContext::Forward(int i, int o) {
   if (is_ref(i) && IsRef(node_->output_type(o))) {
     outputs_[o].ref = inputs_[i].value->ref;
+  } else if (inputs_[i].last_use) {
+    outputs_[o].tensor = std::move(inputs_[i].value->tensor);
   } else {
-    outputs_[o].tensor = inputs_[i].last_use ? std::move(inputs_[i].value->tensor) : input(i);
+    outputs_[o].tensor = input(i);
   }
 }
 

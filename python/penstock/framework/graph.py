@@ -1,5 +1,6 @@
 """Graph: a program's operations. The runtime's graph holds nodes and edges; this one adds what only Python knows."""
 import collections
+import itertools
 import re
 import threading
 
@@ -13,16 +14,14 @@ from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock import _core
 
-_uids = 0
+_uids = itertools.count(1)
 _definitions = {}
 _attr_types = {}
 
 
 def uid():
-    """A number that was not given before in this process."""
-    global _uids
-    _uids += 1
-    return _uids
+    """A number that was not given before in this process, to whatever thread."""
+    return next(_uids)
 
 
 def core_op_def(op_type):

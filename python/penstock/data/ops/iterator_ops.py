@@ -1,5 +1,5 @@
 """Iterators: of graphs, as version 1 has them, and those of Python's loops."""
-import threading
+import itertools
 import warnings
 
 import numpy as np
@@ -157,17 +157,12 @@ class Iterator(_LegacyProperties, trackable.Trackable):
     element_spec = property(lambda self: self._element_spec, doc="The spec of an element.")
 
 
-_uid_lock = threading.Lock()
-_uid_counter = 0
+_uids = itertools.count()
 
 
 def _generate_shared_name(prefix):
     """A name that was not used before."""
-    global _uid_counter
-    with _uid_lock:
-        uid = _uid_counter
-        _uid_counter += 1
-    return f"{prefix}{uid}"
+    return f"{prefix}{next(_uids)}"
 
 
 class IteratorBase(_LegacyProperties, trackable.Trackable, composite_tensor.CompositeTensor):

@@ -50,10 +50,12 @@ bool IsDead(const Program& program, const Instruction& instruction, const Progra
 
 void RunKernel(const Program& program, const Instruction& instruction, std::span<KernelContext::Input> inputs,
                std::span<Value> outputs, const RunArgs& run, int64_t frame_iter) {
-  if (MustStop(*run.step)) [[unlikely]] throw Cancelled("Step was cancelled.");
+  if (MustStop(*run.step)) [[unlikely]]
+    throw Cancelled("Step was cancelled.");
   KernelContext k(instruction.view, inputs, outputs, *run.step, *program.device);
   k.frame_iter = frame_iter;
-  if (!run.recorder) [[likely]] return instruction.kernel->Run(k);
+  if (!run.recorder) [[likely]]
+    return instruction.kernel->Run(k);
   const int64_t start = NowNanos();
   instruction.kernel->Run(k);
   run.recorder->Ran(*instruction.node, *program.device, start, NowNanos(), outputs);

@@ -145,7 +145,7 @@ constexpr void (*kReaders[])(std::string_view) = {
     [](std::string_view bytes) { CheckedEvent(bytes); },
     [](std::string_view bytes) { SerializeAttrValue(ParseAttrValue(bytes)); },
     [](std::string_view bytes) { ParseRunOptions(bytes); },
-    [](std::string_view bytes) { SerializeDevice(ParseDevice(bytes)); },
+    [](std::string_view bytes) { SerializeNodeDef(ParseNodeDef(bytes)); },
     ReadSlice,
 };
 

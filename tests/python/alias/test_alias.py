@@ -162,10 +162,15 @@ from tensorflow.contrib.slim.python.slim import learning
 from tensorflow.contrib.eager.python import tfe
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell
 from tensorflow.contrib.framework.python.ops import audio_ops
+from tensorflow.contrib.losses.python.metric_learning import metric_loss_ops
+from tensorflow.contrib.opt.python.training.lazy_adam_optimizer import LazyAdamOptimizer
+from tensorflow.contrib.opt.python.training.weight_decay_optimizers import AdamWOptimizer
 from tensorflow.python.summary import summary
 assert audio_ops.mfcc and audio_ops.decode_wav is tf.audio.decode_wav
 assert summary.FileWriter is tf.summary.FileWriter and summary.FileWriterCache is tf.summary.FileWriterCache
 assert add_arg_scope is tf.contrib.framework.add_arg_scope
+assert metric_loss_ops.npairs_loss is tf.contrib.losses.metric_learning.npairs_loss
+assert (LazyAdamOptimizer, AdamWOptimizer) == (tf.contrib.opt.LazyAdamOptimizer, tf.contrib.opt.AdamWOptimizer)
 assert variables.model_variable is tf.contrib.slim.model_variable
 assert batch_norm is tf.contrib.layers.batch_norm and utils.collect_named_outputs
 assert learning.train is tf.contrib.slim.learning.train and tfe.GradientTape is tf.GradientTape

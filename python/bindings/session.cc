@@ -57,6 +57,13 @@ std::vector<std::shared_ptr<Server>> Servers(const std::vector<PyServer>& server
   return all;
 }
 
+// NotFoundError unless the target is this process itself or has a server.
+void RequireServed(const std::string& target, const std::vector<PyServer>& servers) {
+  if (!servers.empty() || target.empty() || target == "local") return;
+  Raise(Status(Code::kNotFound, StrCat("No session factory registered for the given session options: {target: \"",
+                                       target, "\"}; this runtime serves the target \"\"")));
+}
+
 struct PySession {
   std::shared_ptr<Graph> graph;
   std::shared_ptr<Session> session;
@@ -248,11 +255,7 @@ void BindSession(nb::module_& m) {
           "__init__",
           [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config,
              const std::vector<PyServer>& servers) {
-            if (servers.empty() && !target.empty() && target != "local") {
-              Raise(Status(Code::kNotFound,
-                           StrCat("No session factory registered for the given session options: {target: \"", target,
-                                  "\"}; this runtime serves the target \"\"")));
-            }
+            RequireServed(target, servers);
             auto session = Guard([&] {
               // Iterators end with their session, and wait for threads that may be calling Python.
               return std::shared_ptr<Session>(new Session(graph.graph, ParseConfig(Bytes(config)), Servers(servers)),
@@ -286,10 +289,12 @@ void BindSession(nb::module_& m) {
            })
       .def_static(
           "reset",
-          [](const std::vector<std::string>& containers, const std::vector<PyServer>& servers) {
+          [](const std::string& target, const std::vector<std::string>& containers,
+             const std::vector<PyServer>& servers) {
+            RequireServed(target, servers);
             Session::Reset(containers, Servers(servers));
           },
-          nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
+          nb::arg("target"), nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
   m.def(
       "list_local_devices",
       [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },

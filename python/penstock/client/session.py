@@ -414,10 +414,11 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Clears resource containers (all if none are named) and closes the sessions of a target."""
+        """Clears resource containers (all if none are named) and closes the sessions of a target. NotFoundError: no
+        server of this process has the target."""
         _config_bytes(config)
-        servers = server_lib.find(compat.as_str(target or ""))
-        _core.Session.reset([compat.as_str(c) for c in containers or ()], servers)
+        target = compat.as_str(target or "")
+        _core.Session.reset(target, [compat.as_str(c) for c in containers or ()], server_lib.find(target))
 
 
 class InteractiveSession(BaseSession):

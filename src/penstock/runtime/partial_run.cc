@@ -75,7 +75,7 @@ void Session::CancelPartialRuns() {
 }
 
 std::string Session::PartialRunSetup(const Signature& signature) {
-  if (closed_) throw Cancelled("Session has been closed.");
+  RequireOpen();
   if (signature.fetches.empty() && signature.targets.empty()) {
     throw InvalidArgument("Must specify at least one target to fetch or execute.");
   }
@@ -114,7 +114,7 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   const std::string handle = StrCat("partial_run/", state->step.step_id);
   {
     std::lock_guard lock(mutex_);
-    if (closed_) throw Cancelled("Session has been closed.");
+    RequireOpen();
     ++open_partial_runs_;
     partial_runs_[handle] = state;
   }
@@ -142,7 +142,7 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
   std::shared_ptr<PartialState> state;
   {
     std::lock_guard lock(mutex_);
-    if (closed_) throw Cancelled("Session has been closed.");
+    RequireOpen();
     const auto it = partial_runs_.find(handle);
     if (it == partial_runs_.end()) throw InvalidArgument("Must run 'setup' before performing partial runs!");
     state = it->second;

@@ -22,12 +22,15 @@ void ClearContainers(const std::vector<std::shared_ptr<Device>>& devices, const 
   }
 }
 
-Server::Server(const std::string& job, int task, const SessionOptions& options) : options_(options) {
+Server::Server(const std::string& job, int task, const SessionOptions& options)
+    : prefix_(StrCat("/job:", job, "/replica:0/task:", task)), options_(options) {
   if (job.empty() || task < 0) {
     throw InvalidArgument("A server needs the name of a job and a task, but got \"", job, "\", ", task);
   }
-  devices_ = MakeDevices(StrCat("/job:", job, "/replica:0/task:", task), options);
+  devices_ = MakeDevicesAlike();
 }
+
+std::vector<std::shared_ptr<Device>> Server::MakeDevicesAlike() const { return MakeDevices(prefix_, options_); }
 
 Server::~Server() { Clear({}); }
 

@@ -17,13 +17,16 @@ class Server {
   Server(const std::string& job, int task, const SessionOptions& options);
   ~Server();
   const std::vector<std::shared_ptr<Device>>& devices() const { return devices_; }
+  // Others of the same names, for a session that shares nothing.
+  std::vector<std::shared_ptr<Device>> MakeDevicesAlike() const;
   const SessionOptions& options() const { return options_; }
   // Clears containers (all if empty).
   void Clear(const std::vector<std::string>& containers);
 
  private:
+  const std::string prefix_;  // of the devices' names
+  const SessionOptions options_;
   std::vector<std::shared_ptr<Device>> devices_;
-  SessionOptions options_;
 };
 
 // The devices that a process with these options has; `prefix` names its job, replica and task.

@@ -21,14 +21,15 @@ std::set<Session*>& Sessions() {
   return *sessions;
 }
 
-// The devices of these servers: all of the first, and those of the others that the filters let see.
+// The devices of these servers, or others of their names: all of the first, and those of the others that the filters
+// let see.
 std::vector<std::shared_ptr<Device>> VisibleDevices(const std::vector<std::shared_ptr<Server>>& servers,
                                                     const SessionOptions& options) {
   std::vector<DeviceName> filters;
   for (const std::string& filter : options.device_filters) filters.push_back(DeviceName::Parse(filter));
   std::vector<std::shared_ptr<Device>> visible;
   for (const auto& server : servers) {
-    for (const auto& device : server->devices()) {
+    for (const auto& device : options.isolate_session_state ? server->MakeDevicesAlike() : server->devices()) {
       if (filters.empty() || server == servers[0] ||
           std::ranges::any_of(filters, [&](const auto& f) { return f.Matches(device->parsed_name()); })) {
         visible.push_back(device);
@@ -57,12 +58,13 @@ Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vect
     if (options.operation_timeout_ms == 0) options.operation_timeout_ms = defaults.operation_timeout_ms;
     options.log_device_placement |= defaults.log_device_placement;
     devices = VisibleDevices(servers_, options);
+    own_devices_ = options.isolate_session_state;
   }
   runtime_ = std::make_shared<SessionRuntime>(std::move(options), std::move(devices), graph_->ops(), [this] {
     std::lock_guard lock(graph_->mutex());
     return graph_->library();
   });
-  if (!servers_.empty()) runtime_->functions->KeepWithScopes(runtime_);
+  if (!own_devices_) runtime_->functions->KeepWithScopes(runtime_);
   std::lock_guard lock(g_sessions_mutex);
   Sessions().insert(this);
 }
@@ -80,7 +82,7 @@ Session::~Session() {
   partial_runs_.clear();
   compiled_.clear();
   runtime_->stateful_kernels.clear();
-  if (servers_.empty()) {
+  if (own_devices_) {
     ClearContainers(runtime_->devices, {});
     runtime_->functions.reset();
   } else {
@@ -232,9 +234,10 @@ ThreadPool* Session::PoolFor(const RunOptions& options) const {
   return runtime_->inter_op[std::max(0, index)].get();
 }
 
-void Session::Close() {
+void Session::Close(bool server_was_reset) {
   {
     std::lock_guard lock(mutex_);
+    if (!closed_) aborted_ = server_was_reset;
     closed_ = true;
     for (CancellationManager* cancellation : running_) cancellation->Cancel();
   }
@@ -248,7 +251,7 @@ void Session::Reset(const std::vector<std::string>& containers, const std::vecto
     if (session->servers_.empty() != servers.empty()) continue;
     if (!servers.empty() && session->servers_[0] != servers[0]) continue;
     if (servers.empty()) ClearContainers(session->runtime_->devices, containers);
-    session->Close();
+    session->Close(!servers.empty());
   }
 }
 

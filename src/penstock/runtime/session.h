@@ -18,8 +18,9 @@ namespace penstock {
 class Session {
  public:
   // On devices of its own or, if there are servers, on theirs: those of the first, its target's, and of the others what
-  // device_filters lets see. InvalidArgument: a bad device count or thread count, a malformed filter; Unimplemented:
-  // other servers than those of the target's cluster.
+  // device_filters lets see; with isolate_session_state, on devices of its own that are named like them.
+  // InvalidArgument: a bad device count or thread count, a malformed filter; Unimplemented: other servers than those of
+  // the target's cluster.
   Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers = {});
   ~Session();
 
@@ -47,8 +48,8 @@ class Session {
 
   const std::vector<std::shared_ptr<Device>>& devices() const { return runtime_->devices; }
   Graph& graph() { return *graph_; }
-  // Cancels what runs; later calls fail with Cancelled.
-  void Close();
+  // Cancels what runs; later calls fail with Cancelled, or with Aborted if the session's server was reset.
+  void Close(bool server_was_reset = false);
   bool closed() const { return closed_; }
   // Clears containers (all if empty) of these servers and closes the sessions whose target is the first; without
   // servers, of every session that has none.
@@ -63,6 +64,7 @@ class Session {
 
   std::shared_ptr<Graph> graph_;
   std::vector<std::shared_ptr<Server>> servers_;
+  bool own_devices_ = true;
   std::shared_ptr<SessionRuntime> runtime_;
   std::mutex mutex_;
   std::map<std::vector<int>, std::shared_ptr<const CompiledStep>> compiled_;
@@ -71,12 +73,13 @@ class Session {
   int open_partial_runs_ = 0;
   std::condition_variable idle_;
   void RequireOpen() const {
+    if (aborted_) throw Aborted("Session has been closed, as its server was reset.");
     if (closed_) throw Cancelled("Session has been closed.");
   }
   std::unique_ptr<CompiledStep> CompilePruned(std::shared_ptr<Graph> pruned, const StepEnvironment& environment,
                                               bool interruptible) const;
 
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false}, aborted_{false};
   std::atomic<int64_t> debugged_runs_{0};
   std::map<std::vector<int>, int64_t> debugged_steps_;  // how often a signature was debugged
   static std::atomic<int64_t> next_step_;

@@ -127,9 +127,40 @@ def test_a_reset_is_for_one_server():
     x = tf.constant(1)
     first, second, direct = tf.Session(one.target), tf.Session(two.target), tf.Session()
     tf.Session.reset(one.target)
-    with pytest.raises(tf.errors.CancelledError):
-        first.run(x)
+    for _ in range(2):
+        with pytest.raises(tf.errors.AbortedError):
+            first.run(x)
     assert second.run(x) == direct.run(x) == 1
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory"):
+        tf.Session.reset("nonexistent")
+
+
+def test_isolated_sessions_share_no_state():
+    server = tf.train.Server.create_local_server()
+    value = tf.placeholder(tf.int32)
+    v = tf.Variable(value, validate_shape=False, use_resource=False)
+    configs = [tf.ConfigProto(isolate_session_state=isolated) for isolated in (False, False, True, True)]
+    sessions = [tf.Session(server.target, config=config) for config in configs]
+
+    def values():
+        found = []
+        for sess in sessions:
+            try:
+                found.append(sess.run(v).tolist())
+            except tf.errors.FailedPreconditionError:
+                found.append(None)
+        return found
+
+    assert values() == [None] * 4
+    sessions[0].run(v.initializer, {value: 86})
+    assert values() == [86, 86, None, None]
+    sessions[2].run(v.initializer, {value: 37})
+    sessions[1].run(v.initializer, {value: [1, 2]})
+    assert values() == [[1, 2], [1, 2], 37, None]
+    assert sessions[3].list_devices()[0].name == "/job:local/replica:0/task:0/device:CPU:0"
+    tf.Session.reset(server.target)
+    with pytest.raises(tf.errors.AbortedError):
+        sessions[2].run(v)
 
 
 def test_a_session_outlives_its_server():

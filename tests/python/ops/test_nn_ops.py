@@ -173,7 +173,7 @@ def test_batch_norm_gradients(training):
     np.testing.assert_allclose((ddy * dy).sum(), total, rtol=1e-3, atol=1e-3)  # linear in dy
 
 
-@pytest.mark.parametrize("rows, classes", [(5, 1001), (131, 2), (70, 24), (3, 25)])
+@pytest.mark.parametrize("rows, classes", [(5, 1001), (131, 2), (70, 48), (3, 49)])
 def test_softmax_and_losses(rows, classes):
     x, labels = randn(rows, classes) * 4, np.arange(rows) * 7 % classes
     p = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))

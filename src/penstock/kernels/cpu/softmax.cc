@@ -59,7 +59,7 @@ using Rows = std::conditional_t<std::is_same_v<C, float>, FloatRows, DoubleRows>
 
 // Rows shorter than a vector or two: the powers of many rows are taken together. Gives row(r, shifted, power, sum) each
 // row less its largest element, the powers of that, and their sum.
-constexpr int64_t kShortRow = 24;
+constexpr int64_t kShortRow = 48;
 template <class Row>
 void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, Row row) {
   constexpr int64_t kRows = 64;

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.eager import context
 
 
 def run(build):
@@ -130,3 +131,22 @@ def test_ranges():
 def test_refused_when_built(build, error, message):
     with tf.Graph().as_default(), pytest.raises(error, match=message):
         build(tf.constant(A, tf.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int64])
+@pytest.mark.parametrize("special", [0, np.nan, np.inf, -np.inf])
+def test_extremes_of_rows_of_all_lengths(dtype, special):
+    rng = np.random.default_rng(0)
+    if special and np.dtype(dtype).kind == "i":
+        return
+    with context.eager_mode():
+        for n in [*range(1, 35), 63, 64, 65, 127, 300]:
+            x = (rng.standard_normal((3, n)) * 50).astype(dtype)
+            if special:
+                x[0, rng.integers(n)] = special
+                x[2] = special
+            np.testing.assert_array_equal(tf.reduce_max(x, 1), x.max(1))
+            np.testing.assert_array_equal(tf.reduce_min(x, 1), x.min(1))
+            if not np.isnan(special):
+                np.testing.assert_array_equal(tf.argmax(x, 1)[:2], x[:2].argmax(1))
+                np.testing.assert_array_equal(tf.nn.top_k(x, 1)[1][:, 0], x.argmax(1))

@@ -5,6 +5,7 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/copy.h"
+#include "penstock/kernels/cpu/loops.h"
 
 namespace penstock {
 
@@ -109,6 +110,13 @@ template <class T, class Put>
 void TopRow(const T* x, int64_t n, int64_t k, Put put) {
   constexpr bool kNarrow = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
   if (k == 0) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (k == 1 && !HasNan(x, n)) {
+      const int64_t at = CpuLoops().argmax_f32(x, n);
+      // It does not tell apart what is not above the lowest number.
+      if (x[at] > std::numeric_limits<float>::lowest()) return put(0, at);
+    }
+  }
   if constexpr (!kNarrow) {
     if (k <= 64 && k * 8 <= n && !HasNan(x, n)) {
       static thread_local std::vector<std::pair<T, int64_t>> kept;

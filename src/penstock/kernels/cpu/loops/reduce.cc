@@ -36,8 +36,60 @@ struct Min {
       std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 };
 
+// The first of the lanes joined with all others, pair by pair.
+template <class T, class Join>
+T OfLanes(Vec<T> v, Join join) {
+  constexpr int kWidth = kLanes<T>;
+  T lanes[kWidth];
+  Store(lanes, v);
+#pragma GCC unroll 8
+  for (int half = kWidth / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+    for (int j = 0; j < half; ++j) lanes[j] = join(lanes[j], lanes[j + half]);
+  }
+  return lanes[0];
+}
+
+// Extremes do not depend on the order, and an element may be looked at twice: the last vector of a row overlaps the one
+// before. Single numbers are compared without branches, which no processor could foretell, and NaN apart from them.
+template <class Op, class T>
+T Extreme(const T* x, int64_t n) {
+  constexpr int kWidth = kLanes<T>;
+  const auto join = [](T p, T q) {
+    if constexpr (std::is_same_v<Op, Max>) return q > p ? q : p;
+    return q < p ? q : p;
+  };
+  T best = Op::template kIdentity<T>;
+  int nan = 0;
+  if (n >= kWidth) {
+    Vec<T> a[4];
+    for (auto& v : a) v = Load(x);
+    int64_t i = kWidth;
+    for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) a[j] = Op::Join(a[j], Load(x + i + j * kWidth));
+    }
+    for (; i + kWidth <= n; i += kWidth) a[0] = Op::Join(a[0], Load(x + i));
+    a[1] = Op::Join(a[1], Load(x + n - kWidth));
+    a[0] = Op::Join(Op::Join(a[0], a[1]), Op::Join(a[2], a[3]));
+    const auto unequal = a[0] != a[0];
+    for (int lane = 0; lane < kWidth; ++lane) nan |= unequal[lane];
+    best = OfLanes<T>(a[0], join);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      best = join(best, x[i]);
+      nan |= x[i] != x[i];
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (nan) return std::numeric_limits<T>::quiet_NaN();
+  }
+  return best;
+}
+
 template <class Op, class T>
 T Run(const T* x, int64_t n) {
+  if constexpr (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>) return Extreme<Op>(x, n);
   constexpr int kWidth = kLanes<T>;
   int64_t i = 0;
   T total = Op::template kIdentity<T>;
@@ -163,23 +215,22 @@ template <bool kMax>
 int64_t ArgExtreme(const float* x, int64_t n) {
   constexpr int kWidth = kLanes<float>;
   constexpr float kWorst = kMax ? std::numeric_limits<float>::lowest() : std::numeric_limits<float>::max();
+  const auto better = [](auto v, auto a) { return (kMax ? v > a : v < a) ? v : a; };
   float best = kWorst;
   int64_t i = 0;
-  if (n >= 4 * kWidth) {
+  if (n >= kWidth) {
     Vec<float> a[4];
     for (auto& v : a) v = Splat(kWorst);
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
 #pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) {
-        const Vec<float> v = Load(x + i + j * kWidth);
-        a[j] = (kMax ? v > a[j] : v < a[j]) ? v : a[j];
-      }
+      for (int j = 0; j < 4; ++j) a[j] = better(Load(x + i + j * kWidth), a[j]);
     }
-    for (const auto& v : a) {
-      for (int lane = 0; lane < kWidth; ++lane) best = (kMax ? v[lane] > best : v[lane] < best) ? v[lane] : best;
-    }
+    for (; i + kWidth <= n; i += kWidth) a[0] = better(Load(x + i), a[0]);
+    a[1] = better(Load(x + n - kWidth), a[1]);
+    best = OfLanes<float>(better(better(a[0], a[1]), better(a[2], a[3])), better);
+  } else {
+    for (; i < n; ++i) best = better(x[i], best);
   }
-  for (; i < n; ++i) best = (kMax ? x[i] > best : x[i] < best) ? x[i] : best;
   if (best == kWorst) return 0;
   i = 0;
   for (; i + kWidth <= n; i += kWidth) {
@@ -187,6 +238,11 @@ int64_t ArgExtreme(const float* x, int64_t n) {
     int any = 0;
     for (int lane = 0; lane < kWidth; ++lane) any |= equal[lane];
     if (any) break;
+  }
+  if (n - i <= kWidth) {  // without branches, which no processor could foretell
+    int64_t at = 0;
+    for (int64_t j = n - 1; j >= i; --j) at = x[j] == best ? j : at;
+    return at;
   }
   for (; i < n; ++i) {
     if (x[i] == best) return i;

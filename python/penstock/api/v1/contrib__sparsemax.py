@@ -1,0 +1,2 @@
+"""tf.contrib.sparsemax."""
+FROM = {"contrib.sparsemax": "sparsemax sparsemax_loss"}

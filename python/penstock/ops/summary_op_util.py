@@ -14,6 +14,11 @@ def collect(val, collections, default_collections):
         ops.add_to_collection(key, val)
 
 
+def skip_summary():
+    """Whether summaries are left out here: those of all replicas but the first, and there is one."""
+    return False
+
+
 def clean_tag(name):
     """A name that the graph allows: other characters become underscores, leading slashes go."""
     if name is None:

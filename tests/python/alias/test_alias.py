@@ -390,3 +390,12 @@ assert not tf.compat.forward_compatible(2019, 11, 30)
 assert tf.compat.dimension_value(tf.TensorShape([3])[0]) == 3 and tf.compat.v2.compat.dimension_value(None) is None
 assert tf.compat.dimension_at_index(tf.TensorShape([3, None]), 1).value is None
 """)
+
+
+def test_modules_of_sets_and_summaries():
+    python("""
+from tensorflow.contrib.metrics.python.ops import set_ops
+from tensorflow.python.distribute import summary_op_util
+import tensorflow as tf
+assert set_ops.set_union is tf.sets.set_union and summary_op_util.skip_summary() is False
+""")

@@ -18,6 +18,8 @@ _parsed = {}
 
 def _parse(spec):
     """(job, replica, task, device type, device index) of a name. ValueError if it is none."""
+    if spec is not None and not isinstance(spec, str):
+        raise ValueError(f"Expecting a string device name. Got {type(spec)}({spec!r})")
     found = _parsed.get(spec)
     if found is not None:
         return found

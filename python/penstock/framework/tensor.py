@@ -30,7 +30,10 @@ class Tensor(types.AnyTensor):
         self._op = op
         self._value_index = value_index
         self._dtype = dtype
-        self._key = (op._node, value_index)
+        try:
+            self._key = (op._node, value_index)
+        except AttributeError:
+            raise TypeError(f"op needs to be an Operation: {op!r}") from None
 
     @property
     def op(self):

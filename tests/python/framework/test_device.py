@@ -18,6 +18,9 @@ def test_bad_names():
         DeviceSpecV1.from_string("/foo:bar")
     with pytest.raises(ValueError, match="multiple device types"):
         DeviceSpecV1.from_string("/cpu:0/gpu:1")
+    for name in (1, b"/cpu:0"):
+        with pytest.raises(ValueError, match="Expecting a string device name. Got .*" + type(name).__name__):
+            DeviceSpecV1.from_string(name)
 
 
 def test_merging():

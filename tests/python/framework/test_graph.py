@@ -358,3 +358,8 @@ def test_an_import_fills_in_the_defaults_of_the_callers_nodes():
         tf.import_graph_def(graph_def)
     assert graph_def.node[0].attr["shape"].shape.unknown_rank
     assert sorted(graph_def.node[1].attr) == ["T", "_mine", "transpose_a", "transpose_b"]
+
+
+def test_a_tensor_is_of_an_operation():
+    with pytest.raises(TypeError, match="op needs to be an Operation: 'add'"):
+        tf.Tensor("add", 0, tf.float32)

@@ -4,6 +4,7 @@ import pytest
 
 from penstock.framework import dtypes, gen, ops
 from penstock.framework.constant_op import constant_v1 as constant
+from penstock.framework.tensor import Tensor
 
 
 @pytest.fixture(autouse=True)
@@ -362,4 +363,4 @@ def test_an_import_fills_in_the_defaults_of_the_callers_nodes():
 
 def test_a_tensor_is_of_an_operation():
     with pytest.raises(TypeError, match="op needs to be an Operation: 'add'"):
-        tf.Tensor("add", 0, tf.float32)
+        Tensor("add", 0, dtypes.float32)

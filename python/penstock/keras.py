@@ -1,12 +1,18 @@
-"""tf.keras of version 2: Keras 3, or with TF_USE_LEGACY_KERAS=1 Keras 2, as their packages install them.
+"""tf.keras of version 2: Keras 3, or with TF_USE_LEGACY_KERAS=1 Keras 2, as their packages install them; and that of
+version 1: tf_keras, which is Keras 2 in graph mode, if it is installed, or else the part of Keras in penstock/api/v1.
 
-Neither is loaded before one of its names is used. Both import TensorFlow, which from then on is Penstock.
+None is loaded before one of its names is used. The packages import TensorFlow, which from then on is Penstock.
 """
-import importlib.util
+import importlib
 import os
 import types
 
 _package = None
+
+
+def _found(name):
+    import importlib.util
+    return importlib.util.find_spec(name) is not None
 
 
 def _load():
@@ -15,7 +21,7 @@ def _load():
     if _package is None:
         legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
-        if importlib.util.find_spec(name) is None:
+        if not _found(name):
             raise ModuleNotFoundError(f"tf.keras is the package {name}, which is not installed: pip install {name}",
                                       name=name)
         from penstock import alias
@@ -49,3 +55,32 @@ class _Part(types.ModuleType):
 
 _parts = types.SimpleNamespace(**{
     name: _Part("penstock." + name) for name in ("initializers", "losses", "metrics", "optimizers")})
+
+
+class VersionOne(types.ModuleType):
+    """tf.keras of version 1: what `served` has; where `import tensorflow` gives version 1, all of tf_keras if that is
+    installed. AttributeError: a name that it lacks."""
+
+    def __init__(self, served):
+        super().__init__(served.__name__)
+        self.__path__ = []
+        self._served = served
+        self._source = None
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        if self._source is None:
+            from penstock import alias
+            with_package = alias.installed() == "v1" and _found("tf_keras")
+            self._source = importlib.import_module("tf_keras.api._v1.keras") if with_package else self._served
+        try:
+            return getattr(self._source, name)
+        except AttributeError as e:
+            if self._source is not self._served:
+                raise
+            raise AttributeError(f"{e}; programs that `python -m penstock` runs have all of tf.keras if the package "
+                                 "tf_keras is installed") from None
+
+    def __dir__(self):
+        return dir(self._source or self._served)

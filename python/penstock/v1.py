@@ -1,4 +1,10 @@
 """TensorFlow 1.15's module: `import penstock.v1 as tf`. The names stand in penstock/api/v1."""
-from penstock.api import lazy
+import sys
 
-lazy.build("v1", ["penstock.v1", "penstock.compat.v1"])
+from penstock.api import lazy
+from penstock.keras import VersionOne
+
+_root = lazy.build("v1", ["penstock.v1", "penstock.compat.v1"])
+_root.keras = VersionOne(_root.keras)
+for _name in ("penstock.v1.keras", "penstock.compat.v1.keras"):
+    sys.modules[_name] = _root.keras

@@ -11,3 +11,8 @@ from penstock.training.py_checkpoint_reader import NewCheckpointReader as NewChe
 def TF_bfloat16_type():  # noqa: N802
     """NumPy's type of bfloat16 values."""
     return bfloat16.as_numpy_dtype
+
+
+def TF_ListPluggablePhysicalDevices():  # noqa: N802
+    """There are none."""
+    return []

@@ -62,6 +62,17 @@ PACKAGES = {
 
 MODULES = {
     "compiler.tf2xla.python.xla": "compiler.xla_ops",
+    "python.data.ops.from_sparse_tensor_slices_op": "data.ops.sources",
+    "python.data.ops.from_tensor_slices_op": "data.ops.sources",
+    "python.data.ops.from_tensors_op": "data.ops.sources",
+    "python.data.ops.range_op": "data.ops.sources",
+    "python.distribute.distribute_utils": "distribute.distribute_types",
+    "python.distribute.input_lib": "distribute.distribute_types",
+    "python.distribute.input_ops": "distribute.distribute_types",
+    "python.ops.ragged.ragged_util": "ops.ragged.ragged_checks",
+    "python.pywrap_tfe": "alias.pywrap_tensorflow",
+    "python.trackable.resource": "training.tracking.tracking",
+    "tools.docs.doc_controls": "tools.doc_controls",
     "contrib.compiler.jit": "compiler.jit",
     "contrib.compiler.xla": "compiler.xla",
     "contrib.image.python.ops.image_ops": "contrib.image",

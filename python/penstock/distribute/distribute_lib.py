@@ -229,6 +229,8 @@ class _InputIterator:
 class Strategy:
     """One way to distribute a model; see the module."""
 
+    _should_use_with_coordinator = False  # Keras asks
+
     def __init__(self, extended):
         self._extended = extended
 
@@ -353,6 +355,9 @@ class _DefaultExtended(StrategyExtended):
         if contexts.has_strategy():
             raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
         yield strategy
+
+    def variable_created_in_scope(self, v):
+        return getattr(v, "_distribute_strategy", None) is None
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
         return _converted(fn)(*args, **(kwargs or {}))

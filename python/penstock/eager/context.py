@@ -150,6 +150,17 @@ def set_global_seed(seed):
     _context._set_global_seed(seed)
 
 
+def get_config():
+    """The ConfigProto of the process."""
+    from penstock.proto import pb2_module
+    return pb2_module("tensorflow.core.protobuf.config_pb2").ConfigProto()
+
+
+def get_device_name():
+    """The device that the program has chosen, or ""."""
+    return _context.device_name or ""
+
+
 def num_gpus():
     """There are none."""
     return 0

@@ -104,6 +104,9 @@ class name_scope:  # noqa: N801
         return scoped
 
 
+name_scope_v1 = name_scope
+
+
 class name_scope_v2(name_scope):  # noqa: N801
     """Version 2's name_scope: a name and nothing else. May be entered again while it is open."""
 

@@ -44,3 +44,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
             index = int(branch_index.numpy())
             return branch_fns[index if 0 <= index < len(branch_fns) else len(branch_fns) - 1]()
         return indexed_case(branch_index, branch_fns)
+
+
+def execute_fn_for_device(device_branch_fns, default_fn, name="execute_fn"):
+    """What the function for CPUs in `device_branch_fns` ({type of device: function}) returns, or else `default_fn`."""
+    with ops.name_scope(name, "execute_fn"):
+        return {kind.upper(): fn for kind, fn in device_branch_fns.items()}.get("CPU", default_fn)()

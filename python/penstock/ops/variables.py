@@ -107,9 +107,9 @@ class VariableMetaclass(type):
                           caching_device=None, name=None, variable_def=None, dtype=None, expected_shape=None,
                           import_scope=None, constraint=None, use_resource=None,
                           synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
-                          shape=None):
+                          shape=None, experimental_enable_variable_lifting=None):
         kwargs = dict(locals())
-        del kwargs["cls"]
+        del kwargs["cls"], kwargs["experimental_enable_variable_lifting"]
         if aggregation is None:
             kwargs["aggregation"] = VariableAggregation.NONE
         return _through_creators(lambda **kw: default_variable_creator(None, **kw), kwargs)

@@ -50,12 +50,13 @@ def _relative(path, directory):
 
 
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
-                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
-    """Writes the file `checkpoint` (or `latest_filename`) of a directory."""
+                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None,
+                            save_relative_paths=False):
+    """Writes the file `checkpoint` (or `latest_filename`) of a directory; see update_checkpoint_state_internal."""
     update_checkpoint_state_internal(
         save_dir=save_dir, model_checkpoint_path=model_checkpoint_path,
         all_model_checkpoint_paths=all_model_checkpoint_paths, latest_filename=latest_filename,
-        save_relative_paths=False, all_model_checkpoint_timestamps=all_model_checkpoint_timestamps,
+        save_relative_paths=save_relative_paths, all_model_checkpoint_timestamps=all_model_checkpoint_timestamps,
         last_preserved_timestamp=last_preserved_timestamp)
 
 

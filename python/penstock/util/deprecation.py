@@ -61,13 +61,19 @@ def _of_function(doc, date, instructions):
 
 
 def deprecated(date, instructions, warn_once=True):
-    """Decorator of a function that will be removed after `date` (in ISO 8601; None: some day).
+    """Decorator of a function, or of a class, that will be removed after `date` (in ISO 8601; None: some day).
 
     instructions: what to do instead. ValueError: a bad date, no instructions.
     """
     _check(date, instructions)
 
     def decorate(func):
+        if isinstance(func, type):  # it warns when one is made
+            constructor = "__init__" if func.__new__ is object.__new__ else "__new__"
+            made = decorate(getattr(func, constructor))
+            setattr(func, constructor, made)
+            func.__doc__ = made.__doc__
+            return func
         decorator_utils.validate_callable(func, "deprecated")
 
         @functools.wraps(func)

@@ -380,3 +380,12 @@ def flatten_with_joined_string_paths(structure, separator="/", expand_composites
 def flatten_with_tuple_paths(structure, expand_composites=False):
     """The leaves with their paths."""
     return list(zip(yield_flat_paths(structure, expand_composites), flatten(structure, expand_composites)))
+
+
+def list_to_tuple(structure):
+    """The structure with tuples in the place of lists."""
+    if isinstance(structure, list):
+        return tuple(map(list_to_tuple, structure))
+    if _is_mapping(structure) or isinstance(structure, tuple):
+        return _sequence_like(structure, [list_to_tuple(value) for value in _values(structure)])
+    return structure

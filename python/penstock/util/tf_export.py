@@ -134,3 +134,13 @@ def kwarg_only(f):
 tf_export = functools.partial(api_export, api_name=TENSORFLOW_API_NAME)
 estimator_export = functools.partial(api_export, api_name=ESTIMATOR_API_NAME)
 keras_export = functools.partial(api_export, api_name=KERAS_API_NAME)
+
+
+def get_symbol_from_name(name):
+    """The object of a public name, "tensorflow.nn.relu" or "keras.layers.Dense", or None."""
+    import importlib
+    root, _, path = name.partition(".")
+    found = importlib.import_module("penstock.v2" if root == "tensorflow" else root) if path else None
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found

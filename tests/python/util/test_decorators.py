@@ -136,3 +136,16 @@ def test_one_group_at_a_time():
     assert order == ["still ours", "other"]
     with pytest.raises(ValueError):
         lock.group(2)
+
+
+def test_deprecated_classes_stay_classes(monkeypatch):
+    warnings = []
+    monkeypatch.setattr(deprecation.logging, "warning", lambda message, *args: warnings.append(message % args))
+
+    @deprecation.deprecated(None, "Use B.")
+    class A:
+        def __init__(self, x):
+            self.x = x
+
+    assert isinstance(A, type) and A(3).x == 3 and isinstance(A(3), A) and "Use B." in A.__doc__
+    assert len(warnings) == 1 and "Use B." in warnings[0]

@@ -3,7 +3,8 @@ FROM = {
     "distribute.collective_all_reduce_strategy": "MultiWorkerMirroredStrategy",
     "distribute.cross_device_ops": """
         CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReductionToOneDevice""",
-    "distribute.distribute_types": "DistributedDataset DistributedIterator DistributedValues TPUStrategy",
+    "distribute.distribute_types": """
+        DistributedDataset DistributedIterator DistributedValues ParameterServerStrategy TPUStrategy""",
     "distribute.distribute_lib": """
         InputContext InputReplicationMode ReplicaContext RunOptions Strategy StrategyExtended""",
     "distribute.distribution_strategy_context": """

@@ -1,4 +1,4 @@
 """tf.types.experimental."""
 FROM = {
-    "eager.function_types": "Callable ConcreteFunction GenericFunction PolymorphicFunction TensorLike",
+    "eager.function_types": "Callable ConcreteFunction GenericFunction PolymorphicFunction TensorLike TraceType",
 }

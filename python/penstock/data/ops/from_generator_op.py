@@ -197,3 +197,6 @@ class GeneratorDataset(DatasetSource):
         return [self._init_func, self._next_func, self._finalize_func]
 
     element_spec = property(lambda self: self._next_func.output_structure, doc="The spec of an element.")
+
+
+_GeneratorDataset = GeneratorDataset  # TensorFlow 2's name

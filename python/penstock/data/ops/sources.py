@@ -144,3 +144,8 @@ class ListDataset(DatasetSource):
 def from_list(elements, name=None):
     """A dataset of the elements of a list. TypeError, ValueError: it is none, or empty."""
     return ListDataset(elements)
+
+
+# The names of TensorFlow 2, under which libraries ask what a dataset was made of.
+_TensorDataset, _TensorSliceDataset, _RangeDataset = TensorDataset, TensorSliceDataset, RangeDataset
+_SparseTensorSliceDataset = SparseTensorSliceDataset

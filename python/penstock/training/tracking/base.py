@@ -223,6 +223,21 @@ class CheckpointPosition:
         return repr(self.object_proto)
 
 
+class CheckpointInitialValueCallable:
+    """An initializer of what a checkpoint holds for a variable that is not made yet."""
+
+    def __init__(self, checkpoint_position):
+        self._checkpoint_position = checkpoint_position
+
+    @property
+    def checkpoint_position(self):
+        """Where in which checkpoint."""
+        return self._checkpoint_position
+
+    def __call__(self, shape=None, dtype=None, shard_info=None):
+        return self._checkpoint_position.value_tensors()[VARIABLE_VALUE_KEY]
+
+
 def no_automatic_dependency_tracking(method):
     """A decorator of methods: what they assign to attributes does not become a part."""
 

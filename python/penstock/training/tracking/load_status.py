@@ -8,9 +8,20 @@ from penstock.training.tracking import restore as restore_lib
 from penstock.util import object_identity
 
 
+_session_provider = None
+
+
+def register_session_provider(provider):
+    """Makes `provider()` give the session where there is no default one."""
+    global _session_provider
+    _session_provider = provider
+
+
 def get_session():
-    """The default session. ValueError if there is none."""
+    """The default session, or what the session provider gives. ValueError if there is none."""
     session = ops.get_default_session()
+    if session is None and _session_provider is not None:
+        session = _session_provider()
     if session is None:
         raise ValueError("A session is needed: pass one, or make one the default by `with session.as_default()`.")
     return session

@@ -1,0 +1,6 @@
+"""tf.mixed_precision."""
+FROM = {
+    "training.experimental.loss_scale": "DynamicLossScale FixedLossScale LossScale",
+    "training.experimental.mixed_precision": """
+        disable_mixed_precision_graph_rewrite enable_mixed_precision_graph_rewrite""",
+}

@@ -1,0 +1,2 @@
+"""tf.distribute.experimental.coordinator."""
+FROM = {"distribute.distribute_types": "ClusterCoordinator RemoteValue"}

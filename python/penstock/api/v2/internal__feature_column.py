@@ -1,0 +1,5 @@
+"""tf.__internal__.feature_column."""
+FROM = {
+    "feature_column.base": "DenseColumn FeatureColumn FeatureTransformationCache SequenceDenseColumn StateManager",
+    "feature_column.serialization": "deserialize_feature_column serialize_feature_column",
+}

@@ -1,0 +1,4 @@
+"""tf.__internal__.function."""
+FROM = {
+    "eager.def_function": "Function",
+}

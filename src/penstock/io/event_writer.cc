@@ -62,7 +62,7 @@ void EventWriter::OpenLocked() {
   thread_ = std::thread([this] { Loop(); });
 }
 
-void EventWriter::Send(Lock& lock, std::string bytes, bool flush) {
+void EventWriter::Send(Lock& lock, const std::string& bytes, bool flush) {
   lock.unlock();
   Status status;
   try {

@@ -36,7 +36,7 @@ class EventWriter {
   using Lock = std::unique_lock<std::mutex>;
   void OpenLocked();
   void Loop();
-  void Send(Lock& lock, std::string bytes, bool flush);
+  void Send(Lock& lock, const std::string& bytes, bool flush);
   void Await(Lock& lock, const std::function<bool()>& ready);
   void AwaitClosing(Lock& lock);  // another thread may be at it
   void FlushLocked(Lock& lock);

@@ -51,7 +51,7 @@ void VisitNumbers(const Tensor& t, F visit) {
   const auto all = [&](auto example) {
     for (const auto v : t.flat<decltype(example)>()) visit(static_cast<double>(v));
   };
-  switch (t.dtype()) {
+  switch (t.dtype()) {  // NOLINT(bugprone-branch-clone): each is of another type
     case DT_FLOAT:
       return all(float());
     case DT_DOUBLE:

@@ -7,8 +7,8 @@ __all__ = ["sparsemax", "sparsemax_loss"]
 
 
 def sparsemax(logits, name=None):
-    """max(logits - t, 0) with a t for each row such that its elements add up to 1. Rows that have none (they hold NaN, or
-    an infinity that leaves nothing) are NaN.
+    """max(logits - t, 0) with a t for each row such that its elements add up to 1. Rows that have none (they hold NaN,
+    or an infinity that leaves nothing) are NaN.
 
     logits: floats [batch, classes].
     """

@@ -15,6 +15,11 @@ def _found(name):
     return importlib.util.find_spec(name) is not None
 
 
+class NotInstalled(ModuleNotFoundError, NotImplementedError):
+    """The package that has tf.keras is missing: whoever imports it learns so, and whoever looks a name up in one module
+    after the other finds that this one does not have it."""
+
+
 def _load():
     """The package whose names tf.keras has. ImportError, saying what to install, if it is not installed."""
     global _package
@@ -22,8 +27,7 @@ def _load():
         legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
         if not _found(name):
-            raise ModuleNotFoundError(f"tf.keras is the package {name}, which is not installed: pip install {name}",
-                                      name=name)
+            raise NotInstalled(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
         from penstock import alias
         if alias.installed() != "v2":
             alias.install("v2")

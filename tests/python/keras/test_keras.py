@@ -134,6 +134,7 @@ importlib.util.find_spec = lambda name, *rest: None if name == "keras" else foun
 try:
     tf.{name}
 except ImportError as e:
+    assert isinstance(e, NotImplementedError)
     print(e)
 """)
         assert done == "tf.keras is the package keras, which is not installed: pip install keras\n"

@@ -60,6 +60,18 @@ def test_gathering():
         np.testing.assert_array_equal(value, expected)
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 100])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_places_in_order(size, dtype):
+    rng = np.random.RandomState(0)
+    order = np.sort(rng.randint(0, 40, (3, size)).astype(dtype), 1)
+    wanted = rng.randint(-3, 45, (3, 19)).astype(dtype)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        for side in ("left", "right"):
+            np.testing.assert_array_equal(sess.run(tf.searchsorted(order, wanted, side)),
+                                          [np.searchsorted(o, w, side) for o, w in zip(order, wanted)])
+
+
 def test_making():
     got = run(lambda: [tf.one_hot([2, -1], 3), tf.sequence_mask([1, 3], 4), tf.meshgrid([1, 2], [3, 4, 5])[1],
                        tf.eye(2, 3), tf.zeros([2, 0]), tf.ones([100, 20], tf.int64), tf.zeros([1], tf.string)])

@@ -46,7 +46,8 @@ def test_integers_wrap_and_adjoints_conjugate(shape, dtype):
             np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * depth ** 0.5)
 
 
-@pytest.mark.parametrize("shape", [(4, 4, 4), (2, 3, 5), (1, 1, 1), (3, 8, 6), (7, 5, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(4, 4, 4), (2, 3, 5), (1, 1, 1), (3, 8, 6), (7, 5, 2), (9, 16, 16), (32, 31, 30),
+                                   (5, 40, 7)], ids=str)
 def test_batches_of_small_matrices(shape):
     m, n, depth = shape
     rng = np.random.default_rng(1)

@@ -96,13 +96,21 @@ def test_as_string(value, dtype, attrs, text):
 @pytest.mark.parametrize("attrs, form", [({}, "%f"), (dict(precision=3), "%.3f"), (dict(scientific=True), "%e"),
                                          (dict(shortest=True), "%g"), (dict(precision=0), "%.0f"),
                                          (dict(shortest=True, precision=9), "%.9g"), (dict(width=12), "%12f"),
-                                         (dict(width=12, fill="0", precision=2), "%012.2f")])
+                                         (dict(width=12, fill="0", precision=2), "%012.2f"),
+                                         (dict(width=14, fill="-"), "%-14f")])
 def test_as_string_is_what_printf_makes(dtype, attrs, form):
     numbers = np.array([0, -0.0, 1, 0.5, -1.5, 2.5, 1e-7, 123456.789, -3e30, 1e22, np.inf, -np.inf, 5e-324, 0.1], dtype)
     text = run(tf.as_string(tf.constant(numbers), **attrs))
     plain = attrs.get("fill") != "0"
     assert [t for t, x in zip(text, numbers) if plain or np.isfinite(x)] == [
         (form % x).encode() for x in numbers if plain or np.isfinite(x)]
+
+
+@pytest.mark.parametrize("attrs, form", [({}, "%d"), (dict(width=6), "%6d"), (dict(width=6, fill="0"), "%06d"),
+                                         (dict(width=6, fill="-"), "%-6d"), (dict(width=6, fill="+"), "%+6d")])
+def test_as_string_of_integers(attrs, form):
+    numbers = [0, 7, -7, 123456, -123456, 1234567, -1234567]
+    assert list(run(tf.as_string(tf.constant(numbers), **attrs))) == [(form % x).encode() for x in numbers]
 
 
 def test_as_string_refuses():

@@ -67,22 +67,29 @@ struct AudioSpectrogram {
     for (int64_t i = 0; i < window; ++i) {
       hann[i] = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(window));
     }
-    const int64_t half = length / 2;
+    const int64_t half = length / 2, lanes = Fft<double>().lanes, all = channels * frames;
     const auto plan = FftPlan<double>::For(half);
-    const auto square = [](double re, double im) { return re * re + im * im; };
-    k.Parallel(channels * frames, 4 * length, [&](int64_t begin, int64_t end) {
-      std::vector<double> memory(4 * width), piece(length);
+    k.Parallel((all + lanes - 1) / lanes, 4 * lanes * length, [&](int64_t begin, int64_t end) {
+      std::vector<double> memory(4 * width * lanes, 0.0);
       double* const m = memory.data();
-      for (int64_t r = begin; r < end; ++r) {
-        const float* from = x + r % frames * stride * channels + r / frames;
-        for (int64_t i = 0; i < window; ++i) piece[i] = hann[i] * static_cast<double>(from[i * channels]);
-        const Planes<double> a{m, m + width}, b{m + 2 * width, m + 3 * width};
-        for (int64_t i = 0; i < half; ++i) a.re[i] = piece[2 * i], a.im[i] = piece[2 * i + 1];
-        const Planes<double> z = plan->Run(a, b, 1), y = z.re == a.re ? b : a;
-        Fft<double>().join(half, 1, plan->turns(), z.re, z.im, y.re, y.im);
-        for (int64_t i = 0; i < width; ++i) {
-          const auto power = static_cast<float>(square(y.re[i], y.im[i]));
-          out[r * width + i] = squared ? power : std::sqrt(power);
+      const Planes<double> a{m, m + width * lanes}, b{m + 2 * width * lanes, m + 3 * width * lanes};
+      for (int64_t group = begin; group < end; ++group) {
+        const int64_t first = group * lanes, count = std::min(lanes, all - first);
+        for (int64_t l = 0; l < count; ++l) {
+          const float* from = x + (first + l) % frames * stride * channels + (first + l) / frames;
+          for (int64_t i = 0; i < length; ++i) {
+            const double v = i < window ? hann[i] * static_cast<double>(from[i * channels]) : 0.0;
+            (i % 2 ? a.im : a.re)[i / 2 * lanes + l] = v;
+          }
+        }
+        const Planes<double> z = plan->Run(a, b, lanes), y = z.re == a.re ? b : a;
+        Fft<double>().join(half, lanes, plan->turns(), z.re, z.im, y.re, y.im);
+        for (int64_t l = 0; l < count; ++l) {
+          for (int64_t i = 0; i < width; ++i) {
+            const double re = y.re[i * lanes + l], im = y.im[i * lanes + l];
+            const auto power = static_cast<float>(re * re + im * im);
+            out[(first + l) * width + i] = squared ? power : std::sqrt(power);
+          }
         }
       }
     });

@@ -66,14 +66,21 @@ struct HistogramFixedWidth {
       for (int64_t piece = begin; piece < end; ++piece) {
         int64_t* const to = counts.data() + piece * bins;
         const double last = static_cast<double>(bins - 1);
-        bool number = true;
-        for (int64_t i = n * piece / pieces; i < n * (piece + 1) / pieces; ++i) {
-          const double at = (static_cast<double>(values[i]) - low) / step;
-          number = number && at == at;
-          const double bin = at > 0 ? at : 0;  // NaN too
-          ++to[static_cast<int64_t>(bin < last ? bin : last)];
+        const int64_t begin_piece = n * piece / pieces, end_piece = n * (piece + 1) / pieces;
+        constexpr int64_t kBlock = 256;
+        int64_t bin[kBlock];
+        int not_numbers = 0;
+        for (int64_t i = begin_piece; i < end_piece; i += kBlock) {
+          const int64_t count = std::min(kBlock, end_piece - i);
+          for (int64_t j = 0; j < count; ++j) {
+            const double at = (static_cast<double>(values[i + j]) - low) / step;
+            not_numbers |= at != at;
+            const double positive = at > 0 ? at : 0;  // NaN too
+            bin[j] = static_cast<int64_t>(positive < last ? positive : last);
+          }
+          for (int64_t j = 0; j < count; ++j) ++to[bin[j]];
         }
-        k.Require(number, "Histogram values must not contain NaN");
+        k.Require(!not_numbers, "Histogram values must not contain NaN");
       }
     });
     for (int64_t i = bins; i < pieces * bins; ++i) counts[i % bins] += counts[i];

@@ -183,14 +183,14 @@ void TurnedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
 }
 
 // Products so small that to look for the best way takes longer than to multiply.
-bool IsTiny(int64_t m, int64_t n, int64_t depth) { return n <= 16 && m <= 64 && depth <= 64; }
+bool IsTiny(int64_t m, int64_t n, int64_t depth) { return n <= 8 && m <= 64 && depth <= 64; }
 template <class T>
 void TinyGemm(int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c, int64_t ldc,
               bool accumulate) {
   const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
   const auto multiply = [&](auto columns) {
     for (int64_t i = 0; i < m; ++i) {
-      T sum[16] = {};
+      T sum[8] = {};
       for (int64_t p = 0; p < depth; ++p) {
         const T x = pa[i * a.row_stride + p * a.column_stride];
         const T* const y = pb + p * b.row_stride;
@@ -205,8 +205,32 @@ void TinyGemm(int64_t m, int64_t n, int64_t depth, const MatrixView& a, const Ma
     case 3: return multiply(std::integral_constant<int64_t, 3>());
     case 4: return multiply(std::integral_constant<int64_t, 4>());
     case 8: return multiply(std::integral_constant<int64_t, 8>());
-    case 16: return multiply(std::integral_constant<int64_t, 16>());
     default: return multiply(n);
+  }
+}
+
+// Those in which a row is a vector or a few: row by row, B's rows laid one after the other if they are not.
+bool IsSmall(int64_t m, int64_t n, int64_t depth) { return n <= 32 && m <= 32 && depth <= 32; }
+template <class T>
+void SmallGemm(const GemmLoops& loops, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b,
+               T* c, int64_t ldc, bool accumulate) {
+  T row[32], rows[32 * 32];
+  const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
+  int64_t ldb = b.row_stride;
+  if (b.column_stride != 1) {
+    for (int64_t p = 0; p < depth; ++p) {
+      for (int64_t j = 0; j < n; ++j) rows[p * n + j] = pb[p * b.row_stride + j * b.column_stride];
+    }
+    pb = rows, ldb = n;
+  }
+  for (int64_t i = 0; i < m; ++i) {
+    const T* x = pa + i * a.row_stride;
+    if (a.column_stride != 1) {
+      for (int64_t p = 0; p < depth; ++p) row[p] = x[p * a.column_stride];
+      x = row;
+    }
+    if (!accumulate) std::fill_n(c + i * ldc, n, T(0));
+    loops.row_times_matrix(depth, n, x, pb, ldb, c + i * ldc);
   }
 }
 
@@ -215,6 +239,7 @@ template <class T>
 void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
                const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
   if (IsTiny(m, n, depth)) return TinyGemm(m, n, depth, a, b, c, ldc, accumulate);
+  if (IsSmall(m, n, depth)) return SmallGemm(loops, m, n, depth, a, b, c, ldc, accumulate);
   if (m <= 4 && b.column_stride == 1) return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate);
   if (!accumulate && b.row_stride == 1 && b.column_stride > 1 && m >= loops.nr / 2 && m <= 2 * loops.nr && 4 * m <= n)
     return TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);

@@ -39,6 +39,20 @@ Range Inside(const Windows& w, int d, int64_t o) {
   const int64_t last = start >= w.in[d] ? 0 : std::min(w.filter[d], (w.in[d] - 1 - start) / step + 1);
   return {first, std::max(first, last)};
 }
+// With a stride of one along the last dimension: the windows [first, last) whose tap t lies inside, and how far their
+// pixels are from where they are themselves.
+struct ShiftedRange {
+  int64_t first, last, shift;
+};
+ShiftedRange Shifted(const Windows& w, int64_t t) {
+  const int64_t shift = t * w.dilation[2] - w.pad[2];
+  return {std::max<int64_t>(0, -shift), std::min(w.out[2], w.in[2] - shift), shift};
+}
+
+template <class C>
+void Divide(C* x, C by, int64_t n) {
+  CpuLoops()(BinaryOp::kDiv, kTypeOf<C>)(x, 1, &by, 0, x, n);
+}
 
 }  // namespace
 
@@ -105,6 +119,20 @@ void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
                      }
                    }
                  }
+                 if (from && w.stride[2] == 1) {  // under a tap, windows beside each other see pixels beside each other
+                   C* const to = y + row * w.out[2] * n;
+                   std::fill_n(to, w.out[2] * n, C(0));
+                   for (int64_t t = 0; t < w.filter[2]; ++t) {
+                     const auto [first, last, shift] = Shifted(w, t);
+                     if (first < last) AddInto(to + first * n, from + (first + shift) * n, (last - first) * n);
+                   }
+                   const auto taps = [&](int64_t o2) { return Inside(w, 2, o2).last - Inside(w, 2, o2).first; };
+                   for (int64_t first = 0, last; first < w.out[2]; first = last) {
+                     for (last = first + 1; last < w.out[2] && taps(last) == taps(first);) ++last;
+                     if (taps(first)) Divide(to + first * n, static_cast<C>(count * taps(first)), (last - first) * n);
+                   }
+                   continue;
+                 }
                  for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
                    C* to = y + (row * w.out[2] + o2) * n;
                    const Range r2 = Inside(w, 2, o2);
@@ -116,8 +144,7 @@ void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
                    std::copy_n(at, n, to);
                    for (int64_t t = r2.first + 1; t < r2.last; ++t)
                      AddInto(to, at + (t - r2.first) * w.dilation[2] * n, n);
-                   const C taps = static_cast<C>(count * (r2.last - r2.first));
-                   for (int64_t i = 0; i < n; ++i) to[i] /= taps;
+                   Divide(to, static_cast<C>(count * (r2.last - r2.first)), n);
                  }
                }
              });
@@ -127,9 +154,24 @@ template <class C>
 void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx) {
   const int64_t n = w.channels, line = w.in[2] * n, rows = w.batch * w.in[0] * w.in[1];
   if (line == 0) return;
+  // What each pixel of a window gets.
+  const int64_t windows = w.batch * w.out[0] * w.out[1];
+  Tensor shares = k.Temp(kTypeOf<C>, Shape({windows * w.out[2] * n}));
+  C* const share = shares.template mutable_data<C>();
+  k.Parallel(windows, std::max<int64_t>(1, w.out[2] * n / 4), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const Range r0 = Inside(w, 0, row / w.out[1] % w.out[0]), r1 = Inside(w, 1, row % w.out[1]);
+      const int64_t count = (r0.last - r0.first) * (r1.last - r1.first);
+      for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+        const Range r2 = Inside(w, 2, o2);
+        const C scale = C(1) / static_cast<C>(std::max<int64_t>(1, count * (r2.last - r2.first)));
+        const int64_t at = (row * w.out[2] + o2) * n;
+        for (int64_t c = 0; c < n; ++c) share[at + c] = dy[at + c] * scale;
+      }
+    }
+  });
   // Each row of the image collects from the rows of windows that see it.
   k.Parallel(rows, std::max<int64_t>(1, line * w.Taps() / 8), [&](int64_t begin, int64_t end) {
-    std::vector<C> share(n);
     for (int64_t row = begin; row < end; ++row) {
       C* to = dx + row * line;
       std::fill_n(to, line, C(0));
@@ -145,15 +187,18 @@ void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx) {
         for (int64_t t1 = 0; t1 < w.filter[1]; ++t1) {
           const int64_t o1 = window(1, t1);
           if (o1 < 0) continue;
-          const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
-          const int64_t count = (r0.last - r0.first) * (r1.last - r1.first);
-          const C* from = dy + ((b * w.out[0] + o0) * w.out[1] + o1) * w.out[2] * n;
+          const C* from = share + ((b * w.out[0] + o0) * w.out[1] + o1) * w.out[2] * n;
+          if (w.stride[2] == 1) {  // windows beside each other have pixels beside each other under a tap
+            for (int64_t t = w.filter[2] - 1; t >= 0; --t) {
+              const auto [first, last, shift] = Shifted(w, t);
+              if (first < last) AddInto(to + (first + shift) * n, from + first * n, (last - first) * n);
+            }
+            continue;
+          }
           for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
             const Range r2 = Inside(w, 2, o2);
-            const C scale = C(1) / static_cast<C>(std::max<int64_t>(1, count * (r2.last - r2.first)));
-            for (int64_t c = 0; c < n; ++c) share[c] = from[o2 * n + c] * scale;
             for (int64_t t = r2.first; t < r2.last; ++t) {
-              AddInto(to + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n, share.data(), n);
+              AddInto(to + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n, from + o2 * n, n);
             }
           }
         }

@@ -44,7 +44,9 @@ class AsString {
     format_ = "%" + (type_ == DT_STRING && fill == "0" ? "" : fill);
     if (width > -1) format_ += StrCat(width);
     if (precision > -1 && real) format_ += StrCat(".", precision);
-    plain_ = width <= 0 && fill.empty();
+    plain_ = fill.empty() || fill == "0" || fill == "-";
+    width_ = static_cast<size_t>(std::max<int64_t>(width, 0));
+    fill_ = fill.empty() ? ' ' : fill[0];
     notation_ = scientific ? std::chars_format::scientific
                 : shortest ? std::chars_format::general
                            : std::chars_format::fixed;
@@ -97,12 +99,23 @@ class AsString {
       } else {
         result = std::to_chars(text, text + sizeof(text), v, notation_, digits_);
       }
-      if (result.ec == std::errc()) {
-        out = std::string_view(text, result.ptr - text);
-        return;
-      }
+      if (result.ec == std::errc()) return Fill({text, static_cast<size_t>(result.ptr - text)}, out);
     }
     out = TString(Printed(format_, v));
+  }
+  // The text at the wanted width: spaces before or, with '-', behind it, or zeros between sign and digits.
+  void Fill(std::string_view text, TString& out) const {
+    if (text.size() >= width_) {
+      out = text;
+      return;
+    }
+    const size_t missing = width_ - text.size();
+    const bool zeros = fill_ == '0' && text.back() >= '0' && text.back() <= '9';  // not before inf and nan
+    const size_t before = fill_ == '-' ? text.size() : zeros && text[0] == '-' ? 1 : 0;
+    char* to = out.Resize(width_);
+    to = std::copy_n(text.data(), before, to);
+    to = std::fill_n(to, missing, zeros ? '0' : ' ');
+    std::copy(text.begin() + static_cast<ptrdiff_t>(before), text.end(), to);
   }
   template <class T>
   void Write(const T& v, TString& out) const {
@@ -126,7 +139,9 @@ class AsString {
 
   const DataType type_;
   std::string format_;
-  bool plain_ = false;  // without a width and what fills it
+  bool plain_ = false;  // nothing but digits and what fills the width
+  size_t width_ = 0;
+  char fill_ = ' ';
   std::chars_format notation_ = std::chars_format::fixed;
   int digits_ = 6;
 };

@@ -228,17 +228,25 @@ struct NthElement {
   }
 };
 
-// How many of n numbers in order are before a bound, with steps that need no branch; the numbers hold `before` up to
-// there.
-template <class T, class Before>
-int64_t BoundOf(const T* x, int64_t n, const Before& before) {
-  const T* at = x;
-  while (n > 1) {
-    const int64_t half = n / 2;
-    at += before(at[half - 1]) ? half : 0;
-    n -= half;
+// to[c] = how many of the n numbers in order at x are before bound v[c], before(x, v), for c < count. Steps need no
+// branch, and those of several bounds do not wait for each other.
+template <class T, class Before, class Put>
+void BoundsOf(const T* x, int64_t n, const T* v, int64_t count, const Before& before, const Put& put) {
+  constexpr int64_t kTogether = 8;
+  for (int64_t first = 0; first < count; first += kTogether) {
+    T value[kTogether];
+    int64_t at[kTogether] = {};
+    for (int64_t c = 0; c < kTogether; ++c) value[c] = v[std::min(first + c, count - 1)];
+    int64_t left = n;
+    while (left > 1) {
+      const int64_t half = left / 2;
+      for (int64_t c = 0; c < kTogether; ++c) at[c] += half & -int64_t{before(x[at[c] + half - 1], value[c])};
+      left -= half;
+    }
+    for (int64_t c = 0; c < std::min(kTogether, count - first); ++c) {
+      put(first + c, at[c] + (n > 0 && before(x[at[c]], value[c]) ? 1 : 0));
+    }
   }
-  return at - x + (n == 1 && before(*at) ? 1 : 0);
 }
 
 template <class T>
@@ -258,16 +266,21 @@ struct Bound {
               "values tensor size must less than INT_MAX");
     const T *s = sorted.data<T>(), *v = values.data<T>();
     k.Parallel(out.num_elements(), 20, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T* const first = s + i / n * width;
-        const T value = v[i];
-        const int64_t at = upper ? BoundOf(first, width, [value](T x) { return !(value < x); })
-                                 : BoundOf(first, width, [value](T x) { return x < value; });
-        if (out.dtype() == DT_INT64) {
-          out.mutable_data<int64_t>()[i] = at;
+      for (int64_t i = begin; i < end;) {  // row by row
+        const int64_t row = i / n, last = std::min(end, (row + 1) * n);
+        const auto put = [&](int64_t at, int64_t bound) {
+          if (out.dtype() == DT_INT64) {
+            out.mutable_data<int64_t>()[i + at] = bound;
+          } else {
+            out.mutable_data<int32_t>()[i + at] = static_cast<int32_t>(bound);
+          }
+        };
+        if (upper) {
+          BoundsOf(s + row * width, width, v + i, last - i, [](T x, T bound) { return !(bound < x); }, put);
         } else {
-          out.mutable_data<int32_t>()[i] = static_cast<int32_t>(at);
+          BoundsOf(s + row * width, width, v + i, last - i, [](T x, T bound) { return x < bound; }, put);
         }
+        i = last;
       }
     });
   }

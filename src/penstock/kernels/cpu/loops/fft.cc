@@ -3,6 +3,7 @@
 
 #include "penstock/kernels/cpu/fft_loops.h"
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/square.h"
 #include "penstock/kernels/cpu/loops/vector.h"
 
 namespace penstock::PENSTOCK_ISA {
@@ -136,6 +137,17 @@ bool SideBySide(const T* const* at, int64_t step, int64_t count) {
 }
 constexpr int64_t kBlock = 16;  // elements of a line that are moved at a time: as many as lie in some cache lines
 
+// Whether lines along memory fill the lanes of a vector: squares of their parts are turned in registers then.
+template <class T>
+bool InSquares(int64_t step, int64_t count, int64_t lanes) {
+  return step == 2 && count == lanes && lanes == kLanes<T>;
+}
+// Which of a square's rows belongs to element r / 2 of the lines: real parts at even rows, imaginary ones at odd.
+template <class T, class P>
+P* RowOf(P* re, P* im, int64_t first, int r) {
+  return (r % 2 ? im : re) + (first + r / 2) * kLanes<T>;
+}
+
 template <class T>
 void LoadLines(const T* const* from, int64_t step, int64_t n, int64_t count, int64_t lanes, T* re, T* im) {
   if (count < lanes) {
@@ -151,7 +163,19 @@ void LoadLines(const T* const* from, int64_t step, int64_t n, int64_t count, int
     }
     return;
   }
-  for (int64_t first = 0; first < n; first += kBlock) {
+  int64_t first = 0;
+  if (InSquares<T>(step, count, lanes)) {
+    constexpr int kSide = kLanes<T>;
+    for (; first + kSide / 2 <= n; first += kSide / 2) {
+      Vec<T> rows[kSide];
+#pragma GCC unroll 16
+      for (int l = 0; l < kSide; ++l) rows[l] = Load(from[l] + 2 * first);
+      Square<T>::template Round<1>(rows);
+#pragma GCC unroll 16
+      for (int r = 0; r < kSide; ++r) Store(RowOf<T>(re, im, first, r), rows[r]);
+    }
+  }
+  for (; first < n; first += kBlock) {
     const int64_t last = first + kBlock < n ? first + kBlock : n;
     for (int64_t l = 0; l < count; ++l) {
       const T* const x = from[l];
@@ -172,7 +196,19 @@ void StoreLines(const T* re, const T* im, int64_t n, int64_t count, int64_t lane
     }
     return;
   }
-  for (int64_t first = 0; first < n; first += kBlock) {
+  int64_t first = 0;
+  if (InSquares<T>(step, count, lanes)) {
+    constexpr int kSide = kLanes<T>;
+    for (; first + kSide / 2 <= n; first += kSide / 2) {
+      Vec<T> rows[kSide];
+#pragma GCC unroll 16
+      for (int r = 0; r < kSide; ++r) rows[r] = Load(RowOf<T>(re, im, first, r)) * scale;
+      Square<T>::template Round<1>(rows);
+#pragma GCC unroll 16
+      for (int l = 0; l < kSide; ++l) Store(to[l] + 2 * first, rows[l]);
+    }
+  }
+  for (; first < n; first += kBlock) {
     const int64_t last = first + kBlock < n ? first + kBlock : n;
     for (int64_t l = 0; l < count; ++l) {
       T* const y = to[l];

@@ -231,6 +231,8 @@ struct LrnAttrs {
     for (int64_t i = 0; i < n; ++i) to[i] *= -beta;
     loops(UnaryOp::kExp, DT_FLOAT)(to, to, n);
   }
+  // Rows whose powers are taken in one go.
+  static int64_t Together(int64_t n) { return std::max<int64_t>(1, 512 / std::max<int64_t>(n, 1)); }
   int64_t Cost(int64_t n) const { return std::max<int64_t>(1, n * (4 + Reach(n)) / 4); }
 };
 
@@ -243,11 +245,15 @@ struct Lrn : LrnAttrs {
     const ComputeInput<float> x(k, k.input(0));
     ComputeOutput<float> y(k, 0, shape);
     k.Parallel(rows, Cost(n), [&](int64_t begin, int64_t end) {
-      std::vector<float> squares = Squares(n), norms(n), powers(n);
-      for (int64_t r = begin; r < end; ++r) {
-        Norms(x.data + r * n, n, &squares, norms.data());
-        Powers(norms.data(), n, powers.data());
-        for (int64_t c = 0; c < n; ++c) y.data[r * n + c] = x.data[r * n + c] * powers[c];
+      const int64_t together = Together(n);
+      std::vector<float> squares = Squares(n), norms(together * n);
+      for (int64_t first = begin; first < end; first += together) {
+        const int64_t count = std::min(together, end - first);
+        const float* const from = x.data + first * n;
+        float* const to = y.data + first * n;
+        for (int64_t r = 0; r < count; ++r) Norms(from + r * n, n, &squares, norms.data() + r * n);
+        Powers(norms.data(), count * n, norms.data());
+        for (int64_t i = 0; i < count * n; ++i) to[i] = from[i] * norms[i];
       }
     });
     y.Store();
@@ -266,21 +272,28 @@ struct LrnGrad : LrnAttrs {
     ComputeOutput<float> out(k, 0, shape);
     k.Parallel(rows, 2 * Cost(n), [&](int64_t begin, int64_t end) {
       const int64_t reach = Reach(n);
-      std::vector<float> squares = Squares(n), norms(n), powers(n), all_shares = Squares(n), sums(n);
+      const int64_t together = Together(n);
+      std::vector<float> squares = Squares(n), norms(together * n), powers(together * n);
+      std::vector<float> all_shares = Squares(n), sums(n);
       float* const shares = all_shares.data() + reach;
-      for (int64_t r = begin; r < end; ++r) {
-        const float *g = dy.data + r * n, *in = x.data + r * n, *result = y.data + r * n;
-        float* dx = out.data + r * n;
-        Norms(in, n, &squares, norms.data());
-        Powers(norms.data(), n, powers.data());
-        // What each channel's norm passes on to its neighbours.
-        for (int64_t c = 0; c < n; ++c) shares[c] = -2 * alpha * beta * result[c] / norms[c] * g[c];
-        std::fill(sums.begin(), sums.end(), 0.0f);
-        for (int64_t d = -reach; d <= reach; ++d) {
+      for (int64_t first = begin; first < end; first += together) {
+        const int64_t count = std::min(together, end - first);
+        for (int64_t r = 0; r < count; ++r) Norms(x.data + (first + r) * n, n, &squares, norms.data() + r * n);
+        Powers(norms.data(), count * n, powers.data());
+        for (int64_t r = 0; r < count; ++r) {
+          const int64_t at = (first + r) * n;
+          const float *g = dy.data + at, *in = x.data + at, *result = y.data + at;
+          const float *norm = norms.data() + r * n, *power = powers.data() + r * n;
+          // What each channel's norm passes on to its neighbours.
+          for (int64_t c = 0; c < n; ++c) shares[c] = -2 * alpha * beta * result[c] / norm[c] * g[c];
+          std::fill(sums.begin(), sums.end(), 0.0f);
+          for (int64_t d = -reach; d <= reach; ++d) {
 #pragma GCC ivdep
-          for (int64_t c = 0; c < n; ++c) sums[c] += shares[c + d];
+            for (int64_t c = 0; c < n; ++c) sums[c] += shares[c + d];
+          }
+          float* const dx = out.data + at;
+          for (int64_t c = 0; c < n; ++c) dx[c] = g[c] * power[c] + in[c] * sums[c];
         }
-        for (int64_t c = 0; c < n; ++c) dx[c] = g[c] * powers[c] + in[c] * sums[c];
       }
     });
     out.Store();

@@ -181,7 +181,8 @@ def test_a_dict_changed_by_others_cannot_be_saved():
     assert util.list_objects(copied) and "b" not in copied
 
 
-def test_lists_of_other_things_may_be_changed():
+def test_lists_of_other_things_may_be_changed_in_version_two(monkeypatch):
+    monkeypatch.setattr(data_structures.mode, "tensor_shape_v2", True)
     root = tf.train.Checkpoint()
     root.names = ["a", "b"]
     del root.names[0]
@@ -197,3 +198,12 @@ def test_lists_of_other_things_may_be_changed():
     root.mixed[1] = "b"
     with pytest.raises(ValueError, match="A list element was replaced"):
         root.mixed._checkpoint_dependencies
+
+
+def test_lists_of_other_things_that_were_changed_in_version_one():
+    for change in (lambda v: v.pop(), lambda v: v.sort(), lambda v: v.insert(0, 9), lambda v: v.__delitem__(0)):
+        root = tf.Module()
+        root.numbers = [1, 2, 3]
+        change(root.numbers)
+        with pytest.raises(ValueError, match="__delitem__"):
+            util.list_objects(root)

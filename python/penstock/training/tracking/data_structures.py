@@ -298,8 +298,9 @@ class ListWrapper(TrackableDataStructure, list):
         return self
 
     def _mutate(self, change, *args, **kwargs):
-        """Changes the list other than by appending: with parts in it, it cannot be saved any more."""
-        if any(isinstance(value, base.Trackable) for value in self._storage):
+        """Changes the list other than by appending: with parts in it, and in version 1 always, it cannot be saved any
+        more."""
+        if not mode.tensor_shape_v2 or any(isinstance(value, base.Trackable) for value in self._storage):
             self._non_append_mutation = True
         return self._change(change, *args, **kwargs)
 

@@ -9,6 +9,12 @@ else()
   set(kernels_cpu_scope INTERFACE)
 endif()
 
+# Loops over formulas with a choice in them become vector code if a comparison or division that nobody asked for does no
+# harm.
+set(formulas activation comparison fake_quant math_binary math_special math_unary quantize)
+list(TRANSFORM formulas REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/\\1.cc")
+set_source_files_properties(${formulas} PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
+
 # Strings: RE2's regular expressions, FarmHash's fingerprints.
 include(re2)
 find_path(PENSTOCK_FARMHASH_INCLUDE farmhash.h REQUIRED)

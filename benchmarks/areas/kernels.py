@@ -141,6 +141,18 @@ add("elementwise_chain10_4m", lambda: [f(M4), f(M4)], lambda tf, x, a: chain10(t
 for name in ("exp", "tanh", "sigmoid", "log"):
     add(f"{name}_4m", lambda: [np.abs(f(M4)) + np.float32(0.1)],
         lambda tf, x, name=name: getattr(tf, name)(x))
+add("asin_4m", lambda: [np.tanh(f(M4))], lambda tf, x: tf.asin(x))
+add("atan2_4m", lambda: [f(M4), f(M4)], lambda tf, y, x: tf.atan2(y, x))
+add("erfc_4m", lambda: [f(M4)], lambda tf, x: tf.math.erfc(x))
+for name in ("exp", "tanh"):
+    add(f"{name}_f64_4m", lambda: [f(M4).astype(np.float64)], lambda tf, x, name=name: getattr(tf, name)(x))
+add("exp_c64_1m", lambda: [(f(1 << 20) + 1j * f(1 << 20)).astype(np.complex64)], lambda tf, x: tf.exp(x), check=False)
+add("leaky_relu_4m", lambda: [f(M4)], lambda tf, x: tf.nn.leaky_relu(x))
+add("floordiv_i32_4m", lambda: [RNG.integers(-10**6, 10**6, M4, np.int32), RNG.integers(1, 1000, M4, np.int32)],
+    lambda tf, x, y: x // y)
+add("fake_quant_4m", lambda: [f(M4)], lambda tf, x: tf.quantization.fake_quant_with_min_max_args(x, -3.0, 3.0))
+add("quantize_4m", lambda: [f(M4)],
+    lambda tf, x: tf.bitcast(tf.quantization.quantize(x, -3.0, 3.0, tf.quint8)[0], tf.uint8))
 add("gelu_4m", lambda: [f(M4)],
     lambda tf, x: 0.5 * x * (1.0 + tf.tanh(0.7978845608 * (x + 0.044715 * x * x * x))))
 add("select_4m", lambda: [f(M4), f(M4)], lambda tf, x, a: tf.where(x > a, x, a))

@@ -109,3 +109,15 @@ def test_second_derivative_of_a_complex_size():
         np.testing.assert_allclose(session.run(second), (s * s - c * c) / size - (c * s) ** 2 / size**3)
         zero = tf.constant(0j, tf.complex128)
         assert session.run(tf.gradients(tf.abs(zero), zero)[0]) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64])
+def test_where_no_gradient_comes_none_goes(dtype):
+    """Not even through a root of 0, whose slope is infinite: what `where` leaves out stays out."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name, y in (("SqrtGrad", 0), ("RsqrtGrad", np.inf), ("ReciprocalGrad", np.inf)):
+            slopes = session.run(getattr(raw, name)(y=np.full(40, y, dtype), dy=np.zeros(40, dtype)))
+            np.testing.assert_array_equal(slopes, np.zeros(40, dtype))
+        x = tf.constant(np.array([0, 4], dtype))
+        y = tf.where(np.array([False, True]), tf.sqrt(x), x)
+        np.testing.assert_array_equal(session.run(tf.gradients(y, x, grad_ys=tf.ones_like(y))[0]), [1, 0.25])

@@ -131,3 +131,48 @@ def test_layers(session):
     y, low, high = plain(session, sums)
     exact = x * _steps(-1, 2) - 1 + bias * _steps(-0.5, 4) - 0.5
     np.testing.assert_allclose(y * (float(high) - float(low)) / 2.0**32, exact, atol=0.02)
+
+
+# Ranges that hold zero as a level: nothing is moved.
+LOWS, HIGHS = np.array([-2, -1, -4], np.float32), np.array([127, 127, 127], np.float32) / np.array([64, 128, 32], np.float32)
+
+
+def test_channels_are_rounded_as_tensors_of_their_own(session):
+    x = RANDOM.randn(1001, 3).astype(np.float32) * 2
+    together = tf.quantization.fake_quant_with_min_max_vars_per_channel(x, LOWS, HIGHS)
+    alone = [tf.quantization.fake_quant_with_min_max_vars(x[:, c], LOWS[c], HIGHS[c]) for c in range(3)]
+    np.testing.assert_array_equal(session.run(together), np.stack(session.run(alone), 1))
+    step = (HIGHS - LOWS) / 255
+    np.testing.assert_allclose(session.run(together), np.floor(np.clip(x, LOWS, HIGHS) / step + 0.5) * step, atol=1e-6)
+
+    together = tf.raw_ops.QuantizeAndDequantizeV3(input=x, input_min=LOWS, input_max=HIGHS, num_bits=8, axis=1)
+    across = tf.raw_ops.QuantizeAndDequantizeV3(input=x.T, input_min=LOWS, input_max=HIGHS, num_bits=8, axis=0)
+    alone = [tf.raw_ops.QuantizeAndDequantizeV3(input=x[:, c], input_min=LOWS[c], input_max=HIGHS[c], num_bits=8)
+             for c in range(3)]
+    expected = np.stack(session.run(alone), 1)
+    np.testing.assert_array_equal(session.run(together), expected)
+    np.testing.assert_array_equal(session.run(across), expected.T)
+
+
+def test_found_ranges_of_long_tensors(session):
+    x = RANDOM.randn(50021).astype(np.float32)
+    found = tf.raw_ops.QuantizeAndDequantizeV3(input=x, input_min=0.0, input_max=0.0, num_bits=8, range_given=False)
+    given = tf.raw_ops.QuantizeAndDequantizeV3(input=x, input_min=x.min(), input_max=x.max(), num_bits=8)
+    np.testing.assert_array_equal(*session.run([found, given]))
+
+
+def test_gradients_of_ranges(session):
+    x, dy = (RANDOM.randn(70001, 3).astype(np.float32) * 2 for _ in range(2))
+    dx, dlow, dhigh = session.run(tf.raw_ops.FakeQuantWithMinMaxVarsPerChannelGradient(
+        gradients=dy, inputs=x, min=LOWS, max=HIGHS))
+    np.testing.assert_array_equal(dx, np.where((x >= LOWS) & (x <= HIGHS), dy, 0))
+    np.testing.assert_allclose(dlow, np.where(x < LOWS, dy, 0).sum(0, np.float64), rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(dhigh, np.where(x > HIGHS, dy, 0).sum(0, np.float64), rtol=1e-5, atol=1e-3)
+
+    dx, dlow, dhigh = session.run(tf.raw_ops.FakeQuantWithMinMaxVarsGradient(
+        gradients=dy, inputs=x, min=LOWS[0], max=HIGHS[0]))
+    np.testing.assert_array_equal(dx, np.where((x >= LOWS[0]) & (x <= HIGHS[0]), dy, 0))
+    np.testing.assert_allclose(dlow, np.where(x < LOWS[0], dy, 0).sum(dtype=np.float64), rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(dhigh, np.where(x > HIGHS[0], dy, 0).sum(dtype=np.float64), rtol=1e-5, atol=1e-3)
+    passed = tf.raw_ops.FakeQuantWithMinMaxVarsGradient(gradients=dy, inputs=x * np.nan, min=0.0, max=0.0)
+    np.testing.assert_array_equal(session.run(passed[0]), dy)  # a range of nothing is no range

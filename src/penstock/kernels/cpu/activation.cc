@@ -1,4 +1,6 @@
 // Activations that are linear in parts, or nearly so, and their gradients.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +20,7 @@ struct Relu {
   static void Plain(const void* in, void* out, int64_t n) {
     const T* x = static_cast<const T*>(in);
     T* y = static_cast<T*>(out);
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const T v = x[i] < T(0) ? T(0) : x[i];
       y[i] = kLimit && v > T(kLimit) ? T(kLimit) : v;
@@ -34,9 +37,11 @@ struct ReluGrad {
     const T* dy = static_cast<const T*>(a);
     const T* x = static_cast<const T*>(b);
     T* z = static_cast<T*>(out);
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-      const T v = x[i * sb];
-      z[i] = v > T(0) && (!kLimit || v < T(kLimit)) ? dy[i * sa] : T(0);
+      const T v = x[i * sb], d = dy[i * sa];
+      const T above = v > T(0) ? d : T(0);
+      z[i] = !kLimit || v < T(kLimit) ? above : T(0);
     }
   }
   static void Floats(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
@@ -46,24 +51,12 @@ struct ReluGrad {
   }
 };
 struct Elu {
-  template <class T>
-  static void Plain(const void* in, void* out, int64_t n) {
-    const T* x = static_cast<const T*>(in);
-    T* y = static_cast<T*>(out);
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] < 0 ? std::expm1(x[i]) : x[i];
-  }
-  static void Floats(const void* in, void* out, int64_t n) {
-    const UnaryLoop expm1 = CpuLoops()(UnaryOp::kExpm1, DT_FLOAT);
-    const float* x = static_cast<const float*>(in);
-    float* y = static_cast<float*>(out);
-    constexpr int64_t kBlock = 512;
-    float e[kBlock];
-    for (int64_t b = 0; b < n; b += kBlock) {
-      const int64_t m = std::min(kBlock, n - b);
-      expm1(x + b, e, m);
-      for (int64_t i = 0; i < m; ++i) y[b + i] = x[b + i] < 0 ? e[i] : x[b + i];
-    }
-  }
+  static constexpr UnaryOp kLoop = UnaryOp::kElu;
+  using InLoop = Types<float, double>;
+};
+struct Selu {
+  static constexpr UnaryOp kLoop = UnaryOp::kSelu;
+  using InLoop = Types<float, double>;
 };
 struct EluGrad {  // from the result y
   template <class T>
@@ -74,21 +67,6 @@ struct EluGrad {  // from the result y
 // Constants that keep a mean of 0 and a variance of 1.
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
-struct Selu {
-  template <class T>
-  static void Plain(const void* in, void* out, int64_t n) {
-    Elu::Plain<T>(in, out, n);
-    Scale(static_cast<T*>(out), n);
-  }
-  static void Floats(const void* in, void* out, int64_t n) {
-    Elu::Floats(in, out, n);
-    Scale(static_cast<float*>(out), n);
-  }
-  template <class T>
-  static void Scale(T* y, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) y[i] *= y[i] < 0 ? T(kSeluScaleAlpha) : T(kSeluScale);
-  }
-};
 struct SeluGrad {
   template <class T>
   T operator()(T dy, T y) const {
@@ -136,10 +114,6 @@ using ReluKernel = UnaryActivation<Relu<0>, T>;
 template <class T>
 using Relu6Kernel = UnaryActivation<Relu<6>, T>;
 template <class T>
-using EluKernel = UnaryActivation<Elu, T>;
-template <class T>
-using SeluKernel = UnaryActivation<Selu, T>;
-template <class T>
 using ReluGradKernel = LoopGradient<ReluGrad<0>, T>;
 template <class T>
 using Relu6GradKernel = LoopGradient<ReluGrad<6>, T>;
@@ -148,32 +122,66 @@ using EluGradKernel = FormulaGradient<EluGrad, T>;
 template <class T>
 using SeluGradKernel = FormulaGradient<SeluGrad, T>;
 
+// fn(inputs, output, n) on pieces of tensors of T in the type that T is computed in: half is converted block by block.
+template <class T, size_t kInputs, class Fn>
+void InComputeType(const KernelContext& k, const std::array<const T*, kInputs>& x, T* y, Fn fn) {
+  using C = elementwise::ComputeType<T>;
+  ParallelElements(k, k.input(0).num_elements(), 500, [&](int64_t begin, int64_t end) {
+    std::array<const C*, kInputs> in;
+    if constexpr (std::is_same_v<T, C>) {
+      for (size_t j = 0; j < kInputs; ++j) in[j] = x[j] + begin;
+      fn(in, y + begin, end - begin);
+    } else {
+      constexpr int64_t kBlock = 512;
+      alignas(64) C values[kInputs][kBlock], results[kBlock];
+      for (int64_t i = begin; i < end; i += kBlock) {
+        const int64_t n = std::min(kBlock, end - i);
+        for (size_t j = 0; j < kInputs; ++j) {
+          CpuLoops().cast[kTypeOf<T>][DT_FLOAT](x[j] + i, values[j], n);
+          in[j] = values[j];
+        }
+        fn(in, results, n);
+        CpuLoops().cast[DT_FLOAT][kTypeOf<T>](results, y + i, n);
+      }
+    }
+  });
+}
+
+// With alpha as a number of the tensor's type, as TensorFlow rounds it.
 template <class T>
 struct LeakyRelu {
-  float alpha;
-  explicit LeakyRelu(const NodeView& node) : alpha(node.attr<float>("alpha")) {}
+  using C = elementwise::ComputeType<T>;
+  C alpha;
+  explicit LeakyRelu(const NodeView& node) : alpha(static_cast<C>(T(node.attr<float>("alpha")))) {}
   void operator()(KernelContext& k) const {
-    const T a(alpha);
-    const T* x = k.in<T>(0).data();
-    T* y = k.OutLike<T>(0).data();
-    ParallelElements(k, k.input(0).num_elements(), 500, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = x[i] > T(0) ? x[i] : a * x[i];
+    const std::array<const T*, 1> x = {k.in<T>(0).data()};
+    InComputeType<T>(k, x, k.OutLike<T>(0).data(), [a = alpha](const auto& in, C* y, int64_t n) {
+      const C* features = in[0];
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        const C v = features[i], scaled = a * v;
+        y[i] = v > C(0) ? v : scaled;
+      }
     });
   }
 };
 template <class T>
 struct LeakyReluGrad {
-  float alpha;
-  explicit LeakyReluGrad(const NodeView& node) : alpha(node.attr<float>("alpha")) {}
+  using C = elementwise::ComputeType<T>;
+  C alpha;
+  explicit LeakyReluGrad(const NodeView& node) : alpha(static_cast<C>(T(node.attr<float>("alpha")))) {}
   void operator()(KernelContext& k) const {
     k.Require(k.shape(0) == k.shape(1), "inputs must be the same shape: gradients are ", k.shape(0), ", features ",
               k.shape(1));
-    const T a(alpha);
-    const T* dy = k.in<T>(0).data();
-    const T* x = k.in<T>(1).data();
+    const std::array<const T*, 2> x = {k.in<T>(0).data(), k.in<T>(1).data()};
     T* dx = k.OutputLike(0, {0, 1}, k.shape(0)).template mutable_data<T>();
-    ParallelElements(k, k.input(0).num_elements(), 500, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) dx[i] = x[i] > T(0) ? dy[i] : a * dy[i];
+    InComputeType<T>(k, x, dx, [a = alpha](const auto& in, C* y, int64_t n) {
+      const C *dy = in[0], *features = in[1];
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        const C d = dy[i], scaled = a * d;
+        y[i] = features[i] > C(0) ? d : scaled;
+      }
     });
   }
 };
@@ -185,9 +193,9 @@ void RegisterActivationKernels(KernelRegistry& kernels) {
   kernels.Add<ReluGradKernel>("ReluGrad", Reals{});
   kernels.Add<Relu6Kernel>("Relu6", Reals{});
   kernels.Add<Relu6GradKernel>("Relu6Grad", Reals{});
-  kernels.Add<EluKernel>("Elu", Floats{});
+  AddUnary<Elu>(kernels, "Elu", Floats{});
   kernels.Add<EluGradKernel>("EluGrad", Floats{});
-  kernels.Add<SeluKernel>("Selu", Floats{});
+  AddUnary<Selu>(kernels, "Selu", Floats{});
   kernels.Add<SeluGradKernel>("SeluGrad", Floats{});
   kernels.Add<LeakyRelu>("LeakyRelu", Floats{});
   kernels.Add<LeakyReluGrad>("LeakyReluGrad", Floats{});

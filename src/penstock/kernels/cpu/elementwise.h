@@ -59,6 +59,7 @@ void GenericUnary(const void* x, void* y, int64_t n) {
   const T* in = static_cast<const T*>(x);
   R* out = static_cast<R*>(y);
   const F f;
+#pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]);
 }
 template <class F, class T>
@@ -68,7 +69,12 @@ void GenericBinary(const void* a, int64_t sa, const void* b, int64_t sb, void* o
   const T* y = static_cast<const T*>(b);
   R* z = static_cast<R*>(out);
   const F f;
-  for (int64_t i = 0; i < n; ++i) z[i] = f(x[i * sa], y[i * sb]);
+  if (sa == 1 && sb == 1) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) z[i] = f(x[i * sa], y[i * sb]);
+  }
 }
 
 template <class T, class List>

@@ -12,6 +12,10 @@ namespace {
     isa_name::FillArithmetic(loops);         \
     isa_name::FillCompare(loops);            \
     isa_name::FillMath(loops);               \
+    isa_name::FillComplex(loops);            \
+    isa_name::FillInteger(loops);            \
+    isa_name::FillQuantize(loops);           \
+    isa_name::FillSpecial(loops);            \
     isa_name::FillCast(loops);               \
     isa_name::FillReduce(loops);             \
     isa_name::FillGemm(loops);               \

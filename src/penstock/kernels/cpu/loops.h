@@ -16,11 +16,13 @@ using BinaryLoop = void (*)(const void* a, int64_t sa, const void* b, int64_t sb
 // Elementwise functions that have such loops. The types that each covers are said where it is filled in.
 enum class UnaryOp : int {
   kNeg, kAbs, kSquare, kSqrt, kRsqrt, kReciprocal, kExp, kLog, kTanh, kSigmoid, kErf, kSin, kCos, kLog1p, kExpm1,
-  kFloor, kCeil, kRint, kSoftplus, kSign, kCount
+  kFloor, kCeil, kRint, kSoftplus, kSign, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kErfc,
+  kElu, kSelu, kErfinv, kNdtri, kBesselI0e, kBesselI1e, kCount
 };
 enum class BinaryOp : int {
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kEqual, kNotEqual, kLess, kLessEqual, kGreater,
-  kGreaterEqual, kSigmoidGrad, kTanhGrad, kSqrtGrad, kRsqrtGrad, kCount
+  kGreaterEqual, kSigmoidGrad, kTanhGrad, kSqrtGrad, kRsqrtGrad, kSoftplusGrad, kAtan2, kPow, kXlogy, kXlog1py,
+  kFloorDiv, kTruncateDiv, kFloorMod, kTruncateMod, kLeftShift, kRightShift, kCount
 };
 enum class ReduceOp : int { kSum, kProd, kMin, kMax, kSumSquares, kCount };
 
@@ -50,8 +52,9 @@ struct GemmLoops {
   void (*row_times_matrix)(int64_t k, int64_t n, const void* x, const void* b, int64_t ldb, void* y) = nullptr;
 };
 
-struct NnLoops;    // nn_loops.h
-struct ConvLoops;  // conv_loops.h
+struct NnLoops;        // nn_loops.h
+struct ConvLoops;      // conv_loops.h
+struct QuantizeLoops;  // quantize_loops.h
 template <class T>
 struct FftLoops;  // fft_loops.h
 
@@ -84,6 +87,7 @@ struct Loops {
   const ConvLoops* conv = nullptr;
   const FftLoops<float>* fft_f32 = nullptr;
   const FftLoops<double>* fft_f64 = nullptr;
+  const QuantizeLoops* quantize = nullptr;
 
   UnaryLoop operator()(UnaryOp op, DataType type) const { return unary[static_cast<int>(op)][type]; }
   BinaryLoop operator()(BinaryOp op, DataType type) const { return binary[static_cast<int>(op)][type]; }
@@ -99,6 +103,10 @@ const Loops& CpuLoops();
   void FillArithmetic(Loops& loops); \
   void FillCompare(Loops& loops);    \
   void FillMath(Loops& loops);       \
+  void FillComplex(Loops& loops);    \
+  void FillInteger(Loops& loops);    \
+  void FillQuantize(Loops& loops);   \
+  void FillSpecial(Loops& loops);    \
   void FillCast(Loops& loops);       \
   void FillReduce(Loops& loops);     \
   void FillGemm(Loops& loops);       \

@@ -45,110 +45,86 @@ struct Minimum {
 };
 struct SquaredDifference {
   static constexpr BinaryOp kLoop = BinaryOp::kSquaredDifference;
-  using InLoop = Types<float, double, int32_t, int64_t>;
-  template <class T> T operator()(T x, T y) const { return std::conj(x - y) * (x - y); }
+  using InLoop = Concat<Types<float, double, int32_t, int64_t>, Complexes>;
 };
 
-// Integer division: no zero divisor, and the one overflow (lowest / -1) wraps around.
-template <class T>
-void CheckDivisor(T y) {
-  if (y == 0) [[unlikely]] throw InvalidArgument("Integer division by zero");
-}
-template <class T>
-T Quotient(T x, T y) {
-  if constexpr (std::is_signed_v<T>) {
-    if (y == T(-1)) return T(0 - static_cast<std::make_unsigned_t<T>>(x));
-  }
-  return T(x / y);
-}
-template <class T>
-T Remainder(T x, T y) {
-  if constexpr (std::is_signed_v<T>) {
-    if (y == T(-1)) return 0;
-  }
-  return T(x % y);
+// Division. The loops trust that no integer divisor is 0.
+template <BinaryOp op, class T>
+void Divide(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
+  const T* y = static_cast<const T*>(b);
+  bool zero = false;
+  for (int64_t i = 0, divisors = sb ? n : 1; i < divisors; ++i) zero |= y[i] == 0;
+  if (zero) throw InvalidArgument("Integer division by zero");
+  CpuLoops()(op, kTypeOf<T>)(a, sa, b, sb, out, n);
 }
 
 struct Div {
   static constexpr BinaryOp kLoop = BinaryOp::kDiv;
-  using InLoop = RealFloats;
-  template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      CheckDivisor(y);
-      return Quotient(x, y);
-    } else {
-      return x / y;
-    }
-  }
+  using InLoop = Types<float, double, Complex64>;
+  template <class T> T operator()(T x, T y) const { return x / y; }
 };
 struct FloorDiv {
-  template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      CheckDivisor(y);
-      const T q = Quotient(x, y);
-      return std::is_signed_v<T> && (x < 0) != (y < 0) && Remainder(x, y) != 0 ? T(q - 1) : q;
-    } else {
-      return std::floor(x / y);
-    }
-  }
+  static constexpr BinaryOp kLoop = BinaryOp::kFloorDiv;
+  using InLoop = RealFloats;
 };
 struct TruncateDiv {
-  template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      CheckDivisor(y);
-      return Quotient(x, y);
-    } else if constexpr (kIsComplex<T>) {
-      return x / y;
-    } else {
-      return std::trunc(x / y);
-    }
-  }
+  static constexpr BinaryOp kLoop = BinaryOp::kTruncateDiv;
+  using InLoop = RealFloats;
 };
 struct FloorMod {
+  static constexpr BinaryOp kLoop = BinaryOp::kFloorMod;
+  using InLoop = Types<float>;
   template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      CheckDivisor(y);
-      const T r = Remainder(x, y);
-      return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
-    } else {
-      const T r = std::fmod(x, y);
-      return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-    }
+    const T r = std::fmod(x, y);
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
   }
 };
 struct TruncateMod {
-  template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      CheckDivisor(y);
-      return Remainder(x, y);
-    } else {
-      return std::fmod(x, y);
-    }
+  static constexpr BinaryOp kLoop = BinaryOp::kTruncateMod;
+  using InLoop = Types<float>;
+  template <class T> T operator()(T x, T y) const { return std::fmod(x, y); }
+};
+template <class T>
+void Power(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
+  const T* y = static_cast<const T*>(b);
+  bool negative = false;
+  for (int64_t i = 0, exponents = sb ? n : 1; i < exponents; ++i) negative |= y[i] < 0;
+  if (negative) throw InvalidArgument("Integers to negative integer powers are not allowed");
+  CpuLoops()(BinaryOp::kPow, kTypeOf<T>)(a, sa, b, sb, out, n);
+}
+// Integer kernels whose loop looks at the second operand first.
+template <BinaryOp op, class... Ts>
+struct CheckedIntegers : elementwise::BinaryKernel {
+  explicit CheckedIntegers(const NodeView& node) : BinaryKernel(node, Pick(node.input_type(0)), 1000) {}
+  static BinaryLoop Pick(DataType type) {
+    BinaryLoop loop = nullptr;
+    ((kTypeOf<Ts> == type ? (loop = op == BinaryOp::kPow ? &Power<Ts> : &Divide<op, Ts>, 0) : 0), ...);
+    return loop;
   }
 };
+template <BinaryOp op, class... Ts>
+void AddChecked(KernelRegistry& kernels, std::string_view name, Types<Ts...> types) {
+  kernels.Add<CheckedIntegers<op, Ts...>>(name, types);
+}
+
 struct MulNoNan { template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x * y; } };
 struct DivNoNan { template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x / y; } };
-struct Xlogy { template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x * std::log(y); } };
+struct Xlogy {
+  static constexpr BinaryOp kLoop = BinaryOp::kXlogy;
+  using InLoop = Types<float, double, Complex64>;
+  template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x * std::log(y); }
+};
 struct Xdivy { template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x / y; } };
 struct Xlog1py {
-  template <class T> T operator()(T x, T y) const {
-    if constexpr (kIsComplex<T>) {
-      return x == T(0) ? T(0) : x * std::log(T(1) + y);
-    } else {
-      return x == T(0) ? T(0) : x * std::log1p(y);
-    }
-  }
+  static constexpr BinaryOp kLoop = BinaryOp::kXlog1py;
+  using InLoop = RealFloats;
+  template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x * std::log(T(1) + y); }
 };
 struct Pow {
+  static constexpr BinaryOp kLoop = BinaryOp::kPow;
+  using InLoop = Types<float>;
   template <class T> T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (y < 0) throw InvalidArgument("Integers to negative integer powers are not allowed");
-      uint64_t result = 1, base = static_cast<uint64_t>(x);  // wraps around, as two's complement does
-      for (auto e = static_cast<uint64_t>(y); e; e >>= 1, base *= base) {
-        if (e & 1) result *= base;
-      }
-      return T(result);
-    } else if constexpr (kIsComplex<T>) {
+    if constexpr (kIsComplex<T>) {
       if (y == T(0)) return T(1);
       if (x == T(0)) return T(0);
       return std::pow(x, y);
@@ -157,24 +133,22 @@ struct Pow {
     }
   }
 };
-struct Atan2 { template <class T> T operator()(T y, T x) const { return std::atan2(y, x); } };
+struct Atan2 {
+  static constexpr BinaryOp kLoop = BinaryOp::kAtan2;
+  using InLoop = RealFloats;
+};
 struct NextAfter { template <class T> T operator()(T x, T y) const { return std::nextafter(x, y); } };
 struct BitwiseAnd { template <class T> T operator()(T x, T y) const { return T(x & y); } };
 struct BitwiseOr { template <class T> T operator()(T x, T y) const { return T(x | y); } };
 struct BitwiseXor { template <class T> T operator()(T x, T y) const { return T(x ^ y); } };
-// Shifts by more than there are bits, or by less than none, are clamped: the processor would do something else.
-template <class T>
-int ShiftBy(T y) {
-  constexpr int kMost = sizeof(T) * 8 - 1;
-  if constexpr (std::is_signed_v<T>) {
-    if (y < 0) return 0;
-  }
-  return y > T(kMost) ? kMost : static_cast<int>(y);
-}
 struct LeftShift {
-  template <class T> T operator()(T x, T y) const { return T(static_cast<uint64_t>(x) << ShiftBy(y)); }
+  static constexpr BinaryOp kLoop = BinaryOp::kLeftShift;
+  using InLoop = Ints;
 };
-struct RightShift { template <class T> T operator()(T x, T y) const { return T(x >> ShiftBy(y)); } };
+struct RightShift {
+  static constexpr BinaryOp kLoop = BinaryOp::kRightShift;
+  using InLoop = Ints;
+};
 
 }  // namespace
 
@@ -183,24 +157,29 @@ void RegisterMathBinaryKernels(KernelRegistry& kernels) {
   AddBinary<Add>(kernels, "Add", Types<TString>{});
   AddBinary<Sub>(kernels, "Sub", Numbers{});
   AddBinary<Mul>(kernels, "Mul", Numbers{});
-  AddBinary<Div>(kernels, "Div", Numbers{});
-  AddBinary<Div>(kernels, "RealDiv", AllFloats{});
+  for (const char* name : {"Div", "RealDiv"}) AddBinary<Div>(kernels, name, AllFloats{});
+  AddChecked<BinaryOp::kTruncateDiv>(kernels, "Div", Ints{});
   AddBinary<Maximum>(kernels, "Maximum", Reals{});
   AddBinary<Minimum>(kernels, "Minimum", Reals{});
   AddBinary<SquaredDifference>(kernels, "SquaredDifference",
                                Concat<AllFloats, Types<int32_t, int64_t>>{});
-  AddBinary<FloorDiv>(kernels, "FloorDiv", Reals{});
-  AddBinary<TruncateDiv>(kernels, "TruncateDiv", Reals{});
-  AddBinary<FloorMod>(kernels, "FloorMod", Reals{});
+  AddBinary<FloorDiv>(kernels, "FloorDiv", Floats{});
+  AddChecked<BinaryOp::kFloorDiv>(kernels, "FloorDiv", Ints{});
+  AddBinary<TruncateDiv>(kernels, "TruncateDiv", Floats{});
+  AddChecked<BinaryOp::kTruncateDiv>(kernels, "TruncateDiv", Ints{});
+  AddBinary<FloorMod>(kernels, "FloorMod", Floats{});
+  AddChecked<BinaryOp::kFloorMod>(kernels, "FloorMod", Ints{});
   for (const char* name : {"TruncateMod", "Mod"}) {
-    AddBinary<TruncateMod>(kernels, name, Concat<Floats, Types<int32_t, int64_t>>{});
+    AddBinary<TruncateMod>(kernels, name, Floats{});
+    AddChecked<BinaryOp::kTruncateMod>(kernels, name, Types<int32_t, int64_t>{});
   }
   AddBinary<MulNoNan>(kernels, "MulNoNan", AllFloats{});
   AddBinary<DivNoNan>(kernels, "DivNoNan", AllFloats{});
   AddBinary<Xlogy>(kernels, "Xlogy", AllFloats{});
   AddBinary<Xdivy>(kernels, "Xdivy", AllFloats{});
   AddBinary<Xlog1py>(kernels, "Xlog1py", AllFloats{});
-  AddBinary<Pow>(kernels, "Pow", Concat<AllFloats, SignedInts>{});
+  AddBinary<Pow>(kernels, "Pow", AllFloats{});
+  AddChecked<BinaryOp::kPow>(kernels, "Pow", SignedInts{});
   AddBinary<Atan2>(kernels, "Atan2", Floats{});
   AddBinary<NextAfter>(kernels, "NextAfter", RealFloats{});
   AddBinary<BitwiseAnd>(kernels, "BitwiseAnd", Ints{});

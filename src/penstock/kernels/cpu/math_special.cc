@@ -1,4 +1,5 @@
-// Special functions; all but erf are computed in double.
+// Special functions. The common ones have loops (loops/special.cc); of the others some have formulas for floats, and
+// the rest is computed in double.
 #include "penstock/kernels/cpu/special_functions.h"
 
 #include <cmath>
@@ -8,6 +9,11 @@
 #include "penstock/kernels/cpu/elementwise.h"
 #include "penstock/tensor/variant.h"
 
+// The formulas for any machine: these are too rare for a copy per instruction set.
+#define PENSTOCK_ISA portable
+#include "penstock/kernels/cpu/loops/bessel.h"
+#undef PENSTOCK_ISA
+
 namespace penstock {
 namespace {
 
@@ -15,10 +21,23 @@ using RealFloats = Types<float, double>;
 
 struct Erf {
   static constexpr UnaryOp kLoop = UnaryOp::kErf;
-  using InLoop = Types<float>;
-  double operator()(double x) const { return std::erf(x); }
+  using InLoop = RealFloats;
 };
-struct Erfc { template <class T> T operator()(T x) const { return std::erfc(x); } };
+struct Erfc {
+  static constexpr UnaryOp kLoop = UnaryOp::kErfc;
+  using InLoop = RealFloats;
+};
+
+struct Ndtri {
+  static constexpr UnaryOp kLoop = UnaryOp::kNdtri;
+  static constexpr int64_t kPicoseconds = 4000;
+  using InLoop = RealFloats;
+};
+struct Erfinv {
+  static constexpr UnaryOp kLoop = UnaryOp::kErfinv;
+  static constexpr int64_t kPicoseconds = 4000;
+  using InLoop = RealFloats;
+};
 
 // A function of doubles as a formula.
 template <double (*f)(double)>
@@ -26,11 +45,38 @@ struct Of {
   static constexpr int64_t kPicoseconds = 50000;
   template <class T> T operator()(T x) const { return static_cast<T>(f(static_cast<double>(x))); }
 };
+// A function of doubles with one of floats beside it.
+template <float (*of_float)(float), double (*of_double)(double)>
+struct OfEither {
+  static constexpr int64_t kPicoseconds = 10000;
+  [[gnu::flatten]] float operator()(float x) const { return of_float(x); }
+  double operator()(double x) const { return of_double(x); }
+};
 template <double (*f)(double, double)>
 struct Of2 {
   static constexpr int64_t kPicoseconds = 100000;
   template <class T> T operator()(T a, T x) const {
     return static_cast<T>(f(static_cast<double>(a), static_cast<double>(x)));
+  }
+};
+
+struct BesselI0e : Of<special::BesselI0e> {
+  static constexpr UnaryOp kLoop = UnaryOp::kBesselI0e;
+  using InLoop = Types<float>;
+};
+struct BesselI1e : Of<special::BesselI1e> {
+  static constexpr UnaryOp kLoop = UnaryOp::kBesselI1e;
+  using InLoop = Types<float>;
+};
+// The same, with the digits that T holds.
+template <class T>
+constexpr double kPrecision = std::is_same_v<T, float> ? special::kForFloats : special::kForDoubles;
+template <double (*f)(double, double, double)>
+struct OfPrecise2 {
+  static constexpr int64_t kPicoseconds = 100000;
+  template <class T>
+  T operator()(T a, T x) const {
+    return static_cast<T>(f(a, x, kPrecision<T>));
   }
 };
 
@@ -59,7 +105,7 @@ struct Betainc {
     const auto z = k.out<T>(0, Shape(*shape));
     ParallelElements(k, z.size(), 200000, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        z[i] = static_cast<T>(special::Betainc(a[i * step[0]], b[i * step[1]], x[i * step[2]]));
+        z[i] = static_cast<T>(special::Betainc(a[i * step[0]], b[i * step[1]], x[i * step[2]], kPrecision<T>));
       }
     });
   }
@@ -85,31 +131,31 @@ void RegisterMathSpecialKernels(KernelRegistry& kernels) {
   AddUnary<Erfc>(kernels, "Erfc", Floats{});
   AddUnary<Of<special::Lgamma>>(kernels, "Lgamma", Floats{});
   AddUnary<Of<special::Digamma>>(kernels, "Digamma", Floats{});
-  AddUnary<Of<special::Erfinv>>(kernels, "Erfinv", Floats{});
-  AddUnary<Of<special::Ndtri>>(kernels, "Ndtri", Floats{});
-  AddUnary<Of<special::Dawsn>>(kernels, "Dawsn", Floats{});
+  AddUnary<Erfinv>(kernels, "Erfinv", Floats{});
+  AddUnary<Ndtri>(kernels, "Ndtri", Floats{});
+  AddUnary<OfEither<portable::Dawson, special::Dawsn>>(kernels, "Dawsn", Floats{});
   AddUnary<Of<special::Expint>>(kernels, "Expint", Floats{});
   AddUnary<Of<special::Spence>>(kernels, "Spence", Floats{});
   AddUnary<Of<FresnelSin>>(kernels, "FresnelSin", Floats{});
   AddUnary<Of<FresnelCos>>(kernels, "FresnelCos", Floats{});
-  AddUnary<Of<BesselI0>>(kernels, "BesselI0", Floats{});
-  AddUnary<Of<BesselI1>>(kernels, "BesselI1", Floats{});
-  AddUnary<Of<special::BesselI0e>>(kernels, "BesselI0e", Floats{});
-  AddUnary<Of<special::BesselI1e>>(kernels, "BesselI1e", Floats{});
-  AddUnary<Of<BesselK0>>(kernels, "BesselK0", Floats{});
-  AddUnary<Of<BesselK1>>(kernels, "BesselK1", Floats{});
-  AddUnary<Of<special::BesselK0e>>(kernels, "BesselK0e", Floats{});
-  AddUnary<Of<special::BesselK1e>>(kernels, "BesselK1e", Floats{});
+  AddUnary<OfEither<portable::BesselI0, BesselI0>>(kernels, "BesselI0", Floats{});
+  AddUnary<OfEither<portable::BesselI1, BesselI1>>(kernels, "BesselI1", Floats{});
+  AddUnary<BesselI0e>(kernels, "BesselI0e", Floats{});
+  AddUnary<BesselI1e>(kernels, "BesselI1e", Floats{});
+  AddUnary<OfEither<portable::BesselK0, BesselK0>>(kernels, "BesselK0", Floats{});
+  AddUnary<OfEither<portable::BesselK1, BesselK1>>(kernels, "BesselK1", Floats{});
+  AddUnary<OfEither<portable::BesselK0e, special::BesselK0e>>(kernels, "BesselK0e", Floats{});
+  AddUnary<OfEither<portable::BesselK1e, special::BesselK1e>>(kernels, "BesselK1e", Floats{});
   AddUnary<Of<special::BesselJ0>>(kernels, "BesselJ0", Floats{});
   AddUnary<Of<special::BesselJ1>>(kernels, "BesselJ1", Floats{});
   AddUnary<Of<special::BesselY0>>(kernels, "BesselY0", Floats{});
   AddUnary<Of<special::BesselY1>>(kernels, "BesselY1", Floats{});
-  AddBinary<Of2<special::Igamma>>(kernels, "Igamma", Floats{});
-  AddBinary<Of2<special::Igammac>>(kernels, "Igammac", Floats{});
+  AddBinary<OfPrecise2<special::Igamma>>(kernels, "Igamma", Floats{});
+  AddBinary<OfPrecise2<special::Igammac>>(kernels, "Igammac", Floats{});
   AddBinary<Of2<special::IgammaGradA>>(kernels, "IgammaGradA", RealFloats{});
   AddBinary<Of2<special::RandomGammaGrad>>(kernels, "RandomGammaGrad", RealFloats{});
-  AddBinary<Of2<special::Zeta>>(kernels, "Zeta", RealFloats{});
-  AddBinary<Of2<special::Polygamma>>(kernels, "Polygamma", RealFloats{});
+  AddBinary<OfPrecise2<special::Zeta>>(kernels, "Zeta", RealFloats{});
+  AddBinary<OfPrecise2<special::Polygamma>>(kernels, "Polygamma", RealFloats{});
   kernels.Add<Betainc>("Betainc", RealFloats{});
 
   // Two type attributes that must go together: each kernel is for one pair.

@@ -1,5 +1,4 @@
 // Elementwise functions of one tensor: everything with a name from school. Special functions: math_special.cc.
-#include <bit>
 #include <cmath>
 #include <complex>
 
@@ -10,6 +9,7 @@ namespace penstock {
 namespace {
 
 using RealFloats = Types<float, double>;
+using FastComplex = Concat<RealFloats, Types<Complex64>>;  // formulas of floats alone are fast for complex ones
 using AllFloats = Concat<Floats, Complexes>;
 using Signed = Concat<Floats, SignedInts>;
 using SignedAndComplex = Concat<Signed, Complexes>;
@@ -35,17 +35,17 @@ struct Square {
 };
 struct Sqrt {
   static constexpr UnaryOp kLoop = UnaryOp::kSqrt;
-  using InLoop = RealFloats;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return std::sqrt(x); }
 };
 struct Rsqrt {
   static constexpr UnaryOp kLoop = UnaryOp::kRsqrt;
-  using InLoop = RealFloats;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return T(1) / std::sqrt(x); }
 };
 struct Reciprocal {
   static constexpr UnaryOp kLoop = UnaryOp::kReciprocal;
-  using InLoop = RealFloats;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {
       if (x == 0) throw InvalidArgument("Integer division by zero");
@@ -55,59 +55,51 @@ struct Reciprocal {
 };
 struct Exp {
   static constexpr UnaryOp kLoop = UnaryOp::kExp;
-  using InLoop = Types<float>;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return std::exp(x); }
 };
 struct Log {
   static constexpr UnaryOp kLoop = UnaryOp::kLog;
-  using InLoop = Types<float>;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return std::log(x); }
 };
 struct Tanh {
   static constexpr UnaryOp kLoop = UnaryOp::kTanh;
-  using InLoop = Types<float>;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return std::tanh(x); }
 };
 struct Sigmoid {
   static constexpr UnaryOp kLoop = UnaryOp::kSigmoid;
-  using InLoop = Types<float>;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const { return T(1) / (T(1) + std::exp(-x)); }
 };
 struct Sin {
   static constexpr UnaryOp kLoop = UnaryOp::kSin;
-  using InLoop = Types<float>;
+  using InLoop = Types<float, Complex64>;
   template <class T> T operator()(T x) const { return std::sin(x); }
 };
 struct Cos {
   static constexpr UnaryOp kLoop = UnaryOp::kCos;
-  using InLoop = Types<float>;
+  using InLoop = Types<float, Complex64>;
   template <class T> T operator()(T x) const { return std::cos(x); }
 };
 struct Log1p {
   static constexpr UnaryOp kLoop = UnaryOp::kLog1p;
-  using InLoop = Types<float>;
+  using InLoop = FastComplex;
   template <class T> T operator()(T x) const {
-    if constexpr (kIsComplex<T>) {
-      // log |1 + x| from its distance to 1, so that small x keep their digits.
-      const auto re = x.real(), im = x.imag();
-      return T(std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re));
-    } else {
-      return std::log1p(x);
-    }
+    // log |1 + x| from its distance to 1, so that small x keep their digits.
+    const auto re = x.real(), im = x.imag();
+    return T(std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re));
   }
 };
 struct Expm1 {
   static constexpr UnaryOp kLoop = UnaryOp::kExpm1;
-  using InLoop = Types<float>;
+  using InLoop = RealFloats;
   template <class T> T operator()(T x) const {
-    if constexpr (kIsComplex<T>) {
-      // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2)
-      const auto e = std::expm1(x.real());
-      const auto half = std::sin(x.imag() / 2);
-      return T(e * std::cos(x.imag()) - 2 * half * half, (e + 1) * std::sin(x.imag()));
-    } else {
-      return std::expm1(x);
-    }
+    // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b / 2)
+    const auto e = std::expm1(x.real());
+    const auto half = std::sin(x.imag() / 2);
+    return T(e * std::cos(x.imag()) - 2 * half * half, (e + 1) * std::sin(x.imag()));
   }
 };
 struct Floor {
@@ -147,44 +139,94 @@ struct Sign {
 };
 struct Softplus {
   static constexpr UnaryOp kLoop = UnaryOp::kSoftplus;
-  using InLoop = Types<float>;
-  double operator()(double x) const {
-    return std::isnan(x) ? x : std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-  }
+  using InLoop = RealFloats;
 };
 
-struct Tan { template <class T> T operator()(T x) const { return std::tan(x); } };
-struct Asin { template <class T> T operator()(T x) const { return std::asin(x); } };
-struct Acos { template <class T> T operator()(T x) const { return std::acos(x); } };
-struct Atan { template <class T> T operator()(T x) const { return std::atan(x); } };
-struct Sinh { template <class T> T operator()(T x) const { return std::sinh(x); } };
-struct Cosh { template <class T> T operator()(T x) const { return std::cosh(x); } };
-struct Asinh { template <class T> T operator()(T x) const { return std::asinh(x); } };
-struct Acosh { template <class T> T operator()(T x) const { return std::acosh(x); } };
-struct Atanh { template <class T> T operator()(T x) const { return std::atanh(x); } };
+struct Tan {
+  static constexpr UnaryOp kLoop = UnaryOp::kTan;
+  using InLoop = Types<float, Complex64>;
+  template <class T> T operator()(T x) const { return std::tan(x); }
+};
+struct Asin {
+  static constexpr UnaryOp kLoop = UnaryOp::kAsin;
+  using InLoop = Types<float>;
+  template <class T> T operator()(T x) const { return std::asin(x); }
+};
+struct Acos {
+  static constexpr UnaryOp kLoop = UnaryOp::kAcos;
+  using InLoop = Types<float>;
+  template <class T> T operator()(T x) const { return std::acos(x); }
+};
+struct Atan {
+  static constexpr UnaryOp kLoop = UnaryOp::kAtan;
+  using InLoop = RealFloats;
+  template <class T> T operator()(T x) const { return std::atan(x); }
+};
+struct Sinh {
+  static constexpr UnaryOp kLoop = UnaryOp::kSinh;
+  using InLoop = FastComplex;
+  template <class T> T operator()(T x) const { return std::sinh(x); }
+};
+struct Cosh {
+  static constexpr UnaryOp kLoop = UnaryOp::kCosh;
+  using InLoop = FastComplex;
+  template <class T> T operator()(T x) const { return std::cosh(x); }
+};
+struct Asinh {
+  static constexpr UnaryOp kLoop = UnaryOp::kAsinh;
+  using InLoop = RealFloats;
+  template <class T> T operator()(T x) const { return std::asinh(x); }
+};
+struct Acosh {
+  static constexpr UnaryOp kLoop = UnaryOp::kAcosh;
+  using InLoop = RealFloats;
+  template <class T> T operator()(T x) const { return std::acosh(x); }
+};
+struct Atanh {
+  static constexpr UnaryOp kLoop = UnaryOp::kAtanh;
+  using InLoop = RealFloats;
+  template <class T> T operator()(T x) const { return std::atanh(x); }
+};
 struct Softsign { template <class T> T operator()(T x) const { return x / (T(1) + std::abs(x)); } };
 struct IsNan { template <class T> bool operator()(T x) const { return std::isnan(x); } };
 struct IsInf { template <class T> bool operator()(T x) const { return std::isinf(x); } };
 struct IsFinite { template <class T> bool operator()(T x) const { return std::isfinite(x); } };
 struct LogicalNot { bool operator()(bool x) const { return !x; } };
 struct Invert { template <class T> T operator()(T x) const { return T(~x); } };
+// Bits are added up in pairs, in fours, in eights...: that works for a vector of numbers at once.
 struct PopulationCount {
-  template <class T> uint8_t operator()(T x) const { return static_cast<uint8_t>(std::popcount(Unsigned<T>(x))); }
+  template <class T> uint8_t operator()(T x) const {
+    using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    U n = static_cast<Unsigned<T>>(x);
+    n -= n >> 1 & static_cast<U>(0x5555555555555555);
+    n = (n & static_cast<U>(0x3333333333333333)) + (n >> 2 & static_cast<U>(0x3333333333333333));
+    n = (n + (n >> 4)) & static_cast<U>(0x0f0f0f0f0f0f0f0f);
+    n += n >> 8;
+    n += n >> 16;
+    if constexpr (sizeof(T) == 8) n += n >> 32;
+    return static_cast<uint8_t>(n & 0x7f);
+  }
 };
 
 // Gradients from the result y (or, for the activations, from the features).
-struct ReciprocalGrad { template <class T> T operator()(T y, T dy) const { return -dy * y * y; } };
+// Where dy is 0 those of the roots and of the reciprocal are 0, whatever y is.
+struct ReciprocalGrad {
+  template <class T> T operator()(T y, T dy) const {
+    const T slope = -dy * y * y;
+    return dy == T(0) ? T(0) : slope;
+  }
+};
 struct SqrtGrad {
   static constexpr BinaryOp kLoop = BinaryOp::kSqrtGrad;
   using InLoop = RealFloats;
-  template <class T> T operator()(T y, T dy) const { return T(0.5) * dy / std::conj(y); }
+  template <class T> T operator()(T y, T dy) const { return dy == T(0) ? T(0) : T(0.5) * dy / std::conj(y); }
 };
 struct RsqrtGrad {
   static constexpr BinaryOp kLoop = BinaryOp::kRsqrtGrad;
   using InLoop = RealFloats;
   template <class T> T operator()(T y, T dy) const {
     const T c = std::conj(y);
-    return T(-0.5) * dy * (c * c * c);
+    return dy == T(0) ? T(0) : T(-0.5) * dy * (c * c * c);
   }
 };
 struct SigmoidGrad {
@@ -200,10 +242,13 @@ struct TanhGrad {
 struct ComplexReciprocalGrad {
   template <class T> T operator()(T y, T dy) const {
     const T c = std::conj(y);
-    return -dy * c * c;
+    return dy == T(0) ? T(0) : -dy * c * c;
   }
 };
-struct SoftplusGrad { template <class T> T operator()(T dy, T x) const { return dy / (std::exp(-x) + T(1)); } };
+struct SoftplusGrad {
+  static constexpr BinaryOp kLoop = BinaryOp::kSoftplusGrad;
+  using InLoop = RealFloats;
+};
 struct SoftsignGrad {
   template <class T> T operator()(T dy, T x) const {
     const T s = T(1) + std::abs(x);

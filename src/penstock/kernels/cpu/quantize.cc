@@ -1,6 +1,7 @@
 // Floats to quantized numbers and back, and from one range to another.
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
+#include "penstock/kernels/cpu/quantize_loops.h"
 #include "penstock/kernels/cpu/quantized.h"
 
 namespace penstock {
@@ -31,12 +32,15 @@ struct Slices {
                 " elements, but has shape ", k.shape(i));
     }
   }
-  // fn(slice, begin, end) for the runs of elements, on the pool.
+  // fn(slice, begin, end) for runs of elements, on the pool.
   template <class Fn>
   void Each(const KernelContext& k, Fn fn) const {
-    const int64_t n = k.input(0).num_elements(), runs = inner ? n / inner : 0;
-    k.Parallel(runs, inner, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) fn(r % count, r * inner, (r + 1) * inner);
+    ParallelElements(k, k.input(0).num_elements(), 1000, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin, stop; i < end; i = stop) {
+        const int64_t run = i / inner;
+        stop = std::min(end, (run + 1) * inner);
+        fn(run % count, i, stop);
+      }
     });
   }
 };
@@ -134,20 +138,23 @@ struct QuantizeV2 {
     }
     const auto y = k.out<Q>(0, k.shape(0));
     slices.Each(k, [&](int64_t s, int64_t begin, int64_t end) {
-      const float f = scale[s], shift = mode == Mode::kMinFirst && low[s] != high[s] ? std::round(low[s] * f) : 0;
-      for (int64_t i = begin; i < end; ++i) {
-        const float v = mode == Mode::kMinFirst ? x[i] : std::max(std::min(x[i], high[s]), low[s]);
-        double q;
-        if (mode == Mode::kMinFirst) {
-          q = std::round(v * f) - (shift - kLow);
-        } else if (mode == Mode::kMinCombined) {
-          q = kLow < 0 ? std::round((v - low[s]) * f - (kHigh - kLow + 1) / 2) : std::floor((v - low[s]) * f + 0.5f);
-        } else {
-          q = to_even ? std::nearbyint(v * f) : std::round(v * f);
-        }
-        y[i].value = Saturate<I>(q);
-      }
+      const Quantizer q = QuantizerOf(low[s], high[s], scale[s]);
+      (*CpuLoops().quantize)(q, x.data() + begin, &y[begin].value, end - begin);
     });
+  }
+
+ private:
+  Quantizer QuantizerOf(float low, float high, float scale) const {
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    if (mode == Mode::kMinFirst) {
+      const float shift = low != high ? std::round(low * scale) : 0;
+      return {-kInf, kInf, 0, scale, 0, shift - kLow, Rounding::kAwayFromZero};
+    }
+    if (mode == Mode::kScaled) {
+      return {low, high, 0, scale, 0, 0, to_even ? Rounding::kToEven : Rounding::kAwayFromZero};
+    }
+    if (kLow < 0) return {low, high, low, scale, (kHigh - kLow + 1) / 2, 0, Rounding::kAwayFromZero};
+    return {low, high, low, scale, 0, 0, Rounding::kUp};
   }
 };
 

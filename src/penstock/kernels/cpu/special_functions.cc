@@ -45,7 +45,7 @@ double Digamma(double x) {
   return shift + std::log(x) - 0.5 / x - sum;
 }
 
-double Zeta(double x, double q) {
+double Zeta(double x, double q, double precision) {
   if (std::isnan(x) || std::isnan(q)) return kNan;
   if (x == 1) return kInf;
   if (x < 1) return kNan;
@@ -55,12 +55,13 @@ double Zeta(double x, double q) {
     if (x != std::floor(x)) return kNan;
   }
   // Euler and Maclaurin: terms one by one, then the integral of the rest with its corrections.
+  const int direct = precision > 1e-12 ? 3 : 9;
   double sum = std::pow(q, -x), a = q;
-  for (int i = 0; i < 9 || a <= 9; ++i) {
+  for (int i = 0; i < direct || a <= direct; ++i) {
     a += 1;
     const double term = std::pow(a, -x);
     sum += term;
-    if (std::fabs(term) < kEps * 0.1 * std::fabs(sum)) return sum;
+    if (std::fabs(term) < precision * 0.1 * std::fabs(sum)) return sum;
   }
   const double last = std::pow(a, -x);
   sum += last * a / (x - 1) - 0.5 * last;
@@ -68,7 +69,7 @@ double Zeta(double x, double q) {
   for (int k = 0; k < 12; ++k) {
     const double term = kBernoulli[k] / factorial * factor;
     sum += term;
-    if (std::fabs(term) < kEps * std::fabs(sum)) break;
+    if (std::fabs(term) < precision * std::fabs(sum)) break;
     const int j = 2 * k + 1;
     factor *= (x + j) * (x + j + 1) / (a * a);
     factorial *= (j + 2) * (j + 3);
@@ -76,48 +77,12 @@ double Zeta(double x, double q) {
   return sum;
 }
 
-double Polygamma(double n, double x) {
+double Polygamma(double n, double x, double precision) {
   if (!(n >= 0) || n != std::floor(n)) return kNan;
   if (n == 0) return Digamma(x);
-  const double size = std::exp(Lgamma(n + 1)) * Zeta(n + 1, x);
+  const double factorial = n == 1 ? 1 : n == 2 ? 2 : std::exp(Lgamma(n + 1));
+  const double size = factorial * Zeta(n + 1, x, precision);
   return std::fmod(n, 2) == 1 ? size : -size;
-}
-
-// --- error function's inverses
-
-double Ndtri(double p) {
-  if (!(p >= 0 && p <= 1)) return kNan;
-  if (p == 0) return -kInf;
-  if (p == 1) return kInf;
-  if (p == 0.5) return 0;
-  if (p > 0.5) return -Ndtri(1 - p);
-  // A rough quantile of the tail, then Halley's steps on erfc, each of which triples the digits.
-  const double t = std::sqrt(-2 * std::log(p));
-  double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
-  for (int i = 0; i < 3; ++i) {
-    const double error = 0.5 * std::erfc(-x / std::numbers::sqrt2) - p;
-    const double u = error * std::sqrt(2 * kPi) * std::exp(x * x / 2);
-    x -= u / (1 + x * u / 2);
-  }
-  return x;
-}
-
-double Erfinv(double x) {
-  if (!(x >= -1 && x <= 1)) return kNan;
-  const double a = std::fabs(x);
-  if (a == 1) return std::copysign(kInf, x);
-  double y;
-  if (a < 0.5) {
-    // Newton on erf from a cubic start.
-    y = std::sqrt(kPi) / 2 * (a + kPi / 12 * a * a * a);
-    for (int i = 0; i < 4; ++i) {
-      const double u = (std::erf(y) - a) * std::sqrt(kPi) / 2 * std::exp(y * y);
-      y -= u / (1 + y * u);
-    }
-  } else {
-    y = -Ndtri((1 - a) / 2) / std::numbers::sqrt2;
-  }
-  return std::copysign(y, x);
 }
 
 // --- integrals
@@ -319,8 +284,13 @@ Dual operator+(Dual p, Dual q) { return {p.v + q.v, p.d + q.d}; }
 Dual operator*(Dual p, Dual q) { return {p.v * q.v, p.d * q.v + p.v * q.d}; }
 Dual operator/(Dual p, Dual q) { return {p.v / q.v, (p.d - p.v / q.v * q.d) / q.v}; }
 
-// The lower function over x^a e^-x / Gamma(a + 1).
-Dual LowerSeries(double a, double x) {
+// The lower function over x^a e^-x / Gamma(a + 1): its value, and with its derivative by a.
+double LowerSeries(double a, double x, double precision) {
+  double term = 1, sum = 1;
+  for (int k = 1; k < 100000 && term > precision * 0.1 * sum; ++k) sum += term *= x / (a + k);
+  return sum;
+}
+Dual LowerSeriesDual(double a, double x) {
   Dual term{1, 0}, sum{1, 0};
   for (int k = 1; k < 100000; ++k) {
     term = term * Dual{x, 0} / Dual{a + k, 1};
@@ -329,8 +299,27 @@ Dual LowerSeries(double a, double x) {
   }
   return sum;
 }
-// The upper function over x^a e^-x / Gamma(a): Lentz's continued fraction.
-Dual UpperFraction(double a, double x) {
+// The upper function over x^a e^-x / Gamma(a), by its continued fraction: numerators and denominators, which grow and
+// are scaled down now and then; with the derivative by Lentz's method.
+double UpperFraction(double a, double x, double precision) {
+  constexpr double kLarge = 1e150;
+  double b = x + 1 - a, top = 1, bottom = b, last_top = 0, last_bottom = 1, h = top / bottom;
+  for (int k = 1; k < 100000; ++k) {
+    const double factor = -k * (k - a);
+    b += 2;
+    const double next_top = b * top + factor * last_top, next_bottom = b * bottom + factor * last_bottom;
+    last_top = top, last_bottom = bottom, top = next_top, bottom = next_bottom;
+    if (bottom != 0) {
+      const double next = top / bottom, step = next - h;
+      h = next;
+      if (std::fabs(step) < precision * std::fabs(h)) break;
+    }
+    if (std::fabs(top) > kLarge || std::fabs(bottom) > kLarge)
+      top /= kLarge, bottom /= kLarge, last_top /= kLarge, last_bottom /= kLarge;
+  }
+  return h;
+}
+Dual UpperFractionDual(double a, double x) {
   const Dual tiny{1e-300, 0};
   Dual b{x + 1 - a, -1}, c = Dual{1, 0} / tiny, d = Dual{1, 0} / b, h = d;
   for (int k = 1; k < 100000; ++k) {
@@ -362,48 +351,49 @@ bool UseSeries(double a, double x) { return x < a + 1 || x < 1; }
 
 }  // namespace
 
-double Igamma(double a, double x) {
+double Igamma(double a, double x, double precision) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   if (std::isinf(a)) return std::isinf(x) ? kNan : 0;
   if (x == 0) return 0;
   if (std::isinf(x)) return 1;
-  if (UseSeries(a, x)) return std::exp(LogPrefix(a, x)) / a * LowerSeries(a, x).v;
-  return 1 - std::exp(LogPrefix(a, x)) * UpperFraction(a, x).v;
+  if (UseSeries(a, x)) return std::exp(LogPrefix(a, x)) / a * LowerSeries(a, x, precision);
+  return 1 - std::exp(LogPrefix(a, x)) * UpperFraction(a, x, precision);
 }
-double Igammac(double a, double x) {
+double Igammac(double a, double x, double precision) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   if (std::isinf(a)) return std::isinf(x) ? kNan : 1;
   if (x == 0) return 1;
   if (std::isinf(x)) return 0;
-  if (UseSeries(a, x)) return 1 - std::exp(LogPrefix(a, x)) / a * LowerSeries(a, x).v;
-  return std::exp(LogPrefix(a, x)) * UpperFraction(a, x).v;
+  // Where the difference is small, the digits that it loses have to be there first.
+  if (UseSeries(a, x)) return 1 - std::exp(LogPrefix(a, x)) / a * LowerSeries(a, x, a < 1 ? kForDoubles : precision);
+  return std::exp(LogPrefix(a, x)) * UpperFraction(a, x, precision);
 }
 double IgammaGradA(double a, double x) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   if (x == 0 || std::isinf(a) || std::isinf(x)) return 0;
   if (UseSeries(a, x)) {
-    const Dual s = LowerSeries(a, x);
+    const Dual s = LowerSeriesDual(a, x);
     return std::exp(LogPrefix(a, x)) / a * ((std::log(x) - Digamma(a + 1)) * s.v + s.d);
   }
-  const Dual f = UpperFraction(a, x);
+  const Dual f = UpperFractionDual(a, x);
   return -std::exp(LogPrefix(a, x)) * ((std::log(x) - Digamma(a)) * f.v + f.d);
 }
 double RandomGammaGrad(double a, double x) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   if (x == 0) return 0;
   if (UseSeries(a, x)) {
-    const Dual s = LowerSeries(a, x);
+    const Dual s = LowerSeriesDual(a, x);
     return -x / a * ((std::log(x) - Digamma(a + 1)) * s.v + s.d);
   }
-  const Dual f = UpperFraction(a, x);
+  const Dual f = UpperFractionDual(a, x);
   return x * ((std::log(x) - Digamma(a)) * f.v + f.d);
 }
 
-double Betainc(double a, double b, double x) {
+double Betainc(double a, double b, double x, double precision) {
   if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return kNan;
   if (x == 0 || x == 1) return x;
   // The fraction converges fast below the mean; above, the complement is taken.
-  if (x > (a + 1) / (a + b + 2)) return 1 - Betainc(b, a, 1 - x);
+  if (x > (a + 1) / (a + b + 2)) return 1 - Betainc(b, a, 1 - x, precision);
   const double prefix = std::exp(a * std::log(x) + b * std::log1p(-x) + Lgamma(a + b) - Lgamma(a) - Lgamma(b)) / a;
   double c = 1, d = 1 - (a + b) * x / (a + 1);
   if (std::fabs(d) < 1e-300) d = 1e-300;
@@ -421,7 +411,7 @@ double Betainc(double a, double b, double x) {
       step = c * d;
       h *= step;
     }
-    if (std::fabs(step - 1) < kEps) break;
+    if (std::fabs(step - 1) < precision) break;
   }
   return prefix * h;
 }

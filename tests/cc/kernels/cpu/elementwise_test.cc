@@ -79,61 +79,6 @@ TEST(Elementwise, IntegerDivisionNeverTraps) {
   }
 }
 
-// Distance in units of the last place of the exact value.
-double Ulps(float got, double exact) {
-  const float rounded = static_cast<float>(exact);
-  if (got == rounded || (std::isnan(got) && std::isnan(rounded))) return 0;
-  if (!std::isfinite(got) || !std::isfinite(rounded)) return 1e9;
-  const double unit = std::max(std::ldexp(1.0, std::ilogb(rounded) - 23), 0x1p-149);
-  return std::fabs(got - exact) / unit;
-}
-
-struct FunctionCase {
-  const char* op;
-  double (*exact)(double);
-  double limit;  // ulp
-  bool flushes = false;  // results below the normal numbers may be 0
-};
-
-TEST(Elementwise, TranscendentalsAreAccurate) {
-  const FunctionCase cases[] = {
-      {"Exp", [](double x) { return std::exp(x); }, 1.5},
-      {"Log", [](double x) { return std::log(x); }, 1.5},
-      {"Tanh", [](double x) { return std::tanh(x); }, 3},
-      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, 3, true},
-      {"Sin", [](double x) { return std::sin(x); }, 0},
-      {"Cos", [](double x) { return std::cos(x); }, 0},
-      {"Log1p", [](double x) { return std::log1p(x); }, 3},
-      {"Expm1", [](double x) { return std::expm1(x); }, 3},
-      {"Erf", [](double x) { return std::erf(x); }, 4},
-      {"Sqrt", [](double x) { return std::sqrt(x); }, 0.51},
-      {"Rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5},
-      {"Softplus", [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }, 4},
-  };
-  // Every 9973rd float, and the special ones.
-  std::vector<float> x = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1e-45f, 1.1754942e-38f, 3.4e38f};
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973)
-    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  const Tensor in = Make<float>({static_cast<int64_t>(x.size())}, x);
-  for (const FunctionCase& c : cases) {
-    const Tensor out = RunOp(c.op, {in})[0];
-    double worst = 0;
-    float where = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double exact = c.exact(x[i]);
-      double error = Ulps(out.data<float>()[i], exact);
-      if (c.flushes && std::fabs(exact) < 0x1p-126 && out.data<float>()[i] == 0) error = 0;
-      // Near a zero of sine and cosine what counts is the distance itself.
-      if (c.limit == 0)
-        error = std::isnan(exact) && error == 0 ? 0
-                : std::isnan(exact)             ? 1e9
-                                                : std::fabs(out.data<float>()[i] - exact) * 0x1p23 / 4;
-      if (error > worst) worst = error, where = x[i];
-    }
-    EXPECT_LE(worst, std::max(c.limit, 1.0)) << c.op << " at " << where;
-  }
-}
-
 TEST(Elementwise, CastsBetweenAllNumbers) {
   const Tensor x = Make<double>({5}, {1.5, -2.5, 300.0, NAN, 1e20});
   EXPECT_EQ(Values<int32_t>(RunOp("Cast", {x}, {{"DstT", DT_INT32}})[0]),

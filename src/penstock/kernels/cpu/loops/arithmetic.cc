@@ -3,6 +3,10 @@
 
 #include "penstock/kernels/cpu/loops/elementwise.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace penstock::PENSTOCK_ISA {
 namespace {
 
@@ -39,16 +43,17 @@ struct Maximum {
 struct Minimum {
   template <class T> static T f(T a, T b) { return b < a || b != b ? b : a; }
 };
-// Complex numbers as pairs. std::complex's operators would be shared between the copies of this file.
-template <class R>
-struct Pair {
-  R re, im;
-};
 struct PairAdd { template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re + b.re, a.im + b.im}; } };
 struct PairSub { template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re - b.re, a.im - b.im}; } };
 struct PairMul {
   template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+struct PairSquaredDifference {  // conj(d) d
+  template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) {
+    const R re = a.re - b.re, im = a.im - b.im;
+    return {re * re + im * im, re * im - im * re};
   }
 };
 struct PairNeg { template <class R> static Pair<R> f(Pair<R> a) { return {-a.re, -a.im}; } };
@@ -61,14 +66,41 @@ void FillComplexBinary(Loops& loops, BinaryOp op) {
 
 struct SigmoidGrad { template <class T> static T f(T y, T dy) { return dy * (y * (T(1) - y)); } };
 struct TanhGrad { template <class T> static T f(T y, T dy) { return dy * (T(1) - y * y); } };
-struct SqrtGrad { template <class T> static T f(T y, T dy) { return T(0.5) * dy / y; } };
-struct RsqrtGrad { template <class T> static T f(T y, T dy) { return T(-0.5) * dy * (y * y * y); } };
+// Without a gradient there is none at 0 or infinity either.
+struct SqrtGrad {
+  template <class T> static T f(T y, T dy) {
+    const T slope = T(0.5) * dy / y;
+    return dy == T(0) ? T(0) : slope;
+  }
+};
+struct RsqrtGrad {
+  template <class T> static T f(T y, T dy) {
+    const T slope = T(-0.5) * dy * (y * y * y);
+    return dy == T(0) ? T(0) : slope;
+  }
+};
 struct Reciprocal { template <class T> static T f(T a) { return T(1) / a; } };
 struct Sqrt {
   static float f(float a) { return __builtin_sqrtf(a); }
   static double f(double a) { return __builtin_sqrt(a); }
 };
 struct Rsqrt { template <class T> static T f(T a) { return T(1) / Sqrt::f(a); } };
+#if defined(__AVX512F__)
+// An estimate of 14 bits and one of Newton's steps, within 1.5 ulp: the division and the root take longer.
+void RsqrtOfFloats(const void* in, void* out, int64_t n) {
+  const float* x = static_cast<const float*>(in);
+  float* y = static_cast<float*>(out);
+  for (int64_t i = 0; i < n; i += 16) {
+    const __mmask16 some = n - i < 16 ? static_cast<__mmask16>((1u << (n - i)) - 1) : static_cast<__mmask16>(0xffff);
+    const __m512 v = _mm512_maskz_loadu_ps(some, x + i), estimate = _mm512_maskz_rsqrt14_ps(some, v);
+    // r + r (1 - v r^2) / 2; of 0 and infinity the estimate is right, and the step is not a number.
+    const __m512 error = _mm512_fnmadd_ps(_mm512_mul_ps(v, estimate), estimate, _mm512_set1_ps(1.0f));
+    const __m512 better = _mm512_fmadd_ps(_mm512_mul_ps(estimate, _mm512_set1_ps(0.5f)), error, estimate);
+    const __mmask16 number = _mm512_cmp_ps_mask(error, error, _CMP_ORD_Q);
+    _mm512_mask_storeu_ps(y + i, some, _mm512_mask_mov_ps(estimate, number, better));
+  }
+}
+#endif
 struct Floor {
   static float f(float a) { return __builtin_floorf(a); }
   static double f(double a) { return __builtin_floor(a); }
@@ -99,6 +131,7 @@ void FillArithmetic(Loops& loops) {
   FillComplexBinary<PairAdd>(loops, BinaryOp::kAdd);
   FillComplexBinary<PairSub>(loops, BinaryOp::kSub);
   FillComplexBinary<PairMul>(loops, BinaryOp::kMul);
+  FillComplexBinary<PairSquaredDifference>(loops, BinaryOp::kSquaredDifference);
   loops.unary[static_cast<int>(UnaryOp::kNeg)][DT_COMPLEX64] = &Unary<PairNeg, Pair<float>>;
   loops.unary[static_cast<int>(UnaryOp::kNeg)][DT_COMPLEX128] = &Unary<PairNeg, Pair<double>>;
   FillBinary<Div>(loops, BinaryOp::kDiv, RealFloats{});
@@ -114,6 +147,9 @@ void FillArithmetic(Loops& loops) {
   FillUnary<Square>(loops, UnaryOp::kSquare, Real{});
   FillUnary<Sqrt>(loops, UnaryOp::kSqrt, RealFloats{});
   FillUnary<Rsqrt>(loops, UnaryOp::kRsqrt, RealFloats{});
+#if defined(__AVX512F__)
+  loops.unary[static_cast<int>(UnaryOp::kRsqrt)][DT_FLOAT] = &RsqrtOfFloats;
+#endif
   FillUnary<Reciprocal>(loops, UnaryOp::kReciprocal, RealFloats{});
   FillUnary<Floor>(loops, UnaryOp::kFloor, RealFloats{});
   FillUnary<Ceil>(loops, UnaryOp::kCeil, RealFloats{});

@@ -7,9 +7,15 @@
 
 namespace penstock::PENSTOCK_ISA {
 
-// F: struct with `static R f(T)`.
+// A complex number. std::complex's operators would be shared between the copies of a file.
+template <class R>
+struct Pair {
+  R re, im;
+};
+
+// F: struct with `static R f(T)`. Flattened, since a call left in a loop keeps it from becoming vector code.
 template <class F, class T>
-void Unary(const void* x, void* y, int64_t n) {
+[[gnu::flatten]] void Unary(const void* x, void* y, int64_t n) {
   using R = decltype(F::f(T()));
   const T* in = static_cast<const T*>(x);
   R* out = static_cast<R*>(y);
@@ -19,7 +25,7 @@ void Unary(const void* x, void* y, int64_t n) {
 
 // F: struct with `static R f(T, T)`.
 template <class F, class T>
-void Binary(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
+[[gnu::flatten]] void Binary(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
   using R = decltype(F::f(T(), T()));
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
@@ -37,6 +43,16 @@ void Binary(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int
     for (int64_t i = 0; i < n; ++i) z[i] = F::f(x[i], y[i]);
   }
 }
+
+// The same for a function instead of a struct.
+template <class T, T function(T)>
+struct Of { static T f(T x) { return function(x); } };
+template <class T, T function(T, T)>
+struct Of2 { static T f(T x, T y) { return function(x, y); } };
+template <class T, T function(T)>
+inline constexpr UnaryLoop kMap = &Unary<Of<T, function>, T>;
+template <class T, T function(T, T)>
+inline constexpr BinaryLoop kMap2 = &Binary<Of2<T, function>, T>;
 
 template <class F, class... Ts>
 void FillUnary(Loops& loops, UnaryOp op, Types<Ts...>) {

@@ -2,7 +2,7 @@
 #include "penstock/kernels/cpu/nn_loops.h"
 
 #include "penstock/kernels/cpu/loops/elementwise.h"
-#include "penstock/kernels/cpu/loops/float_math.h"
+#include "penstock/kernels/cpu/loops/exponential.h"
 #include "penstock/kernels/cpu/loops/vector.h"
 
 namespace penstock::PENSTOCK_ISA {
@@ -50,7 +50,7 @@ float SumOf(const float* x, int64_t n) {
 
 void ExpBlock(const float* x, float largest, float* y, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = ExpNegativeF(x[i] - largest);
+  for (int64_t i = 0; i < n; ++i) y[i] = ExpNegative(x[i] - largest);
 }
 
 float ExpRow(const float* x, float* y, int64_t n, float* largest) {

@@ -76,10 +76,11 @@ def _left_alone(function):
 
 def converted(function):
     """The converted twin of a function or method; the function itself if there is none."""
-    if is_autograph_artifact(function) or not isinstance(function, (types.FunctionType, types.MethodType)):
+    # A proxy (a decorator of the package wrapt) claims to be what it wraps: it is called as it is, not that.
+    if is_autograph_artifact(function) or type(function) not in (types.FunctionType, types.MethodType):
         return function
     plain = function.__func__ if isinstance(function, types.MethodType) else function
-    if not isinstance(plain, types.FunctionType) or _left_alone(plain):
+    if type(plain) is not types.FunctionType or _left_alone(plain):
         return function
     known = plain.__dict__.get("__penstock_twin__")
     if known is None:

@@ -84,6 +84,9 @@ class Context:
         data = fdef if isinstance(fdef, bytes) else fdef.SerializeToString()
         _core.eager_graph().add_function(data)
 
+    def clear_kernel_cache(self):
+        """Accepted: kernels are kept for signatures, and those least used are dropped by themselves."""
+
     def has_function(self, name):
         """Whether a function of that name is known."""
         return _core.eager_graph().has_function(name.decode() if isinstance(name, bytes) else name)

@@ -87,6 +87,7 @@ def build(**options):
     return model
 build(steps_per_execution=2).fit(x, y, batch_size=8, verbose=0)
 build(jit_compile=True).fit(x, y, batch_size=8, verbose=0)
+keras.utils.clear_session()
 with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
     model = build()
 model.fit(x, y, batch_size=8, verbose=0, class_weight={0: 1., 1: 2., 2: 3.})

@@ -8,6 +8,7 @@ from penstock.framework import gen, ops, random_seed, tensor_shape, tensor_util
 from penstock.ops import array_ops
 from penstock.ops.accumulators import *  # noqa: F401, F403
 from penstock.ops.arguments import made_function
+from penstock.ops.record_input import RecordInput  # noqa: F401
 from penstock.ops.staging_area import *  # noqa: F401, F403
 
 __getattr__ = made_function(__name__)

@@ -247,10 +247,10 @@ void ToPackedProto(const Tensor& value, tensorflow::TensorProto* proto) {
 
 }  // namespace
 
-void SummaryBuilder::AddTensor(std::string_view tag, const Tensor& value, std::string_view metadata) {
+void SummaryBuilder::AddTensor(std::string_view tag, const Tensor& value, std::optional<std::string_view> metadata) {
   auto* added = impl_->Add(tag);
   ToPackedProto(value, added->mutable_tensor());
-  ParseMessage(metadata, added->mutable_metadata());
+  if (metadata) ParseMessage(*metadata, added->mutable_metadata());
 }
 
 void SummaryBuilder::AddNodeTensor(std::string_view node, const Tensor& value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,8 @@ class SummaryBuilder {
   void AddImages(std::string_view tag, const Tensor& images, int64_t max_images, const Tensor& bad_color);
   // Sounds [batch, frames] or [batch, frames, channels] in [-1, 1], as WAV.
   void AddAudio(std::string_view tag, const Tensor& sounds, float sample_rate, int64_t max_outputs);
-  // Any tensor; `metadata` is a serialized SummaryMetadata.
-  void AddTensor(std::string_view tag, const Tensor& value, std::string_view metadata);
+  // Any tensor; `metadata` is a serialized SummaryMetadata, if there is one.
+  void AddTensor(std::string_view tag, const Tensor& value, std::optional<std::string_view> metadata);
   // The older form: named after its node.
   void AddNodeTensor(std::string_view node, const Tensor& value);
   // The values of another summary. InvalidArgument if it is none, or if a tag comes twice.

@@ -50,6 +50,10 @@ void RegisterReaderOps(OpRegistry& ops) {
   ops.Add("IdentityReaderV2").Output("reader_handle: resource").Attr("container: string = ''")
       .Attr("shared_name: string = ''").Stateful().Shape(shapes::Scalar)
       .Doc("Gives what the queue holds as key and value.");
+  ops.Add("RecordInput").Output("records: string").Attr("file_pattern: string").Attr("file_random_seed: int = 301")
+      .Attr("file_shuffle_shift_ratio: float = 0").Attr("file_buffer_size: int = 10000")
+      .Attr("file_parallelism: int = 16").Attr("batch_size: int = 32").Attr("compression_type: string = ''").Stateful()
+      .Shape(shapes::Unknown).Doc("The next records of TFRecord files, in random order; rounds follow one another.");
   ops.Add("ReaderRead").Input("reader_handle: Ref(string)").Input("queue_handle: Ref(string)").Output("key: string")
       .Output("value: string").NotDifferentiable().Shape(shapes::Scalar)
       .Doc("The next record and its key; takes further work from the queue when a file ends.");

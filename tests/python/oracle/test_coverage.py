@@ -23,7 +23,7 @@ OTHERWISE = {
     "holds state over several calls: tests/python/ops": """
         *Queue *QueueV2 Queue* Stack*V2 TensorArrayGradWithShape TensorArray*V3 Barrier* *Accumulator* Stage* Unstage
         MapStage MapPeek MapUnstage MapUnstageNoKey MapSize MapIncompleteSize MapClear OrderedMap* *Table*
-        Reader* *Reader *ReaderV2
+        Reader* *Reader *ReaderV2 RecordInput
         AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap *TensorList*
         Mutex* ConsumeMutexLock
         """,

@@ -78,6 +78,15 @@ def test_texts(written):
     assert tf.make_ndarray(value.tensor).tolist() == [[b"a", b"b"]]
 
 
+def test_tensors_with_and_without_metadata(written):
+    def write():
+        tf.summary.write("plain", tf.constant([1, 2]))
+        tf.summary.write("described", tf.constant(1), metadata=tf.compat.v1.SummaryMetadata(summary_description="d"))
+
+    (_, plain), (_, described) = written(write)
+    assert not plain.HasField("metadata") and described.metadata.summary_description == "d"
+
+
 def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
     with context.eager_mode():
         assert bool(tf.summary.should_record_summaries()) is False

@@ -61,6 +61,7 @@ void RegisterRaggedKernels(KernelRegistry& kernels);
 void RegisterRaggedVariantKernels(KernelRegistry& kernels);
 void RegisterRandomKernels(KernelRegistry& kernels);
 void RegisterReaderKernels(KernelRegistry& kernels);
+void RegisterRecordInputKernels(KernelRegistry& kernels);
 void RegisterReductionKernels(KernelRegistry& kernels);
 void RegisterResampleKernels(KernelRegistry& kernels);
 void RegisterResizeKernels(KernelRegistry& kernels);
@@ -162,6 +163,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterRaggedVariantKernels(kernels);
   RegisterRandomKernels(kernels);
   RegisterReaderKernels(kernels);
+  RegisterRecordInputKernels(kernels);
   RegisterReductionKernels(kernels);
   RegisterResampleKernels(kernels);
   RegisterResizeKernels(kernels);

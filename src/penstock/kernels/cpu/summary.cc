@@ -224,8 +224,9 @@ void Write(KernelContext& k, const SummaryBuilder& summary) {
 struct WriteSummary {
   void operator()(KernelContext& k) const {
     k.Require(k.input(0).rank() == 0, "tag must be scalar");
+    const std::string_view metadata = Tag(k, 4, "summary_metadata");
     SummaryBuilder summary;
-    summary.AddTensor(Tag(k, 3, "tag"), k.input(2), Tag(k, 4, "summary_metadata"));
+    summary.AddTensor(Tag(k, 3, "tag"), k.input(2), metadata.empty() ? std::nullopt : std::optional(metadata));
     Write(k, summary);
   }
 };

@@ -1,4 +1,6 @@
 """Python values as NumPy arrays of the type that TensorFlow gives them."""
+import sys
+
 import numpy as np
 
 from penstock.framework import dtypes
@@ -40,16 +42,20 @@ def leaves(values):
 
 
 def leaf_types(values):
-    """The types of the leaves of nested lists, tuples and dicts: few, however many leaves there are."""
+    """The types of the leaves of nested lists, tuples and dicts: few, however many leaves there are. RecursionError for
+    what holds itself."""
     found = set()
-    stack = [(values,)]
+    stack = [((values,), 0)]
     while stack:
-        items = stack.pop()
+        items, depth = stack.pop()
+        if depth > sys.getrecursionlimit():
+            raise RecursionError("a list, tuple or dict is nested too deep, or holds itself")
         types = set(map(type, items))
         nested = {t for t in types if issubclass(t, (list, tuple, dict))}
         found |= types - nested
         if nested:
-            stack.extend(item.values() if isinstance(item, dict) else item for item in items if type(item) in nested)
+            stack.extend((item.values() if isinstance(item, dict) else item, depth + 1)
+                         for item in items if type(item) in nested)
     return found
 
 

@@ -71,3 +71,13 @@ def test_the_type_of_an_array_counts_before_a_default():
         tf.io.encode_png(np.zeros((2, 2, 3), np.float32))
     with pytest.raises(tf.errors.InvalidArgumentError, match="attr 'T' of string"):
         tf.math.abs(tf.constant("a"))
+
+
+@pytest.mark.parametrize("make", [lambda held: [held], lambda held: {"a": held}, lambda held: [held, held]])
+def test_what_holds_itself_has_an_end(make):
+    inside = []
+    held = make(inside)
+    inside.append(held)
+    for function in (tf.constant, tf.make_tensor_proto):
+        with pytest.raises((RecursionError, ValueError, TypeError)):
+            function(held)

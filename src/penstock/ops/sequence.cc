@@ -17,6 +17,16 @@ double AsDouble(const Tensor& t) {
   }
 }
 
+// What a number of this type can hold of x.
+double Rounded(DataType type, double x) {
+  switch (type) {
+    case DT_FLOAT: return static_cast<float>(x);
+    case DT_HALF: return Half(static_cast<float>(x));
+    case DT_BFLOAT16: return BFloat16(static_cast<float>(x));
+    default: return x;
+  }
+}
+
 int64_t AsInt(const Tensor& t) {
   switch (t.dtype()) {
     case DT_INT8: return t.scalar<int8_t>();
@@ -34,7 +44,8 @@ void RangeShape(ShapeContext& c) {
   int64_t size = -1;
   if (start && limit && delta) {
     if (IsFloating(start->dtype())) {
-      const double n = std::ceil(std::abs((AsDouble(*limit) - AsDouble(*start)) / AsDouble(*delta)));
+      const double n = std::ceil(std::abs(Rounded(
+          start->dtype(), Rounded(start->dtype(), AsDouble(*limit) - AsDouble(*start)) / AsDouble(*delta))));
       if (n >= 0 && n < 9e18) size = static_cast<int64_t>(n);
     } else {
       const int64_t a = AsInt(*start), b = AsInt(*limit), d = AsInt(*delta);

@@ -325,3 +325,10 @@ def test_numbers_and_ranks():
     tf.function(lambda x: ranks.append(x.ndim), input_signature=[tf.TensorSpec([None, 2])])(tf.ones([1, 2]))
     tf.function(lambda x: ranks.append(x.ndim), input_signature=[tf.TensorSpec(None)])(1.)
     assert ranks == [2, -1]
+
+
+@pytest.mark.parametrize("limits, length", [
+    ((0.1, 1.1, 0.1), 10), ((0., 0.3, 0.1), 3), ((1., 2., 0.1), 10), ((0.3, 0.9, 0.2), 3)])
+def test_lengths_of_ranges_of_floats(limits, length):
+    assert tf.range(*limits).shape == [length]
+    assert tf.function(lambda: tf.range(*limits))().shape == [length]

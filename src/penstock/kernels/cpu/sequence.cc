@@ -28,8 +28,9 @@ struct Range {
       k.Require(n <= uint64_t(INT64_MAX), "Requires ((limit - start) / delta) <= ", INT64_MAX);
       size = static_cast<int64_t>(n);
     } else {
-      const double n =
-          std::ceil(std::fabs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+      // Rounded to T at each step, as TensorFlow does: 0.3 by 0.1 are 3 floats.
+      const C span = C(T(limit - start));
+      const double n = std::ceil(std::fabs(static_cast<double>(C(T(span / delta)))));
       k.Require(n >= 0 && n <= 9.2e18, "Requires ((limit - start) / delta) <= ", INT64_MAX);
       size = static_cast<int64_t>(n);
     }

@@ -241,6 +241,25 @@ def test_ctrl_c_ends_a_step(kind):
     assert "interrupted 2.0" in out and code == 7, out
 
 
+def test_signals_do_not_disturb_matrix_products():
+    code, out = run_python("""
+        import signal, time
+        import numpy as np
+        import penstock as tf
+        came = []
+        signal.signal(signal.SIGALRM, lambda number, frame: came.append(number))
+        x = tf.constant(np.ones((300, 300), np.float32))
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            assert (x @ x)[0, 0] == 300
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert came
+        raise SystemExit(7)
+    """)
+    assert code == 7, out
+
+
 def test_fork_after_a_step():
     code, out = run_python("""
         import os

@@ -76,7 +76,11 @@ void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, Row row) {
     exp(shifted, powers, rows * n);
     for (int64_t r = 0; r < rows; ++r) {
       float sum = 0;
-      for (int64_t i = 0; i < n; ++i) sum += powers[r * n + i];
+      for (int64_t i = 0; i < n; ++i) {
+        // As TensorFlow's threads have it, what is below the smallest normal number is 0.
+        if (powers[r * n + i] < std::numeric_limits<float>::min()) powers[r * n + i] = 0;
+        sum += powers[r * n + i];
+      }
       row(first + r, shifted + r * n, powers + r * n, sum);
     }
   }

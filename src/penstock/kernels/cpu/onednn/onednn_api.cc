@@ -1,6 +1,7 @@
 #include "penstock/kernels/cpu/onednn/onednn_api.h"
 
 #include <omp.h>
+#include <signal.h>
 
 #include <cstring>
 #include <dnnl.hpp>
@@ -154,9 +155,28 @@ std::shared_ptr<Plan> MakeConv(const PenstockDnnConv& c) {
 
 memory Over(const memory::desc& desc, const void* data) { return memory(desc, Engine(), const_cast<void*>(data)); }
 
+// No signal reaches this thread while one lives. oneDNN's generated matrix products use the stack pointer for other
+// memory: what the kernel writes there for a signal's handler (Ctrl-C, a timer, a child's end) destroys the heap.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // Runs fn on this thread only; false for any error.
 template <class Fn>
 bool Guarded(Fn fn) {
+  const SignalsHeld held;
   omp_set_num_threads(1);
   try {
     fn();
@@ -224,6 +244,7 @@ int MatMul(int type, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda
   static PlanCache<Plan>& cache = *new PlanCache<Plan>;
   if (type != 1 && type != 14) return 1;
   if (type == 1) {
+    const SignalsHeld held;
     omp_set_num_threads(1);
     return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, static_cast<const float*>(a),
                       lda, static_cast<const float*>(b), ldb, 0.0f, static_cast<float*>(c), ldc) == dnnl_success

@@ -5,7 +5,8 @@ from penstock.ops import array_ops
 
 
 class RecordInput:
-    """Reads TFRecord files that match a pattern (several with commas between), again and again; records in random order.
+    """Reads TFRecord files that match a pattern (several with commas between), again and again; records come in random
+    order.
 
     batch_size: records of one step. buffer_size: how many records wait, among which they are mixed. parallelism: how
     many files are read in turns. shift_ratio: which part of the files' order is moved to its end. batches: how many

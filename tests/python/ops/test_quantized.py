@@ -134,7 +134,8 @@ def test_layers(session):
 
 
 # Ranges that hold zero as a level: nothing is moved.
-LOWS, HIGHS = np.array([-2, -1, -4], np.float32), np.array([127, 127, 127], np.float32) / np.array([64, 128, 32], np.float32)
+LOWS = np.array([-2, -1, -4], np.float32)
+HIGHS = np.array([127, 127, 127], np.float32) / np.array([64, 128, 32], np.float32)
 
 
 def test_channels_are_rounded_as_tensors_of_their_own(session):

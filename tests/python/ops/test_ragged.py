@@ -207,7 +207,8 @@ def test_strings():
     points, starts = run(tf.strings.unicode_decode_with_offsets("éa", "UTF-8"))
     assert points.tolist() == [233, 97] and starts.tolist() == [0, 2]
     assert run(tf.strings.unicode_split(["éa", ""], "UTF-8")).to_list() == [["é".encode(), b"a"], []]
-    assert run(tf.strings.unicode_encode(tf.ragged.constant([[233, 97], []]), "UTF-8")).tolist() == ["éa".encode(), b""]
+    encoded = run(tf.strings.unicode_encode(tf.ragged.constant([[233, 97], []]), "UTF-8"))
+    assert encoded.tolist() == ["éa".encode(), b""]
     assert run(tf.strings.unicode_encode([97, 98], "UTF-16-BE")) == b"\0a\0b"
     assert run(tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"]]), 2, pad_values=("<", ">"))).to_list() == [
         [b"< a", b"a b", b"b c", b"c >"], [b"< d", b"d >"]]

@@ -787,33 +787,3 @@ def test_what_returns_none_is_an_operation_in_graphs_of_version_one():
         with tf.control_dependencies([add(4.0)]):
             assert sess.run(v.read_value()) == 7
         assert isinstance(added, tf.Operation) and sess.run(v) == 7
-
-
-def test_a_proxy_of_a_function_is_called_itself():
-    class Proxy:  # as the decorators of the package wrapt
-        def __init__(self, wrapped):
-            self._wrapped = wrapped
-
-        __class__ = property(lambda self: type(self._wrapped))
-
-        def __getattr__(self, name):
-            return getattr(object.__getattribute__(self, "_wrapped"), name)
-
-        def __get__(self, instance, owner):
-            return Proxy(self._wrapped.__get__(instance, owner))
-
-        def __call__(self, *args):
-            return 10 * self._wrapped(*args)
-
-    class Module:
-        @Proxy
-        def method(self, x):
-            return x + 1
-
-    @Proxy
-    def function(x):
-        return x + 2
-
-    assert tf.function(Module().method)(tf.constant(1)).numpy() == 20
-    assert tf.function(function)(tf.constant(1)).numpy() == 30
-    assert tf.function(lambda x: function(x) + 1)(tf.constant(1)).numpy() == 31

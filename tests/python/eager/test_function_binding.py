@@ -1,4 +1,4 @@
-"""Calls that do not fit a tf.function or one of its traces: reasons are the words of TensorFlow 2.21."""
+"""What a tf.function calls, and calls that do not fit it or one of its traces: reasons are the words of TensorFlow 2.21."""
 import pytest
 
 import penstock as tf
@@ -107,3 +107,33 @@ def test_signatures_of_other_functions(function, signature, message):
     assert _message(lambda: tf.function(function, input_signature=signature)) == [message]
     with pytest.raises(TypeError, match="keyword-only parameter `y` must have a default value"):
         tf.function(lambda x, *, y: x, input_signature=signature[:1])
+
+
+def test_a_proxy_of_a_function_is_called_itself():
+    class Proxy:  # as the decorators of the package wrapt
+        def __init__(self, wrapped):
+            self._wrapped = wrapped
+
+        __class__ = property(lambda self: type(self._wrapped))
+
+        def __getattr__(self, name):
+            return getattr(object.__getattribute__(self, "_wrapped"), name)
+
+        def __get__(self, instance, owner):
+            return Proxy(self._wrapped.__get__(instance, owner))
+
+        def __call__(self, *args):
+            return 10 * self._wrapped(*args)
+
+    class Module:
+        @Proxy
+        def method(self, x):
+            return x + 1
+
+    @Proxy
+    def function(x):
+        return x + 2
+
+    assert tf.function(Module().method)(tf.constant(1)).numpy() == 20
+    assert tf.function(function)(tf.constant(1)).numpy() == 30
+    assert tf.function(lambda x: function(x) + 1)(tf.constant(1)).numpy() == 31

@@ -1,4 +1,4 @@
-"""What a tf.function calls, and calls that do not fit it or one of its traces: reasons are the words of TensorFlow 2.21."""
+"""What a tf.function calls; calls that fit neither it nor one of its traces, for which 2.21's words give the reason."""
 import pytest
 
 import penstock as tf

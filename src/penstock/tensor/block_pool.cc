@@ -44,7 +44,7 @@ void BlockPool::Free(void* p) {
   block->second.free = true;
   AddFree(block);
   block = JoinWithNeighbours(block);
-  if (const size_t held = in_use_ + kept_, most = Most(0); held > most) Release(block, held - most);
+  GiveBack(Most(0), block);
 }
 
 // What may be held when `bytes` more are wanted: an eighth more than was in use, since what is free lies in pieces.
@@ -56,12 +56,20 @@ size_t BlockPool::Most(size_t bytes) const {
 // No free block is large enough: small ones go back instead of adding up.
 void BlockPool::MakeRoom(size_t bytes) {
   const size_t most = Most(bytes);
-  for (auto it = free_.rbegin(); it != free_.rend() && in_use_ + kept_ + bytes > most;) {
+  GiveBack(most > bytes ? most - bytes : 0, blocks_.end());
+}
+
+// Free blocks go back until no more than `most` is held, large ones first; `last`, which was in use a moment ago and
+// will be wanted again by the next step, after all others.
+void BlockPool::GiveBack(size_t most, Blocks::iterator last) {
+  for (auto it = free_.rbegin(); it != free_.rend() && in_use_ + kept_ > most;) {
     const auto large = *it;
     if (large.first < kRegion) break;
-    Release(blocks_.find(large.second), in_use_ + kept_ + bytes - most);
+    const auto block = blocks_.find(large.second);
+    if (block != last) Release(block, in_use_ + kept_ - most);
     it = std::make_reverse_iterator(free_.lower_bound(large));
   }
+  if (last != blocks_.end() && in_use_ + kept_ > most) Release(last, in_use_ + kept_ - most);
 }
 
 void BlockPool::Trim() {

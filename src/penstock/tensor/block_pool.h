@@ -34,6 +34,7 @@ class BlockPool {
 
   size_t Most(size_t bytes) const;
   void MakeRoom(size_t bytes);
+  void GiveBack(size_t most, Blocks::iterator last);
   bool Grow(size_t bytes);
   void Release(Blocks::iterator block, size_t bytes);
   void AddFree(Blocks::iterator block);

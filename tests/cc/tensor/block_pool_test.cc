@@ -93,5 +93,26 @@ TEST(BlockPool, ManyFreeBlocksOfOneSizeMakeRoomForALargerOne) {
   for (void* wall : walls) pool.Free(wall);
 }
 
+TEST(BlockPool, WhatEveryStepFreesIsKeptBeforeOlderPieces) {
+  BlockPool pool;
+  std::vector<void*> pieces, walls;
+  for (int i = 0; i < 4; ++i) {
+    pieces.push_back(pool.Allocate(16 * kMegabyte));
+    walls.push_back(pool.Allocate(2 * kMegabyte));
+  }
+  for (void* piece : pieces) pool.Free(piece);
+  constexpr size_t kStep = 40 * kMegabyte + 4096;  // the system gives 2 MB more for it
+  void* const step = pool.Allocate(kStep);
+  static_cast<char*>(step)[39 * kMegabyte] = 1;
+  pool.Free(step);
+  for (int i = 0; i < 3; ++i) {
+    void* const again = pool.Allocate(kStep);
+    EXPECT_EQ(again, step);
+    EXPECT_EQ(static_cast<char*>(again)[39 * kMegabyte], 1) << "it went back to the system";
+    pool.Free(again);
+  }
+  for (void* wall : walls) pool.Free(wall);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // Philox 4x32-10, several groups at a time: each 64-bit lane carries one 32-bit word of one group, in its lower half.
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/scalar.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -103,13 +104,6 @@ void PhiloxGroups(const uint32_t counter[4], const uint32_t key[2], int64_t grou
 
 // Logarithm, sine and cosine exactly as the C library has them for float (computed in double, by the approximations of
 // Arm's optimised routines), since TensorFlow's normal numbers are made with those: equal bit for bit.
-inline double Fma(double a, double b, double c) {
-#ifdef __FMA__
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
 
 // 1 / c and log(c) for a c near the middle of each of 16 intervals of [0.7, 1.4).
 constexpr double kInverse[16] = {

@@ -108,6 +108,7 @@ MODULES = {
     "python.ops.rnn_cell": "ops.rnn_cell_impl",
     "python.ops.variable_v1": "ops.variables",
     "python.ops.while_loop": "ops.control_flow_ops",
+    "python.eager.test": "platform.test",
     "python.estimator.export.export_output": "saved_models.model_utils.export_output",
     "python.estimator.export.export_utils": "saved_models.model_utils.export_utils",
     "python.platform.flags": "platform.flags",

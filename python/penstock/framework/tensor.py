@@ -226,3 +226,10 @@ def register_dense_tensor_like_type(tensor_type):
 def is_dense_tensor_like(value):
     """Whether `value` is a tensor or behaves like one (a variable)."""
     return isinstance(value, _tensor_like_types) or getattr(value, "_is_dense_tensor_like", False)
+
+
+def __getattr__(name):
+    if name.startswith("_") or name not in ("BoundedTensorSpec", "DenseSpec", "TensorSpec", "sanitize_spec_name"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.framework import tensor_spec  # which is built on this module; TensorFlow 2 has both in one
+    return getattr(tensor_spec, name)

@@ -119,6 +119,9 @@ def is_tensor(x):
         getattr(x, "_is_composite_tensor", False)
 
 
+is_tf_type = is_tensor  # its name in version 2
+
+
 def is_symbolic_tensor(tensor):
     """Whether it is a tensor, or what is made of tensors, that has no value yet."""
     if isinstance(tensor, Tensor):

@@ -20,22 +20,20 @@ from penstock.framework import random_seed
 from penstock.framework import tensor_util
 from penstock.framework import test_assertions
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock.framework.test_conditions import (  # noqa: F401
+    AbstractGradientTape, GpuSupportsHalfMatMulAndConv, IsBuiltWithNvcc, IsBuiltWithROCm, IsBuiltWithXLA,
+    IsGoogleCudaEnabled, IsMklEnabled, NCHWToNHWC, NHWCToNCHW, also_run_as_tf_function, build_as_function_and_v1_graph,
+    device, disable_asan, disable_cudnn_autotune, disable_eager_op_as_function, disable_mlir_bridge, disable_msan,
+    disable_tfrt, disable_tsan, disable_ubsan, disable_xla, enable_tf_xla_constant_folding, for_all_test_methods,
+    force_cpu, force_gpu, generate_combinations_with_testcase_name, gpu_device_name, is_asan_enabled, is_gpu_available,
+    is_mlir_bridge_enabled, is_msan_enabled, is_tsan_enabled, is_ubsan_enabled, is_xla_enabled, no_xla_auto_jit,
+    py_func_if_in_function, run_all_without_tensor_float_32, run_cuda_only, run_functions_eagerly, run_gpu_only,
+    run_gpu_or_tpu, run_without_tensor_float_32, skip_if, skip_if_error, use_gpu, xla_allow_fallback)
 from penstock.framework.test_modes import (  # noqa: F401
     EagerSessionWarner, FakeEagerSession, deprecated_graph_mode_only, eager_value, run_all_in_graph_and_eager_modes,
     run_deprecated_v1, run_in_graph_and_eager_modes, run_v1_only, run_v2_only)
 from penstock.util import compat
 from penstock.util import nest
-
-
-def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
-    """Whether there is a GPU."""
-    return bool(gpu_device_name())
-
-
-def gpu_device_name():
-    """The name of the first GPU, or ""."""
-    from penstock import _core
-    return next((compat.as_str(d.name) for d in _core.list_local_devices() if d.device_type == "GPU"), "")
 
 
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
@@ -208,7 +206,27 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
             a = self.evaluate(a)
         if isinstance(a, (SparseTensorValue, np.ndarray)):
             return a
-        return np.array(a)
+        try:
+            return np.array(a)
+        except ValueError as e:  # rows of several lengths
+            if "inhomogeneous shape" not in str(e):
+                raise
+            return np.array(a, dtype=object)
+
+    def _as_lists(self, a, b):
+        """Two values of which one is ragged as nested lists. The ranks of two ragged ones have to be equal."""
+        from penstock.ops.ragged import ragged_tensor
+        lists = []
+        for value in (a, b):
+            if isinstance(value, (list, tuple)):
+                lists.append([self._as_lists(v, [])[0] for v in value])
+                continue
+            value = self.evaluate(value) if tensor_util.is_tf_type(value) else value
+            lists.append(value.to_list() if hasattr(value, "to_list") else
+                         value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
+        if ragged_tensor.is_ragged(a) and ragged_tensor.is_ragged(b):
+            self.assertEqual(a.ragged_rank, b.ragged_rank)
+        return lists
 
     def _note(self, msg):
         return f"\n{msg}" if msg else ""
@@ -228,6 +246,8 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         self.assertLess(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)), err, msg)
 
     def _assert_close(self, a, b, rtol, atol, path, msg):
+        if _is_ragged(a) or _is_ragged(b):
+            a, b = self._as_lists(a, b)
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
@@ -279,7 +299,10 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         raise AssertionError(f"The two values are close at all elements. {msg or ''}")
 
     def assertAllEqual(self, a, b, msg=None):  # noqa: N802
-        """Arrays are equal; NaN equals NaN."""
+        """Arrays are equal; NaN equals NaN. A ragged tensor equals nested lists, strings as bytes."""
+        if _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(*self._as_lists(a, b), msg)
+            return
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         if b.ndim <= 3 or b.size < 500:
             self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. Contents: {b}. "
@@ -438,6 +461,26 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         """assertRaisesWithPredicateMatch for errors of ops."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
+    def assertRaisesIncompatibleShapesError(self, exception_type=errors.InvalidArgumentError):  # noqa: N802
+        """The block raises an error that says that shapes do not fit."""
+        return self.assertRaisesWithPredicateMatch(
+            exception_type, "Incompatible shapes|Dimensions must be equal|required broadcastable shapes")
+
+    def assertDictEqual(self, a, b, msg=None):  # noqa: N802
+        """Two dicts have the same keys and values; values may be arrays or tensors, floats among them nearly equal."""
+        try:
+            super().assertDictEqual(a, b, msg)
+        except Exception:
+            self.assertCountEqual(a.keys(), b.keys(), msg)
+            for key, value in a.items():
+                is_float = np.issubdtype(self._GetNdArray(value).dtype, np.floating)
+                (self.assertAllClose if is_float else self.assertAllEqual)(value, b[key], msg=msg or key)
+
+
+def _is_ragged(value):
+    from penstock.ops.ragged import ragged_tensor
+    return ragged_tensor.is_ragged(value)
+
 
 def _plain_array(case, values):
     """A structure as an array of numbers, or None if it is none."""
@@ -456,7 +499,3 @@ def _as_bytes(array):
     result[:] = flat
     return result.reshape(array.shape)
 
-
-def disable_cudnn_autotune(func):
-    """Decorator of tests: nothing is tuned here."""
-    return func

@@ -84,7 +84,8 @@ def _unchanged(description=None):
     return lambda decorated: decorated
 
 
-disable_xla = disable_mlir_bridge = disable_tfrt = disable_asan = disable_msan = disable_tsan = disable_ubsan = _unchanged
+disable_asan = disable_msan = disable_tsan = disable_ubsan = disable_xla = disable_mlir_bridge = _unchanged
+disable_tfrt = _unchanged
 no_xla_auto_jit = xla_allow_fallback = enable_tf_xla_constant_folding = disable_eager_op_as_function = _unchanged
 run_without_tensor_float_32 = run_all_without_tensor_float_32 = _unchanged
 
@@ -107,7 +108,7 @@ run_gpu_only = run_cuda_only = run_gpu_or_tpu = _gpu_only
 
 
 def py_func_if_in_function(func):
-    """A decorator: called while a tf.function is traced, `func` becomes a py_func that gets the values of its tensors."""
+    """A decorator: called while a tf.function is traced, `func` becomes a py_func, which gets values for tensors."""
     @functools.wraps(func)
     def decorated(*args, **kwargs):
         if context.executing_eagerly() or not ops.inside_function():

@@ -36,6 +36,8 @@ def _constant(value, dtype, shape, name, verify_shape, allow_broadcast):
             shape = shape.as_list()
         elif isinstance(shape, (int, np.integer)):
             shape = [shape]
+        elif isinstance(shape, np.ndarray):
+            shape = shape.tolist()
         if defaults.get_default_graph()._eager:
             return _eager_constant(value, dtype, shape)
         values, dtype, shape = tensor_values.to_array(value, dtype, shape, verify_shape, allow_broadcast)

@@ -23,6 +23,9 @@ def __getattr__(name):
     if name == "_op_def_lib":
         from penstock.framework.op_def_library import _op_def_lib
         return _op_def_lib
+    if name[:1].isupper() and _core.op_def(name) is not None:  # generated modules have raw ops too
+        from penstock.framework import raw_ops
+        return getattr(raw_ops, name)
     op = _op_name(name)
     if op is None:
         raise AttributeError(f"penstock has no op for the function '{name}'")

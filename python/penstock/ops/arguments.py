@@ -15,6 +15,8 @@ def made_function(module):
     """A module's `__getattr__`: names without any Python of their own are the functions made from op definitions."""
 
     def lookup(name):
+        if name.startswith("gen_") and name.endswith("_ops"):  # modules of TensorFlow have what they import
+            return gen
         if not name.startswith("__"):
             function = getattr(gen, name, None)
             if function is not None:

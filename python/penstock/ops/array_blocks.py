@@ -212,7 +212,7 @@ def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, 
                 narrow_range=False, axis=None, ensure_minimum_range=0.01):
     """(values, min, max) in the quantised type T; with an axis, each slice along it has a range of its own."""
     return gen.quantize_v2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode,
-                           narrow_range=narrow_range, axis=_axis_or_all(axis),
+                           narrow_range=narrow_range, axis=_axis_or_all(input, axis),
                            ensure_minimum_range=ensure_minimum_range, name=name)
 
 
@@ -226,8 +226,8 @@ def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HA
 def dequantize(input, min_range, max_range, mode="MIN_COMBINED", name=None, axis=None, narrow_range=False,
                dtype=dtypes.float32):
     """The numbers that quantised ones stand for."""
-    return gen.dequantize(input, min_range, max_range, mode=mode, narrow_range=narrow_range, axis=_axis_or_all(axis),
-                          dtype=dtype, name=name)
+    return gen.dequantize(input, min_range, max_range, mode=mode, narrow_range=narrow_range,
+                          axis=_axis_or_all(input, axis), dtype=dtype, name=name)
 
 
 def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
@@ -235,7 +235,8 @@ def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_
     """What is left of `input` after quantising and back."""
     return gen.quantize_and_dequantize_v2(
         input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
-        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(axis), name=name)
+        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(input, axis),
+        name=name)
 
 
 def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
@@ -243,8 +244,15 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
     """`quantize_and_dequantize` whose gradient is 0 for what lies outside of the range."""
     return gen.quantize_and_dequantize_v4(
         input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
-        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(axis), name=name)
+        range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(input, axis),
+        name=name)
 
 
-def _axis_or_all(axis):
-    return -1 if axis is None else axis
+def _axis_or_all(input, axis):
+    """The axis as the ops have it: from the front, -1 for none."""
+    if axis is None or axis >= 0:
+        return -1 if axis is None else axis
+    count = ops.convert_to_tensor(input).shape.ndims
+    if count is None:
+        raise ValueError("input should have known rank to use negative axis.")
+    return axis % count

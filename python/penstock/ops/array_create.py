@@ -58,6 +58,11 @@ def _fill_with(value, shape, dtype, name):
     return fill(shape, constant_op.constant(value, dtype=dtype), name=name)
 
 
+def _number(value, dtype):
+    """A number as constants of a type have it: those of quantized types are tuples."""
+    return (value,) if dtype.is_quantized else value
+
+
 def _refuse_layout(layout):
     if layout is not None:
         raise NotImplementedError("tensors are not laid out over a mesh of devices (DTensor)")
@@ -67,7 +72,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings)."""
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
-    value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
+    value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else _number(0, dtype)
     if _is_plain(shape):
         return gen.fill(shape, constant_op.constant(value, dtype))
     with ops.name_scope(name, "zeros", [shape]) as name:
@@ -78,7 +83,7 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones (True)."""
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
-    value = True if dtype == dtypes.bool else 1
+    value = True if dtype == dtypes.bool else _number(1, dtype)
     if _is_plain(shape):
         return gen.fill(shape, constant_op.constant(value, dtype))
     with ops.name_scope(name, "ones", [shape]) as name:
@@ -129,15 +134,21 @@ def placeholder_with_default(input, shape, name=None):
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
-    """A SparseTensor whose parts are fed in each run; a shape that is fully known becomes a constant."""
+    """A SparseTensor whose parts are fed in each run; a shape that is fully known becomes a constant.
+
+    shape: a tensor, or sizes of which those that are None or -1 are unknown.
+    """
 
     def part(suffix):
         return None if name is None else f"{name}/{suffix}"
 
-    count = None
+    count, known = None, None
     if shape is not None:
         count = shape.get_shape()[0] if isinstance(shape, ops.Tensor) else len(shape)
-        if not isinstance(shape, ops.Tensor) and None in shape:
+        if not isinstance(shape, ops.Tensor):
+            sizes = [tensor_shape.dimension_value(size) for size in shape]
+            known = tensor_shape.TensorShape([None if size == -1 else size for size in sizes])
+        if known is not None and not known.is_fully_defined():
             shape = None
         else:
             shape = ops.convert_to_tensor(shape, dtype=dtypes.int64, name=part("shape"))
@@ -145,13 +156,19 @@ def sparse_placeholder(dtype, shape=None, name=None):
         shape = placeholder(dtypes.int64, shape=[count], name=part("shape"))
     values = placeholder(dtype, shape=[None], name=part("values"))
     indices = placeholder(dtypes.int64, shape=[None, count], name=part("indices"))
-    return sparse_tensor.SparseTensor(indices=indices, values=values, dense_shape=shape)
+    result = sparse_tensor.SparseTensor(indices=indices, values=values, dense_shape=shape)
+    if known is not None:
+        result.set_shape(known)
+    return result
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """A new dimension of size `depth` that holds `on_value` at the place that the index says."""
     with ops.name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
-        given = {label: None if value is None else ops.convert_to_tensor(value).dtype.base_dtype
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        on_value, off_value = (None if value is None else ops.convert_to_tensor(value, preferred_dtype=dtype)
+                               for value in (on_value, off_value))
+        given = {label: None if value is None else value.dtype.base_dtype
                  for label, value in (("on_value", on_value), ("off_value", off_value))}
         for label, of_value in given.items():
             if dtype is not None and of_value is not None and of_value != dtype:

@@ -1,4 +1,6 @@
 """Joining and splitting: stack, concat, split, pad, repeat; lists of tensors as tensors."""
+import numbers
+
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
@@ -79,7 +81,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
         result = gen.mirror_pad(tensor, paddings, mode=mode, name=name)
     elif mode != "CONSTANT":
         raise ValueError(f"Unknown padding mode: {mode}")
-    elif not tensor_util.is_tensor(constant_values) and constant_values == 0:
+    elif isinstance(constant_values, numbers.Number) and constant_values == 0:
         result = gen.pad(tensor, paddings, name=name)
     else:
         result = gen.pad_v2(tensor, paddings, constant_values, name=name)
@@ -174,8 +176,6 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
         axis = positive_axis(axis, data.shape.ndims)
-        if repeats.shape.num_elements() == 1:  # every slice as often
-            repeats = reshape(repeats, [])
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])
         joined = concat([data_shape[:axis], [-1], data_shape[axis + 1:]], axis=0) if repeats.shape.ndims == 0 else None

@@ -51,9 +51,13 @@ def _check_index(index):
     dtype = getattr(index, "dtype", None)
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
-    if dtype not in (dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
+    if dtype not in (dtypes.int16, dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
         raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
                         f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
+
+
+def _is_unknown(index):
+    return isinstance(index, tensor_shape.Dimension) and index.value is None
 
 
 def _is_mask(index):
@@ -76,7 +80,7 @@ class _Spec:
         self.masks[name] |= bit
 
     def _bound(self, value, mask, bit):
-        if value is None or (not isinstance(value, ops.Tensor) and value == sys.maxsize):
+        if value is None or (not isinstance(value, ops.Tensor) and value == sys.maxsize) or _is_unknown(value):
             self._mark(mask, bit)
             return 0
         _check_index(value)
@@ -87,7 +91,7 @@ class _Spec:
         if isinstance(index, _Slice):
             begin = self._bound(index.start, "begin_mask", bit)
             end = self._bound(index.stop, "end_mask", bit)
-            if index.step is not None:
+            if index.step is not None and not _is_unknown(index.step):
                 _check_index(index.step)
                 stride = index.step
         elif index is Ellipsis:
@@ -114,7 +118,8 @@ def _slice_helper(tensor, slice_spec, var=None):
     with ops.name_scope(None, "strided_slice", [tensor] + spec.begin + spec.end + spec.strides) as name:
         if spec.begin:
             parts = [stack(spec.begin), stack(spec.end), stack(spec.strides)]
-            if any(part.dtype == dtypes.int64 for part in parts):
+            types = {part.dtype for part in parts}
+            if dtypes.int64 in types or len(types) > 1:
                 parts = [part if part.dtype == dtypes.int64 else gen.cast(part, dtypes.int64) for part in parts]
         else:
             parts = [constant_op.constant([], dtype=dtypes.int32)] * 3
@@ -138,7 +143,13 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
             raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None. "
                              "E.g. shape=[None] is ok, but shape=None is not.")
         axis = 0 if axis is None else axis
+        if tensor_util.is_tensor(axis):
+            known_axis = tensor_util.constant_value(axis)
+            axis = axis if known_axis is None else int(known_axis)
         end = axis + covered
+        if tensor_util.is_tensor(axis):
+            flat = reshape(tensor, concat([shape(tensor)[:axis], [-1], shape(tensor)[end:]], 0))
+            return gather(flat, squeeze(where(reshape(mask, [-1])), axis=[1]), axis=axis)
         known = tensor.get_shape()
         known[axis:end].assert_is_compatible_with(mask.get_shape())
         count = gen.prod(shape(tensor)[axis:end], [0])

@@ -4,7 +4,7 @@ from penstock.ops import array_ops, map_fn, math_ops
 from penstock.ops.arguments import pick
 
 __all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
-           "ctc_loss", "ctc_loss_dense", "ctc_loss_v2", "ctc_unique_labels", "dense_labels_to_sparse"]
+           "ctc_loss", "ctc_loss_dense", "ctc_loss_v2", "ctc_loss_v3", "ctc_unique_labels", "dense_labels_to_sparse"]
 
 
 def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
@@ -15,6 +15,9 @@ def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repe
     inputs = pick("logits", logits, "inputs", inputs)
     if not time_major:
         inputs = array_ops.transpose(inputs, [1, 0, 2])
+    sequence_length = ops.convert_to_tensor(sequence_length, name="sequence_length")
+    if sequence_length.dtype == dtypes.int64:
+        sequence_length = math_ops.cast(sequence_length, dtypes.int32)
     loss, _ = gen.ctc_loss(inputs, labels.indices, labels.values, sequence_length,
                            preprocess_collapse_repeated=preprocess_collapse_repeated,
                            ctc_merge_repeated=ctc_merge_repeated,
@@ -47,6 +50,17 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
         values = labels.values - math_ops.cast(labels.values >= blank_index, labels.values.dtype)
         labels = sparse_tensor.SparseTensor(labels.indices, math_ops.cast(values, dtypes.int32), labels.dense_shape)
         return ctc_loss(labels, logits, logit_length, time_major=logits_time_major)
+
+
+def ctc_loss_v3(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None,
+                name=None):
+    """`ctc_loss_v2`, for logits of float16 and bfloat16 too, which are computed with as float32."""
+    logits = ops.convert_to_tensor(logits, name="logits")
+    kind = logits.dtype
+    short = kind in (dtypes.float16, dtypes.bfloat16)
+    loss = ctc_loss_v2(labels, math_ops.cast(logits, dtypes.float32) if short else logits, label_length, logit_length,
+                       logits_time_major, unique, blank_index, name)
+    return math_ops.cast(loss, kind) if short else loss
 
 
 def ctc_loss_dense(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=0,

@@ -1,10 +1,11 @@
 """Queues and barriers; dynamic_partition and dynamic_stitch are made from their definitions."""
+import contextlib
 import functools
 import hashlib
 from collections import abc
 
 from penstock.framework import dtypes as _dtypes
-from penstock.framework import gen, ops, random_seed, tensor_shape, tensor_util
+from penstock.framework import defaults, func_graph, gen, ops, random_seed, tensor_shape, tensor_util
 from penstock.ops import array_ops
 from penstock.ops.accumulators import *  # noqa: F401, F403
 from penstock.ops.arguments import made_function
@@ -204,6 +205,12 @@ class QueueBase:
         return self._op("queue_size")(self._queue_ref, name=name or f"{self._name}_Size")
 
 
+def _lasting():
+    """Where queues are made: outside of a tf.function, whose calls share them."""
+    inside = isinstance(defaults.get_default_graph(), func_graph.FuncGraph)
+    return ops.init_scope() if inside else contextlib.nullcontext()
+
+
 class FIFOQueue(QueueBase):
     """First in, first out."""
 
@@ -211,7 +218,8 @@ class FIFOQueue(QueueBase):
         dtypes = _as_type_list(dtypes)
         shapes = _as_shape_list(shapes)
         names = _as_name_list(names, dtypes)
-        ref = gen.fifo_queue_v2(capacity=capacity, **_attrs(dtypes, shapes, shared_name, name))
+        with _lasting():
+            ref = gen.fifo_queue_v2(capacity=capacity, **_attrs(dtypes, shapes, shared_name, name))
         super().__init__(dtypes, shapes, names, ref)
 
 
@@ -230,9 +238,9 @@ class RandomShuffleQueue(QueueBase):
             # The same seed in every graph that shares the queue.
             text = (str(seed1) + shared_name).encode("utf-8")
             seed2 = int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
-        ref = gen.random_shuffle_queue_v2(capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed1,
-                                          seed2=seed2,
-                                          **_attrs(dtypes, shapes, shared_name, name))
+        with _lasting():
+            ref = gen.random_shuffle_queue_v2(capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed1,
+                                              seed2=seed2, **_attrs(dtypes, shapes, shared_name, name))
         super().__init__(dtypes, shapes, names, ref)
 
 
@@ -246,7 +254,8 @@ class PaddingFIFOQueue(QueueBase):
         if len(dtypes) != len(shapes):
             raise ValueError(f"Shapes must be provided for all components, but received {len(dtypes)} dtypes and "
                              f"{len(shapes)} shapes.")
-        ref = gen.padding_fifo_queue_v2(capacity=capacity, **_attrs(dtypes, shapes, shared_name, name))
+        with _lasting():
+            ref = gen.padding_fifo_queue_v2(capacity=capacity, **_attrs(dtypes, shapes, shared_name, name))
         super().__init__(dtypes, shapes, names, ref)
 
 
@@ -256,7 +265,8 @@ class PriorityQueue(QueueBase):
     def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
         types = _as_type_list(types)
         shapes = _as_shape_list(shapes)
-        ref = gen.priority_queue_v2(capacity=capacity, **_attrs(types, shapes, shared_name, name))
+        with _lasting():
+            ref = gen.priority_queue_v2(capacity=capacity, **_attrs(types, shapes, shared_name, name))
         super().__init__([_dtypes.int64] + types, [()] + shapes if shapes else shapes, names, ref)
 
 

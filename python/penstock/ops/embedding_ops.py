@@ -1,7 +1,7 @@
 """Rows of large tables, which may lie in several parts."""
 import logging
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
 from penstock.ops import array_ops, clip_ops, math_ops, sparse_ops
 
 __all__ = ["embedding_lookup", "embedding_lookup_sparse", "embedding_lookup_sparse_v2", "embedding_lookup_v2",
@@ -15,6 +15,10 @@ def as_list(params):
     if isinstance(params, tuple) or hasattr(params, "_get_variable_list") or hasattr(params, "_variable_list"):
         return list(params)
     return [params]
+
+
+def _is_ragged(value):
+    return hasattr(value, "value_rowids") and hasattr(value, "to_sparse")
 
 
 def _is_resource(params):
@@ -60,7 +64,7 @@ def _assign_to_parts(ids, params, strategy):
     return assigned, within
 
 
-def _lookup(params, ids, partition_strategy="mod", name=None, max_norm=None, transform_fn=None):
+def _embedding_lookup_and_transform(params, ids, partition_strategy="mod", name=None, max_norm=None, transform_fn=None):
     if params is None:
         raise ValueError("params must be specified")
     if isinstance(params, (list, tuple)) and not params:
@@ -114,9 +118,19 @@ def _lookup_in_parts(params, ids, strategy, name, max_norm, transform_fn):
 
 
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
-    """The rows of `params` with these ids; a list of tables is one table, divided by "mod" or "div"."""
+    """The rows of `params` with these ids; a list of tables is one table, divided by "mod" or "div".
+
+    ids: a tensor of integers, or a ragged one, for which the result is ragged. ValueError without any table.
+    """
     del validate_indices
-    return _lookup(params, ids, partition_strategy, name, max_norm)
+    if _is_ragged(ids):
+        if ids.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"The values contained by the inputs have type {ids.dtype} and cannot be processed. All "
+                             "values should be indices, either of type `int32` or `int64`.")
+        with ops.name_scope(name, "embedding_lookup_ragged", [ids]):
+            return ids.with_flat_values(embedding_lookup(params, ids.flat_values, partition_strategy,
+                                                         max_norm=max_norm))
+    return _embedding_lookup_and_transform(params, ids, partition_strategy, name, max_norm)
 
 
 def embedding_lookup_v2(params, ids, max_norm=None, name=None):
@@ -126,8 +140,9 @@ def embedding_lookup_v2(params, ids, max_norm=None, name=None):
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
                             max_norm=None, allow_fast_lookup=False):
-    """The rows for the ids in each row of a SparseTensor, joined to one ("sum", "mean", "sqrtn").
+    """The rows for the ids in each row of a SparseTensor or RaggedTensor, joined to one ("sum", "mean", "sqrtn").
 
+    sp_weights: None or what each id counts, of the kind and shape of `sp_ids` (else TypeError, ValueError).
     `allow_fast_lookup` changes nothing: rows are joined as they are read.
     """
     if combiner is None:
@@ -136,8 +151,13 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
     if combiner not in ("mean", "sqrtn", "sum"):
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
     params = as_list(params)
+    if _is_ragged(sp_ids):
+        if sp_weights is not None and not _is_ragged(sp_weights):
+            raise TypeError(f"sp_ids must be of the same type as sp_weights, received {type(sp_ids).__name__!r} for "
+                            f"sp_ids and {type(sp_weights).__name__!r} for sp_weights.")
+        sp_ids, sp_weights = sp_ids.to_sparse(), None if sp_weights is None else sp_weights.to_sparse()
     if not isinstance(sp_ids, sparse_tensor.SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
+        raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
     if sp_weights is not None:
         if not isinstance(sp_weights, sparse_tensor.SparseTensor):
             raise TypeError("sp_weights must be either None or SparseTensor")
@@ -149,10 +169,13 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
             segments = math_ops.cast(segments, dtypes.int32)
         ids, places = array_ops.unique(sp_ids.values)
         rows = embedding_lookup(params, ids, partition_strategy=partition_strategy, max_norm=max_norm)
-        if rows.dtype in (dtypes.float16, dtypes.bfloat16):
+        kind = rows.dtype
+        short = kind in (dtypes.float16, dtypes.bfloat16)
+        if short and not (tf2.enabled() and sp_weights is None):
             rows = math_ops.cast(rows, dtypes.float32)
         if sp_weights is not None:
-            return _join_weighted(rows, places, segments, sp_weights.values, combiner, name)
+            joined = _join_weighted(rows, places, segments, sp_weights.values, combiner, name)
+            return math_ops.cast(joined, kind) if short and tf2.enabled() else joined
         op = {"sum": math_ops.sparse_segment_sum, "mean": math_ops.sparse_segment_mean,
               "sqrtn": math_ops.sparse_segment_sqrt_n}[combiner]
         return op(rows, places, segments, name=name)
@@ -171,15 +194,16 @@ def _join_weighted(rows, places, segments, weights, combiner, name):
     if combiner == "sum":
         return gen.segment_sum(rows, segments, name=name)
     rows = gen.segment_sum(rows, segments)
+    divide = gen.div_no_nan if tf2.enabled() else math_ops.div
     if combiner == "mean":
-        return math_ops.div(rows, gen.segment_sum(weights, segments), name=name)
+        return divide(rows, gen.segment_sum(weights, segments), name=name)
     squares = gen.segment_sum(math_ops.pow(weights, 2), segments)
-    return math_ops.div(rows, gen.sqrt(squares), name=name)
+    return divide(rows, gen.sqrt(squares), name=name)
 
 
 def embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None,
                                allow_fast_lookup=False):
-    """The rows for the ids in each row of a SparseTensor, joined to one ("sum", "mean", "sqrtn")."""
+    """The rows for the ids in each row of a SparseTensor or RaggedTensor, joined to one ("sum", "mean", "sqrtn")."""
     return embedding_lookup_sparse(params, sp_ids, sp_weights, "div", name, combiner, max_norm)
 
 
@@ -188,6 +212,9 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     """`embedding_lookup_sparse` that ignores negative ids and weights below 0, and fills rows without any id."""
     if embedding_weights is None or (isinstance(embedding_weights, (list, tuple)) and not embedding_weights):
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    if _is_ragged(sparse_ids):
+        sparse_ids = sparse_ids.to_sparse()
+        sparse_weights = None if sparse_weights is None else sparse_weights.to_sparse()
     dtype = None if sparse_weights is None else sparse_weights.dtype
     tables = [w if _is_resource(w) and dtype in (None, w.dtype) else ops.convert_to_tensor(w, dtype=dtype)
               for w in as_list(embedding_weights)]

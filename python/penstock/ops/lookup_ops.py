@@ -71,14 +71,21 @@ class LookupInterface(tracking.TrackableResource):
             raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
 
 
+def _is_ragged(keys):
+    return hasattr(keys, "with_flat_values")
+
+
 def _like_keys(keys, values):
-    """Values of a sparse tensor of keys are a sparse tensor."""
+    """Values of a sparse or ragged tensor of keys are such a tensor."""
     if isinstance(keys, sparse_tensor.SparseTensor):
         return sparse_tensor.SparseTensor(keys.indices, values, keys.dense_shape)
-    return values
+    return keys.with_flat_values(values) if _is_ragged(keys) else values
 
 
 def _plain(keys):
+    """The keys themselves, without their places."""
+    if _is_ragged(keys):
+        return keys.flat_values
     return keys.values if isinstance(keys, sparse_tensor.SparseTensor) else keys
 
 
@@ -112,7 +119,7 @@ class InitializableLookupTableBase(LookupInterface):
             return gen.lookup_table_size_v2(self.resource_handle)
 
     def lookup(self, keys, name=None):
-        """The keys' values; the default for those that the table has not."""
+        """The keys' values, of the keys' kind (dense, sparse, ragged); the default for those that the table has not."""
         if not isinstance(keys, sparse_tensor.SparseTensor):
             keys = ops.convert_to_tensor(keys) if not hasattr(keys, "dtype") else keys
         self._check_key_dtype(keys)
@@ -619,10 +626,10 @@ class _MutableTable(LookupInterface):
         if isinstance(dynamic_default_values, str):  # version 1's second argument is the name
             dynamic_default_values, name = None, dynamic_default_values
         with ops.name_scope(name, f"{self.name}_lookup_table_find", [self.resource_handle, keys]):
-            keys = ops.convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
+            plain = ops.convert_to_tensor(_plain(keys), dtype=self._key_dtype, name="keys")
             default = self._default_value if dynamic_default_values is None else dynamic_default_values
             with ops.colocate_with(self.resource_handle):
-                return gen.lookup_table_find_v2(self.resource_handle, keys, default)
+                return _like_keys(keys, gen.lookup_table_find_v2(self.resource_handle, plain, default))
 
     def insert(self, keys, values, name=None):
         """An operation that adds or replaces entries."""

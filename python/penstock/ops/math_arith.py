@@ -132,15 +132,41 @@ def cast(x, dtype, name=None):
         return gen.cast(x, wanted, name=name)
 
 
+_DIGITS = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}  # bits of a significand
+
+
+def _limit(number, source):
+    """`number`, or what a tensor of type `source` can hold next to it towards 0."""
+    number = number if isinstance(number, int) else int(float(number))
+    if source not in _DIGITS:
+        return number
+    spare = max(max(number, -number).bit_length() - _DIGITS[source], 0)
+    return float((number >> spare << spare) if number > 0 else -(-number >> spare << spare))
+
+
 def saturate_cast(value, dtype, name=None):
-    """`cast` of values that are first brought into the range of `dtype`."""
+    """`cast` of values that are first brought into the range of `dtype`.
+
+    The limits are those that the type of `value` can hold: 4294967040 is the largest uint32 of floats. In version 2
+    infinities become the largest numbers, too; NaN stays. Complex numbers lose their imaginary part if `dtype` has
+    none.
+    """
     with ops.name_scope(name, "saturate_cast", [value]) as name:
         value = ops.convert_to_tensor(value, name="value")
         dtype = dtypes.as_dtype(dtype).base_dtype
-        if value.dtype.min < dtype.min:
-            value = gen.maximum(value, ops.convert_to_tensor(dtype.min, dtype=value.dtype, name="min"))
-        if value.dtype.max > dtype.max:
-            value = gen.minimum(value, ops.convert_to_tensor(dtype.max, dtype=value.dtype, name="max"))
+        if value.dtype.is_complex and dtype.is_complex:
+            part = dtype.real_dtype
+            if value.dtype.real_dtype.max > part.max:
+                return complex(saturate_cast(real(value), part), saturate_cast(imag(value), part), name=name)
+            return cast(value, dtype, name=name)
+        if value.dtype.is_complex:
+            logging.warning("Casting complex to real discards imaginary part.")
+            value = real(value)
+        source, target = value.dtype.base_dtype, dtype.real_dtype
+        if tf2.enabled() or source.min < target.min or source.max > target.max:
+            low, high = max(source.min, target.min), min(source.max, target.max)
+            value = gen.clip_by_value(value, ops.convert_to_tensor(_limit(low, source), dtype=source, name="min"),
+                                      ops.convert_to_tensor(_limit(high, source), dtype=source, name="max"))
         return cast(value, dtype, name=name)
 
 
@@ -185,6 +211,7 @@ _QUOTIENT_TYPES = {  # what a type is cast to before it is divided; None: it sta
     dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32, dtypes.uint16: dtypes.float32,
     dtypes.int16: dtypes.float32, dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64, dtypes.bfloat16: None,
     dtypes.float16: None, dtypes.float32: None, dtypes.float64: None, dtypes.complex64: None, dtypes.complex128: None,
+    dtypes.uint32: dtypes.float64, dtypes.uint64: dtypes.float64,
 }
 
 

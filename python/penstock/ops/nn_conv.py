@@ -10,9 +10,10 @@ from penstock.ops.arguments import pick
 __all__ = [
     "Convolution", "atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv1d_v2", "conv2d",
     "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv2d_transpose_v2", "conv2d_v2",
-    "conv3d_transpose", "conv3d_transpose_v2", "conv3d_v1", "conv3d_v2", "conv_transpose", "convolution",
+    "conv3d_transpose", "conv3d_transpose_v2", "conv3d_v1", "conv3d_v2", "conv_transpose", "convert_padding",
+    "convolution",
     "convolution_internal", "convolution_v2", "depthwise_conv2d_native", "depthwise_conv2d_native_backprop_filter",
-    "depthwise_conv2d_native_backprop_input", "with_space_to_batch",
+    "depthwise_conv2d_native_backprop_input", "squeeze_batch_dims", "with_space_to_batch",
 ]
 
 
@@ -44,7 +45,7 @@ def _image_format(data_format):
     raise ValueError('data_format must be "NWC" or "NCW".')
 
 
-def _padding_attrs(padding):
+def convert_padding(padding, expected_length=4):
     """The attributes `padding` and `explicit_paddings`: a list of pairs stands for the latter."""
     if padding == "EXPLICIT":
         raise ValueError('"EXPLICIT" is not a valid value for the padding parameter. To use explicit padding, the '
@@ -62,9 +63,36 @@ def _padding_attrs(padding):
             raise ValueError("When padding is a list, each element of padding must be a list/tuple of size 2. Element "
                              "with "
                              f"index {i} of padding {problem}")
-    if len(padding) != 4:
-        raise ValueError(f"When padding is a list, it must be of size 4. Got padding of size: {len(padding)}")
+    if len(padding) != expected_length:
+        raise ValueError(f"When padding is a list, it must be of size {expected_length}. Got padding of size: "
+                         f"{len(padding)}")
     return "EXPLICIT", [side for pair in padding for side in pair]
+
+
+def static_rank(x):
+    """The number of dimensions of a tensor or array, or None."""
+    shape = getattr(x, "shape", None)
+    if isinstance(shape, tensor_shape.TensorShape):
+        return shape.ndims
+    return None if shape is None else len(shape)
+
+
+def squeeze_batch_dims(inp, op, inner_rank, name=None):
+    """op(inp) of an op that takes one batch dimension, for a tensor that has several before `inner_rank` others.
+
+    The result has the same batch dimensions. The rank of `inp` must be known.
+    """
+    with ops.name_scope(name, "squeeze_batch_dims", [inp]):
+        inp = ops.convert_to_tensor(inp, name="input")
+        batch, inner = inp.shape[:-inner_rank], inp.shape[-inner_rank:]
+        sizes = inner if inner.is_fully_defined() else array_ops.shape(inp)[-inner_rank:]
+        result = op(array_ops.reshape(inp, array_ops.concat([[-1], sizes], -1)))
+        outer = batch if batch.is_fully_defined() else array_ops.shape(inp)[:-inner_rank]
+        of_one = result.shape[1:]
+        sizes = of_one if of_one.is_fully_defined() else array_ops.shape(result)[1:]
+        result = array_ops.reshape(result, array_ops.concat([outer, sizes], -1))
+        result.set_shape(batch.concatenate(of_one))
+        return result
 
 
 # Sequences
@@ -74,6 +102,9 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
            input=None, dilations=None):
     """Convolution of sequences: of images one row high."""
     value = pick("input", input, "value", value)
+    if (static_rank(value) or 0) > 3:
+        return squeeze_batch_dims(value, lambda flat: conv1d(flat, filters, stride, padding, use_cudnn_on_gpu,
+                                                             data_format, dilations=dilations), 2, name)
     with ops.name_scope(name, "conv1d", [value, filters]) as name:
         data_format, row, channel_index = _image_format(data_format)
         strides = [1] + per_dimension(stride, 1, channel_index, "stride")
@@ -121,9 +152,15 @@ def _image_geometry(strides, dilations, data_format):
 
 def conv2d(input, filter=None, strides=None, padding=None,
            use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None, filters=None):
-    """Convolution of images with filters [height, width, channels, filters]."""
+    """Convolution of images with filters [height, width, channels, filters].
+
+    input: [batch, height, width, channels], or with several dimensions for the batch.
+    """
     filter = pick("filters", filters, "filter", filter)
-    padding, explicit = _padding_attrs(padding)
+    if (static_rank(input) or 0) > 4:
+        return squeeze_batch_dims(input, lambda flat: conv2d(flat, filter, strides, padding, use_cudnn_on_gpu,
+                                                             data_format, dilations), 3, name)
+    padding, explicit = convert_padding(padding)
     return gen.conv2d(input, filter, padding=padding, explicit_paddings=explicit, use_cudnn_on_gpu=use_cudnn_on_gpu,
                       name=name, **_image_geometry(strides, dilations, data_format))
 
@@ -136,7 +173,7 @@ def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=No
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding,
                            use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
     """The gradient of conv2d by its filters."""
-    padding, explicit = _padding_attrs(padding)
+    padding, explicit = convert_padding(padding)
     return gen.conv2d_backprop_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
                                       use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit,
                                       data_format=data_format, dilations=dilations, name=name)
@@ -147,7 +184,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
                           filters=None):
     """The gradient of conv2d by its input."""
     filter = pick("filters", filters, "filter", filter)
-    padding, explicit = _padding_attrs(padding)
+    padding, explicit = convert_padding(padding)
     return gen.conv2d_backprop_input(input_sizes, filter, out_backprop, strides=strides, padding=padding,
                                      use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit,
                                      data_format=data_format, dilations=dilations, name=name)
@@ -155,7 +192,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
 
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
     """Convolution of each channel with filters of its own, [height, width, channels, filters of each]."""
-    padding, explicit = _padding_attrs(padding)
+    padding, explicit = convert_padding(padding)
     return gen.depthwise_conv2d_native(input, filter, strides=strides, padding=padding, explicit_paddings=explicit,
                                        data_format=data_format, dilations=dilations, name=name)
 
@@ -163,7 +200,7 @@ def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC",
 def depthwise_conv2d_native_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NHWC",
                                             dilations=[1, 1, 1, 1], name=None):
     """The gradient of depthwise_conv2d_native by its filters."""
-    padding, explicit = _padding_attrs(padding)
+    padding, explicit = convert_padding(padding)
     return gen.depthwise_conv2d_native_backprop_filter(
         input, filter_sizes, out_backprop, strides=strides, padding=padding, explicit_paddings=explicit,
         data_format=data_format, dilations=dilations, name=name)
@@ -172,7 +209,7 @@ def depthwise_conv2d_native_backprop_filter(input, filter_sizes, out_backprop, s
 def depthwise_conv2d_native_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format="NHWC",
                                            dilations=[1, 1, 1, 1], name=None):
     """The gradient of depthwise_conv2d_native by its input."""
-    padding, explicit = _padding_attrs(padding)
+    padding, explicit = convert_padding(padding)
     return gen.depthwise_conv2d_native_backprop_input(
         input_sizes, filter, out_backprop, strides=strides, padding=padding, explicit_paddings=explicit,
         data_format=data_format, dilations=dilations, name=name)
@@ -202,13 +239,15 @@ def conv3d_v1(input, filter=None, strides=None, padding=None,
               data_format="NDHWC", dilations=[1, 1, 1, 1, 1], name=None, filters=None):
     """Convolution of volumes with filters [depth, height, width, channels, filters]."""
     filter = pick("filters", filters, "filter", filter)
+    if (static_rank(input) or 0) > 5:
+        return squeeze_batch_dims(input, lambda flat: conv3d_v1(flat, filter, strides, padding, data_format,
+                                                                dilations), 4, name)
     return gen.conv3d(input, filter, strides, padding, data_format=data_format, dilations=dilations, name=name)
 
 
 def conv3d_v2(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
     """Convolution of volumes with filters [depth, height, width, channels, filters]."""
-    return gen.conv3d(input, filters, strides, padding, data_format=data_format,
-                      dilations=[1] * 5 if dilations is None else dilations, name=name)
+    return conv3d_v1(input, filters, strides, padding, data_format, [1] * 5 if dilations is None else dilations, name)
 
 
 def conv3d_transpose(value, filter=None, output_shape=None, strides=None, padding="SAME",
@@ -411,13 +450,16 @@ class Convolution:
 
     def __init__(self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None,
                  data_format=None):
+        filter_shape, input_shape = tensor_shape.as_shape(filter_shape), tensor_shape.as_shape(input_shape)
         total = filter_shape.ndims if filter_shape.ndims is not None else input_shape.ndims
         if total is None:
             raise ValueError("rank of input or filter must be known")
         n = total - 2
-        for label, shape in (("input", input_shape), ("filter", filter_shape)):
-            if shape.ndims not in (None, total):
-                raise ValueError(f"{label} tensor must have rank {total}")
+        self.num_batch_dims = 1 if input_shape.ndims is None else input_shape.ndims - n - 1
+        if self.num_batch_dims < 1:
+            raise ValueError(f"input tensor must have rank {total} at least")
+        if self.num_batch_dims > 1:
+            input_shape = tensor_shape.TensorShape([None]).concatenate(input_shape[self.num_batch_dims:])
         first = 2 if channels_first(data_format) else 1
         channels = tensor_shape.dimension_at_index(input_shape, 1 if channels_first(data_format) else n + 1)
         wanted = tensor_shape.dimension_at_index(filter_shape, n)
@@ -434,6 +476,8 @@ class Convolution:
         return _Plain(self.input_shape, self.filter_shape, padding, self.data_format, self.strides, self.name)
 
     def __call__(self, inp, filter):
+        if self.num_batch_dims > 1:
+            return squeeze_batch_dims(inp, lambda flat: self.conv_op(flat, filter), self.input_shape.ndims - 1)
         return self.conv_op(inp, filter)
 
 
@@ -450,25 +494,20 @@ def convolution_v2(input, filters, strides=None, padding="VALID", data_format=No
     return convolution_internal(input, filters, strides, padding, data_format, dilations, name)
 
 
-def static_rank(x):
-    """The number of dimensions of a tensor or array, or None."""
-    shape = getattr(x, "shape", None)
-    if isinstance(shape, tensor_shape.TensorShape):
-        return shape.ndims
-    return None if shape is None else len(shape)
-
-
 def convolution_internal(input, filters, strides=None, padding="VALID", data_format=None,
                          dilations=None, name=None):
     """`convolution` in the order of version 2's arguments."""
-    rank = static_rank(input)
+    rank = static_rank(filters)
     if rank is None:
-        rank = static_rank(filters)
+        rank = static_rank(input)
     if rank is None:
         raise ValueError("rank of input or filter must be known")
     n = rank - 2
     if not 1 <= n <= 3:
         raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
+    if (static_rank(input) or 0) > rank:  # several dimensions for the batch
+        return squeeze_batch_dims(input, lambda flat: convolution_internal(flat, filters, strides, padding, data_format,
+                                                                           dilations), n + 1, name)
     channel_index = 1 if channels_first(data_format) else n + 1
     strides = per_dimension(strides, n, channel_index, "strides")
     dilations = per_dimension(dilations, n, channel_index, "dilations")

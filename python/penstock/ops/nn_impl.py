@@ -117,7 +117,7 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
 
 def _depthwise(input, filter, strides, padding, rate, data_format, name):
     def op(x, _, how):
-        return gen.depthwise_conv2d_native(x, filter, strides, how, data_format=data_format or "NHWC", name=name)
+        return nn_ops.depthwise_conv2d_native(x, filter, strides, how, data_format or "NHWC", name=name)
 
     return nn_ops.with_space_to_batch(input=input, filter_shape=array_ops.shape(filter),
                                       dilation_rate=[1, 1] if rate is None else rate, padding=padding,

@@ -5,7 +5,7 @@ from penstock.framework import dtypes, gen, ops, random_seed
 from penstock.ops import array_ops, math_ops
 from penstock.ops.arguments import pick
 from penstock.ops.nn_conv import (
-    channels_first, per_dimension, static_rank, strides_and_rate, with_space_to_batch)
+    channels_first, convert_padding, per_dimension, static_rank, strides_and_rate, with_space_to_batch)
 
 __all__ = [
     "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "dilation2d_v1", "dilation2d_v2", "erosion2d",
@@ -41,6 +41,18 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
         return gen.avg_pool3d(input, padding=padding, name=name, **_windows(3, ksize, strides, data_format or "NDHWC"))
 
 
+def _max_pool(input, ksize, strides, padding, **how):
+    """The op MaxPool; a padding that is a list has (before, after) for each of the 4 dimensions."""
+    padding, explicit = convert_padding(padding)
+    return gen.max_pool(input, ksize=ksize, strides=strides, padding=padding, explicit_paddings=explicit, **how)
+
+
+def _max_pool3d(input, ksize, strides, padding, **how):
+    if isinstance(padding, (list, tuple)):
+        raise ValueError("Explicit padding is not supported with an input tensor of rank 5")
+    return gen.max_pool3d(input, ksize=ksize, strides=strides, padding=padding, **how)
+
+
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The greatest element of each window of images."""
     value = pick("input", input, "value", value)
@@ -48,13 +60,13 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
         windows = _windows(2, ksize, strides, data_format or "NHWC")
         if any(np.isscalar(size) and size == 0 for size in windows["ksize"]):
             raise ValueError("ksize cannot be zero.")
-        return gen.max_pool(value, padding=padding, name=name, **windows)
+        return _max_pool(value, padding=padding, name=name, **windows)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """Largest elements of windows of images."""
     with ops.name_scope(name, "MaxPool2d", [input]) as name:
-        return gen.max_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
+        return _max_pool(input, padding=padding, name=name, **_windows(2, ksize, strides, data_format or "NHWC"))
 
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
@@ -82,7 +94,10 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """The greatest element of each window of sequences."""
-    return _pool1d(gen.max_pool, "MaxPool1d", input, ksize, strides, padding, data_format, name)
+    if isinstance(padding, (list, tuple)):
+        convert_padding(padding, 3)
+        padding = [[0, 0], *padding]
+    return _pool1d(_max_pool, "MaxPool1d", input, ksize, strides, padding, data_format, name)
 
 
 def _pool_by_rank(pool1d, pool2d, pool3d, input, ksize, strides, padding, data_format, name):
@@ -108,7 +123,7 @@ def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """The greatest element of each window; the rank of the input says of how many dimensions."""
-    return _pool_by_rank(max_pool1d, gen.max_pool, gen.max_pool3d, input, ksize, strides, padding, data_format, name)
+    return _pool_by_rank(max_pool1d, _max_pool, _max_pool3d, input, ksize, strides, padding, data_format, name)
 
 
 def _require_nhwc(data_format, message):

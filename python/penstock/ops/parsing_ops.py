@@ -1,4 +1,6 @@
 """Example messages, CSV and raw bytes into tensors."""
+import numpy as np
+
 from penstock.framework import gen, ops, sparse_tensor
 from penstock.ops import array_ops, control_flow_ops, math_ops, parsing_ragged, sparse_ops
 from penstock.ops.arguments import made_function, pick
@@ -211,7 +213,13 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
 
 def decode_csv_v2(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,
                   name=None):
-    """The columns of lines of comma-separated values."""
+    """The columns of lines of comma-separated values.
+
+    record_defaults: a vector for each column, whose type the column has; an empty one where a value must be given.
+    ValueError: `select_cols` does not rise, or names more or fewer columns than there are defaults.
+    """
+    if isinstance(record_defaults, np.ndarray):
+        record_defaults = list(record_defaults)
     if select_cols is not None:
         if any(a >= b for a, b in zip(select_cols, select_cols[1:])):
             raise ValueError("select_cols is not strictly increasing.")

@@ -80,7 +80,9 @@ def sparse_reorder(sp_input, name=None):
     indices, values = gen.sparse_reorder(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
     known = sp_input.get_shape()
     shape = known.as_list() if known.is_fully_defined() else array_ops.identity(sp_input.dense_shape)
-    return SparseTensor(indices, values, shape)
+    result = SparseTensor(indices, values, shape)
+    result.set_shape(known)
+    return result
 
 
 def sparse_reshape(sp_input, shape, name=None):

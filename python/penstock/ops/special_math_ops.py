@@ -5,6 +5,7 @@ import string
 
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
+from penstock.ops.arguments import made_function
 
 __all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta"]
 
@@ -197,3 +198,6 @@ def _multiplied_out(equation, inputs):
     for factor in [array_ops.reshape(x, shape) for x, shape in zip(inputs, shapes)]:
         result *= factor
     return math_ops.reduce_sum(result, [i for i, axis in enumerate(axes) if axis not in output])
+
+
+__getattr__ = made_function(__name__)  # bessel_i0e, dawsn, expint and other functions of one op

@@ -112,6 +112,33 @@ assert tf.python.ops.init_ops is init_ops
 """)
 
 
+def test_modules_of_later_versions():
+    done = run("-c", """
+from penstock import alias
+alias.install("v2")
+import tensorflow as tf
+from tensorflow.python.ops import (array_ops, control_flow_switch_case, gen_math_ops, gen_nn_ops, image_ops_impl, nn,
+                                   nn_ops, random_crop_ops, sets, special_math_ops, tensor_getitem_override)
+from tensorflow.python.ops.linalg import linalg, linear_operator_diag, linear_operator_lower_triangular
+from tensorflow.python.ops.signal import dct_ops, fft_ops, window_ops
+assert linalg.LinearOperatorDiag is linear_operator_diag.LinearOperatorDiag is tf.linalg.LinearOperatorDiag
+assert linear_operator_lower_triangular.LinearOperatorLowerTriangular is tf.linalg.LinearOperatorLowerTriangular
+assert dct_ops.dct is tf.signal.dct and callable(window_ops.hann_window) and callable(fft_ops.fftshift)
+assert image_ops_impl.convert_image_dtype and sets.set_union and control_flow_switch_case.switch_case
+assert tensor_getitem_override._slice_helper and random_crop_ops.random_crop and special_math_ops.bessel_i0e
+assert array_ops.gen_array_ops.tile and nn_ops.gen_nn_ops is gen_nn_ops and nn.local_response_normalization
+assert nn_ops.approx_max_k is tf.math.approx_max_k
+assert gen_math_ops.Add(x=1, y=2).dtype == tf.int32
+try:
+    gen_math_ops.Add(1, 2)
+except TypeError:
+    pass
+else:
+    raise AssertionError("a raw op takes keywords only")
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_messages():
     python("""
 import tensorflow as tf

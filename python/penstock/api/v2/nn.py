@@ -9,7 +9,7 @@ FROM = {
         all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
         learned_unigram_candidate_sampler""",
     "ops.ctc_ops": """
-        collapse_repeated ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss=ctc_loss_v2
+        collapse_repeated ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss=ctc_loss_v3
         ctc_unique_labels""",
     "ops.embedding_ops": """
         embedding_lookup=embedding_lookup_v2 embedding_lookup_sparse=embedding_lookup_sparse_v2

@@ -32,9 +32,8 @@ def _length(x):
 def _with_length(x, n):
     """x cut or filled up with zeros to n elements."""
     have = _length(x)
-    if n <= have:
-        return x[..., 0:n]
-    return array_ops.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, n - have]])
+    missing = math_ops.maximum(0, n - have) if isinstance(have, ops.Tensor) else max(0, n - have)
+    return array_ops.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, missing]])[..., 0:n]
 
 
 def _ortho_weights(first, rest, n):

@@ -8,6 +8,8 @@ from penstock import _core
 from penstock.eager import graph_tape
 from penstock.eager.graph import from_core, to_core
 from penstock.framework import attr_values
+from penstock.framework import composite_tensor
+from penstock.framework import composite_tensor_gradient
 from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import errors
@@ -15,9 +17,10 @@ from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
-from penstock.util import nest
+from penstock.util import compat, nest
 
 
 class _Active(threading.local):
@@ -26,6 +29,13 @@ class _Active(threading.local):
 
 
 _active = _Active()
+
+
+def used_up():
+    """What is raised of a second gradient of a tape that is not persistent."""
+    return RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+                        if tf2.enabled() else
+                        "GradientTape.gradient can only be called once on non-persistent tapes.")
 
 
 def active_tapes():
@@ -100,7 +110,7 @@ class GradientTape:
 
     def _start(self):
         if self._recording:
-            raise ValueError("Tape is already recording.")
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
         if self._tape is None:
             self._tape, self._variables, self._symbols = _core.Tape(), {}, graph_tape.Recording()
         self._tape.push()
@@ -123,8 +133,8 @@ class GradientTape:
                 self._tape.watch(variable.handle)
 
     def watch(self, tensor):
-        """Records what depends on these tensors."""
-        for value in nest.flatten(tensor):
+        """Records what depends on these tensors, or those that they are made of."""
+        for value in nest.flatten(tensor, expand_composites=True):
             if not (isinstance(value, Tensor) or hasattr(value, "handle") or
                     isinstance(value, indexed_slices.IndexedSlices)):
                 raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
@@ -136,10 +146,10 @@ class GradientTape:
                 raise AttributeError("The tape is not recording: use it as a context manager")
             if hasattr(value, "handle") and not isinstance(value, Tensor):
                 self._watch_variable(value)
-            elif _handle(value)._is_eager:
-                self._tape.watch(_handle(value))
             else:
-                self._symbols.watch(_handle(value))
+                if _handle(value)._is_eager:
+                    self._tape.watch(_handle(value))
+                self._symbols.watch(_handle(value))  # functions may capture it
 
     def stop_recording(self):
         """Context manager under which nothing is recorded."""
@@ -166,7 +176,7 @@ class GradientTape:
         is no target.
         """
         if self._tape is None:
-            raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+            raise used_up()
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
@@ -177,7 +187,7 @@ class GradientTape:
         except ValueError:
             raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
         targets = []
-        for value in nest.flatten(target):
+        for value in composite_tensor_gradient.get_flat_tensors_for_gradients(nest.flatten(target)):
             if not _is_trainable(value.dtype):
                 import logging
                 logging.getLogger("tensorflow").warning(
@@ -186,10 +196,15 @@ class GradientTape:
             if hasattr(value, "handle") and not isinstance(value, Tensor):
                 value = self._read(value)
             targets.append(_handle(value))
-        flat = nest.flatten(sources)
+        given = nest.flatten(sources)
+        flat = composite_tensor_gradient.get_flat_tensors_for_gradients(given)
         for value in flat:
             if not (isinstance(value, (Tensor, indexed_slices.IndexedSlices)) or hasattr(value, "handle")):
                 raise ValueError(f"Passed in object of type {type(value)}, not tf.Tensor")
+        if output_gradients is not None:
+            output_gradients = composite_tensor_gradient.get_flat_tensors_for_gradients(
+                [g if g is None or isinstance(g, composite_tensor.CompositeTensor)
+                 else conversion.internal_convert_to_tensor(g) for g in nest.flatten(output_gradients)])
         with _where_recorded(targets, output_gradients):
             if not ops.executing_eagerly() or any(not t._is_eager for t in targets):
                 results = self._symbols.gradient(self._variables, targets, flat, output_gradients)
@@ -199,7 +214,8 @@ class GradientTape:
             results = [gen.zeros_like(v.value() if hasattr(v, "handle") and not isinstance(v, Tensor) else v)
                        if g is None else g for g, v in zip(results, flat)]
         if not self._persistent:
-            self._tape = None
+            self._tape, self._symbols = None, graph_tape.Recording()
+        results = composite_tensor_gradient.replace_flat_tensors_for_gradients(given, results)
         return nest.pack_sequence_as(sources, results) if nest.is_sequence(sources) else results[0]
 
     def _read(self, variable):
@@ -210,9 +226,7 @@ class GradientTape:
     def _eager_gradient(self, targets, flat, output_gradients):
         flowing = []
         if output_gradients is not None:
-            flowing = [None if g is None else to_core(g if isinstance(g, indexed_slices.IndexedSlices)
-                                                      else conversion.internal_convert_to_tensor(g))
-                       for g in nest.flatten(output_gradients)]
+            flowing = [None if g is None else to_core(g) for g in output_gradients]
         return [from_core(g) for g in self._tape.gradient(targets, [_handle(v) for v in flat], flowing)]
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
@@ -315,8 +329,7 @@ def make_vjp(f, params=None, persistent=True):
         args = list(args)
         wanted = range(len(args)) if numbers is None else numbers
         for i in wanted:
-            if isinstance(args[i], Tensor) or not hasattr(args[i], "handle"):
-                args[i] = _fresh(conversion.internal_convert_to_tensor(args[i]))
+            args[i] = _fresh(conversion.internal_convert_to_tensor(args[i]))
         tape = GradientTape(persistent=persistent)
         with tape:
             for i in wanted:
@@ -439,6 +452,8 @@ def make_attr(attr_type, value):
         return [make_attr(attr_type[0], each) for each in value]
     if attr_type == attr_values.TF_ATTR_TYPE:
         return dtypes.as_dtype(value)
+    if isinstance(value, str):
+        return compat.as_bytes(value)
     if attr_type == attr_values.TF_ATTR_SHAPE:
         return tensor_shape.as_shape(value).as_proto()
     return value

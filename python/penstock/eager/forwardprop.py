@@ -33,7 +33,8 @@ class ForwardAccumulator:
         nest.assert_same_structure(primals, tangents)
         flat = nest.flatten(primals)
         if len({id(p) for p in flat}) < len(flat):
-            raise ValueError(f"Tensor {flat[0]!r} already has its own JVP: a primal is given twice")
+            raise ValueError("A tensor was specified as a primal multiple times. This may indicate an error. If it was "
+                             "intended, please sum the corresponding tangents.")
         for primal, tangent in zip(flat, nest.flatten(tangents)):
             tangent = conversion.convert_to_tensor(tangent, dtype=primal.dtype)
             if not tangent.shape.is_compatible_with(primal.shape):
@@ -61,8 +62,6 @@ class ForwardAccumulator:
         """The derivatives of values in the direction of the tangents, in their structure; None, or zeros if
         unconnected_gradients says so, of what does not depend on the primals."""
         unconnected = UnconnectedGradients(unconnected_gradients)
-        if self._tape._tape is None:
-            raise ValueError("Called jvp() without first tracing anything.")
         return nest.map_structure(lambda x: self._one(x, unconnected), primals)
 
     def _one(self, value, unconnected):
@@ -75,7 +74,7 @@ class ForwardAccumulator:
         return result
 
     def _derivative(self, value):
-        if not backprop._is_trainable(value.dtype):
+        if self._tape._tape is None or not backprop._is_trainable(value.dtype):
             return None
         value = self._tape._read(value) if _is_variable(value) else value
         with _Resumed(self._around), _Paused(self._tape), backprop.GradientTape() as outer:

@@ -66,6 +66,17 @@ class Recording:
                 stack.extend(op.inputs)
         return False
 
+    def _watched_inside(self, graph):
+        """The watched tensors of a graph, and what stands in a function's body for those outside of it."""
+        for tensor in self._watched.values():
+            if tensor._is_eager:
+                if graph.building_function and id(tensor) in graph._captures:
+                    yield graph.capture(tensor)
+            elif graph.building_function:
+                yield graph.capture(tensor)
+            elif tensor.graph is graph:
+                yield tensor
+
     def gradient(self, variables, targets, sources, output_gradients):
         """The derivatives of tensors of the default graph (or of the targets' graph) by sources; None where the target
         does not depend on a source in a way that was recorded."""
@@ -80,7 +91,7 @@ class Recording:
                 return tensor
             return graph.capture(tensor)
 
-        known = {inside(t)._key for t in self._watched.values() if t.graph is graph or graph.building_function}
+        known = {t._key for t in self._watched_inside(graph)}
         known |= {inside(v.handle)._key for v in variables.values()
                   if graph.building_function or not v.handle._is_eager and v.handle.graph is graph}
         flat, wanted = [], []
@@ -100,9 +111,8 @@ class Recording:
         if flat and pairs:
             with graph.as_default():
                 stops = self._stops([t for t, _ in pairs], graph)
-                keys = {t._key for t in flat}
                 found = gradients_util.compute([t for t, _ in pairs], flat, [g for _, g in pairs],
-                                               stop_gradients=[t for t in stops if t._key not in keys])
+                                               name="gradient_tape/", stop_gradients=stops)
             for i, gradient in zip(wanted, found):
                 results[i] = gradient
         return results

@@ -2,6 +2,7 @@
 rows at once."""
 from penstock import _core
 from penstock import proto
+from penstock.eager import backprop
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import ops
@@ -122,7 +123,7 @@ def _between(source, tensors):
 def _rows(tape, target, sources, unconnected_gradients, count, seed, use_pfor, parallel_iterations):
     """For each source the gradients for seeds 0 to count - 1, stacked along a new first dimension, or None."""
     if tape._tape is None:
-        raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+        raise backprop.used_up()
     if not tape._persistent and tape._recording:
         tape._stop()
 

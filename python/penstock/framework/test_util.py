@@ -202,7 +202,9 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     # Arrays
 
     def _GetNdArray(self, a):  # noqa: N802
-        if isinstance(a, (ops.Tensor, SparseTensor)) or hasattr(a, "_as_graph_element"):
+        if isinstance(a, ops.Tensor) and a._is_eager:
+            a = a.numpy()  # whatever session there is
+        elif isinstance(a, (ops.Tensor, SparseTensor)) or hasattr(a, "_as_graph_element"):
             a = self.evaluate(a)
         if isinstance(a, (SparseTensorValue, np.ndarray)):
             return a
@@ -485,7 +487,8 @@ def _is_ragged(value):
 def _plain_array(case, values):
     """A structure as an array of numbers, or None if it is none."""
     try:
-        array = np.array([case._GetNdArray(v) for v in values] if isinstance(values, (list, tuple)) else values)
+        array = np.array([case._GetNdArray(v) for v in values] if isinstance(values, (list, tuple)) else
+                         case._GetNdArray(values))
     except (ValueError, TypeError):
         return None
     return None if array.dtype.kind == "O" else array

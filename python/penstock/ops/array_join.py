@@ -176,6 +176,8 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
         axis = positive_axis(axis, data.shape.ndims)
+        if repeats.shape.num_elements() == 1:  # every slice as often
+            repeats = reshape(repeats, [])
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])
         joined = concat([data_shape[:axis], [-1], data_shape[axis + 1:]], axis=0) if repeats.shape.ndims == 0 else None

@@ -63,7 +63,7 @@ def _call_eagerly(f, args, kwargs):
             of_args, of_variables = grad_fn(*dys), []
         of_args = nest.flatten(of_args)
         if len(of_args) != len(args):
-            raise ValueError(f"custom_gradient function expected to return {len(args)} gradients but returned "
+            raise ValueError(f"custom_gradient function expected to return {len(args)} gradients, but returned "
                              f"{len(of_args)} instead.")
         return [to_core(g) for g in of_args + list(of_variables)]
 

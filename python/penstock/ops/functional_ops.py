@@ -152,3 +152,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
         for x in stacked:
             x.set_shape(tensor_shape.TensorShape(length).concatenate(x.get_shape()[1:]))
         return outputs.packed(stacked)
+
+
+# Version 2's names of these, whose defaults are the same.
+foldl_v2, foldr_v2, scan_v2 = foldl, foldr, scan

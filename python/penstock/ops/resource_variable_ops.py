@@ -213,6 +213,7 @@ class BaseResourceVariable(variables.VariableV1):
         return ops.control_dependencies([] if self._cached_value is None else [self._cached_value])
 
     def _lazy_read(self, op):
+        self._watch()
         if ops.executing_eagerly():
             return _UpdatedVariable(self)
         return _UnreadVariable(handle=self._handle, dtype=self.dtype, shape=self._shape, in_graph_mode=True,
@@ -230,7 +231,7 @@ class BaseResourceVariable(variables.VariableV1):
         """Adds `delta`; returns as `assign`."""
         if not self._in_graph_mode and _core.executes_eagerly():
             gen.assign_add_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
-            return _UpdatedVariable(self) if read_value else None
+            return self._lazy_read(None) if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_add_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op
@@ -239,7 +240,7 @@ class BaseResourceVariable(variables.VariableV1):
         """Subtracts `delta`; returns as `assign`."""
         if not self._in_graph_mode and _core.executes_eagerly():
             gen.assign_sub_variable_op(self._handle, ops.convert_to_tensor(delta, dtype=self._dtype))
-            return _UpdatedVariable(self) if read_value else None
+            return self._lazy_read(None) if read_value else None
         with _handle_graph(self.handle), self._assign_dependencies():
             op = gen.assign_sub_variable_op(self.handle, ops.convert_to_tensor(delta, dtype=self.dtype), name=name)
         return self._lazy_read(op) if read_value else op

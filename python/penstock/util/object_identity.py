@@ -23,6 +23,13 @@ class Reference:
     def __hash__(self):
         return id(self._referenced)
 
+    def __lt__(self, other):
+        """An order, so that dictionaries whose keys they are can be flattened."""
+        return id(self._referenced) < id(other._referenced) if isinstance(other, Reference) else NotImplemented
+
+    def __gt__(self, other):
+        return id(self._referenced) > id(other._referenced) if isinstance(other, Reference) else NotImplemented
+
     def __repr__(self):
         return f"<Reference wrapping {self._referenced!r}>"
 

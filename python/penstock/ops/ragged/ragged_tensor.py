@@ -3,6 +3,7 @@ import numpy as np
 
 from penstock.client import fetches
 from penstock.framework import composite_tensor, constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.framework.composite_tensor_gradient import WithValuesCompositeTensorGradient
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, math_ops
 from penstock.ops.ragged import ragged_checks, ragged_operators
@@ -15,6 +16,8 @@ __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "m
 @known_as("tensorflow.python.ops.ragged.ragged_tensor.RaggedTensor")
 class RaggedTensor(composite_tensor.CompositeTensor):
     """Values, a tensor or a ragged one, and where each row of them begins. Made by the class methods `from_...`."""
+
+    __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None,
                  internal=False, uniform_row_length=None):

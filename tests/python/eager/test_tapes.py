@@ -1,0 +1,188 @@
+"""What tapes watch and record, as TensorFlow 2.21 does."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import backprop, backprop_util, context, record
+from penstock.framework import errors, indexed_slices, tf2
+from penstock.framework.test_util import TensorFlowTestCase
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_a_function_differentiates_by_a_tensor_that_it_captures():
+    x = tf.constant([1.0, 2.0])
+
+    @tf.function
+    def inner():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x)
+        return tape.gradient(y, x)
+
+    np.testing.assert_allclose(inner().numpy(), np.cos([1, 2]), rtol=1e-6)
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+
+        @tf.function
+        def uses_outer():
+            return outer.gradient(tf.sin(x), x)
+
+        np.testing.assert_allclose(uses_outer().numpy(), np.cos([1, 2]), rtol=1e-6)
+
+
+def test_a_function_has_the_tangents_of_what_it_captures():
+    x, tangents = tf.constant([1.0, 2.0]), tf.constant([[1.0, 0.0], [2.0, 3.0]])
+
+    def along(tangent):
+        with tf.autodiff.ForwardAccumulator(x, tangent) as acc:
+            y = tf.sin(x)
+        return acc.jvp(y)
+
+    expected = np.cos([1, 2]) * tangents.numpy()
+    np.testing.assert_allclose(tf.function(along)(tangents[1]).numpy(), expected[1], rtol=1e-6)
+    np.testing.assert_allclose(tf.vectorized_map(along, tangents).numpy(), expected, rtol=1e-6)
+
+
+def test_what_was_computed_before_the_tape_recorded_is_no_way_to_a_source():
+    @tf.function
+    def f(x):
+        before = tf.identity(x)
+        scaled = x * 2.0
+        with tf.GradientTape() as tape:
+            tape.watch([x, before, scaled])
+            y = 2.0 * x + 3.0 * before + 5.0 * scaled
+        return tape.gradient(y, [x, before, scaled])
+
+    assert [g.numpy() for g in f(tf.constant(10.0))] == [2, 3, 5]
+
+
+def test_gradients_of_composite_values():
+    ragged = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(ragged)
+        y = ragged * ragged
+        total = tf.reduce_sum(y)
+        other = tf.constant(1.0) * 2.0
+    assert tape.gradient(total, ragged).to_list() == [[2], [4, 6]]
+    assert tape.gradient(y, {"x": ragged})["x"].to_list() == [[2], [4, 6]]
+    assert tape.gradient(y, ragged, output_gradients=ragged).to_list() == [[2], [8, 18]]
+    assert tape.gradient(other, ragged) is None
+    values = tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        sparse = tf.SparseTensor([[0, 0], [1, 2]], values, [3, 4])
+        tape.watch(sparse)
+        y = 3.0 * tf.sparse.reduce_sum(sparse)
+    assert tape.gradient(y, values).numpy().tolist() == [3, 3]
+    with pytest.raises(ValueError, match="Type SparseTensor is not supported as a gradient source"):
+        tape.gradient(y, sparse)
+
+
+def test_one_variable_as_several_arguments():
+    v = tf.Variable(1.0)
+    seen = []
+
+    def f(x, y):
+        seen.append((x, y))
+        return x * y
+
+    assert [g.numpy() for g in backprop.gradients_function(f)(v, v)] == [1, 1]
+    assert all(isinstance(x, tf.Tensor) for x in seen[0])
+
+
+def test_assignments_are_watched():
+    v = tf.Variable(1.0)
+    for change in (v.assign, v.assign_add, v.assign_sub):
+        with tf.GradientTape() as tape, record.VariableWatcher() as watcher:
+            change(2.0)
+        assert tape.watched_variables() == watcher.watched_variables() == (v,)
+    with record.VariableWatcher() as watcher:
+        tf.Variable(1.0, trainable=False).assign(2.0)
+        v.shape  # noqa: B018
+    assert watcher.watched_variables() == ()
+
+
+def test_used_twice(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        with pytest.raises(ValueError, match="Tape is still recording"):
+            tape.__enter__()
+    tape.jacobian(y, x)
+    for method in (tape.gradient, tape.jacobian):
+        with pytest.raises(RuntimeError, match="A non-persistent GradientTape can only be used to compute one set"):
+            method(y, x)
+
+
+def test_gradients_in_functions_have_the_scope_of_what_they_differentiate():
+    @tf.function
+    def f(x):
+        with tf.name_scope("outer"), tf.GradientTape() as tape:
+            tape.watch(x)
+            with tf.name_scope("inner"):
+                y = tf.cos(x)
+            return tape.gradient(y, x)
+
+    operations = f.get_concrete_function(tf.TensorSpec([])).graph.get_operations()
+    assert [op.name.startswith("gradient_tape/outer/inner/") for op in operations if op.type == "Sin"] == [True]
+
+
+def test_operations_of_the_callers_own():
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        assert record.could_possibly_record()
+        with record.stop_recording():
+            assert not record.could_possibly_record()
+            y, z = x * 3.0, x * 4.0
+        record.record_operation("Mine", [y], [x], lambda dy: [10.0 * dy])
+        record.record_operation("Wrong", [z], [x], lambda dz: [])
+        twice = y * 2.0
+    assert tape.gradient(twice, x).numpy() == 20
+    with pytest.raises(errors.InternalError, match="Wrong.*too few gradients"):
+        tape.gradient(z, x)
+    assert backprop_util.IsTrainable(x) and not backprop_util.IsTrainable(tf.int32)
+
+
+def test_a_dict_of_references_is_flattened():
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable(1.0)
+
+    @tf.recompute_grad
+    def f(values):
+        return {key: x + 1 for key, x in values.items()}
+
+    result = f({v.ref(): v, w.ref(): w})
+    assert result[v.ref()].numpy().tolist() == [2, 3] and result[w.ref()].numpy() == 2
+
+
+def test_attributes_and_accumulators():
+    assert backprop.make_attr(0, "a") == b"a" and backprop.make_attr([0], ["a"]) == [b"a"]
+    x = tf.constant(1.0)
+    with pytest.raises(ValueError, match="specified as a primal multiple times"):
+        tf.autodiff.ForwardAccumulator([x, x], [x, x])
+    assert tf.autodiff.ForwardAccumulator(x, 2.0 * x).jvp(x).numpy() == 2
+    grads = [indexed_slices.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([2])), None]
+    assert backprop_util.AggregateIndexedSlicesGradients(grads) is grads[0]
+
+
+def test_one_count_repeats_every_slice():
+    assert tf.repeat([1, 2], [2]).numpy().tolist() == [1, 1, 2, 2]
+    assert tf.repeat([[1, 2], [3, 4]], [2], axis=1).numpy().tolist() == [[1, 1, 2, 2], [3, 3, 4, 4]]
+
+
+def test_eager_values_are_compared_whatever_session_there_is():
+    class Case(TensorFlowTestCase):
+        def test(self):
+            value = tf.constant([1.0, 2.0])
+            with tf.Graph().as_default(), self.cached_session():
+                self.assertAllClose([1, 2], value)
+                self.assertAllClose([[1, 2]], tf.constant([[1.0, 2.0]]))
+
+    result = Case("test").run()
+    assert not result.errors and not result.failures

@@ -132,6 +132,10 @@ class StrategyExtended:
         """The devices that variables are on."""
         return self.worker_devices
 
+    def _in_multi_worker_mode(self):
+        """Whether replicas are on several workers."""
+        return False
+
     def non_slot_devices(self, var_list):
         """Where what belongs to no variable of these is."""
         return self._device

@@ -78,7 +78,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         return Function(inner, getattr(inner, "__name__", None) or _name_of(inner), input_signature=input_signature,
                         autograph=autograph, experimental_autograph_options=experimental_autograph_options,
                         experimental_relax_shapes=bool(experimental_relax_shapes), reduce_retracing=reduce_retracing,
-                        experimental_implements=experimental_implements)
+                        experimental_implements=experimental_implements,
+                        jit_compile=experimental_compile if jit_compile is None else jit_compile)
 
     return decorated if func is None else decorated(func)
 
@@ -96,7 +97,7 @@ class Function:
 
     def __init__(self, python_function, name, input_signature=None, autograph=True,
                  experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
-                 experimental_compile=None, reduce_retracing=False):
+                 experimental_compile=None, reduce_retracing=False, jit_compile=None):
         self._lock = threading.RLock()
         self._python_function = python_function
         self._function_spec = function_lib.FunctionSpec.from_function_and_signature(python_function, input_signature)
@@ -106,6 +107,7 @@ class Function:
         self._relax_shapes = experimental_relax_shapes or reduce_retracing
         self._reduce_retracing = reduce_retracing
         self._implements = experimental_implements
+        self._jit_compile = experimental_compile if jit_compile is None else jit_compile  # noted, for SavedModels
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
         self._traces = _core.Traces()

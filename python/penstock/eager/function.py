@@ -170,9 +170,13 @@ class ConcreteFunction:
         self._definition.add_to_graph(graph)
         if register_gradient_functions and not graph._eager:
             differentiable = self._make_differentiable()
-            if differentiable.backward(0) is not None:
+            try:
+                backward = differentiable.backward(0)
+            except LookupError:  # an operation has no gradient, as those of cuDNN: who needs it will be told
+                return
+            if backward is not None:
                 differentiable.forward(1, own=True).add_to_graph(graph)
-                differentiable.backward(0).function.add_to_graph(graph)
+                backward.function.add_to_graph(graph)
 
     add_gradient_functions_to_graph = functools.partialmethod(add_to_graph, register_gradient_functions=True)
 
@@ -361,7 +365,12 @@ class ConcreteFunction:
 
 def _fits(value, kind):
     """Whether an argument that is not passed to the graph is the one that was traced."""
-    if nest.is_sequence(kind) or isinstance(kind, type_spec.TypeSpec) or function_spec.is_input(kind) or value is kind:
+    if nest.is_sequence(kind):
+        try:
+            return all(map(_fits, nest.flatten_up_to(kind, value), nest.flatten(kind)))
+        except (TypeError, ValueError):
+            return False
+    if isinstance(kind, type_spec.TypeSpec) or function_spec.is_input(kind) or value is kind:
         return True
     plain = (bool, int, float, complex, str, bytes)
     if isinstance(kind, (*plain, type(None))):

@@ -48,10 +48,11 @@ class FunctionSpec:
     def from_function_and_signature(python_function, input_signature, is_method=None):
         """Of a function. What functools.partial has bound is no parameter."""
         function, bound, include = _without_partial(python_function)
-        if is_method is None:
-            is_method = inspect.ismethod(function)
+        decide = is_method is None
+        is_method = inspect.ismethod(function) if decide else is_method
         while hasattr(function, "__wrapped__"):
             function = function.__wrapped__
+            is_method = is_method or decide and inspect.ismethod(function)
         try:
             spec = inspect.getfullargspec(function)
         except TypeError as e:

@@ -4,6 +4,7 @@ import numpy as np
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import tensor_shape
+from penstock.framework import type_spec_registry
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from penstock.framework.tensor_spec import TensorSpec
@@ -48,6 +49,7 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
+@type_spec_registry.register("tf.SparseTensorSpec")
 class SparseTensorSpec(BatchableTypeSpec):
     """Of SparseTensor."""
 

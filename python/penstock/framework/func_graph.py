@@ -475,7 +475,8 @@ def _signature(structure):
         if isinstance(x, Tensor):
             name = x.op._user_name if hasattr(x.op, "_user_name") else x.op.name
             return TensorSpec(x.shape, x.dtype, name)
-        if _is_variable(x) or x is None or isinstance(x, (bool, int, float, str, bytes, np.ndarray)):
+        if _is_variable(x) or x is None or isinstance(
+                x, (bool, int, float, str, bytes, np.ndarray, dtypes.DType)):
             return x
         if getattr(x, "_is_composite_tensor", False):
             return type_spec_from_value(x)

@@ -118,3 +118,10 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
 
 
 conversion.register_tensor_conversion_function(IndexedSlices, _to_tensor)
+
+
+def __getattr__(name):
+    if name != "IndexedSlicesSpec":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.framework import composite_spec  # which is built on this module; TensorFlow 2 has both in one
+    return composite_spec.IndexedSlicesSpec

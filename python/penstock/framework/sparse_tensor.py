@@ -169,3 +169,10 @@ def sparse_shape(value):
     if isinstance(value, SparseTensor):
         return value.shape
     return tensor_shape.TensorShape([int(d) for d in value.dense_shape])
+
+
+def __getattr__(name):
+    if name != "SparseTensorSpec":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.framework import composite_spec  # which is built on this module; TensorFlow 2 has both in one
+    return composite_spec.SparseTensorSpec

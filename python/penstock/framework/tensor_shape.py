@@ -1,5 +1,6 @@
 """Static shapes: TensorShape and, in version 1, Dimension."""
 from penstock.framework import dtypes
+from penstock.framework import tf2
 from penstock.framework.mode import mode
 
 
@@ -74,7 +75,11 @@ class Dimension:
         elif isinstance(value, dtypes.DType):
             raise TypeError(f"Cannot convert {value} to Dimension")
         else:
-            self._value = int(value)
+            try:
+                self._value = int(value)
+            except TypeError:
+                raise TypeError("Dimension value must be integer or None or have an __index__ method, got value "
+                                f"'{value!r}' with type '{type(value)!r}'") from None
             if not isinstance(value, (bytes, str)) and self._value != value:
                 raise ValueError(f"Ambiguous dimension: {value}")
             if self._value < 0:
@@ -101,6 +106,9 @@ class Dimension:
         return None if self._value is None or other is None else self._value != other
 
     __hash__ = None
+
+    def __bool__(self):
+        return bool(self._value) if tf2.enabled() else True
 
     def __int__(self):
         return self._value
@@ -389,7 +397,7 @@ class TensorShape:
             other = as_shape(other)
         except TypeError:
             return NotImplemented
-        if self.rank is None or other.rank is None:
+        if not tf2.enabled() and (self.rank is None or other.rank is None):
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
         return not self == other
 

@@ -3,10 +3,12 @@ import numpy as np
 
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import type_spec_registry
 from penstock.framework.tensor import Tensor
 from penstock.framework.type_spec import BatchableTypeSpec
 
 
+@type_spec_registry.register("tf.TensorSpec")
 class TensorSpec(BatchableTypeSpec):
     """Type, shape and name of a tensor."""
 
@@ -145,6 +147,7 @@ class TensorSpec(BatchableTypeSpec):
         return TensorSpec, (self._shape, self._dtype, self._name)
 
 
+@type_spec_registry.register("tf.BoundedTensorSpec")
 class BoundedTensorSpec(TensorSpec):
     """A TensorSpec with bounds for the values."""
 

@@ -1,11 +1,13 @@
 """TensorArraySpec: what is known of a TensorArray before it is there."""
 from penstock.framework import dtypes, ops, tensor_shape
+from penstock.framework import type_spec_registry
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import TypeSpec, register_type_spec_from_value_converter
 from penstock.ops import list_ops
 from penstock.ops.tensor_array_ops import TensorArray
 
 
+@type_spec_registry.register("tf.TensorArraySpec")
 class TensorArraySpec(TypeSpec):
     """Of a TensorArray, which goes as the list of its elements: a scalar variant.
 

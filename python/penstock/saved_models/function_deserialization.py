@@ -20,9 +20,11 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
 from penstock.platform import tf_logging as logging
 from penstock.proto import function_pb2
+from penstock.proto import saved_object_graph_pb2
 from penstock.saved_models import nested_structure_coder
 from penstock.util import compat
 from penstock.util import nest
+from penstock.util import tf_decorator
 
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
 
@@ -83,6 +85,10 @@ class LoadedFunction(function_lib.ConcreteFunction):
         graph.variables = self._variables
         graph.structured_input_signature = self._input_signature
         if self._outputs is not None:
+            specs = [spec for spec in nest.flatten(self._outputs, expand_composites=True)
+                     if isinstance(spec, TensorSpec)]
+            for tensor, spec in zip(graph.outputs, specs):
+                tensor.set_shape(spec.shape)  # of what comes from a call the graph alone does not tell it
             graph.structured_outputs = _builder(self._outputs)(graph.outputs)
         return graph
 
@@ -299,6 +305,8 @@ def setup_bare_concrete_function(saved, concrete_functions):
     function = concrete_functions[saved.concrete_function_name]
     function._arg_keywords = list(saved.argument_keywords)
     function._num_positional_args = saved.allowed_positional_arguments
+    if saved.HasField("function_spec"):
+        function._function_spec = _function_spec(saved.function_spec)
     return function
 
 
@@ -347,16 +355,23 @@ def _matches(function, inputs, allow_conversion):
     return tensors
 
 
+_JIT_COMPILE = {saved_object_graph_pb2.FunctionSpec.ON: True, saved_object_graph_pb2.FunctionSpec.OFF: False,
+                saved_object_graph_pb2.FunctionSpec.DEFAULT: None}
+
+
 class RestoredFunction(def_function.Function):
     """A tf.function whose traces were saved: a call goes to the first of them that it fits."""
 
-    def __init__(self, function_spec, concrete_functions):
+    def __init__(self, function_spec, concrete_functions, jit_compile=None):
         def restored_function_body(*args, **kwargs):
             return self._dispatch(args, kwargs)
 
         super().__init__(restored_function_body, "restored_function_body", autograph=False)
         self._function_spec = function_spec
+        self._jit_compile = jit_compile
         self.concrete_functions = concrete_functions
+        self._tf_decorator = tf_decorator.TFDecorator(  # so that its arguments are known
+            "restored_function", restored_function_body, decorator_argspec=function_spec.fullargspec)
 
     def __call__(self, *args, **kwargs):
         args, kwargs = self._function_spec.canonicalize_function_inputs(*args, **kwargs)
@@ -383,6 +398,12 @@ class RestoredFunction(def_function.Function):
             "arguments: {}\n\n Expected these arguments to match one of the following {} option(s):\n\n{}".format(
                 positional(args), kwargs, len(self.concrete_functions), "\n\n".join(options)))
 
+    def get_concrete_function(self, *args, **kwargs):
+        if not args and not kwargs and self._function_spec.input_signature is not None and \
+                len(self.concrete_functions) == 1:
+            return self.concrete_functions[0]
+        return super().get_concrete_function(*args, **kwargs)
+
     def _list_all_concrete_functions_for_serialization(self):
         return self.concrete_functions
 
@@ -395,4 +416,4 @@ def recreate_function(saved_function, concrete_functions):
     traces = [concrete_functions[name] for name in saved_function.concrete_functions]
     for trace in traces:
         trace._function_spec = spec
-    return RestoredFunction(spec, traces)
+    return RestoredFunction(spec, traces, _JIT_COMPILE[saved_function.function_spec.jit_compile])

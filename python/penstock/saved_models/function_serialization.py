@@ -10,7 +10,7 @@ from penstock.saved_models import nested_structure_coder
 from penstock.util import nest
 
 
-def _spec(function_spec):
+def _spec(function_spec, jit_compile=None):
     """The message of a FunctionSpec; `self` of a method is bound."""
     full = function_spec.fullargspec
     plain = inspect.FullArgSpec(list(function_spec.arg_names), full.varargs, full.varkw, full.defaults,
@@ -18,6 +18,8 @@ def _spec(function_spec):
     message = saved_object_graph_pb2.FunctionSpec(is_method=False)
     message.fullargspec.CopyFrom(nested_structure_coder.encode_structure(plain))
     message.input_signature.CopyFrom(nested_structure_coder.encode_structure(function_spec.input_signature))
+    if jit_compile is not None:
+        message.jit_compile = message.ON if jit_compile else message.OFF
     return message
 
 
@@ -66,13 +68,17 @@ def serialize_bare_concrete_function(concrete_function):
     """The SavedBareConcreteFunction of a trace that is an object itself."""
     if concrete_function._arg_keywords is None:
         concrete_function._allow_keywords()
-    return saved_object_graph_pb2.SavedBareConcreteFunction(
+    message = saved_object_graph_pb2.SavedBareConcreteFunction(
         concrete_function_name=concrete_function.name,
         allowed_positional_arguments=concrete_function._num_positional_args,
         argument_keywords=concrete_function._arg_keywords)
+    if concrete_function._function_spec is not None:
+        message.function_spec.CopyFrom(_spec(concrete_function._function_spec))
+    return message
 
 
 def serialize_function(function, concrete_functions):
     """The SavedFunction of a tf.function with some traces."""
     return saved_object_graph_pb2.SavedFunction(
-        function_spec=_spec(function.function_spec), concrete_functions=[f.name for f in concrete_functions])
+        function_spec=_spec(function.function_spec, function._jit_compile),
+        concrete_functions=[f.name for f in concrete_functions])

@@ -68,9 +68,9 @@ class _RestoredOptimizer(tracking.AutoTrackable):
 
 
 class Loader:
-    """Makes the objects of one graph of objects."""
+    """Makes the objects of one graph of objects, or those that are found below some paths."""
 
-    def __init__(self, meta_graph, export_dir, options):
+    def __init__(self, meta_graph, export_dir, options, filters=None):
         self._proto = meta_graph.object_graph_def
         self._meta_graph = meta_graph
         self._export_dir = export_dir
@@ -83,12 +83,16 @@ class Loader:
         self._setters = {}
         self._bound = set()
         self.function_aliases = self._functions_by_alias()
-        for node_id in self._order():
+        self._ids = {path: self._id(path) for path in filters or ()}
+        for node_id in self._order(self._take_given(filters)):
             if node_id not in self._nodes:
                 self._nodes[node_id], self._setters[node_id] = self._recreate(node_id)
+        if 0 not in self._nodes:
+            self._nodes[0], self._setters[0] = _user_object(), setattr  # what is loaded is restored by way of the root
         self._add_edges()
         for name in sorted(self._proto.concrete_functions):
-            self._bind(name)
+            if all(i in self._nodes for i in self._proto.concrete_functions[name].bound_inputs):
+                self._bind(name)
         self._recreate_saveables()
         if not options.experimental_skip_checkpoint:
             self._restore_checkpoint()
@@ -97,6 +101,55 @@ class Loader:
     def get(self, node_id):
         """One of the objects; 0 is the root."""
         return self._nodes[node_id]
+
+    def by_path(self):
+        """{path of the filters: object}."""
+        return {path: self._nodes[node_id] for path, node_id in self._ids.items()}
+
+    # Which
+
+    def _id(self, path):
+        """The number of an object by its path, "root.a.b"."""
+        if not isinstance(path, str):
+            raise TypeError("Elements in node_filters must be strings.")
+        first, *names = path.split(".")
+        if first != "root":
+            raise ValueError("When passing string identifiers to node_filters, the first name must be root. Received "
+                             f"{first}.")
+        node_id = 0
+        for name in names:
+            node_id = next((ref.node_id for ref in self._proto.nodes[node_id].children if ref.local_name == name), None)
+            if node_id is None:
+                raise ValueError(f"Unable to find node {path}.")
+        return node_id
+
+    def _take_given(self, filters):
+        """Takes the objects that the program has made already; gives the numbers of all that are to be loaded."""
+        if filters is None:
+            return range(len(self._proto.nodes))
+        for path, given in (filters.items() if isinstance(filters, dict) else ()):
+            if given is not None:
+                made = given if isinstance(given, tuple) else (given, setattr)
+                self._nodes[self._ids[path]], self._setters[self._ids[path]] = made
+        wanted, todo = set(), collections.deque(self._ids.items())
+        while todo:
+            path, node_id = todo.popleft()
+            if node_id in wanted:
+                continue
+            wanted.add(node_id)
+            obj = self._nodes.get(node_id)
+            if obj is not None:
+                if not isinstance(obj, base.Trackable):
+                    raise TypeError(f"Error when processing dictionary values passed to nodes_to_load. Object at "
+                                    f"{path} is expected to be a checkpointable (i.e. 'trackable') TensorFlow object "
+                                    "(e.g. tf.Variable, tf.Module or Keras layer).")
+                obj._maybe_initialize_trackable()
+            for ref in self._proto.nodes[node_id].children:
+                part = None if obj is None else obj._lookup_dependency(ref.local_name)
+                if ref.node_id not in self._nodes and isinstance(part, data_structures.TrackableDataStructure):
+                    self._nodes[ref.node_id], self._setters[ref.node_id] = part, _leave  # it has its elements
+                todo.append((f"{path}.{ref.local_name}", ref.node_id))
+        return range(len(self._proto.nodes)) if 0 in wanted else sorted(wanted)
 
     # Order
 
@@ -115,10 +168,10 @@ class Loader:
             found.update(self._proto.concrete_functions[name].bound_inputs)
         return found
 
-    def _order(self):
-        """All objects, each behind those that it depends on."""
+    def _order(self, wanted):
+        """Objects, each behind those that it depends on."""
         nodes, done, order = self._proto.nodes, set(), []
-        for root in range(len(nodes)):
+        for root in wanted:
             stack = [(root, iter(()))]
             entered = set()
             while stack:
@@ -214,18 +267,19 @@ class Loader:
         return function.graph.get_tensor_by_name(message.name), setattr
 
     def _add_edges(self):
-        for node in self._proto.nodes:
-            for slot in node.slot_variables:
-                optimizer = self._nodes[next(i for i, n in enumerate(self._proto.nodes) if n is node)]
-                if isinstance(optimizer, _RestoredOptimizer):
-                    optimizer._add_slot(self._nodes[slot.original_variable_node_id], slot.slot_name,
-                                        self._nodes[slot.slot_variable_node_id])
-        for node_id, node in enumerate(self._proto.nodes):
-            obj, setter = self._nodes[node_id], self._setters[node_id]
+        for node_id, obj in self._nodes.items():
+            for slot in self._proto.nodes[node_id].slot_variables:
+                ids = slot.original_variable_node_id, slot.slot_variable_node_id
+                if isinstance(obj, _RestoredOptimizer) and all(i in self._nodes for i in ids):
+                    obj._add_slot(self._nodes[ids[0]], slot.slot_name, self._nodes[ids[1]])
+        for node_id in sorted(self._nodes):
+            node, obj, setter = self._proto.nodes[node_id], self._nodes[node_id], self._setters[node_id]
             if isinstance(obj, (ops.Tensor, function_deserialization.LoadedFunction, variables.Variable,
                                 function_deserialization.RestoredFunction)):
                 continue
             for ref in sorted(node.children, key=_index_of_part):
+                if ref.node_id not in self._nodes:
+                    continue
                 setter(obj, ref.local_name, self._nodes[ref.node_id])
                 if ref.local_name == "__call__" and not callable(obj):
                     type(obj).__call__ = _call_attribute
@@ -263,10 +317,10 @@ class Loader:
 
     def _recreate_saveables(self):
         """Objects with values of their own, as tables, were saved with the functions that save and restore these."""
-        for node_id, node in enumerate(self._proto.nodes):
+        for node_id, obj in self._nodes.items():
             found = {name: (self._nodes[saved.save_function], self._nodes[saved.restore_function])
-                     for name, saved in node.saveable_objects.items()}
-            obj = self._nodes[node_id]
+                     for name, saved in self._proto.nodes[node_id].saveable_objects.items()
+                     if saved.save_function in self._nodes and saved.restore_function in self._nodes}
             if found:
                 obj._self_saveable_functions = data_structures.NoDependency(found) if isinstance(
                     obj, tracking.AutoTrackable) else found
@@ -313,6 +367,10 @@ class Loader:
                     ops.add_to_collection(ops.GraphKeys.TABLE_INITIALIZERS, init_op)
 
 
+def _leave(obj, name, part):
+    """Gives an object of the program no part: it has its own."""
+
+
 def _index_of_part(ref):
     """Elements of lists come in order."""
     return (0, int(ref.local_name)) if ref.local_name.isdigit() else (1, 0)
@@ -333,6 +391,16 @@ def load(export_dir, tags=None, options=None):
     were saved. Of one of version 1: an object with `signatures`, `variables`, `graph`, `prune(feeds, fetches)`.
     `tags`: those of the graph, needed where there are several. OSError, ValueError: there is no such model.
     """
+    return load_partial(export_dir, None, tags, options)["root"]
+
+
+def load_partial(export_dir, filters, tags=None, options=None):
+    """{path: object} of some objects of a SavedModel of version 2, with all that is below them.
+
+    `filters`: paths such as "root.layers.0"; or {path: object}, where an object that is not None is taken in place of
+    a new one: it gets the parts and values that were saved. None: all, as {"root": object}. ValueError, TypeError: a
+    path or an object cannot be taken; the model is of version 1; see also `load`.
+    """
     export_dir = compat.path_to_str(export_dir)
     options = options or load_options.LoadOptions()
     if tags is not None and not isinstance(tags, set):
@@ -340,10 +408,12 @@ def load(export_dir, tags=None, options=None):
     saved_model = loader_impl.parse_saved_model(export_dir)
     graphs = saved_model.meta_graphs
     if len(graphs) != 1 or not graphs[0].HasField("object_graph_def"):
+        if filters:
+            raise ValueError("SavedModels saved from Tensorflow 1.x) cannot be loaded with node filters.")
         with ops.init_scope():
             root = load_v1_in_v2.load(export_dir, tags, options.experimental_skip_checkpoint)
             root.graph_debug_info = _debug_info(export_dir)
-        return root
+        return {"root": root}
     meta_graph = graphs[0]
     if tags is not None and set(tags) != set(meta_graph.meta_info_def.tags):
         raise ValueError(f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {export_dir} has one "
@@ -353,7 +423,7 @@ def load(export_dir, tags=None, options=None):
         raise ValueError(f"The SavedModel at {export_dir} has no objects.")
     with ops.init_scope():
         try:
-            loader = Loader(meta_graph, export_dir, options)
+            loader = Loader(meta_graph, export_dir, options, filters)
         except errors.NotFoundError as e:
             raise FileNotFoundError(str(e)) from e
         root = loader.get(0)
@@ -365,4 +435,4 @@ def load(export_dir, tags=None, options=None):
             raise ValueError("Could not load with experimental_load_function_aliases option because the top-level "
                              "object already has an attributed with name 'function_aliases'")
         root.function_aliases = loader.function_aliases
-    return root
+    return {"root": root} if filters is None else loader.by_path()

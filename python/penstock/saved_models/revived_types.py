@@ -59,13 +59,21 @@ def serialize(obj):
     return None
 
 
+def _registration(proto):
+    _, versions = _REVIVED.get(proto.identifier, (None, ()))
+    return next((registration for registration in versions if registration.should_load(proto)), None)
+
+
 def deserialize(proto):
     """(object, setter) for a SavedUserObject of a known kind, else None."""
-    _, versions = _REVIVED.get(proto.identifier, (None, ()))
-    for registration in versions:
-        if registration.should_load(proto):
-            return registration.from_proto(proto), registration.setter
-    return None
+    found = _registration(proto)
+    return None if found is None else (found.from_proto(proto), found.setter)
+
+
+def get_setter(proto):
+    """How an object of a SavedUserObject of a known kind gets its parts, else None."""
+    found = _registration(proto)
+    return None if found is None else found.setter
 
 
 def registered_identifiers():

@@ -68,19 +68,19 @@ class _Export:
     """A model on its way into messages."""
 
     def __init__(self, view, options):
-        self._view = view
+        self.view = view
         self._options = options
         self.graph = Graph()
         self.files = _Files()
         objects, _, names, self._slot_variables = view._names_and_ids()
-        self._objects = list(objects)
+        self.objects = list(objects)
         self._saving = view.save_and_restore_functions(objects)
         for functions in self._saving.values():
             for pair in functions.values():
                 for function in pair:
                     self._add_with_parts(function)
         self._ids = object_identity.ObjectIdentityDictionary()
-        for i, obj in enumerate(self._objects):
+        for i, obj in enumerate(self.objects):
             self._ids[obj] = i
         self._object_map = object_identity.ObjectIdentityDictionary()
         self._tensor_map = {}     # id of a tensor outside -> tensor or variable in the model's graph
@@ -88,16 +88,16 @@ class _Export:
         self._gradients = []      # (name that the operations carry, function)
 
     def _add_with_parts(self, obj):
-        if any(obj is other for other in self._objects):
+        if any(obj is other for other in self.objects):
             return
-        self._objects.append(obj)
-        for _, part in self._view.list_dependencies(obj):
+        self.objects.append(obj)
+        for _, part in self.view.list_dependencies(obj):
             self._add_with_parts(part)
 
     @property
     def concrete_functions(self):
         """All traces, those of gradients last."""
-        return [obj for obj in self._objects if isinstance(obj, function_lib.ConcreteFunction)] + [
+        return [obj for obj in self.objects if isinstance(obj, function_lib.ConcreteFunction)] + [
             function for _, function in self._gradients]
 
     # The graph
@@ -114,14 +114,14 @@ class _Export:
                 self._gradients = custom_gradients.trace(self.graph, self._captured_ids, self._add_capture)
                 for _, function in self._gradients:
                     function._definition.add_to_graph(self.graph)
-            initializers = [self._initialize(obj) for obj in self._objects
+            initializers = [self._initialize(obj) for obj in self.objects
                             if isinstance(obj, tracking.CapturableResource)]
             with ops.control_dependencies(initializers + list(self.files.initializers.values())):
                 init_op = control_flow_ops.no_op()
         return definitions, init_op
 
     def _map_resources(self):
-        for node_id, obj in enumerate(self._objects):
+        for node_id, obj in enumerate(self.objects):
             if not isinstance(obj, base.Trackable):
                 continue
             tensors = obj._export_to_saved_model_graph(
@@ -157,13 +157,13 @@ class _Export:
         """The only trace of a function."""
         if isinstance(function, function_lib.ConcreteFunction):
             return function
-        (_, trace), = self._view.list_dependencies(function)
+        (_, trace), = self.view.list_dependencies(function)
         return trace
 
     def _add_capture(self, tensor, node):
-        self._captured_ids[id(tensor)] = len(self._objects)
-        self._ids[node] = len(self._objects)
-        self._objects.append(node)
+        self._captured_ids[id(tensor)] = len(self.objects)
+        self._ids[node] = len(self.objects)
+        self.objects.append(node)
 
     def call(self, function, arguments):
         """Calls a trace in the model's graph."""
@@ -195,7 +195,7 @@ class _Export:
         return definition
 
     def _initialize(self, resource):
-        function = next(part for name, part in self._view.list_dependencies(resource) if name == "_initialize")
+        function = next(part for name, part in self.view.list_dependencies(resource) if name == "_initialize")
         trace = self._trace(function)
         files = [self.files.initializers[id(t)] for t in trace.captured_inputs if id(t) in self.files.initializers]
         with ops.control_dependencies(files):
@@ -204,7 +204,7 @@ class _Export:
 
     def saver_def(self):
         """What saves and restores the values in the model's graph."""
-        saveables = self._view.frozen_saveable_objects(object_map=self._object_map, to_graph=self.graph)
+        saveables = self.view.frozen_saveable_objects(object_map=self._object_map, to_graph=self.graph)
         with self.graph.as_default():
             return functional_saver.MultiDeviceSaver(saveables).to_proto()
 
@@ -238,14 +238,14 @@ class _Export:
             if name not in message.concrete_functions:
                 message.concrete_functions[name].CopyFrom(
                     function_serialization.serialize_concrete_function(function, self._captured_ids))
-        for obj in self._objects:
+        for obj in self.objects:
             node = message.nodes.add()
             node.slot_variables.extend(self._slot_variables.get(obj, ()))
             if isinstance(obj, custom_gradients.CapturedTensor):
                 node.captured_tensor.name = obj.name
                 node.captured_tensor.concrete_function = obj.function
                 continue
-            for name, part in self._view.list_dependencies(obj):
+            for name, part in self.view.list_dependencies(obj):
                 node.children.add(node_id=self._ids[part], local_name=name)
             for name, (save, restore) in self._saving.get(obj, {}).items():
                 node.saveable_objects[name].save_function = self._ids[save]
@@ -261,7 +261,7 @@ class _Export:
             obj._write_object_proto(node, self._options)
         elif isinstance(obj, def_function.Function):
             node.function.CopyFrom(function_serialization.serialize_function(
-                obj, [part for _, part in self._view.list_dependencies(obj)]))
+                obj, [part for _, part in self.view.list_dependencies(obj)]))
         elif isinstance(obj, function_lib.ConcreteFunction):
             node.bare_concrete_function.CopyFrom(function_serialization.serialize_bare_concrete_function(obj))
         elif isinstance(obj, saveable_view_lib.TrackableConstant):
@@ -335,7 +335,7 @@ def _add_aliases(aliases, options):
 
 
 def _build(obj, signatures, options, message):
-    """Fills in a MetaGraphDef; gives (the view of the objects, the files)."""
+    """Fills in a MetaGraphDef; gives the _Export."""
     if ops.inside_function():
         raise AssertionError("`tf.saved_model.save` is not supported inside a traced @tf.function. Move the call to "
                              "the outer eagerly-executed context.")
@@ -371,7 +371,7 @@ def _build(obj, signatures, options, message):
     info.stripped_op_list.MergeFrom(meta_graph.stripped_op_list_for_graph(message.graph_def))
     _add_aliases(info.function_aliases, options)
     message.object_graph_def.CopyFrom(export.object_graph())
-    return view, export.files
+    return export
 
 
 def save(obj, export_dir, signatures=None, options=None):
@@ -381,19 +381,26 @@ def save(obj, export_dir, signatures=None, options=None):
     only function of the object that can be one. ValueError: a signature does not go from tensors to tensors. KeyError:
     a function captures what is no part of the object.
     """
+    save_and_return_nodes(obj, export_dir, signatures, options)
+
+
+def save_and_return_nodes(obj, export_dir, signatures=None, options=None, experimental_skip_checkpoint=False):
+    """Saves as `save` does; gives the objects in the order of their numbers, and {object: references on its path}."""
     export_dir = compat.path_to_str(export_dir)
     options = options or save_options.SaveOptions()
     saved_model = saved_model_pb2.SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
-    view, files = _build(obj, signatures, options, saved_model.meta_graphs.add())
+    export = _build(obj, signatures, options, saved_model.meta_graphs.add())
     utils_impl.get_or_create_variables_dir(export_dir)
-    util.TrackableSaver(view).save(utils_impl.get_variables_path(export_dir))
+    if not experimental_skip_checkpoint:
+        util.TrackableSaver(export.view).save(utils_impl.get_variables_path(export_dir))
     utils_impl.get_or_create_assets_dir(export_dir)
-    if files.paths:
-        builder_impl.copy_assets_to_destination_dir(files.paths, export_dir)
+    if export.files.paths:
+        builder_impl.copy_assets_to_destination_dir(export.files.paths, export_dir)
     # Last: what has this file is whole.
     file_io.atomic_write_string_to_file(os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PB),
                                         saved_model.SerializeToString(deterministic=True))
     fingerprinting.write_fingerprint(export_dir)
+    return export.objects, export.view._breadth_first_traversal()[1]
 
 
 def export_meta_graph(obj, filename, signatures=None, options=None):

@@ -384,8 +384,8 @@ class Optimizer(_KernelUpdate, trackable.Trackable):
                if key is graph]
         return super()._checkpoint_dependencies + own
 
-    def _lookup_dependency(self, name):
-        found = super()._lookup_dependency(name)
+    def _lookup_dependency(self, name, cached_dependencies=None):
+        found = super()._lookup_dependency(name, cached_dependencies)
         return self._get_non_slot_variable(name, graph=_current_graph()) if found is None else found
 
     def _create_or_restore_slot_variable(self, slot_variable_position, slot_name, variable):

@@ -426,3 +426,37 @@ from tensorflow.python.distribute import summary_op_util
 import tensorflow as tf
 assert set_ops.set_union is tf.sets.set_union and summary_op_util.skip_summary() is False
 """)
+
+
+def test_modules_of_version_2s_checkpoints():
+    done = run("-c", """
+from penstock import alias
+alias.install("v2")
+import tensorflow as tf
+from tensorflow.python.checkpoint import checkpoint, checkpoint_options, checkpoint_view, functional_saver, graph_view
+from tensorflow.python.checkpoint import trackable_view
+from tensorflow.python.checkpoint.sharding import sharding_policies, sharding_util
+from tensorflow.python.compat import v2_compat
+from tensorflow.python.framework import indexed_slices, sparse_tensor, tensor_conversion, tensor_conversion_registry
+from tensorflow.python.framework import type_spec_registry
+from tensorflow.python.ops import control_flow_switch_case, control_flow_v2_toggles
+from tensorflow.python.trackable import asset, base_delegate, python_state
+assert checkpoint.Checkpoint is tf.train.Checkpoint and checkpoint.CheckpointV1 is tf.compat.v1.train.Checkpoint
+assert checkpoint_options.CheckpointOptions is tf.train.CheckpointOptions
+assert checkpoint_view.CheckpointView is tf.train.CheckpointView
+assert trackable_view.TrackableView is tf.train.TrackableView and asset.Asset is tf.saved_model.Asset
+assert sharding_policies.MaxShardSizePolicy is tf.train.experimental.MaxShardSizePolicy
+assert sharding_util.ShardingCallback is tf.train.experimental.ShardingCallback
+assert sparse_tensor.SparseTensorSpec is tf.SparseTensorSpec
+assert indexed_slices.IndexedSlicesSpec is tf.IndexedSlicesSpec
+assert control_flow_switch_case.switch_case is tf.switch_case
+assert type_spec_registry.lookup("tf.TensorSpec") is tf.TensorSpec
+assert type_spec_registry.get_name(tf.RaggedTensorSpec) == "tf.RaggedTensorSpec"
+for module, name in ((functional_saver, "MultiDeviceSaver"), (graph_view, "ObjectGraphView"),
+                     (v2_compat, "enable_v2_behavior"), (tensor_conversion, "convert_to_tensor_v2"),
+                     (tensor_conversion_registry, "register_tensor_conversion_function"),
+                     (control_flow_v2_toggles, "enable_control_flow_v2"), (base_delegate, "DelegatingTrackableMixin"),
+                     (python_state, "PythonState")):
+    assert hasattr(module, name), (module, name)
+""")
+    assert done.returncode == 0, done.stderr

@@ -71,3 +71,11 @@ def test_compatibility():
     assert TensorShape([None, 2]).is_compatible_with([3, 2]) and not TensorShape([1]).is_compatible_with([1, 1])
     assert TensorShape([2, 1]).most_specific_compatible_shape([5, 1]).as_list() == [None, 1]
     assert TensorShape([2, 3]).num_elements() == 6 and TensorShape([None]).num_elements() is None
+
+
+def test_version_2_compares_and_asks(monkeypatch):
+    monkeypatch.setattr(tensor_shape.tf2, "enabled", lambda: True)
+    assert TensorShape(None) != TensorShape([1]) and not TensorShape(None) != TensorShape(None)
+    assert [bool(Dimension(n)) for n in (1, 0, None)] == [True, False, False]
+    with pytest.raises(TypeError, match="must be integer or None"):
+        Dimension(42).merge_with([])

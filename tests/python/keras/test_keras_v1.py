@@ -88,3 +88,30 @@ def test_what_is_absent_names_the_package():
     with pytest.raises(AttributeError, match="tf_keras"):
         tf.keras.Sequential
     assert "Model" in dir(tf.keras) and tf.keras.initializers.Ones
+
+
+@pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in ("tf_keras", "wrapt", "requests", "six")),
+                    reason="tf_keras is not installed")
+def test_a_saved_model_of_keras_is_a_model_again(tmp_path):
+    """Model.save as a directory: layers, weights and the optimizer come back, in a program of version 2."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", f"""
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from penstock import alias
+alias.install("v2")
+import numpy as np
+import tensorflow as tf
+inputs = tf.keras.Input((4,))
+x = tf.keras.layers.LSTM(3)(tf.keras.layers.Reshape((2, 2))(tf.keras.layers.Dense(4, "relu")(inputs)))
+model = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(x))
+model.compile("adam", "mse")
+data = np.ones((4, 4), "float32")
+model.fit(data, np.ones((4, 3)), verbose=0)
+model.save({str(tmp_path)!r}, save_format="tf")
+loaded = tf.keras.models.load_model({str(tmp_path)!r})
+assert type(loaded) is type(model)
+np.testing.assert_allclose(loaded.predict(data, verbose=0), model.predict(data, verbose=0), rtol=1e-5)
+loaded.fit(data, np.ones((4, 3)), verbose=0)
+"""], capture_output=True, text=True, timeout=300,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
 """tf.train.Checkpoint and CheckpointManager of version 2."""
+import copy
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays ver
 import penstock as tf  # noqa: E402
 from penstock.eager import context  # noqa: E402
 from penstock.training.tracking import base  # noqa: E402
+from penstock.training.tracking import util  # noqa: E402
 from tensorflow_files import files  # noqa: E402
 
 
@@ -262,3 +264,59 @@ def test_write_in_a_function(tmp_path):
     other = tf.train.Checkpoint(v=tf.Variable(0.))
     other.read(str(tmp_path / "a")).assert_consumed()
     assert other.v.numpy() == 3
+
+
+def test_what_has_no_values_is_not_waited_for(tmp_path):
+    root = tf.Module()
+    root.empty, root.full = tf.Module(), tf.Module()
+    root.full.v = tf.Variable(1.)
+    root.list = []
+    path = tf.train.Checkpoint(root).write(str(tmp_path / "c"))
+    nodes = util.object_metadata(path).nodes
+    has = {child.local_name: nodes[child.node_id].has_checkpoint_values.value for child in nodes[0].children}
+    assert (has["empty"], has["full"], has["list"]) == (False, True, False)
+    other = tf.Module()
+    other.more = [tf.Module()]  # nothing is missing here either
+    status = tf.train.Checkpoint(other).read(path)
+    assert set(other._deferred_dependencies) == {"full"}
+    other.full = tf.Module()
+    other.full.v = tf.Variable(0.)
+    assert other.full.v.numpy() == 1
+    status.assert_consumed()
+
+
+def test_a_copy_saves_its_own_values(tmp_path):
+    v = tf.Variable(1.)
+    checkpoint = tf.train.Checkpoint(v=v)
+    copied = copy.deepcopy(checkpoint)
+    copied.v.assign(2.)
+    assert v.numpy() == 1
+    checkpoint.restore(copied.save(str(tmp_path / "c"))).assert_consumed()
+    assert v.numpy() == 2
+
+
+@pytest.mark.parametrize("kind", [tf.train.Checkpoint, v1.train.Checkpoint])
+def test_callbacks_of_options(tmp_path, kind):
+    called = []
+    options = tf.train.CheckpointOptions(experimental_write_callbacks=[called.append, lambda: called.append("done")])
+    other = copy.copy(options)
+    other.experimental_write_callbacks.append(called.append)
+    path = kind(v=tf.Variable(1.)).write(str(tmp_path / "c"), options=options)
+    assert called == [path, "done"] and len(options.experimental_write_callbacks) == 2
+    with pytest.raises(AssertionError, match="callback"):
+        tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path, more: None])
+
+
+def test_a_path_that_is_a_tensor(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(3.))
+    paths = [str(tmp_path / "a"), str(tmp_path / "b")]
+    written = tf.function(checkpoint.write)(tf.constant(paths[0]))
+    assert written.numpy().decode() == paths[0] and checkpoint.write(tf.constant(paths[1])) == paths[1]
+    for path in paths:
+        assert tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE") == 3
+
+
+def test_a_value_of_another_shape_is_refused(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable([1., 1.])).write(str(tmp_path / "c"))
+    with pytest.raises(ValueError, match=r"incompatible tensor with shape \(2,\) .* variable with shape \(1,\)"):
+        tf.train.Checkpoint(v=tf.Variable([1.])).restore(path)

@@ -1,4 +1,5 @@
 """tf.__internal__.saved_model.load."""
 FROM = {
-    "saved_models.revived_types": "VersionedTypeRegistration register_revived_type registered_identifiers",
+    "saved_models.revived_types": """
+        VersionedTypeRegistration get_setter register_revived_type registered_identifiers""",
 }

@@ -3,6 +3,7 @@ import numpy as np
 
 from penstock.data.util import nest
 from penstock.framework import composite_tensor, ops, sparse_tensor, type_spec
+from penstock.framework import type_spec_registry
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import tensor_array_ops, tensor_array_spec
@@ -173,6 +174,7 @@ def are_compatible(spec1, spec2):
                for a, b in zip(nest.flatten(spec1), nest.flatten(spec2)))
 
 
+@type_spec_registry.register("tf.NoneTensorSpec")
 class NoneTensorSpec(type_spec.BatchableTypeSpec):
     """Of None, which no tensor stands for."""
 

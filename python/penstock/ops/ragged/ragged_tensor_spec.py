@@ -2,6 +2,7 @@
 import numpy as np
 
 from penstock.framework import dtypes, gen, ops, tensor_shape
+from penstock.framework import type_spec_registry
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
@@ -11,6 +12,7 @@ from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
 __all__ = ["RaggedTensorSpec"]
 
 
+@type_spec_registry.register("tf.RaggedTensorSpec")
 class RaggedTensorSpec(BatchableTypeSpec):
     """Of RaggedTensor.
 

@@ -68,6 +68,9 @@ class ResourceVariableSaveable(saveable_object.SaveableObject):
             value = array_ops.reshape(value, restored_shapes[0])
         with ops.device(self._var_device):
             value = array_ops.identity(value)
+            if not value.shape.is_compatible_with(self._var_shape):
+                raise ValueError(f"Received incompatible tensor with shape {value.shape} when attempting to restore "
+                                 f"variable with shape {self._var_shape} and name {self.name}.")
             return resource_variable_ops.shape_safe_assign_variable_handle(self.handle_op, self._var_shape, value)
 
 

@@ -142,6 +142,13 @@ class CheckpointPosition:
         attributes = self.object_proto.attributes
         return len(attributes) == 1 and attributes[0].name == VARIABLE_VALUE_KEY and not self.object_proto.children
 
+    def has_values(self):
+        """Whether it, or what is below it, has anything to be restored, as far as the checkpoint tells."""
+        proto = self.object_proto
+        if proto.HasField("has_checkpoint_values"):
+            return proto.has_checkpoint_values.value
+        return bool(proto.children or proto.attributes or proto.slot_variables or proto.HasField("registered_saver"))
+
     def value_tensors(self):
         """{attribute: value}, read at once."""
         return {attribute.name: ops.convert_to_tensor(self._checkpoint.reader.get_tensor(attribute.checkpoint_key))
@@ -334,9 +341,9 @@ class Trackable:
     def _deferred_dependencies(self):
         return self._self_unconditional_deferred_dependencies
 
-    def _lookup_dependency(self, name):
-        """The part of that name, or None."""
-        return self._self_unconditional_dependency_names.get(name, None)
+    def _lookup_dependency(self, name, cached_dependencies=None):
+        """The part of that name, or None. `cached_dependencies`: what `_trackable_children` has given."""
+        return (cached_dependencies or self._self_unconditional_dependency_names).get(name, None)
 
     def _add_variable_with_custom_getter(self, name, shape=None, dtype=dtypes.float32, initializer=None, getter=None,
                                          overwrite=False, **kwargs_for_getter):
@@ -399,14 +406,15 @@ class Trackable:
         if checkpoint.restore_uid > self._self_update_uid:
             found = checkpoint_position.gather_ops_or_named_saveables()
             self._self_update_uid = checkpoint.restore_uid
+        parts = self._trackable_children()
         for child in checkpoint_position.object_proto.children:
             position = CheckpointPosition(checkpoint=checkpoint, proto_id=child.node_id)
-            part = self._lookup_dependency(child.local_name)
+            part = self._lookup_dependency(child.local_name, parts)
             if part is None:
                 part = checkpoint.graph_view.attached(self, child.local_name)
-            if part is None:
+            if part is None and position.has_values():
                 self._deferred_dependencies.setdefault(child.local_name, []).append(position)
-            elif position.bind_object(trackable=part):
+            elif part is not None and position.bind_object(trackable=part):
                 visit_queue.append(position)
         return found
 

@@ -1,11 +1,11 @@
 """tf.train.Checkpoint of version 2: with a root, options, and writing beside the program."""
-import inspect
 import os
 import threading
 import weakref
 
 from penstock.eager import context
 from penstock.framework import errors
+from penstock.framework import ops
 from penstock.lib.io import file_io
 from penstock.saved_models import constants
 from penstock.training import checkpoint_management
@@ -14,15 +14,11 @@ from penstock.training.tracking import checkpoint_options
 from penstock.training.tracking import data_structures
 from penstock.training.tracking import graph_view as graph_view_lib
 from penstock.training.tracking import util
+from penstock.training.tracking.util import (  # noqa: F401  (tensorflow.python.checkpoint.checkpoint has them)
+    CheckpointLoadStatus, CheckpointV1, InitializationOnlyStatus, NameBasedSaverStatus, TrackableSaver, add_variable,
+    capture_dependencies, frozen_saver, gather_initializers, list_objects, object_metadata, saver_with_op_caching,
+    streaming_restore)
 from penstock.util import compat
-
-
-def _call(callbacks, path):
-    for callback in callbacks or ():
-        if inspect.signature(callback).parameters:
-            callback(path)
-        else:
-            callback()
 
 
 def _note_as_newest(path):
@@ -115,18 +111,20 @@ class Checkpoint(util.Checkpoint):
         """Writes a checkpoint of this very name; gives the path."""
         options = options or checkpoint_options.CheckpointOptions()
         file_prefix = compat.path_to_str(file_prefix)
+        if isinstance(file_prefix, ops.Tensor) and context.executing_eagerly():
+            file_prefix = compat.as_str(file_prefix.numpy())
         if options.experimental_enable_async_checkpoint and context.executing_eagerly():
             write = self._saver.snapshot(file_prefix, options.experimental_sharding_callback)
 
             def finish():
                 write()
-                _call(options.experimental_write_callbacks, file_prefix)
+                options.call_back(file_prefix)
 
             self._writer.start(finish)
             return file_prefix
         self.sync()
         path = self._write_to(file_prefix, session, options.experimental_sharding_callback)
-        _call(options.experimental_write_callbacks, path)
+        options.call_back(path)
         return path
 
     def sync(self):

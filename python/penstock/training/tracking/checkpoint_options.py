@@ -1,5 +1,6 @@
 """CheckpointOptions: how tf.train.Checkpoint writes and reads."""
 import copy
+import inspect
 
 from penstock.training.saving import sharding
 
@@ -27,6 +28,9 @@ class CheckpointOptions:
         for callback in experimental_write_callbacks or ():
             if not callable(callback):
                 raise TypeError(f"A callback of a checkpoint has to be callable, got {callback!r}.")
+            if len(inspect.signature(callback).parameters) > 1:
+                raise AssertionError("A callback of a checkpoint takes the path of the checkpoint or nothing, got "
+                                     f"{callback!r}.")
         self.experimental_io_device = experimental_io_device
         self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint or enable_async
         self.enable_async = self.experimental_enable_async_checkpoint
@@ -39,3 +43,18 @@ class CheckpointOptions:
         more = copy.copy(self)
         more.experimental_write_callbacks = [*(self.experimental_write_callbacks or ()), callback]
         return more
+
+    def call_back(self, path):
+        """Calls the callbacks: a checkpoint is written."""
+        for callback in self.experimental_write_callbacks or ():
+            if inspect.signature(callback).parameters:
+                callback(path)
+            else:
+                callback()
+
+    def __copy__(self):
+        # What is added to a copy's list is none of the original's callbacks.
+        copied = type(self).__new__(type(self))
+        for name in self.__slots__:
+            setattr(copied, name, copy.copy(getattr(self, name)))
+        return copied

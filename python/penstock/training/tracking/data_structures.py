@@ -48,6 +48,14 @@ def sticky_attribute_assignment(trackable, name, value):
     return value
 
 
+def _functions_among(named):
+    """Those of (name, value) pairs that are functions: a SavedModel has them, a checkpoint does not."""
+    from penstock.eager import def_function
+    from penstock.eager import function
+    return {name: value for name, value in named
+            if isinstance(name, str) and isinstance(value, (def_function.Function, function.ConcreteFunction))}
+
+
 def _value_and_part(value):
     """(what is stored, the trackable object that stands for it or None)."""
     if isinstance(value, tuple) and mode.tensor_shape_v2:  # version 1 does not look into tuples
@@ -144,6 +152,11 @@ class TrackableDataStructure(base.Trackable):
     def losses(self):
         """Losses of the layers."""
         return [loss for layer in self._layers for loss in getattr(layer, "losses", ())]
+
+    def _list_functions_for_serialization(self, serialization_cache):
+        elements = self._storage
+        return _functions_among(elements.items() if isinstance(elements, dict) else
+                                ((str(i), element) for i, element in enumerate(elements)))
 
     def __hash__(self):
         return id(self)
@@ -378,8 +391,14 @@ class _TupleParts(base.Trackable):
         self._maybe_initialize_trackable()
         elements = [sticky_attribute_assignment(trackable=self, value=element, name="%d" % index)
                     for index, element in enumerate(value)]
+        for name, element in zip(getattr(value, "_fields", ()), elements):
+            # Those of a named tuple by their names too: such a checkpoint fits a dictionary.
+            sticky_attribute_assignment(trackable=self, value=element, name=name)
         same = all(element is before for element, before in zip(elements, value))
         self.value = value if same else getattr(value, "_make", type(value))(elements)
+
+    def _list_functions_for_serialization(self, serialization_cache):
+        return _functions_among((str(i), element) for i, element in enumerate(self.value))
 
 
 def _reading(name):

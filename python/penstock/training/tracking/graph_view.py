@@ -1,5 +1,6 @@
 """The graph of the objects that a checkpoint saves: names of all values, and the message that describes it."""
 import collections
+import copy
 import weakref
 
 from penstock.framework import constant_op
@@ -30,7 +31,7 @@ def _serialize_slot_variables(objects, node_ids, object_names):
     slot_variables = object_identity.ObjectIdentityDictionary()
     non_slot_objects = list(objects)
     for optimizer in non_slot_objects:
-        if not hasattr(optimizer, "_create_or_restore_slot_variable"):
+        if "get_slot_names" not in dir(optimizer):  # not hasattr: an object may answer to any name
             continue
         for slot_name in optimizer.get_slot_names():
             for original_id, original in enumerate(non_slot_objects):
@@ -58,6 +59,22 @@ def _serialize_slot_variables(objects, node_ids, object_names):
     return slot_variables
 
 
+def _tell_where_values_are(graph_proto):
+    """Marks the objects that have values, or objects with values below them: others need not be waited for."""
+    parents, todo = {}, []
+    for node_id, node in enumerate(graph_proto.nodes):
+        node.has_checkpoint_values.value = bool(node.attributes or node.slot_variables)
+        if node.has_checkpoint_values.value:
+            todo.append(node_id)
+        for child in node.children:
+            parents.setdefault(child.node_id, []).append(node_id)
+    while todo:
+        for parent in parents.get(todo.pop(), ()):
+            if not graph_proto.nodes[parent].has_checkpoint_values.value:
+                graph_proto.nodes[parent].has_checkpoint_values.value = True
+                todo.append(parent)
+
+
 class ObjectGraphView:
     """All objects that can be reached from a root along its parts."""
 
@@ -67,6 +84,15 @@ class ObjectGraphView:
         self._root_ref = root
         self._attached_dependencies = () if attached_dependencies is None else attached_dependencies
         self._saveables_cache = saveables_cache
+
+    def __deepcopy__(self, memo):
+        # A copy of a weak reference is one to the original: the copy is of the copied root.
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        if isinstance(self._root_ref, weakref.ref) and self._root_ref() is not None:
+            memo[id(self._root_ref)] = weakref.ref(copy.deepcopy(self._root_ref(), memo))
+        for name, value in vars(self).items():
+            setattr(copied, name, copy.deepcopy(value, memo))
+        return copied
 
     def list_dependencies(self, obj):
         """The parts of an object."""
@@ -196,6 +222,7 @@ class ObjectGraphView:
             for part in self.list_dependencies(obj):
                 node.children.add(node_id=ids[part.ref], local_name=part.name)
         named_saveables, feeds = self._add_attributes(objects, graph_proto, names, object_map)
+        _tell_where_values_are(graph_proto)
         return named_saveables, graph_proto, feeds
 
     def serialize_object_graph(self):

@@ -68,7 +68,8 @@ class CheckpointLoadStatus(_LoadStatus):
         names = restore_lib.node_names(self._checkpoint.object_graph_proto)
         self.assert_existing_objects_matched()
         for node, proto in enumerate(self._checkpoint.object_graph_proto.nodes):
-            if self._checkpoint.object_by_proto_id.get(node, None) is None:
+            # What had no value when it was saved, as a function, need not be there.
+            if proto.attributes and self._checkpoint.object_by_proto_id.get(node, None) is None:
                 raise AssertionError("Unresolved object in checkpoint {}: {}".format(names[node], proto))
         if self._checkpoint.slot_restorations:
             raise AssertionError("Unresolved slot restorations: %s" % (self._checkpoint.slot_restorations,))
@@ -81,7 +82,9 @@ class CheckpointLoadStatus(_LoadStatus):
 
     def _unmatched(self):
         matched = object_identity.ObjectIdentitySet(self._checkpoint.object_by_proto_id.values())
-        return [obj for obj in self._checkpoint.all_python_objects if obj not in matched]
+        # What has no values of its own, as a list, misses nothing.
+        return [obj for obj in self._checkpoint.all_python_objects
+                if obj not in matched and obj._gather_saveables_for_checkpoint()]
 
     def assert_existing_objects_matched(self):
         for node, proto in enumerate(self._checkpoint.object_graph_proto.nodes):

@@ -34,7 +34,7 @@ def _warn_of_the_rest(object_graph_proto, matched, unused, expectation):
         return
     names = node_names(object_graph_proto)
     lines = ["Unresolved object in checkpoint: {}".format(names.get(node, node))
-             for node in range(len(object_graph_proto.nodes)) if node not in matched]
+             for node, proto in enumerate(object_graph_proto.nodes) if proto.attributes and node not in matched]
     lines += ["Unused attribute in object {}: {}".format(names.get(node, node), attribute)
               for node, attribute in unused.items()]
     for line in lines:

@@ -3,6 +3,7 @@ import contextlib
 import copy
 import functools
 import os
+import warnings
 import weakref
 
 from penstock.framework import dtypes
@@ -34,9 +35,13 @@ class AutoTrackable(base.Trackable):
         super().__setattr__(name, value)
 
     def __delattr__(self, name):
+        self._delete_tracking(name)
+        super().__delattr__(name)
+
+    def _delete_tracking(self, name):
+        """Forgets the part of that name."""
         self._maybe_initialize_trackable()
         delete_tracking(self, name)
-        super().__delattr__(name)
 
     def _no_dependency(self, value):
         return data_structures.NoDependency(value)
@@ -47,7 +52,9 @@ class AutoTrackable(base.Trackable):
         functions = {}
         for name in dir(self):
             try:
-                value = getattr(self, name, None)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # nobody has asked for this property
+                    value = getattr(self, name, None)
             except Exception:
                 continue  # a property that cannot be computed now
             if isinstance(value, (def_function.Function, function.ConcreteFunction)):
@@ -189,6 +196,8 @@ def cached_per_instance(f):
     wrapped.cache = cache
     return wrapped
 
+
+Asset = TrackableAsset  # its name in version 2
 
 ops.register_tensor_conversion_function(
     TrackableAsset, lambda asset, dtype=None, name=None, as_ref=False: ops.convert_to_tensor(asset.asset_path, dtype))

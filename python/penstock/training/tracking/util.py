@@ -142,12 +142,13 @@ class TrackableSaver:
         """Writes a checkpoint; gives its path (a tensor in eager mode and functions). sharding: a ShardingCallback."""
         if checkpoint_number:
             file_prefix = "%s-%d" % (file_prefix, checkpoint_number)
-        directory = os.path.dirname(file_prefix)
-        if directory:
-            gfile.MakeDirs(directory)
+        if not isinstance(file_prefix, ops.Tensor):  # else who computes it sees to it that there is a directory
+            directory = os.path.dirname(file_prefix)
+            if directory:
+                gfile.MakeDirs(directory)
         if context.executing_eagerly() or ops.inside_function():
             with ops.device("/cpu:0"):
-                prefix = constant_op.constant(file_prefix, dtype=dtypes.string)
+                prefix = ops.convert_to_tensor(file_prefix, dtype=dtypes.string)
             saveables, _, _ = self._gather_saveables()
             return self._write(saveables, prefix, sharding)
         if self._prefix_feed is None:
@@ -265,7 +266,10 @@ class Checkpoint(tracking.AutoTrackable):
 
     def write(self, file_prefix, session=None, options=None):
         """Writes a checkpoint of this very name; gives the path. `options` is version 2's: CheckpointOptions."""
-        return self._write_to(file_prefix, session, getattr(options, "experimental_sharding_callback", None))
+        path = self._write_to(file_prefix, session, getattr(options, "experimental_sharding_callback", None))
+        if options is not None:
+            options.call_back(path)
+        return path
 
     def _write_to(self, file_prefix, session, sharding=None):
         output = self._saver.save(file_prefix=file_prefix, session=session, sharding=sharding)

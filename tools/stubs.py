@@ -205,8 +205,8 @@ def described_class(kind, tensor):
     bases = [b.__name__ for b in kind.__bases__ if b is not object]
     lines = [f"class {kind.__name__}({', '.join(bases)}):" if bases else f"class {kind.__name__}:"]
     for name, member in sorted(vars(kind).items()):
-        if name in ("__dict__", "__weakref__", "__module__", "__doc__", "__slots__", "__qualname__"):
-            continue
+        if name in ("__dict__", "__weakref__", "__module__", "__doc__", "__slots__", "__qualname__", "__getattr__"):
+            continue  # __getattr__ would say that there is every attribute
         if isinstance(member, property) or inspect.isdatadescriptor(member):
             lines += ["    @property", f"    def {name}(self) -> Any: ..."]
         elif isinstance(member, (staticmethod, classmethod)):

@@ -236,7 +236,8 @@ _ANY_TO_TF = dict(_INTERN_TABLE)
 _ANY_TO_TF.update({name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()})
 _ANY_TO_TF.update({"half": half, "double": double, "float": float32, "half_ref": half_ref, "double_ref": double_ref,
                    "float_ref": float32._as_ref})
-_ANY_TO_TF.update({builtins.float: float32, builtins.bool: bool, builtins.object: string})
+_ANY_TO_TF.update({builtins.float: float32, builtins.bool: bool, builtins.object: string, np.str_: string,
+                   np.bytes_: string})
 _ANY_TO_TF.update(_NP_TO_TF)
 
 
@@ -250,9 +251,12 @@ def text_of(dtype):
 
 
 def as_dtype(type_value):
-    """The DType that an enum number, a name, a NumPy type or a Python type stands for. TypeError if there is none."""
+    """The DType that an enum number, a name, a NumPy type or array, or a Python type stands for. TypeError if there is
+    none."""
     if isinstance(type_value, DType):
         return type_value
+    if isinstance(type_value, (np.ndarray, np.generic)):
+        type_value = type_value.dtype
     if isinstance(type_value, np.dtype):
         found = _NP_TO_TF.get(type_value.type) or _NP_TO_TF.get(type_value)
         if found is not None:

@@ -11,6 +11,8 @@ class _Mode:
         self.control_flow_v2 = False
         self.tensor_equality = False
         self.tensor_shape_v2 = False
+        self.type_promotion = "off"  # or "legacy": operators bring tensors to one type by NumPy's rules
+        self.numpy_slicing = False  # lists and arrays of integers index tensors as in NumPy
         self.decided = False  # the program has said which version it wants,
         self.graphs_wanted = False  # or that it builds graphs
 
@@ -66,6 +68,33 @@ def disable_control_flow_v2():
 def control_flow_v2_enabled():
     """Whether conditionals and loops are functional."""
     return mode.control_flow_v2
+
+
+def set_dtype_conversion_mode(dtype_conversion_mode):
+    """How operators bring tensors to one type: "off" (they refuse different types) or "legacy" (by NumPy's rules).
+    ValueError for others; NotImplementedError for "safe" and "all", the modes with weak tensors."""
+    if dtype_conversion_mode in ("safe", "all"):
+        raise NotImplementedError("Type promotion with weak tensors is not supported; use the dtype conversion mode "
+                                  f"'legacy' instead of '{dtype_conversion_mode}'")
+    if dtype_conversion_mode not in ("off", "legacy"):
+        raise ValueError(f"The provided promotion mode {dtype_conversion_mode} does not exist. Make sure the provided "
+                         "dtype conversion mode is one of the followings: off, legacy, safe, all.")
+    mode.type_promotion = dtype_conversion_mode
+
+
+def is_numpy_style_type_promotion():
+    """Whether operators bring tensors to one type by NumPy's rules."""
+    return mode.type_promotion == "legacy"
+
+
+def is_auto_dtype_conversion_enabled():
+    """Whether weak tensors take part in the promotion of types; never."""
+    return False
+
+
+def enable_numpy_style_slicing():
+    """Makes lists and arrays of integers index tensors as in NumPy."""
+    mode.numpy_slicing = True
 
 
 def disable_v2_behavior():

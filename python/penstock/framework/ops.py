@@ -22,7 +22,8 @@ from penstock.framework.graph import Graph, uid  # noqa: F401
 from penstock.framework.graph_keys import GraphKeys  # noqa: F401
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue  # noqa: F401
 from penstock.framework.mode import (  # noqa: F401
-    disable_tensor_equality, enable_tensor_equality)
+    disable_tensor_equality, enable_numpy_style_slicing, enable_tensor_equality, is_auto_dtype_conversion_enabled,
+    is_numpy_style_type_promotion, set_dtype_conversion_mode)
 from penstock.framework.operation import Operation  # noqa: F401
 from penstock.framework.registry import (  # noqa: F401
     NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics,

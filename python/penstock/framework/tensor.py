@@ -3,7 +3,7 @@ from penstock.framework import defaults
 from penstock.framework import tensor_shape
 from penstock.framework import types
 from penstock.framework.errors import OperatorNotAllowedInGraphError
-from penstock.framework.mode import mode
+from penstock.framework.mode import disable_tensor_equality, enable_tensor_equality, mode  # noqa: F401
 
 
 class _UseEquality:
@@ -34,6 +34,13 @@ class Tensor(types.AnyTensor):
             self._key = (op._node, value_index)
         except AttributeError:
             raise TypeError(f"op needs to be an Operation: {op!r}") from None
+
+    def __getattr__(self, name):
+        hint = ""
+        if name in ("T", "astype", "clip", "data", "ravel", "reshape", "size", "tolist", "transpose"):
+            hint = (". Tensors have the methods of NumPy's arrays after "
+                    "`tf.experimental.numpy.experimental_enable_numpy_behavior()`")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
     def op(self):
@@ -150,12 +157,18 @@ class Tensor(types.AnyTensor):
     def __eq__(self, other):
         if other is not None and self._compares_elements():
             from penstock.framework import gen
+            if mode.type_promotion != "off":
+                from penstock.ops import math_operators
+                self, other = math_operators._promoted(self, other)
             return gen.equal(self, other, incompatible_shape_error=False)
         return self is other
 
     def __ne__(self, other):
         if other is not None and self._compares_elements():
             from penstock.framework import gen
+            if mode.type_promotion != "off":
+                from penstock.ops import math_operators
+                self, other = math_operators._promoted(self, other)
             return gen.not_equal(self, other, incompatible_shape_error=False)
         return self is not other
 

@@ -4,6 +4,7 @@ import sys
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util
+from penstock.framework.mode import mode
 from penstock.ops.array_create import meshgrid, ones, ones_like, zeros
 from penstock.ops.array_join import concat, stack, unstack
 from penstock.ops.array_shape import rank, reshape, shape, squeeze, transpose
@@ -111,6 +112,10 @@ def _slice_helper(tensor, slice_spec, var=None):
     """`tensor[slice_spec]`, NumPy's indexing with integers, slices, `...`, newaxis and boolean masks."""
     if _is_mask(slice_spec):
         return boolean_mask(tensor=tensor, mask=slice_spec)
+    if mode.numpy_slicing and var is None:
+        from penstock.ops.numpy_ops import np_indexing  # which is built on this module
+        if np_indexing.has_arrays(slice_spec):
+            return np_indexing.getitem(tensor, slice_spec)
     spec = _Spec(slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec])
     if var is None and spec.begin and getattr(tensor, "_is_eager", False) \
             and all(type(x) is int for x in spec.begin + spec.end + spec.strides):

@@ -1,7 +1,8 @@
 """Python's operators on Tensor and SparseTensor. Importing this module installs them."""
 from penstock import _core
-from penstock.framework import dtypes, gen, ops, sparse_tensor
+from penstock.framework import composite_tensor, dtypes, gen, ops, sparse_tensor
 from penstock.framework.eager_tensor import EagerTensor
+from penstock.framework.mode import mode
 from penstock.ops import array_slice, math_arith, math_matmul
 
 
@@ -29,10 +30,30 @@ def _xor(x, y, name=None):
     return math_arith.logical_xor(x, y, name=name) if x.dtype == dtypes.bool else gen.bitwise_xor(x, y, name=name)
 
 
+def _matmul(x, y, name=None):
+    if mode.type_promotion == "legacy":
+        from penstock.ops.numpy_ops import np_math_ops  # which is built on this module
+        return np_math_ops.matmul(x, y)
+    return math_matmul.matmul(x, y, name=name)
+
+
+def _promoted(x, y):
+    """The operands: both of the type that NumPy's rules give for them where programs have asked for that."""
+    if mode.type_promotion != "legacy" or x.dtype == dtypes.string or isinstance(y, (str, bytes)) \
+            or isinstance(y, composite_tensor.CompositeTensor) or getattr(y, "dtype", None) == x.dtype:
+        return x, y
+    from penstock.ops.numpy_ops import np_array_ops  # which is built on this module
+    try:
+        return np_array_ops._promote_dtype_binary(x, y)
+    except (TypeError, ValueError):  # nothing that has a type
+        return x, y
+
+
 def _binary(function, name):
     """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
 
     def forward(x, y):
+        x, y = _promoted(x, y)
         if x._is_eager:  # names of scopes are of no use
             if type(y) in (int, float):
                 y = ops.convert_to_tensor(y, preferred_dtype=x.dtype)
@@ -49,6 +70,7 @@ def _binary(function, name):
             return function(x, y, name=scope)
 
     def reflected(y, x):
+        y, x = _promoted(y, x)
         with ops.name_scope(None, name, [x, y]) as scope:
             x = ops.convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
             return function(x, y, name=scope)
@@ -84,6 +106,8 @@ def _op(name):
 
 def _direct(operator, op_name):
     def forward(x, *other):
+        if other:
+            x, *other = _promoted(x, *other)
         return getattr(gen, op_name)(x, *other)
 
     ops.Tensor._override_operator(operator, forward)
@@ -94,7 +118,7 @@ for _function, _name in (
         (math_arith.floordiv, "floordiv"), (_op("floor_mod"), "mod"), (math_arith.pow, "pow"),
         (_logical_or_bitwise("logical_and", "bitwise_and"), "and"),
         (_logical_or_bitwise("logical_or", "bitwise_or"), "or"), (_xor, "xor"),
-        (math_matmul.matmul, "matmul")):
+        (_matmul, "matmul")):
     _binary(_function, _name)
 for _function, _name in ((_op("sparse_dense_cwise_div"), "div"), (_sparse_truediv, "truediv"),
                          (_op("sparse_dense_cwise_mul"), "mul")):

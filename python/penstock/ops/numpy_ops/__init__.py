@@ -1,0 +1,1 @@
+"""`tf.experimental.numpy`: NumPy's functions, with its rules of types, on tensors."""

@@ -17,7 +17,7 @@ _BY_ELEMENT = {
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
             invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid bessel_j0 bessel_j1 bessel_k0 bessel_k0e
             bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
-            spence""",
+            spence bitcast""",
         "ops.math_ops": """abs conj imag log_sigmoid real round saturate_cast cast angle angle_v2 reciprocal_no_nan
             to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64
             bessel_i0e bessel_i1e sigmoid square""",
@@ -51,11 +51,15 @@ _FUNCTIONS = {
     "ops.array_ops": """batch_gather=ragged_gather_ops.batch_gather concat=ragged_concat_ops.concat
         expand_dims=v1.expand_dims expand_dims_v2=ragged_array_ops.expand_dims gather=v1.gather
         gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
-        one_hot=ragged_array_ops.one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
+        one_hot=ragged_array_ops.ragged_one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
         split=ragged_array_ops.split squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze
         stack=ragged_concat_ops.stack where=ragged_where_op.where
-        where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse""",
-    "framework.gen": """tile=ragged_array_ops.tile dynamic_partition=ragged_array_ops.dynamic_partition
+        where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse shape=dynamic_ragged_shape.shape
+        shape_v2=dynamic_ragged_shape.shape_v2 reshape=dynamic_ragged_shape.reshape fill=dynamic_ragged_shape.fill
+        zeros=dynamic_ragged_shape.zeros ones=dynamic_ragged_shape.ones
+        broadcast_dynamic_shape=dynamic_ragged_shape.broadcast_dynamic_shape""",
+    "framework.gen": """tile=ragged_array_ops.tile broadcast_to=dynamic_ragged_shape.broadcast_to
+        dynamic_partition=ragged_array_ops.dynamic_partition
         reverse_v2=ragged_array_ops.reverse
         unsorted_segment_sum=ragged_math_ops.segment_sum unsorted_segment_prod=ragged_math_ops.segment_prod
         unsorted_segment_min=ragged_math_ops.segment_min unsorted_segment_max=ragged_math_ops.segment_max""",
@@ -68,9 +72,13 @@ _FUNCTIONS = {
         reduce_logsumexp=ragged_math_ops.reduce_logsumexp reduce_logsumexp_v1=v1.reduce_logsumexp
         reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
-        reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.cumsum""",
+        reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.ragged_cumsum
+        matmul=ragged_math_ops.matmul""",
+    "ops.image_shape": """resize_images_v2=ragged_image_ops.resize_images_v2
+        resize_images=ragged_image_ops.resize_images""",
     "ops.nn_ops": "softmax_v2=ragged_math_ops.softmax",
-    "ops.string_ops": "reduce_join=v1.reduce_join reduce_join_v2=v1.reduce_join_v2",
+    "ops.string_ops": """string_format=ragged_string_ops.string_format reduce_join=v1.reduce_join
+        reduce_join_v2=v1.reduce_join_v2""",
 }
 # Function -> the method of linear operators that is the same.
 _METHODS = {

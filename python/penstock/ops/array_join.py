@@ -198,14 +198,14 @@ def repeat_with_axis(data, repeats, axis, name=None):
         return result
 
 
-def positive_axis(axis, ndims):
+def positive_axis(axis, ndims, name="axis"):
     """The axis counted from the front. ValueError out of range, or where that needs a rank that is not known."""
     if ndims is None:
         if axis < 0:
-            raise ValueError("axis may only be negative if ndims is statically known.")
+            raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
         return axis
     if not -ndims <= axis < ndims:
-        raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
+        raise ValueError(f"{name}={axis} out of bounds: expected {-ndims}<={name}<{ndims}")
     return axis % ndims
 
 

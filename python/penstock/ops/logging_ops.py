@@ -45,6 +45,13 @@ def _is_tensor(x):
     return tensor_util.is_tensor(x) or _is_sparse(x)
 
 
+def _format(template, tensors, mark, summarize, name):
+    if not any(hasattr(x, "nested_row_splits") for x in tensors):
+        return gen.string_format(tensors, template=template, placeholder=mark, summarize=summarize, name=name)
+    from penstock.ops.ragged import ragged_string_ops  # which is built on this module
+    return ragged_string_ops.string_format(template, tensors, mark, summarize, name)
+
+
 def _unused_mark(inputs):
     """A placeholder that no text among the inputs contains."""
     texts = " ".join(pprint.pformat(x) for x in nest.map_structure(lambda x: "" if _is_tensor(x) else x, inputs))
@@ -83,6 +90,5 @@ def print_v2(*inputs, **kwargs):
                     marks.append(part)
             lines.append(value if isinstance(value, str) else pprint.pformat(nest.pack_sequence_as(value, marks)))
         template = separator.join(lines).replace(f"'{mark}'", mark)
-        text = gen.string_format(tensors, template=template, placeholder=mark, summarize=summarize,
-                                 name=f"{name}_format" if name else None)
+        text = _format(template, tensors, mark, summarize, f"{name}_format" if name else None)
     return gen.print_v2(text, output_stream=stream, end=end, name=name)

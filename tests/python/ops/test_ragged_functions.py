@@ -68,3 +68,59 @@ def test_a_ragged_tensor_is_a_tensor_whose_new_dimensions_are_uniform():
     assert tf.is_tensor(ragged) and tf.is_tensor(tf.sparse.from_dense([1])) and not tf.is_tensor([1])
     assert tf.expand_dims(ragged, 1).shape.as_list() == [3, 1, None]
     assert tf.expand_dims(ragged, 0).shape.as_list() == [1, 3, None]
+
+
+def test_products_of_matrices_of_different_sizes():
+    a = tf.ragged.constant([[[1.0, 2]], [[4, 5.0], [5, 6]]], ragged_rank=1)
+    assert tf.matmul(a, tf.ones([2, 2, 1])).to_list() == [[[3]], [[9], [11]]]
+    assert tf.matmul(a, a, transpose_b=True).to_list() == [[[5]], [[41, 50], [50, 61]]]
+    np.testing.assert_array_equal(tf.matmul(a, a, transpose_a=True), [[[1, 2], [2, 4]], [[41, 50], [50, 61]]])
+    b = tf.ragged.constant([[[1.0, 2], [3, 4]], [[4, 5.0]]])
+    assert tf.matmul(b, tf.ones([2, 2, 1])).to_list() == [[[3], [7]], [[9]]]
+    four = tf.ragged.constant([[[[1.0, 2]]]], ragged_rank=2)
+    assert tf.matmul(four, tf.ragged.constant([[[[1.0], [2]]]], ragged_rank=2)).to_list() == [[[[5]]]]
+    np.testing.assert_array_equal(tf.matmul(tf.ragged.constant([[1.0, 2], [3, 4]]), tf.ones([2, 2])), [[3, 3], [7, 7]])
+    for wrong in (a, tf.ragged.constant([[[1.0, 2], [3]], [[4]]])):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.matmul(wrong, wrong)
+    with pytest.raises(ValueError, match="same rank"):
+        tf.matmul(a, tf.ones([2, 2]))
+    with pytest.raises(ValueError, match="same dtype"):
+        tf.matmul(a, tf.ones([2, 2, 2], tf.float64))
+
+
+@pytest.mark.parametrize("rows, options, text", [
+    ([[1, 2], [3]], {}, "[[1, 2], [3]]"), ([["a", "it's"], []], {}, r"[['a', 'it\'s'], []]"),
+    ([[1.5], [True + 0.0]], {}, "[[1.500000], [1.000000]]"), ([[[1, 2], [3]], [[4]]], {}, "[[[1, 2], [3]], [[4]]]"),
+    ([list(range(9)), [1]], {}, "[[0, 1, 2, ..., 6, 7, 8], [1]]"),
+    ([[i] for i in range(7)], {"summarize": 1}, "[[0], ..., [6]]"),
+    ([[i] for i in range(7)], {"summarize": -1}, "[[0], [1], [2], [3], [4], [5], [6]]")])
+def test_texts_of_ragged_tensors(rows, options, text, capfd):
+    ragged = tf.ragged.constant(rows)
+    assert tf.strings.format("a {} b", ragged, **options).numpy().decode() == f"a {text} b"
+    tf.print(ragged, "x", tf.constant([5]), **options)
+    assert capfd.readouterr().err == f"{text} x [5]\n"
+
+
+def test_images_of_different_sizes():
+    images = tf.ragged.stack([tf.ones([2, 2, 1]), tf.ones([3, 1, 1]) * 2])
+    resized = tf.image.resize(images, [2, 3])
+    np.testing.assert_array_equal(resized, np.ones([2, 2, 3, 1]) * [[[[1]]], [[[2]]]])
+    with pytest.raises(ValueError, match="rank must be 4"):
+        tf.image.resize(images[0], [2, 3])
+
+
+def test_small_things():
+    ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    assert tf.bitcast(ragged, tf.int32).to_list() == [[0x3F800000, 0x40000000], [0x40400000]]
+    assert repr(ragged) == "<tf.RaggedTensor [[1.0, 2.0], [3.0]]>"
+    assert repr(tf.ragged.constant([[1, 2], [3, 4]])) == "<tf.RaggedTensor [[1, 2],\n [3, 4]]>"
+    assert repr(tf.ragged.constant([list(range(30))])).count("\n") == 1  # as wide as NumPy's lines
+    nested = tf.ragged.constant([[[1, 2], [3]], [[4]]])
+    assert tf.gather(nested, [[1], [0]], axis=None, batch_dims=1).to_list() == [[[3]], [[4]]]
+    with pytest.raises(ValueError, match="bad_indices_policy"):
+        tf.gather_nd(ragged, [[0]], bad_indices_policy="ERROR")
+    with pytest.raises(ValueError, match="outer_axis=3 out of bounds: expected -3<=outer_axis<3"):
+        nested.merge_dims(3, 1)
+    with pytest.raises(ValueError, match="same outer-dimension"):
+        tf.ragged.map_flat_values(lambda x: x[0], ragged)

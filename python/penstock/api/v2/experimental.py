@@ -5,5 +5,7 @@ FROM = {
         BatchableExtensionType ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec""",
     "framework.type_dispatch": """dispatch_for_api dispatch_for_binary_elementwise_apis
         dispatch_for_binary_elementwise_assert_apis dispatch_for_unary_elementwise_apis unregister_dispatch_for""",
+    "ops.ragged.row_partition": "RowPartition",
+    "ops.ragged.dynamic_ragged_shape": "DynamicRaggedShape",
     "eager.context": "async_clear_error async_scope function_executor_type",
 }

@@ -173,7 +173,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
         return [ragged_gather_ops.gather(value, place) for place in places]
 
 
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def ragged_one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """tf.one_hot of the values. ValueError: a new dimension before the last ragged one."""
     with ops.name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")

@@ -3,6 +3,9 @@ from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_join, array_ops, check_ops, control_flow_ops, math_ops
 
 
+repeat = array_join.repeat_with_axis
+
+
 def require_bool(validate):
     """TypeError unless `validate` is one."""
     if not isinstance(validate, bool):
@@ -14,11 +17,11 @@ def nrows_of(values, out_type=dtypes.int32):
     return array_ops.shape(values, out_type=out_type)[0] if isinstance(values, ops.Tensor) else values.nrows(out_type)
 
 
-def positive_axis(axis, ndims):
+def positive_axis(axis, ndims, name="axis"):
     """The axis counted from the front. TypeError unless it is an int; ValueError out of range."""
     if not isinstance(axis, int):
-        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
-    return array_join.positive_axis(axis, ndims)
+        raise TypeError(f"{name} must be an int; got {type(axis).__name__}")
+    return array_join.positive_axis(axis, ndims, name)
 
 
 def assert_splits_match(nested_splits_lists):

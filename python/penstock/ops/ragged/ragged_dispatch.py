@@ -6,6 +6,7 @@ from penstock.framework import ops
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.ops.ragged import ragged_functional_ops
+from penstock.ops.ragged.dynamic_ragged_shape import DynamicRaggedShape
 from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
 
 
@@ -29,7 +30,8 @@ def _holds_ragged(values):
     for value in values:  # asked of every call: what is most common is passed over first
         kind = type(value)
         if kind is not EagerTensor and kind is not Tensor and (
-                isinstance(value, (list, tuple)) and any(map(is_ragged, value)) or is_ragged(value)):
+                isinstance(value, (list, tuple)) and any(map(is_ragged, value)) or is_ragged(value)
+                or kind is DynamicRaggedShape):
             return True
     return False
 

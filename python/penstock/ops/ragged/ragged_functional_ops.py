@@ -32,6 +32,11 @@ def map_flat_values(op, *args, **kwargs):
     checks = ragged_checks.assert_splits_match(splits)
     with ops.control_dependencies(checks):
         values = op(*flat_args, **flat_kwargs)
+        outer = found[0].flat_values.shape[:1]
+        if not is_ragged(values) and not outer.is_compatible_with(ops.convert_to_tensor(values).shape[:1]):
+            raise ValueError("tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension "
+                             "size as flat_values of any ragged inputs. (output shape: "
+                             f"{ops.convert_to_tensor(values).shape}; expected outer dimension size: {outer[0]})")
         if checks:
             return RaggedTensor.from_nested_row_splits(
                 values, [control_flow_ops.with_dependencies(checks, s) for s in splits[0]], validate=False)

@@ -6,13 +6,15 @@ from penstock.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
-def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """The rows of `params` that `indices` names; either may be ragged.
 
     Shape: params.shape[:axis] + indices.shape + params.shape[axis + 1:]; with batch_dims: that within each batch.
     ValueError: an axis behind the first one that follows the batch dimensions, or an unknown rank of `indices`.
     """
     del validate_indices
+    if axis is None:
+        axis = batch_dims
     if not isinstance(batch_dims, int) or not isinstance(axis, int):
         raise ValueError("axis and batch_dims must be constants for a ragged gather.")
     if axis < 0:
@@ -31,7 +33,7 @@ def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=No
         if not is_ragged(params):
             return array_ops.gather(params, indices)
         if indices.shape.ndims is None:
-            raise ValueError("indices.shape.ndims must be known statically")
+            raise ValueError("rank(indices) must be known statically")
         if indices.shape.ndims == 0:
             return gather(params, array_ops.expand_dims(indices, 0)).values
         rank = indices.shape.ndims + params.ragged_rank - 1
@@ -105,14 +107,16 @@ def _within_batches(params, indices, batch_dims, name):
         return indices.with_values(gather(params.values, math_ops.cast(inner, starts.dtype) + starts))
 
 
-def gather_nd(params, indices, batch_dims=0, name=None):
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """The parts of `params` that the last dimension of `indices` names; either may be ragged.
 
     Shape: indices.shape[:-1] + params.shape[indices.shape[-1]:]. ValueError: the size of the last dimension of
-    `indices` is not known or ragged.
+    `indices` is not known or ragged, or a policy for bad indices.
     """
     if not isinstance(batch_dims, int) or batch_dims:
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    if bad_indices_policy not in ("", "DEFAULT"):
+        raise ValueError("non-default bad_indices_policy not supported for ragged gather")
     if not is_ragged(params) and not is_ragged(indices):
         return array_ops.gather_nd(params, indices, name)
     with ops.name_scope(name, "RaggedGatherNd", [params, indices]):

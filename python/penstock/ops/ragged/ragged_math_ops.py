@@ -193,7 +193,7 @@ def _finite(value):
     return value.with_flat_values(flat) if is_ragged(value) else flat
 
 
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def ragged_cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running sums along a dimension; where a row is shorter than others, it adds nothing."""
     with ops.name_scope(name, "RaggedCumSum", [x]):
         axis = ragged_checks.positive_axis(axis, x.shape.ndims)
@@ -229,3 +229,81 @@ reduce_all = _over_bools(reduce_prod)
 reduce_all.__doc__ = "Whether all hold, along dimensions."
 reduce_any = _over_bools(reduce_sum)
 reduce_any.__doc__ = "Whether any holds, along dimensions."
+
+
+# Products of batches of matrices of different sizes.
+
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+           b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
+    """The products of the matrices in the last two dimensions, which may be of another size in each batch.
+
+    Shape: [..., rows of a, columns of b]. ValueError: types or ranks that differ, or what tf.matmul refuses.
+    InvalidArgumentError: sizes that do not fit, or rows of different lengths in one matrix.
+    """
+    for letter, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+        if transpose and adjoint:
+            raise ValueError(f"Only one of transpose_{letter} and adjoint_{letter} can be True.")
+    if a_is_sparse or b_is_sparse:
+        raise ValueError("Sparse matmul not supported for ragged tensors")
+    options = dict(transpose_a=transpose_a, transpose_b=transpose_b, adjoint_a=adjoint_a, adjoint_b=adjoint_b,
+                   output_type=output_type)
+    with ops.name_scope(name, "RaggedMatMul", [a, b]):
+        a = convert_to_tensor_or_ragged_tensor(a)
+        b = convert_to_tensor_or_ragged_tensor(b)
+        if a.dtype != b.dtype:
+            raise ValueError("`a` and `b` must have the same dtype.")
+        if a.shape.rank is None or b.shape.rank is None:
+            raise ValueError("matmul requires that the ranks of `a` and `b` are known if either is ragged.")
+        if a.shape.rank != b.shape.rank:
+            raise ValueError("`a` and `b` must have the same rank.")
+        a, b = match_row_splits_dtypes(a, b)
+        return _product(a, b, options)
+
+
+def _product(a, b, options):
+    rank = a.shape.rank
+    dtype = next(x for x in (a, b) if is_ragged(x)).row_splits.dtype
+    if rank > 3:
+        a, b = (x if is_ragged(x) else RaggedTensor.from_tensor(x, row_splits_dtype=dtype) for x in (a, b))
+        with ops.control_dependencies(ragged_checks.assert_splits_match([[a.row_splits], [b.row_splits]])):
+            values = _product(a.values, b.values, options) if is_ragged(a.values) or is_ragged(b.values) \
+                else math_ops.matmul(a.values, b.values, **options)
+        return a.with_values(values)
+    if rank == 2:
+        a, b = (_one_matrix(x) if is_ragged(x) else x for x in (a, b))
+        return math_ops.matmul(a, b, **options)
+    a_rows, a_columns = _sizes(a, dtype)[::-1 if options["transpose_a"] or options["adjoint_a"] else 1]
+    b_rows, b_columns = _sizes(b, dtype)[::-1 if options["transpose_b"] or options["adjoint_b"] else 1]
+    fits = check_ops.assert_equal(a_columns[0], b_rows[0], message="Matrix size-incompatible")
+    with ops.control_dependencies([fits]):
+        # What fills the smaller matrices up is zero, and cut off again.
+        product = math_ops.matmul(*(x.to_tensor() if is_ragged(x) else x for x in (a, b)), **options)
+    (rows, rows_differ), (columns, columns_differ) = a_rows, b_columns
+    if columns_differ:
+        return RaggedTensor.from_tensor(product, lengths=(rows, array_ops.repeat(columns, rows)))
+    return RaggedTensor.from_tensor(product, lengths=rows, row_splits_dtype=rows.dtype) if rows_differ else product
+
+
+def _one_matrix(ragged):
+    lengths = ragged.row_lengths()
+    message = "The matrices in `a` and `b` may not be ragged in their innermost dimension."
+    with ops.control_dependencies([check_ops.assert_equal(lengths, lengths[:1], message=message)]):
+        return ragged.to_tensor()
+
+
+def _sizes(x, dtype):
+    """For the rows and for the columns: how many there are in each matrix of a batch, and whether that may differ."""
+    if not is_ragged(x):
+        shape = array_ops.shape(x, out_type=dtype)
+        return [(array_ops.fill(shape[:1], shape[1]), False), (array_ops.fill(shape[:1], shape[2]), False)]
+    rows = (x.row_lengths(), x.uniform_row_length is None)
+    if not is_ragged(x.values):
+        columns = array_ops.shape(x.values, out_type=dtype)[1]
+        return [rows, (array_ops.fill(array_ops.shape(rows[0]), columns), False)]
+    lengths = x.row_lengths(axis=2)
+    longest = math_ops.maximum(reduce_max(lengths, axis=1), 0)
+    message = "The matrices in `a` and `b` may not be ragged in their innermost dimension."
+    same = check_ops.assert_equal(lengths.values, array_ops.gather(longest, lengths.value_rowids()), message=message)
+    with ops.control_dependencies([same]):
+        return [rows, (array_ops.identity(longest), x.values.uniform_row_length is None)]

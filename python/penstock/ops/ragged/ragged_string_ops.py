@@ -1,11 +1,12 @@
 """Functions of strings whose results are ragged."""
 from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, string_ops
+from penstock.ops import array_ops, math_ops, string_ops
 from penstock.ops.arguments import pick
 from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
 
-__all__ = ["ngrams", "string_bytes_split", "string_split", "string_split_v2", "strings_split_v1", "unicode_decode",
-           "unicode_decode_with_offsets", "unicode_encode", "unicode_split", "unicode_split_with_offsets"]
+__all__ = ["ngrams", "ragged_tensor_to_string", "string_bytes_split", "string_format", "string_split",
+           "string_split_v2", "strings_split_v1", "unicode_decode", "unicode_decode_with_offsets", "unicode_encode",
+           "unicode_split", "unicode_split_with_offsets"]
 
 
 def _rows(indices, values, shape):
@@ -203,3 +204,60 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
                 left_pad=left, right_pad=right, pad_width=width, preserve_short_sequences=preserve_short_sequences)
             output = RaggedTensor.from_row_splits(values=values, row_splits=splits, validate=False)
         return output if shape is None else array_ops.reshape(output.flat_values, shape)
+
+
+def ragged_tensor_to_string(rt, summarize=None):
+    """The nested lists of a ragged tensor as a string.
+
+    summarize: of longer rows only so many elements at the beginning and at the end; all of them if it is -1 or None.
+    ValueError for other values that are not positive, or if the rank is not known.
+    """
+    if summarize is not None and summarize != -1 and not (isinstance(summarize, int) and summarize > 0):
+        raise ValueError(f"Expected summarize to be -1 or a positive int, got {summarize!r}")
+    with ops.name_scope(None, "AsString", [rt]):
+        rt = convert_to_tensor_or_ragged_tensor(rt)
+        if rt.shape.rank is None:
+            raise ValueError("RaggedTensor to_string requires that rt.shape.rank is not None")
+        flat = rt.flat_values
+        if flat.dtype == dtypes.string:
+            flat = string_ops.string_join(["'", string_ops.regex_replace(flat, r"(['\\])", r"\\\1"), "'"])
+        else:
+            flat = string_ops.as_string(flat)
+        rt = rt.with_flat_values(flat)
+        return _bracketed(RaggedTensor.from_row_splits(
+            rt, ops.convert_to_tensor([0, 1], rt.row_splits.dtype) * rt.nrows(), validate=False), summarize)[0]
+
+
+def _bracketed(rows, summarize):
+    """For each row of strings, or of rows of them, its text."""
+    values = rows.values
+    if isinstance(values, RaggedTensor):
+        values = _bracketed(values, summarize)
+    elif values.shape.rank > 1:
+        values = _bracketed(RaggedTensor.from_tensor(values, row_splits_dtype=rows.row_splits.dtype), summarize)
+    rows = rows.with_values(values)
+    if summarize is not None and summarize > 0:
+        ids = rows.value_rowids()
+        places = math_ops.range(rows.row_splits[-1]) - array_ops.gather(rows.row_splits, ids)
+        lengths = array_ops.gather(rows.row_lengths(), ids)
+        cut = lengths > 2 * summarize
+        kept = (places <= summarize) | (places >= lengths - summarize) | ~cut
+        values = array_ops.where_v2(cut & math_ops.equal(places, summarize), "...", values)
+        rows = RaggedTensor.from_value_rowids(array_ops.boolean_mask(values, kept), array_ops.boolean_mask(ids, kept),
+                                              rows.nrows(), validate=False)
+    joined = gen.unsorted_segment_join(rows.values, rows.value_rowids(), rows.nrows(), separator=", ")
+    return string_ops.string_join(["[", joined, "]"])
+
+
+def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
+    """`tf.strings.format` of ragged tensors among others."""
+    inputs = [inputs] if not isinstance(inputs, (list, tuple)) else inputs
+    first, *parts = template.split(placeholder)
+    if len(parts) != len(inputs):
+        raise ValueError(f"{len(parts)} placeholder(s) in template does not match {len(inputs)} tensor(s) provided as "
+                         "input")
+    pieces = [first]
+    for x, part in zip(inputs, parts):
+        pieces += [ragged_tensor_to_string(x, summarize) if is_ragged(x)
+                   else string_ops.string_format("{}", [x], summarize=summarize), part]
+    return string_ops.string_join(pieces, name=name)

@@ -350,6 +350,27 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             box = array_ops.concat([array_ops.stack([rows] + longest), inner], axis=0)
             return box if axis is None else array_ops.gather(box, axis)
 
+    @property
+    def _row_partition(self):
+        """The division of the values into rows, as a RowPartition."""
+        from penstock.ops.ragged.row_partition import RowPartition
+        return RowPartition._of_ragged(self)
+
+    @property
+    def _nested_row_partitions(self):
+        """The RowPartitions of all ragged dimensions, the outermost first."""
+        inner = self._values._nested_row_partitions if isinstance(self._values, RaggedTensor) else []
+        return [self._row_partition, *inner]
+
+    @classmethod
+    def _from_row_partition(cls, values, row_partition, validate=True):
+        """Values divided into the rows of a RowPartition."""
+        ragged_checks.require_bool(validate)
+        values, _ = cls._convert(values, row_partition.row_splits(), "row_partition")
+        if validate:
+            return cls.from_row_splits(values, row_partition.row_splits())
+        return row_partition._applied(values)
+
     # --- changed
 
     def with_values(self, new_values):
@@ -366,7 +387,8 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def merge_dims(self, outer_axis, inner_axis):
         """The dimensions from one axis to another as one. ValueError: outer_axis behind inner_axis, or out of range."""
         ndims = self.shape.ndims
-        outer, inner = (ragged_checks.positive_axis(a, ndims) for a in (outer_axis, inner_axis))
+        outer = ragged_checks.positive_axis(outer_axis, ndims, "outer_axis")
+        inner = ragged_checks.positive_axis(inner_axis, ndims, "inner_axis")
         if outer > inner:
             raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis "
                              f"({inner_axis})")
@@ -398,11 +420,11 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         """The rows of a dense tensor: whole, the first `lengths` of each, or without `padding` at the end."""
         dtype = dtypes.as_dtype(row_splits_dtype)
         if lengths is not None and padding is not None:
-            raise ValueError("Specify lengths or padding, but not both")
+            raise ValueError("Specify argument `lengths` or `padding`, but not both.")
         if not isinstance(ragged_rank, int):
-            raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
+            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
         if ragged_rank <= 0:
-            raise ValueError(f"ragged_rank must be greater than 0; got {ragged_rank}")
+            raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
         with ops.name_scope(name, "RaggedFromTensor", [tensor, lengths, padding]):
             tensor = ops.convert_to_tensor(tensor, name="tensor")
             tensor.shape.with_rank_at_least(ragged_rank + 1)
@@ -546,7 +568,8 @@ class RaggedTensor(composite_tensor.CompositeTensor):
 
     def __repr__(self):
         if self._is_eager():
-            return f"<tf.RaggedTensor {self.to_list()}>"
+            with np.printoptions(formatter={"all": _text}):
+                return f"<tf.RaggedTensor {_text(self.numpy())}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def __getitem__(self, key):
@@ -572,6 +595,13 @@ class RaggedTensor(composite_tensor.CompositeTensor):
 
 
 ragged_operators.overload(RaggedTensor)
+
+
+def _text(value):
+    """A value as NumPy prints it, with commas."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
 
 
 def _merged(value, outer, inner):
@@ -637,3 +667,10 @@ def _value(parts):
 fetches.register_session_run_conversion_functions(
     RaggedTensor, lambda ragged: (_parts(ragged), _value),
     lambda ragged, value: list(zip(_parts(ragged), _parts(value))), _parts)
+
+
+def __getattr__(name):
+    if name != "RaggedTensorSpec":  # which is built on this module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+    return RaggedTensorSpec

@@ -16,9 +16,9 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
                                     name)
 
 
-def gather_nd(params, indices, name=None, batch_dims=0):
+def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
     """`tf.gather_nd` of version 1 for ragged tensors."""
-    return ragged_gather_ops.gather_nd(params, indices, batch_dims, name)
+    return ragged_gather_ops.gather_nd(params, indices, batch_dims, name, bad_indices_policy)
 
 
 def size(input, name=None, out_type=dtypes.int32):

@@ -6,7 +6,7 @@ import threading
 from penstock import _core
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
 from penstock.framework import defaults
-from penstock.framework.config import LogicalDevice, LogicalDeviceConfiguration  # noqa: F401
+from penstock.framework.config import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice  # noqa: F401
 from penstock.framework.mode import disable_eager_execution, mode  # noqa: F401
 
 GRAPH_MODE, EAGER_MODE = 0, 1

@@ -54,6 +54,11 @@ class Kind:
         return kind_text(self.value, self._named)
 
 
+def _parameter_name(name):
+    plain = "".join(c if c.isalnum() else "_" for c in name)
+    return plain if plain[:1].isalpha() else "arg_" + plain
+
+
 def signature(concrete):
     """The inspect.Signature of a ConcreteFunction, with kinds as annotations."""
     args, kwargs = concrete.structured_input_signature
@@ -69,6 +74,10 @@ def signature(concrete):
     for i, value in enumerate(args):
         name = names[i] if i < len(names) else f"{rest}_{i - len(names)}"
         found.append(kinds(name, by_place, annotation=Kind(asked[i] if named and i < len(asked) else value, named)))
+    if spec is None and not args:  # of a graph of version 1
+        return inspect.Signature([kinds(_parameter_name(name), kinds.POSITIONAL_OR_KEYWORD,
+                                        annotation=Kind(kwargs[name], True)) for name in sorted(kwargs)],
+                                 return_annotation=Kind(concrete.structured_outputs))
     order = [k for k in (spec.fullargspec.kwonlyargs if only else ()) if k in kwargs]
     for name in order + sorted(k for k in kwargs if k not in only):
         found.append(kinds(name, kinds.KEYWORD_ONLY, annotation=Kind(kwargs[name], named)))

@@ -127,6 +127,7 @@ class WrappedFunction(function_lib.ConcreteFunction):
                     f"{self.graph._ops[node]}")
         taken = [(outer, t) for outer, t in self.graph.captures if t._op._node in nodes]
         graph = _Part(self.graph, name, arguments, taken, give, structured, run)
+        graph.structured_input_signature = input_signature
         body = sorted(nodes - {t._op._node for t in graph.inputs})
         return _Pruned(graph, body, self._variable_holder, self._attrs)
 

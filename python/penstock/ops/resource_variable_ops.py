@@ -339,6 +339,12 @@ class BaseResourceVariable(variables.VariableV1):
         tensor_map[id(self.handle)] = exported.handle
         return [self.handle]
 
+    def _serialize_to_tensors(self):
+        return {variables.trackable.VARIABLE_VALUE_KEY: self.read_value()}
+
+    def _restore_from_tensors(self, restored_tensors):
+        return self.assign(restored_tensors[variables.trackable.VARIABLE_VALUE_KEY], read_value=False)
+
     def _write_object_proto(self, proto, options):
         """Describes the variable in a SavedModel."""
         if self._save_slice_info is not None:

@@ -250,14 +250,14 @@ def _asset_path_from_tensor(path_tensor):
     return values[0]
 
 
-def copy_assets_to_destination_dir(asset_filename_map, destination_dir):
-    """Copies {name: path} below a SavedModel."""
+def copy_assets_to_destination_dir(asset_filename_map, destination_dir, overwrite=False):
+    """Copies {name: path} below a SavedModel. What is there already stays, unless `overwrite`."""
     directory = saved_model_utils.get_or_create_assets_dir(destination_dir)
     for name, path in asset_filename_map.items():
         target = os.path.join(compat.as_bytes(directory), compat.as_bytes(name))
         # Another graph may use the same file.
-        if not file_io.file_exists(target):
-            file_io.copy(path, target)
+        if not file_io.file_exists(target) or overwrite and compat.as_bytes(path) != target:
+            file_io.copy(path, target, overwrite=overwrite)
     tf_logging.info("Assets written to: %s", compat.as_text(directory))
 
 

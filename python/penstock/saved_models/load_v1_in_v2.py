@@ -8,7 +8,7 @@ from penstock.framework import constant_op
 from penstock.framework import composite_tensor
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
-from penstock.framework import type_spec
+from penstock.framework.tensor_spec import TensorSpec
 from penstock.saved_models import function_deserialization
 from penstock.saved_models import loader_impl
 from penstock.saved_models import signature_serialization
@@ -94,7 +94,7 @@ class _EagerSavedModelLoader(loader_impl.SavedModelLoader):
                        if info.WhichOneof("encoding") == "name" else
                        utils_impl.get_tensor_from_tensor_info(info, wrapped.graph)
                        for name, info in signature.outputs.items()}
-            specs = {name: type_spec.type_spec_from_value(feed) for name, feed in zip(names, feeds)}
+            specs = {name: TensorSpec(feed.shape, feed.dtype, name) for name, feed in zip(names, feeds)}
             try:
                 function = wrapped.prune(feeds=feeds, fetches=fetches, input_signature=((), specs))
             except lift_to_graph.UnliftableError as e:
@@ -103,7 +103,7 @@ class _EagerSavedModelLoader(loader_impl.SavedModelLoader):
                     f"for signature '{key}' depends on a placeholder which is not an input (i.e. the placeholder is "
                     f"not fed a value).\n\n{e}") from None
             function._arg_keywords = names
-            function._num_positional_args = 1 if len(names) == 1 else 0
+            function._num_positional_args = len(names)
             functions[key] = function
         return functions
 

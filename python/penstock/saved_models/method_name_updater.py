@@ -4,6 +4,7 @@ import os
 from penstock.lib.io import file_io
 from penstock.saved_models import constants
 from penstock.saved_models import loader_impl
+from penstock.util import compat
 
 
 class MethodNameUpdater:
@@ -12,6 +13,8 @@ class MethodNameUpdater:
     def __init__(self, export_dir):
         self._export_dir = export_dir
         self._saved_model = loader_impl.parse_saved_model(export_dir)
+        self._is_text = not file_io.file_exists(os.path.join(
+            compat.as_str_any(export_dir), constants.SAVED_MODEL_FILENAME_PB))
 
     def replace_method_name(self, signature_key, method_name, tags=None):
         """For a signature of the graphs with these tags (None: of all). ValueError if there is none."""
@@ -24,9 +27,9 @@ class MethodNameUpdater:
         for meta_graph in self._saved_model.meta_graphs:
             if wanted is None or set(meta_graph.meta_info_def.tags) == wanted:
                 if signature_key not in meta_graph.signature_def:
-                    raise ValueError("MetaGraphDef associated with tags %s does not have a signature_def with key: %s. "
-                                     "This means either you specified the wrong signature key or forgot to put the "
-                                     "signature_def with the corresponding key in your SavedModel." %
+                    raise ValueError("MetaGraphDef associated with tags %s does not have a signature_def with key: "
+                                     "'%s'. This means either you specified the wrong signature key or forgot to put "
+                                     "the signature_def with the corresponding key in your SavedModel." %
                                      (meta_graph.meta_info_def.tags, signature_key))
                 meta_graph.signature_def[signature_key].method_name = method_name
                 found = True
@@ -40,7 +43,7 @@ class MethodNameUpdater:
             file_io.recursive_create_dir(directory)
         binary = os.path.join(directory, constants.SAVED_MODEL_FILENAME_PB)
         text = os.path.join(directory, constants.SAVED_MODEL_FILENAME_PBTXT)
-        if file_io.file_exists(text) and not file_io.file_exists(binary):
+        if self._is_text:
             file_io.atomic_write_string_to_file(text, str(self._saved_model))
         else:
             file_io.atomic_write_string_to_file(binary, self._saved_model.SerializeToString(deterministic=True))

@@ -2,16 +2,19 @@
 saved datasets."""
 import collections
 import functools
+import warnings
 
 import numpy as np
 
 from penstock.framework import composite_spec
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import extension_type
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
 from penstock.framework import tensor_util
 from penstock.framework import type_spec
+from penstock.framework import type_spec_registry
 from penstock.framework.tensor import Tensor
 from penstock.proto import struct_pb2
 from penstock.util import compat
@@ -58,12 +61,27 @@ def _encode_spec(value, message):
     for number, kind in _spec_classes().items():
         if type(value) is kind:
             message.type_spec_class = number
+            message.type_spec_class_name = type(value).__name__
             break
     else:
-        raise NotEncodableError(f"No encoder for object {value} of type {type(value)}.")
-    message.type_spec_class_name = type(value).__name__
+        _name_registered(value, message)
     message.num_flat_components = len(nest.flatten(value._component_specs, expand_composites=True))
     _encode(value._serialize(), message.type_state)
+
+
+def _name_registered(value, message):
+    """Names a spec of a class of its own, which who reads the message has to know."""
+    try:
+        name = type_spec_registry.get_name(type(value))
+    except ValueError:
+        raise NotEncodableError(f"No encoder for object {value} of type {type(value)}.") from None
+    message.type_spec_class = _Spec.REGISTERED_TYPE_SPEC
+    if isinstance(value, extension_type.ExtensionTypeSpec):
+        message.type_spec_class = _Spec.EXTENSION_TYPE_SPEC
+    else:
+        warnings.warn(f"Encoding a StructuredValue with type {name}; loading this StructuredValue will require that "
+                      "this type be imported and registered.")
+    message.type_spec_class_name = name
 
 
 def _encode(value, message):
@@ -108,8 +126,8 @@ def _encode(value, message):
             if not isinstance(key, str):
                 raise NotEncodableError(f"No encoder for the key {key!r} of a dictionary: only strings have one.")
             _encode(part, message.dict_value.fields[key])
-    elif isinstance(value, Tensor) and value._is_eager:
-        message.tensor_value.CopyFrom(tensor_util.make_tensor_proto(value.numpy()))
+    elif isinstance(value, Tensor) and tensor_util.constant_value(value) is not None:
+        message.tensor_value.CopyFrom(tensor_util.make_tensor_proto(tensor_util.constant_value(value)))
     elif isinstance(value, np.ndarray):
         message.numpy_value.CopyFrom(tensor_util.make_tensor_proto(value))
     else:
@@ -132,8 +150,19 @@ def can_encode(nested_structure):
     return True
 
 
+def _registered(message):
+    name = message.type_spec_class_name
+    try:
+        return type_spec_registry.lookup(name)
+    except ValueError:
+        raise ValueError(f"The type '{name}' has not been registered. It must be registered before you load this "
+                         "object (typically by importing its module).") from None
+
+
 def _decode_spec(message):
     kind = _spec_classes().get(message.type_spec_class)
+    if message.type_spec_class in (_Spec.REGISTERED_TYPE_SPEC, _Spec.EXTENSION_TYPE_SPEC):
+        kind = _registered(message)
     if kind is None:
         raise ValueError(f"The type '{message.type_spec_class_name}' is not supported by this version of TensorFlow. "
                          "(The object you are loading must have been created with a newer version of TensorFlow.)")

@@ -1,5 +1,6 @@
 """tf.saved_model.save: writes an object with its variables, functions and files."""
 import copy
+import gc
 import os
 
 from penstock.eager import context
@@ -166,11 +167,12 @@ class _Export:
         self.objects.append(node)
 
     def call(self, function, arguments):
-        """Calls a trace in the model's graph."""
+        """Calls a trace in the model's graph. AssertionError: it captures a tensor of no object that is saved."""
         captured = []
         for tensor in function.captured_inputs:
             if id(tensor) not in self._tensor_map:
-                function_serialization.serialize_concrete_function(function, self._captured_ids)  # says what is wrong
+                with context.eager_mode():
+                    raise AssertionError(_untracked(function, tensor))
             captured.append(ops.convert_to_tensor(self._tensor_map[id(tensor)]))
         op = function._definition.call_in(self.graph, list(arguments) + captured)
         return function._build(list(op.outputs))
@@ -298,6 +300,17 @@ def _wait_for_no_iteration(function):
         function.signature.control_output.remove(name)
 
 
+def _untracked(function, tensor):
+    """What is said of a captured tensor whose object is no part of the model."""
+    holders = {id(obj): obj for holder in gc.get_referrers(tensor) for obj in [holder, *gc.get_referrers(holder)]
+               if isinstance(obj, base.Trackable)}
+    return ("Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
+            "tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
+            "object or assigned to an attribute of the main object directly. See the information below:"
+            f"\n\tFunction name = {compat.as_str(function.name)}\n\tCaptured Tensor = {tensor!r}"
+            f"\n\tTrackable referencing this tensor = {', '.join(map(repr, holders.values())) or None}")
+
+
 def _scope_name(key, name):
     """A node's name for an argument of a signature."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_.\\-") else "_" for c in f"{key}_{name}")
@@ -395,7 +408,7 @@ def save_and_return_nodes(obj, export_dir, signatures=None, options=None, experi
         util.TrackableSaver(export.view).save(utils_impl.get_variables_path(export_dir))
     utils_impl.get_or_create_assets_dir(export_dir)
     if export.files.paths:
-        builder_impl.copy_assets_to_destination_dir(export.files.paths, export_dir)
+        builder_impl.copy_assets_to_destination_dir(export.files.paths, export_dir, overwrite=True)
     # Last: what has this file is whole.
     file_io.atomic_write_string_to_file(os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PB),
                                         saved_model.SerializeToString(deterministic=True))

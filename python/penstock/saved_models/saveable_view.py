@@ -4,6 +4,7 @@ from penstock.eager import function as function_lib
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.framework import tensor_util
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
@@ -25,7 +26,7 @@ class TrackableConstant(base.Trackable):
 
     def _export_to_saved_model_graph(self, object_map, tensor_map, options):
         with ops.device("CPU"):
-            self.exported = constant_op.constant(self.capture.numpy(), self.capture.dtype)
+            self.exported = constant_op.constant(tensor_util.constant_value(self.capture), self.capture.dtype)
         tensor_map[id(self.capture)] = self.exported
         return [self.capture]
 
@@ -58,7 +59,8 @@ class SaveableView(graph_view.ObjectGraphView):
             return {f"trace_{i}": trace for i, trace in enumerate(traces)}
         if isinstance(obj, function_lib.ConcreteFunction):
             return {f"capture_{i}": self._constant(capture) for i, capture in enumerate(obj.captured_inputs)
-                    if capture._is_eager and capture.dtype not in (dtypes.resource, dtypes.variant)}
+                    if capture.dtype not in (dtypes.resource, dtypes.variant)
+                    and tensor_util.constant_value(capture) is not None}
         parts = {}
         for name, part in obj._trackable_children("savedmodel", cache=self._cache).items():
             if isinstance(part, Tensor):

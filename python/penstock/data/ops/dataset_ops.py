@@ -2,11 +2,11 @@
 import functools
 import warnings
 
-from penstock.data.ops import iterator_ops
+from penstock.data.ops import iterator_ops, saved_dataset
 from penstock.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
 from penstock.data.util import nest, structure
-from penstock.framework import composite_tensor, dtypes, gen, ops, random_seed, tensor_shape, type_spec
-from penstock.framework import function as function_lib
+from penstock.framework import (composite_tensor, dtypes, function as function_lib, gen, ops, random_seed, tensor_shape,
+                                type_spec)
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.platform import tf_logging as logging
@@ -80,6 +80,8 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         """The wrapped functions that it calls."""
         return []
 
+    _list_extra_dependencies_for_serialization = saved_dataset.parts
+
     @property
     def _flat_shapes(self):
         return structure.get_flat_tensor_shapes(self.element_spec)
@@ -99,10 +101,10 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     def _as_serialized_graph(self, stateful_whitelist=None, strip_device_assignment=None,
                              external_state_policy=None):
         """The GraphDef of this dataset, serialized, as a tensor."""
-        if external_state_policy is not None:
-            return gen.dataset_to_graph_v2(self._variant_tensor, external_state_policy=external_state_policy.value,
-                                           strip_device_assignment=strip_device_assignment)
-        return gen.dataset_to_graph(self._variant_tensor, stateful_whitelist=stateful_whitelist)
+        if external_state_policy is None:
+            return gen.dataset_to_graph(self._variant_tensor, stateful_whitelist=stateful_whitelist)
+        return gen.dataset_to_graph_v2(self._variant_tensor, external_state_policy=external_state_policy.value,
+                                       strip_device_assignment=strip_device_assignment)
 
     def _has_captured_ref(self):
         """Whether a function of it, or of what it is made of, uses a reference variable."""

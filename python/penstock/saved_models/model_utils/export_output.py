@@ -4,6 +4,7 @@ import abc
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.ops import variables
 from penstock.saved_models import signature_def_utils_impl as signature_def_utils
 
 
@@ -59,7 +60,8 @@ class ClassificationOutput(ExportOutput):
                                         dtypes.as_dtype(classes.dtype) == dtypes.string):
             raise ValueError("Classification classes must be a string Tensor; got {}".format(classes))
         if scores is None and classes is None:
-            raise ValueError("At least one of scores and classes must be set.")
+            raise ValueError("Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and "
+                             "`classes` must be defined.")
         self._scores = scores
         self._classes = classes
 
@@ -148,6 +150,8 @@ class _SupervisedOutput(ExportOutput):
             key = self._prefix_key(self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME)
             if not isinstance(value, ops.Tensor):
                 raise ValueError("{} output value must be a Tensor; got {}.".format(key, value))
+            if isinstance(update, variables.Variable):  # of a metric of Keras
+                update = ops.convert_to_tensor(update)
             if not isinstance(update, (ops.Tensor, ops.Operation)):
                 raise ValueError("{} update_op must be a Tensor or Operation; got {}.".format(key, update))
             if isinstance(update, ops.Operation):

@@ -35,7 +35,8 @@ _METHODS = {
 def build_all_signature_defs(receiver_tensors, export_outputs, receiver_tensors_alternatives=None, serving_only=True):
     """Signatures of every output with the inputs, and with each alternative ("alternative:output")."""
     if not isinstance(export_outputs, dict):
-        raise ValueError("export_outputs must be a dict and not{}".format(type(export_outputs)))
+        raise ValueError("`export_outputs` must be a dict. Received {} with type {}.".format(
+            export_outputs, type(export_outputs).__name__))
     signatures, excluded = {}, {}
 
     def add(receivers, prefix):

@@ -77,6 +77,8 @@ class ResourceVariableSaveable(saveable_object.SaveableObject):
 def _reader(variable):
 
     def read():
+        if context.executing_eagerly() and not variable.is_initialized():
+            return None  # there is nothing to be saved
         with ops.device(variable.device):
             value = variable.read_value()
             with ops.device("/device:CPU:0"):

@@ -99,6 +99,8 @@ class BaseSession(SessionInterface):
         self._closed = False
         if graph is None:
             graph = defaults.get_default_graph()
+            if graph._eager:  # under the session ops are built, not run
+                graph = defaults.plain_graph()
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._graph = graph

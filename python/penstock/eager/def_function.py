@@ -103,16 +103,30 @@ class Function:
         self._function_spec = function_lib.FunctionSpec.from_function_and_signature(python_function, input_signature)
         self._name = name
         self._autograph = autograph
-        self._autograph_options = experimental_autograph_options
+        self._experimental_autograph_options = experimental_autograph_options
         self._relax_shapes = experimental_relax_shapes or reduce_retracing
         self._reduce_retracing = reduce_retracing
         self._implements = experimental_implements
         self._jit_compile = experimental_compile if jit_compile is None else jit_compile  # noted, for SavedModels
+        self._attributes = {} if experimental_implements is None else {"_implements": experimental_implements}
+        self._forget_traces()
+        functools.update_wrapper(self, python_function, updated=())
+
+    def _forget_traces(self):
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
         self._traces = _core.Traces()
         self._descriptor_cache = weakref.WeakKeyDictionary()
-        functools.update_wrapper(self, python_function, updated=())
+
+    def __getstate__(self):
+        """All but the traces: a copy in another process makes its own."""
+        ours = ("_lock", "_created_variables", "_stateful_fn", "_stateless_fn", "_traces", "_descriptor_cache")
+        return {name: value for name, value in self.__dict__.items() if name not in ours}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+        self._forget_traces()
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
@@ -137,10 +151,11 @@ class Function:
 
     def _defun(self, creator):
         """A defun of the Python function in which variables are made by `creator`."""
-        python_function = self._python_function
+        from penstock.autograph.impl import api
         if self._autograph:
-            from penstock.autograph.impl import api
-            python_function = api.traced(python_function, self._autograph_options)
+            python_function = api.traced(self._python_function, self._experimental_autograph_options)
+        else:
+            python_function = api.do_not_convert(self._python_function)
 
         def traced(*args, **kwargs):
             with ops.get_default_graph()._variable_creator_scope(creator, priority=50):
@@ -148,14 +163,11 @@ class Function:
 
         traced.__name__ = self._name or "function"
         made = function_lib.Function(
-            traced, self._name or "function", None, self._attributes(), autograph=False,
+            traced, self._name or "function", None, self._attributes, autograph=False,
             experimental_relax_shapes=self._relax_shapes)
         made._function_spec = self._function_spec
         made._generalize_at_once = self._reduce_retracing
         return made
-
-    def _attributes(self):
-        return {"_implements": self._implements} if self._implements is not None else {}
 
     def _initialize(self, args, kwargs, later=False):
         """The first trace, in which variables may be made."""
@@ -292,12 +304,14 @@ class Function:
 
     def _clone(self, python_function):
         return Function(self._python_function if python_function is None else python_function, self._name,
-                        self.input_signature, self._autograph, self._autograph_options, self._relax_shapes,
-                        self._implements, reduce_retracing=self._reduce_retracing)
+                        self.input_signature, self._autograph, self._experimental_autograph_options,
+                        self._relax_shapes, self._implements, jit_compile=self._jit_compile,
+                        reduce_retracing=self._reduce_retracing)
 
     def _bound_copy(self, call, bound):
-        copy = Function(call, self._name, None, self._autograph, self._autograph_options, self._relax_shapes,
-                        self._implements, reduce_retracing=self._reduce_retracing)
+        copy = Function(call, self._name, None, self._autograph, self._experimental_autograph_options,
+                        self._relax_shapes, self._implements, jit_compile=self._jit_compile,
+                        reduce_retracing=self._reduce_retracing)
         original = self._function_spec
         copy._function_spec = function_lib.FunctionSpec(original.fullargspec, True, original.input_signature)
         return copy

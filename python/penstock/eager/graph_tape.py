@@ -1,5 +1,6 @@
 """What a GradientTape knows of graphs: which operations were built while it recorded, which tensors it watches."""
 from penstock.framework import defaults
+from penstock.framework import gen
 from penstock.framework import indexed_slices
 from penstock.framework.tensor import Tensor
 
@@ -107,7 +108,8 @@ class Recording:
         targets_inside = [inside(t) for t in targets]
         pairs = [(t, g) for t, g in zip(targets_inside, [None] * len(targets) if output_gradients is None
                                         else nest.flatten(output_gradients)) if not t._is_eager]
-        pairs = [(t, g) for t, g in pairs if t.dtype.is_floating or t.dtype.is_complex or t.dtype.name == "variant"]
+        pairs = [(t, gen.ones_like(t) if g is None and t.dtype.is_complex else g) for t, g in pairs
+                 if t.dtype.is_floating or t.dtype.is_complex or t.dtype.name == "variant"]
         if flat and pairs:
             with graph.as_default():
                 stops = self._stops([t for t, _ in pairs], graph)

@@ -100,6 +100,11 @@ def get_default_graph():
     return local.get_default()
 
 
+def plain_graph():
+    """The thread's global graph, which is built, even if the thread executes eagerly otherwise."""
+    return _default_graph_stack.plain_graph()
+
+
 def get_default_session():
     """The session of the innermost `with session.as_default()` of this thread, or None."""
     return _default_session_stack.get_default()

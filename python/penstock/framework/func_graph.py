@@ -439,8 +439,9 @@ def _as_output(x, func_graph, op_return_value, python_func):
         return conversion.convert_to_tensor_or_composite(x)
     except (ValueError, TypeError) as e:
         raise TypeError(
-            "To be compatible with tf.contrib.eager.defun, Python functions must return zero or more Tensors; in "
-            f"compilation of {python_func}, found return value of type {type(x)}, which is not a Tensor.") from e
+            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
+            f"or None values; in compilation of {python_func}, found return value of type {type(x).__name__}, which is "
+            "not a Tensor or ExtensionType.") from e
 
 
 def _is_tensor_array(x):

@@ -9,6 +9,13 @@ from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
 
 
+def __getattr__(name):
+    if name != "IndexedSlicesSpec":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.framework import composite_spec  # built on this module
+    return composite_spec.IndexedSlicesSpec
+
+
 class IndexedSlices(CompositeTensor):
     """`values[i]` is slice `indices[i]` of a tensor; slices that occur several times add up."""
 
@@ -72,8 +79,8 @@ class IndexedSlices(CompositeTensor):
         return self._values.graph
 
     def __str__(self):
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)

@@ -12,6 +12,13 @@ from penstock.util.foreign_names import known_as
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
+def __getattr__(name):
+    if name != "SparseTensorSpec":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock.framework import composite_spec  # built on this module
+    return composite_spec.SparseTensorSpec
+
+
 @known_as("tensorflow.python.framework.sparse_tensor.SparseTensor")
 class SparseTensor(CompositeTensor):
     """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""
@@ -124,7 +131,7 @@ class SparseTensor(CompositeTensor):
         return composite_spec.SparseTensorSpec(tensor_shape.unknown_shape(rank), self.dtype)
 
     def __str__(self):
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
     @staticmethod
     def _override_operator(operator, func):

@@ -1,6 +1,9 @@
 """tf.map_fn."""
 import sys
 
+from penstock.autograph.core import ag_ctx
+from penstock.autograph.impl import api
+from penstock.framework import composite_spec
 from penstock.framework import composite_tensor
 from penstock.framework import constant_op
 from penstock.framework import extension_type
@@ -8,6 +11,7 @@ from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_spec
+from penstock.framework import tf2
 from penstock.framework import type_spec
 from penstock.ops import array_ops
 from penstock.ops import tensor_array_ops
@@ -27,7 +31,10 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         dtype = _types_of(fn_output_signature)
     if not callable(fn):
         raise TypeError("fn must be callable.")
+    fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
     if isinstance(elems, sparse_tensor.SparseTensor):
+        if tf2.enabled():
+            return map_fn_v2(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)
         raise TypeError("To perform a map on the values of a sparse tensor use either SparseTensor(input.indices, "
                         "fn(input.values), input.dense_shape) or SparseTensor(input.indices, map_fn(fn, "
                         "input.values), input.dense_shape)")
@@ -41,14 +48,16 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     inputs = Packing(elems)
     outputs = inputs if dtype is None else Packing(dtype)
     flat = inputs.flat(elems)
+    if not flat:
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. "
+                         f"Got {elems}, which does not contain any Tensors.")
     with ops.name_scope(name, "map", flat), cached_variables():
         flat = [ops.convert_to_tensor(elem, name="elem") for elem in flat]
         dtype = dtype or inputs.packed([elem.dtype for elem in flat])
-        shape = flat[0].shape
-        if shape.ndims is not None and shape.ndims < 1:
-            raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar" if len(flat) == 1 else
-                             "elements in elems must be 1+ dimensional Tensors, not scalars")
-        n = tensor_shape.dimension_value(shape[0]) or array_ops.shape(flat[0])[0]
+        if flat[0].shape.ndims == 0:
+            raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar" if not tf2.enabled() else
+                             "Elements in elems must be 1+ dimensional Tensors, not scalars")
+        n = tensor_shape.dimension_value(common_length(flat)) or array_ops.shape(flat[0])[0]
         sources = [tensor_array_ops.TensorArray(dtype=elem.dtype, size=n, dynamic_size=False, infer_shape=True)
                    for elem in flat]
         sources = [source.unstack(elem) for source, elem in zip(sources, flat)]
@@ -87,9 +96,9 @@ def _of_rows(elems):
 
 
 def _is_batchable(value):
-    """Whether a value, or a spec of one, is of a program's own type that goes through map_fn by its parts."""
-    return isinstance(value, extension_type.BatchableExtensionType) or isinstance(
-        value, extension_type.ExtensionTypeSpec)
+    """Whether a value, or a spec of one, goes through map_fn by its parts: sparse ones, a program's own types."""
+    return isinstance(value, (extension_type.BatchableExtensionType, extension_type.ExtensionTypeSpec,
+                              sparse_tensor.SparseTensor, composite_spec.SparseTensorSpec))
 
 
 def _map_of_parts(fn, elems, signature, *arguments):
@@ -123,6 +132,9 @@ def _map_of_parts(fn, elems, signature, *arguments):
 def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
               name=None, fn_output_signature=None):
     """`map_fn`, whose results of ragged elements are ragged."""
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+    fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
     signature = dtype if fn_output_signature is None else fn_output_signature
     if any(map(_is_batchable, nest.flatten([elems, signature]))):
         arguments = parallel_iterations, back_prop, swap_memory, infer_shape, name

@@ -7,8 +7,11 @@ import weakref
 import numpy as np
 
 from penstock import _core
-from penstock.framework import errors, gen, ops
+from penstock.framework import errors, gen, ops, type_spec
+from penstock.framework.composite_tensor import CompositeTensor
+from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.arguments import made_function
+from penstock.util import nest
 
 __all__ = ["eager_py_func", "numpy_function", "py_func", "py_function"]
 
@@ -21,6 +24,13 @@ _ERRORS = (
     ((MemoryError,), errors.ResourceExhaustedError),
     ((NotImplementedError,), errors.UnimplementedError),
 )
+
+
+def _as_op_error(e):
+    """What a function's exception becomes as the error of an operation."""
+    kind = next((kind for types, kind in _ERRORS if isinstance(e, types)), None)
+    message = f"{type(e).__name__}: {e}\n{traceback.format_exc()}"
+    return errors.UnknownError(None, None, message, errors.UNKNOWN) if kind is None else kind(None, None, message)
 
 
 def as_array(value, dtype=None):
@@ -75,11 +85,7 @@ class FuncRegistry:
         except errors.OpError:
             raise
         except Exception as e:
-            kind = next((kind for types, kind in _ERRORS if isinstance(e, types)), None)
-            message = f"{type(e).__name__}: {e}\n{traceback.format_exc()}"
-            if kind is None:
-                raise errors.UnknownError(None, None, message, errors.UNKNOWN) from e
-            raise kind(None, None, message) from e
+            raise _as_op_error(e) from e
 
 
 _py_funcs = FuncRegistry()
@@ -87,8 +93,6 @@ _core.set_py_function(_py_funcs)
 
 
 def _call_as_op(func, inp, Tout, build, name):
-    if not callable(func):
-        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     several = isinstance(Tout, (list, tuple))
     try:
         weakref.ref(func)
@@ -106,13 +110,15 @@ def _call_as_op(func, inp, Tout, build, name):
     return result if several or isinstance(result, ops.Operation) else result[0]
 
 
-def _call_at_once(func, inp, Tout):
-    result = func(*[np.array(x) for x in inp])
-    if result is None:
-        return []
-    several = isinstance(result, (list, tuple))
-    types = Tout if isinstance(Tout, (list, tuple)) else [Tout]
-    values = [ops.convert_to_tensor(x, dtype=t) for x, t in zip(result if several else [result], types)]
+def _check_callable(func):
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+
+
+def _call_at_once(func, inp):
+    """The results as tensors of whatever type they have, alone if there is one."""
+    result = nest.flatten(func(*[np.array(x) for x in inp]))
+    values = [None if x is None else ops.convert_to_tensor(x) for x in result]
     return values[0] if len(values) == 1 else values
 
 
@@ -121,8 +127,9 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
     The function must return arrays of exactly these types. Its exceptions become errors of the run.
     """
+    _check_callable(func)
     if ops.executing_eagerly():
-        return _call_at_once(func, inp, Tout)
+        return _call_at_once(func, inp)
     return _call_as_op(func, inp, Tout, gen.py_func if stateful else gen.py_func_stateless, name)
 
 
@@ -135,17 +142,58 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 class _EagerFunction:
-    """A function of tensors as one of arrays, and its gradient as another."""
+    """A function of tensors, and of what is made of them, as one of arrays, and its gradient as another.
 
-    def __init__(self, func, types):
-        self._func, self._types = func, types
+    given: its arguments, with specs for those made of several tensors. wanted: types or specs of its results.
+    """
+
+    def __init__(self, func, given, wanted):
+        self._func, self._given, self._wanted = func, given, wanted
+        self._specs = [spec for want in wanted for spec in _tensor_specs(want)]
 
     def _results(self, args):
+        args = nest.pack_sequence_as(self._given, args, expand_composites=True)
         result = self._func(*args)
-        flat = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
-        if len(flat) != len(self._types):
-            raise ValueError(f"the function returned {len(flat)} values, but {len(self._types)} are expected")
-        return [ops.convert_to_tensor(value, dtype=dtype) for value, dtype in zip(flat, self._types)]
+        values = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
+        if len(values) != len(self._wanted):
+            raise errors.InvalidArgumentError(None, None, f"py_function: func={self._func} returned {len(values)} "
+                                                          f"values, but expects to see {len(self._wanted)} values.")
+        flat = []
+        for value, want in zip(values, self._wanted):
+            if hasattr(value, "handle") and not isinstance(value, ops.Tensor):
+                raise RuntimeError("Attempting to return a variable from an eagerly executed py_func. Only numeric "
+                                   "data structures like Tensors or NumPy arrays should be returned; to return the "
+                                   f"value of a variable, call its `read_value()`: {value}")
+            of_parts = isinstance(want, type_spec.TypeSpec) and not isinstance(want, TensorSpec)
+            if of_parts or _is_composite(value):
+                found = type_spec.type_spec_from_value(value)
+                if not of_parts or not want.is_compatible_with(value):
+                    raise ValueError(f"py_function: func={self._func} returned {values!r}, which did not match "
+                                     f"Tout={self._wanted!r}.\nIn particular, {found} is not compatible with {want}.")
+            flat += nest.flatten(value, expand_composites=True) if of_parts else [value]
+        return [ops.convert_to_tensor(value, dtype=spec.dtype) for value, spec in zip(flat, self._specs)]
+
+    def call_at_once(self, args):
+        """The results of eager arguments, in a list. Its exceptions are those of an operation."""
+        try:
+            flat = self._results([ops.convert_to_tensor(x) for x in args])
+        except errors.OpError:
+            raise
+        except Exception as e:
+            raise _as_op_error(e) from e
+        return self._packed(flat)
+
+    def call_as_op(self, args, name):
+        """The results in a graph, in a list; the operation if there are none."""
+        flat = _call_as_op(self, args, [spec.dtype for spec in self._specs], gen.eager_py_func, name)
+        if not isinstance(flat, list):
+            return flat
+        for value, spec in zip(flat, self._specs):
+            value.set_shape(spec.shape)
+        return self._packed(flat)
+
+    def _packed(self, flat):
+        return nest.pack_sequence_as(self._wanted, flat, expand_composites=True)
 
     def __call__(self, *arrays):
         from penstock.eager import context
@@ -176,6 +224,7 @@ def _py_function_gradient(op, *dys):
     inputs = list(op.inputs)
     places = [i for i, x in enumerate(inputs) if x.dtype.is_floating or x.dtype.is_complex]
     found = [None] * len(inputs)
+    dys = [gen.zeros_like(y) if dy is None else dy for y, dy in zip(op.outputs, dys)]
     if places:
         made = _call_as_op(function.gradient(len(inputs)), inputs + list(dys), [inputs[i].dtype for i in places],
                            gen.eager_py_func, None)
@@ -185,18 +234,31 @@ def _py_function_gradient(op, *dys):
     return found
 
 
+def _tensor_specs(wanted):
+    """The specs of the tensors that a result, of a type or as a spec says, is made of."""
+    if isinstance(wanted, type_spec.TypeSpec):
+        return nest.flatten(wanted, expand_composites=True)
+    return [TensorSpec(None, wanted)]
+
+
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls `func` with the values of `inp` as eager tensors whenever the op runs; gives tensors of types `Tout`.
 
-    Gradients flow through it: for them the function runs once more.
+    Ragged and sparse tensors may be among the arguments, and among the results where `Tout` has their TypeSpec.
+    Gradients flow through it: for them the function runs once more. ValueError: func is not callable. What the function
+    raises becomes an error of the operation: InvalidArgumentError, UnknownError, ...
     """
+    _check_callable(func)
     several = isinstance(Tout, (list, tuple))
-    types = list(Tout) if several else [Tout]
-    function = _EagerFunction(func, types)
-    if ops.executing_eagerly():
-        results = function._results([ops.convert_to_tensor(x) for x in inp])
-        return results if several else results[0]
-    return _call_as_op(function, inp, Tout, gen.eager_py_func, name)
+    given = nest.map_structure(lambda x: type_spec.type_spec_from_value(x) if _is_composite(x) else None, list(inp))
+    function = _EagerFunction(func, given, list(Tout) if several else [Tout])
+    args = nest.flatten(list(inp), expand_composites=True)
+    results = function.call_at_once(args) if ops.executing_eagerly() else function.call_as_op(args, name)
+    return results if several or isinstance(results, ops.Operation) else results[0]
+
+
+def _is_composite(value):
+    return isinstance(value, CompositeTensor) and not isinstance(value, ops.Tensor) and not hasattr(value, "handle")
 
 
 eager_py_func = py_function

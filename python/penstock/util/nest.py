@@ -132,7 +132,7 @@ def _same_namedtuples(a, b):
 
 
 def _shown(value):
-    return f"type={type(value).__name__} str={value}"
+    return f"type={type(value).__name__} str={value!s}"
 
 
 def _assert_same(a, b, check_types, test):

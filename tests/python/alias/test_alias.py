@@ -89,6 +89,13 @@ def test_internal_modules():
 import tensorflow as tf
 from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import backprop, context, def_function, wrap_function
+from tensorflow.python.eager.polymorphic_function import concrete_function, polymorphic_function
+assert polymorphic_function.function is def_function.function and concrete_function.ConcreteFunction
+assert context.LogicalDeviceConfiguration is tf.config.LogicalDeviceConfiguration
+from tensorflow.python.framework import indexed_slices, sparse_tensor
+from tensorflow.python.ops.ragged import ragged_tensor
+assert indexed_slices.IndexedSlicesSpec and sparse_tensor.SparseTensorSpec is tf.SparseTensorSpec
+assert ragged_tensor.RaggedTensorSpec is tf.RaggedTensorSpec
 from tensorflow.python.framework import composite_tensor, func_graph, op_def_library, subscribe, traceable_stack
 from tensorflow.python.module import module
 from tensorflow.python.ops import resources

@@ -15,8 +15,9 @@ def at(new, old):
 def _placed(tree, old):
     for child in ast.walk(tree):
         if isinstance(child, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler, ast.alias)):
-            child.lineno = child.end_lineno = old.lineno
-            child.col_offset, child.end_col_offset = old.col_offset, getattr(old, "end_col_offset", old.col_offset)
+            child.lineno, child.col_offset = old.lineno, old.col_offset
+            child.end_lineno = getattr(old, "end_lineno", old.lineno)
+            child.end_col_offset = getattr(old, "end_col_offset", old.col_offset)
     return tree
 
 

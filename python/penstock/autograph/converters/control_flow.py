@@ -96,7 +96,9 @@ class ControlFlow:
                     if n in self._foreign:
                         line = f"ag__.refill({n}, vars_[{i}])"
                     elif "." in n:  # an attribute that was not there stays so
-                        line = f"if not ag__.is_undefined(vars_[{i}]):\n    {line}"
+                        owner, attribute = n.rsplit(".", 1)
+                        line = (f"if ag__.is_undefined(vars_[{i}]):\n    ag__.forget(lambda: {owner}, {attribute!r})\n"
+                                f"else:\n    {line}")
                     setter.body += code.statements(line, old)
         return made + [setter], get, put
 

@@ -74,8 +74,11 @@ def _into_branches(body):
             if rest and _always_returns(node.orelse) and not _always_returns(node.body):
                 node.body = _into_branches(node.body + rest)
                 return result + [node]
-        elif isinstance(node, ast.With):
-            node.body = _into_branches(node.body)
+        elif isinstance(node, (ast.With, ast.Try)):
+            for part in (node, *getattr(node, "handlers", ())):
+                part.body = _into_branches(part.body)
+            if isinstance(node, ast.Try):
+                node.orelse, node.finalbody = _into_branches(node.orelse), _into_branches(node.finalbody)
         result.append(node)
         if isinstance(node, ast.Return):
             break

@@ -7,4 +7,4 @@ from penstock.autograph.operators.exceptions import assert_stmt  # noqa: F401
 from penstock.autograph.operators.logical import and_, eq, not_, not_eq, or_  # noqa: F401
 from penstock.autograph.operators.slices import set_item  # noqa: F401
 from penstock.autograph.operators.variables import (  # noqa: F401
-    Undefined, UndefinedReturnValue, is_undefined, ldu, returned)
+    Undefined, UndefinedReturnValue, forget, is_undefined, ldu, returned)

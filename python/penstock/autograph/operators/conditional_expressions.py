@@ -17,6 +17,5 @@ def if_exp(cond, if_true, if_false, expr_repr):
             return run
 
         return control_flow.tensor_cond(cond, branch(if_true), branch(if_false), get_state,
-                                        lambda state: results.clear(), (f"the conditional expression {expr_repr}",),
-                                        1)[0]
+                                        lambda state: results.clear(), (expr_repr,), 1)[0]
     return if_true() if cond else if_false()

@@ -34,6 +34,26 @@ def copied(value):
     return nest.map_structure(lambda x: x, value) if type(value) in (list, dict) else value
 
 
+def missing(name, given, lacking):
+    """What a dict, or one in it, has that another lacks, as the program would write it: `name['key']`."""
+    if type(given) is not dict or type(lacking) is not dict:
+        return []
+    found = []
+    for key, value in given.items():
+        element = f"{name}[{key!r}]"
+        found += missing(element, value, lacking[key]) if key in lacking else [element]
+    return found
+
+
+def complete(lacking, given, first):
+    """Puts first(tensor) into a dict, and those in it, for the tensors that only `given` has."""
+    for key, value in given.items():
+        if key not in lacking:
+            lacking[key] = nest.map_structure(first, value)
+        elif type(value) is dict and type(lacking[key]) is dict:
+            complete(lacking[key], value, first)
+
+
 def refilled(old, new):
     """`old`, a list or dict, with what is in `new`; its own lists and dicts likewise."""
     if type(old) is list:

@@ -125,6 +125,9 @@ def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
 def _check_alike(names, main, other):
     """Whether what a conditional's branches give can be one variable each. ValueError, TypeError: it names the bad."""
     for name, a, b, *parts in zip(names, main[0], other[0], main[1], other[1], main[2], other[2]):
+        for which, given, lacking in (("else", a, b), ("main", b, a)):
+            for element in containers.missing(name, given, lacking):
+                raise ValueError(f"'{element}' must also be initialized in the {which} branch")
         try:
             nest.assert_same_structure(a, b, expand_composites=True)
         except (TypeError, ValueError) as e:
@@ -281,7 +284,7 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
     what messages call them).
 
     Their kind is found by building the body once for nothing."""
-    if not any(value is None or variables.is_undefined(value) for value in start):
+    if not any(value is None or variables.is_undefined(value) or type(value) is dict for value in start):
         return start, {}
     from penstock.framework import func_graph
     from penstock.ops import array_ops
@@ -299,7 +302,8 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
         return inner
 
     with probe.as_default():
-        set_state(nest.map_structure(changing, start))
+        inner = nest.map_structure(changing, start)
+        set_state(inner)
         try:
             body()
             after = tuple(get_state())
@@ -309,8 +313,14 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             set_state(start)
             contents.restore()
     made, late = [], {}
-    for name, value, found in zip(names, start, after):
-        if (value is None or variables.is_undefined(value)) and all(map(_is_tensor_like, nest.flatten(found))):
+    for name, value, found, given in zip(names, start, after, inner):
+        lacking = containers.missing(name, found, value) if found is given else []  # what was set in a dict
+        if lacking and all(map(_is_tensor_like, nest.flatten(found))):
+            with probe.as_default():
+                found = nest.map_structure(conversion.convert_to_tensor, found)
+            late[name] = ", ".join(lacking)
+            containers.complete(value, found, _zeros_like_inner)
+        elif (value is None or variables.is_undefined(value)) and all(map(_is_tensor_like, nest.flatten(found))):
             with probe.as_default():
                 found = nest.map_structure(conversion.convert_to_tensor, found)
             shapes = [t.shape for t in nest.flatten(found)]
@@ -318,13 +328,19 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
                 invariants.setdefault(name, nest.pack_sequence_as(found, shapes) if nest.is_sequence(found)
                                       else shapes[0])
             late[name] = "the function return value" if isinstance(value, variables.UndefinedReturnValue) else name
-            value = nest.map_structure(lambda t: array_ops.zeros(
-                [d or 0 for d in (t.shape.as_list() if t.shape.rank is not None else ())], dtype=t.dtype), found)
+            value = nest.map_structure(_zeros_like_inner, found)
         elif isinstance(value, variables.UndefinedReturnValue):
             raise ValueError("the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a "
                              f"list, tuple or dict thereof; got {type(found)}")
         made.append(value)
     return tuple(made), late
+
+
+def _zeros_like_inner(tensor):
+    """Zeros in this graph of the type and, as far as known, the shape of a tensor of another."""
+    from penstock.ops import array_ops
+    known = () if tensor.shape.rank is None else tensor.shape.as_list()
+    return array_ops.zeros([d or 0 for d in known], dtype=tensor.dtype)
 
 
 def _is_tensor_like(x):
@@ -357,7 +373,7 @@ def _checked_end(state, start, names, invariants):
     made = []
     for name, value, before in zip(names, state, start):
         if value is None or variables.is_undefined(value):
-            raise ValueError(f"{name!r} may not be None at the end of the loop body." if value is None else
+            raise ValueError(f"{name!r} is None at the end of the iteration." if value is None else
                              f"{name!r} must be defined at the end of the loop body.")
         try:
             nest.assert_same_structure(before, value, expand_composites=False)

@@ -1,6 +1,7 @@
 """Python's built-in functions over tensors."""
 from penstock.framework import defaults
 from penstock.framework.tensor import Tensor
+from penstock.util import nest
 
 
 def _symbolic(x):
@@ -57,8 +58,11 @@ def range_(start_or_stop, stop=None, step=None):
 
 
 def abs_(x):
-    """abs()"""
-    return abs(x)
+    """abs(); of a dataset, of its elements."""
+    if not _datasets([x]):
+        return abs(x)
+    from penstock.framework import gen
+    return x.map(lambda *element: nest.map_structure(gen.abs, element[0] if len(element) == 1 else element))
 
 
 def float_(x=0):
@@ -111,18 +115,25 @@ def sorted_(iterable, key=None, reverse=False):
     """sorted(); of a tensor of rank one, tf.sort."""
     if not _symbolic(iterable):
         return sorted(iterable, key=key, reverse=reverse)
-    from penstock.ops import sort_ops
-    if key is not None:
-        raise NotImplementedError("sorted of a tensor takes no key")
-    if iterable.shape.rank != 1:
-        raise ValueError("sorted only supports only 1D tensors")
-    return sort_ops.sort(iterable, direction="DESCENDING" if reverse else "ASCENDING")
+    from penstock.ops import array_ops, sort_ops
+    from penstock.ops.parallel_for import control_flow_ops
+    keys = iterable if key is None else control_flow_ops.vectorized_map(key, iterable)
+    if keys.shape.rank != 1:
+        raise ValueError("sort only supports only 1D tensors")
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    if key is None:
+        return sort_ops.sort(iterable, direction=direction)
+    return array_ops.gather(iterable, sort_ops.argsort(keys, direction=direction, stable=True))
 
 
 def _reduced(name, function):
     def reduced(*args, **kwargs):
         if function in (any, all) and _datasets(args):
-            from penstock.framework import gen
+            from penstock.framework import dtypes, gen
+            spec = args[0].element_spec
+            if nest.is_sequence(spec) or spec.shape.rank not in (0, None) or spec.dtype != dtypes.bool:
+                raise ValueError(f'in graph mode, the "{function.__name__}" builtin only supports datasets that return '
+                                 f"bool scalars; got: {spec}")
             combine = gen.logical_or if function is any else gen.logical_and
             return args[0].reduce(function is all, lambda found, x: combine(found, x))
         if len(args) == 1 and _symbolic(args[0]) and not kwargs:

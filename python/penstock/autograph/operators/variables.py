@@ -49,3 +49,11 @@ def ldu(load, name):
 def returned(value):
     """What a function gives back: None if it came to its end without a return."""
     return None if isinstance(value, UndefinedReturnValue) else value
+
+
+def forget(load, attribute):
+    """Takes an attribute away from the object that `load` gives, if it has it by now: another branch has set it."""
+    try:
+        delattr(load(), attribute)
+    except (UnboundLocalError, NameError, AttributeError):
+        pass

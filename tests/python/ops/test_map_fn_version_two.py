@@ -1,0 +1,67 @@
+"""tf.map_fn and its kin as TensorFlow 2.21 has them."""
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+from penstock.framework import tf2
+from penstock.ops import functional_ops, map_fn
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def _magnitude(x):
+    if x > 0:
+        y = x
+    else:
+        y = -x
+    return y
+
+
+class _Magnitude:
+    def __call__(self, x):
+        return _magnitude(x)
+
+
+@pytest.mark.parametrize("function", [_magnitude, _Magnitude()])
+def test_the_function_is_converted(function):
+    values = tf.constant([1, -2, 3])
+    assert tf.function(lambda: tf.map_fn(function, values))().numpy().tolist() == [1, 2, 3]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        assert session.run(tf.map_fn(function, [1, -2, 3][:] + tf.zeros([3], tf.int32))).tolist() == [1, 2, 3]
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(lambda: tf.map_fn(function, values), autograph=False)()
+
+
+def test_sparse_elements_and_results(monkeypatch):
+    sparse = tf.sparse.from_dense([[1, 2], [0, 3]])
+    same = tf.map_fn(lambda x: x, sparse)
+    assert tf.sparse.to_dense(same).numpy().tolist() == [[1, 2], [0, 3]]
+    sums = tf.function(lambda: tf.map_fn(tf.sparse.reduce_sum, sparse, fn_output_signature=tf.int32))()
+    assert sums.numpy().tolist() == [3, 3]
+    made = tf.map_fn(lambda x: tf.sparse.from_dense([x]), tf.constant([1, 2]),
+                     fn_output_signature=tf.SparseTensorSpec([None], tf.int32))
+    assert tf.sparse.to_dense(made).numpy().tolist() == [[1], [2]]
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    assert tf.sparse.to_dense(map_fn.map_fn(lambda x: x, sparse)).numpy().tolist() == [[1, 2], [0, 3]]
+
+
+def test_refused(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with pytest.raises(ValueError, match="elems must be a Tensor or"):
+        tf.map_fn(lambda x: x, [])
+    with pytest.raises(ValueError, match="must be .* Tensor.* not scalar"):
+        tf.map_fn(lambda x: x, 1)
+    with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible|not compatible"):
+        tf.map_fn(lambda x: x, (tf.constant([1, 2]), tf.constant([1, 2, 3])))
+    with pytest.raises(TypeError, match="callable"):
+        tf.map_fn(3, tf.constant([1]))
+
+
+def test_the_internal_names_of_folds():
+    assert functional_ops.foldl_v2(lambda a, x: 2 * a + x, tf.constant([1, 2, 3])).numpy() == 11
+    assert functional_ops.foldr_v2(lambda a, x: 2 * a + x, tf.constant([1, 2, 3])).numpy() == 17
+    assert functional_ops.scan_v2(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy().tolist() == [1, 3, 6]

@@ -1,0 +1,73 @@
+"""tf.py_function and tf.numpy_function, as TensorFlow 2.21 has them."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+@pytest.fixture(params=["eager", "function"])
+def called(request):
+    return (lambda f: f()) if request.param == "eager" else lambda f: tf.function(f)()
+
+
+def test_ragged_arguments_and_results(called):
+    x = tf.ragged.constant([[1, 2, 3], [4], [5, 6]])
+    spec = tf.RaggedTensorSpec.from_value(x)
+    assert called(lambda: tf.py_function(tf.reduce_sum, [x], [tf.int32]))[0].numpy() == 21
+    for result in (lambda v: [v], lambda v: (v,), lambda v: v):
+        assert called(lambda: tf.py_function(result, [x], [spec]))[0].to_list() == x.to_list()  # noqa: B023
+    assert called(lambda: x + tf.py_function(lambda v: 2 * v, [x], spec)).to_list() == [[3, 6, 9], [12], [15, 18]]
+    rows = called(lambda: tf.py_function(tf.RaggedTensor.from_row_lengths, [[1, 2, 3], np.array([1, 2])],
+                                         tf.RaggedTensorSpec([None, None], tf.int32)))
+    assert rows.to_list() == [[1], [2, 3]]
+
+
+def test_gradient_through_ragged_values(called):
+    x = tf.ragged.constant([[1.0, 2.0], [3.0]])
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.py_function(lambda v: v * v, [x], tf.RaggedTensorSpec.from_value(x))
+        return tape.gradient(y, x)
+
+    assert called(gradient).to_list() == [[2, 4], [6]]
+
+
+@pytest.mark.parametrize("func, tout, error, match", [
+    (lambda v: v + 3, tf.int32, tf.errors.InvalidArgumentError, "py_function: func=.* returned .* did not match Tout"),
+    (lambda v: 1, tf.RaggedTensorSpec([None, None], tf.int32), tf.errors.InvalidArgumentError, "did not match Tout"),
+    (lambda v: None, tf.int32, tf.errors.InvalidArgumentError, "returned 0 values, but expects to see 1 values"),
+    (lambda v: 1 / 0, tf.int32, tf.errors.UnknownError, "ZeroDivisionError: division by zero"),
+    (lambda v: tf.Variable(1), tf.int32, tf.errors.UnknownError, "Attempting to return a variable"),
+    (lambda v: 1.5, tf.int32, tf.errors.InvalidArgumentError, "TypeError|ValueError")])
+def test_errors_are_those_of_an_operation(called, func, tout, error, match):
+    with pytest.raises(error, match=match):
+        called(lambda: tf.py_function(func, [tf.ragged.constant([[1]])], tout))
+
+
+def test_what_is_no_function():
+    with pytest.raises(ValueError, match="Expected func to be callable"):
+        tf.py_function(tf.constant(1), [1], tf.int32)
+
+
+def test_the_shape_that_a_spec_says():
+    @tf.function
+    def f():
+        y = tf.py_function(lambda: tf.constant([1.0, 2.0]), [], tf.TensorSpec([2], tf.float32))
+        assert y.shape == [2]
+        return y
+
+    assert f().numpy().tolist() == [1, 2]
+
+
+def test_numpy_function_without_a_result():
+    assert tf.numpy_function(lambda x: None, [1.0], []) is None
+    assert tf.numpy_function(lambda x: 1.5, [1.0], tf.float64).dtype == tf.float32  # whatever was announced

@@ -9,13 +9,6 @@ from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
 
 
-def __getattr__(name):
-    if name != "IndexedSlicesSpec":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import composite_spec  # built on this module
-    return composite_spec.IndexedSlicesSpec
-
-
 class IndexedSlices(CompositeTensor):
     """`values[i]` is slice `indices[i]` of a tensor; slices that occur several times add up."""
 

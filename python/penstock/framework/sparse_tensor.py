@@ -12,13 +12,6 @@ from penstock.util.foreign_names import known_as
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
-def __getattr__(name):
-    if name != "SparseTensorSpec":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import composite_spec  # built on this module
-    return composite_spec.SparseTensorSpec
-
-
 @known_as("tensorflow.python.framework.sparse_tensor.SparseTensor")
 class SparseTensor(CompositeTensor):
     """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""

@@ -13,13 +13,6 @@ from penstock.util.foreign_names import known_as
 __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "match_row_splits_dtypes"]
 
 
-def __getattr__(name):
-    if name != "RaggedTensorSpec":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.ops.ragged import ragged_tensor_spec  # built on this module
-    return ragged_tensor_spec.RaggedTensorSpec
-
-
 @known_as("tensorflow.python.ops.ragged.ragged_tensor.RaggedTensor")
 class RaggedTensor(composite_tensor.CompositeTensor):
     """Values, a tensor or a ragged one, and where each row of them begins. Made by the class methods `from_...`."""

@@ -19,7 +19,9 @@ class _Controller:
     def __exit__(self, *exc):
         stack = self._stack.stack
         if stack:
-            if self._stack.enforce_nesting:
+            if stack[-1] is self._stack.left:
+                stack.pop()
+            elif self._stack.enforce_nesting:
                 if stack[-1] is not self._item:
                     raise AssertionError(f"Nesting violated for default stack of {type(self._item)} objects")
                 stack.pop()
@@ -33,6 +35,7 @@ class _DefaultStack(threading.local):
         super().__init__()
         self.enforce_nesting = True
         self.stack = []
+        self.left = None  # what stands for the objects of `with` that a reset has forgotten
 
     def get_default(self):
         return self.stack[-1] if self.stack else None
@@ -76,13 +79,19 @@ class _DefaultGraphStack(_DefaultStack):
         return self._eager_graph
 
     def is_cleared(self):
-        return all(graph._eager for graph in self.stack)  # `eager_mode` is a mode, not a graph within another
+        # `eager_mode` is a mode, not a graph within another
+        return all(graph._eager or graph is self.left for graph in self.stack)
 
     def reset(self):
-        del self.stack[:-1]  # the list stays: the runtime looks at it
-        if self.stack and not self.stack[0]._eager:  # graphs are forgotten, the mode of `eager_mode` is not
-            del self.stack[:]
-        self._global_default_graph = self._eager_graph = None
+        last = self.stack[-1] if self.stack else None
+        del self.stack[:]  # the list stays: the runtime looks at it
+        self._global_default_graph = self._eager_graph = self.left = None
+        # Graphs are forgotten, the mode is not: neither that of `eager_mode` nor that of a graph in an eager program.
+        if last is not None and last._eager:
+            self.stack.append(last)
+        elif last is not None and mode.eager:
+            self.left = self.plain_graph()
+            self.stack.append(self.left)
 
 
 _default_graph_stack = _DefaultGraphStack()

@@ -118,3 +118,23 @@ def test_methods_of_one_mode():
     assert seen == [("graph", False), "v1"] and "Test is only compatible with v2" in skipped
     with pytest.raises(ValueError, match="'reason' should be string"):
         test_util.run_v1_only(3)
+
+
+def test_a_reset_within_a_graph_leaves_an_eager_program_in_graph_mode():
+    """As tests of libraries do that call setUp in between."""
+    from penstock.eager.context import executing_eagerly
+    from penstock.framework import defaults
+    from penstock.framework.mode import mode
+    eager, mode.eager = mode.eager, True
+    try:
+        with tf.Graph().as_default():
+            defaults._default_graph_stack.reset()
+            defaults.reset_default_graph()
+            assert not executing_eagerly()
+            graph = tf.placeholder(tf.float32).graph
+            with tf.Graph().as_default():
+                assert tf.get_default_graph() is not graph
+            assert tf.get_default_graph() is graph
+        assert executing_eagerly()
+    finally:
+        mode.eager = eager

@@ -274,6 +274,18 @@ def test_logic_ternaries_and_comparisons():
         assert int(f(tf.constant(x), tf.constant(y))) == expected
 
 
+def test_logic_of_variables():
+    flag, number = tf.Variable(True), tf.Variable(3)
+
+    @tf.function
+    def f(flag, number):
+        return not flag, flag and number > 2, flag or number > 5, number == 3, number != 3, 1 if not flag else 2
+
+    for value in (True, False):
+        flag.assign(value)
+        assert [x.numpy() for x in f(flag, number)] == [not value, value, value, True, False, 2 if value else 1]
+
+
 def test_a_loop_gives_variables_their_first_values():
     @tf.function
     def f(n):

@@ -1,10 +1,10 @@
 """and, or, not, == and != of anything; of tensors, ops."""
-from penstock.framework import gen
+from penstock.framework import gen, tensor_util
 from penstock.framework.tensor import Tensor
 
 
 def _symbolic(x):
-    return isinstance(x, Tensor)
+    return isinstance(x, Tensor) or tensor_util.is_dense_tensor_like(x)  # a variable
 
 
 def not_(a):
@@ -17,6 +17,7 @@ def and_(a, b):
     value = a()
     if not _symbolic(value):
         return value and b()
+    value = _as_bool(value)
     if value._is_eager:
         return gen.logical_and(value, _as_bool(b())) if bool(value) else value
     from penstock.ops import cond
@@ -28,6 +29,7 @@ def or_(a, b):
     value = a()
     if not _symbolic(value):
         return value or b()
+    value = _as_bool(value)
     if value._is_eager:
         return value if bool(value) else gen.logical_or(value, _as_bool(b()))
     from penstock.ops import cond

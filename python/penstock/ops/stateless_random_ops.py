@@ -9,7 +9,7 @@ from penstock.ops.arguments import made_function
 from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
 
 __all__ = ["fold_in", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
-           "stateless_random_binomial", "stateless_random_gamma",
+           "stateless_parameterized_truncated_normal", "stateless_random_binomial", "stateless_random_gamma",
            "stateless_random_crop", "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
            "stateless_truncated_normal"]
 
@@ -97,6 +97,17 @@ def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.f
     check_algorithm(alg)
     with ops.name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as name:
         return _normal(gen.stateless_truncated_normal, shape, seed, mean, stddev, dtype, name)
+
+
+def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
+    """Normally distributed numbers within limits. The parameters, floats of one type, broadcast to `shape`."""
+    with ops.name_scope(name, "stateless_parameterized_truncated_normal",
+                        [shape, seed, means, stddevs, minvals, maxvals]) as name:
+        shape = tensor_util.shape_tensor(shape)
+        means, stddevs, minvals, maxvals = (
+            ops.convert_to_tensor(value, dtype=None, name=label)
+            for value, label in ((means, "means"), (stddevs, "stddevs"), (minvals, "minvals"), (maxvals, "maxvals")))
+        return gen.stateless_parameterized_truncated_normal(shape, seed, means, stddevs, minvals, maxvals, name=name)
 
 
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):

@@ -134,6 +134,11 @@ void RegisterStatelessRandomOps(OpRegistry& ops) {
       .Attr("Rtype: {half, float, double, int32, int64}").Attr("dtype: {half, float, double, int32, int64}")
       .Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64").NotDifferentiable().Shape(SeededShape)
       .Doc("Samples of the Poisson distributions with these rates, whose shape ends with that of `lam`.");
+  ops.Add("StatelessParameterizedTruncatedNormal")
+      .Input("shape: S").Input("seed: Tseed").Input("means: dtype").Input("stddevs: dtype").Input("minvals: dtype")
+      .Input("maxvals: dtype").Output("output: dtype").Attr("S: {int32, int64}")
+      .Attr("Tseed: {int32, int64} = DT_INT64").Attr("dtype: {half, float, double}").NotDifferentiable()
+      .Shape(SeededShape).Doc("Normal numbers between bounds; the output's shape ends with that of the parameters.");
   ops.Add("StatelessRandomGammaV2")
       .Input("shape: T").Input("seed: Tseed").Input("alpha: dtype").Output("output: dtype")
       .Attr("dtype: {half, float, double}").Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")

@@ -44,3 +44,28 @@ def test_what_makes_a_tensor_of_a_shape_wants_a_vector_while_the_graph_is_built(
         for make in (lambda: tf.fill(3, 1.0), lambda: tf.reshape([1.0, 2.0], 2), lambda: tf.broadcast_to(1.0, 2)):
             with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 0"):
                 make()
+
+
+def test_numbers_between_bounds_follow_from_the_seed():
+    """Numbers of 2.21; the parameters broadcast to the end of the shape."""
+    import penstock.v2 as tf2
+    draw = tf2.random.stateless_parameterized_truncated_normal
+    inf = np.inf
+    cases = [(draw([6], [1, 2], 0.0, 1.0, -1.0, 1.0),
+              [0.6881208419799805, -0.6159093379974365, 0.9924464225769043, -0.6792252063751221, -0.12129712104797363,
+               -0.8304636478424072]),
+             (draw([2, 3], [7, 8], [0.0, 1.0, 2.0], [1.0, 2.0, 0.5], [-1.0, -10.0, 5.0], [1.0, 0.5, inf]),
+              [[-0.4345545768737793, -1.7102375030517578, 5.085174560546875],
+               [-0.1659858226776123, 0.01607072353363037, 5.0655927658081055]]),
+             (draw([3], [7, 8], *(tf.constant(x, tf.float64) for x in (0.0, 1.0, -0.1, 0.1))),
+              [-0.03356373895603318, -0.032788480331659695, -0.042443487011422136]),
+             (draw([2, 2], [3, 4], [[0.0], [5.0]], [1.0, 2.0], -2.0, [-1.0, 8.0]),
+              [[-1.9346113204956055, -1.2306492328643799], [-1.1150822639465332, 3.3820624351501465]])]
+    bad = [(draw([3], [1, 2], [0.0, 1.0]), "Shape passed in must end with broadcasted shape"),
+           (draw([2], [1, 2], 0.0, -1.0), "Invalid parameters")]
+    with tf.Session() as sess:
+        for numbers, expected in cases:
+            np.testing.assert_allclose(sess.run(numbers), expected, rtol=1e-6)
+        for numbers, message in bad:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                sess.run(numbers)

@@ -11,6 +11,7 @@ FROM = {
     "ops.stateless_random_ops": """
         fold_in split stateless_binomial=stateless_random_binomial stateless_categorical
         stateless_gamma=stateless_random_gamma
-        stateless_normal=stateless_random_normal stateless_poisson=stateless_random_poisson stateless_truncated_normal
+        stateless_normal=stateless_random_normal stateless_parameterized_truncated_normal
+        stateless_poisson=stateless_random_poisson stateless_truncated_normal
         stateless_uniform=stateless_random_uniform""",
 }

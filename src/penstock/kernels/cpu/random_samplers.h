@@ -13,6 +13,9 @@ inline Shape WantedShape(const KernelContext& k, int i) {
   return k.ShapeInput(i);
 }
 
+// The generator that a seed of two numbers, an input, stands for: scrambled, so that any two different seeds will do.
+Philox FromSeed(const KernelContext& k, int input);
+
 // Uniform integers in [low, low + range).
 template <class T>
 struct UniformInt {

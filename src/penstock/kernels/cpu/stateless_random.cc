@@ -3,10 +3,8 @@
 #include "penstock/kernels/cpu/random_samplers.h"
 
 namespace penstock {
-namespace {
 
-// The generator that a seed of two numbers stands for: scrambled, so that any two different seeds will do.
-Philox FromSeed(const KernelContext& k, int input) {
+Philox random::FromSeed(const KernelContext& k, int input) {
   const Tensor& seed = k.input(input);
   k.Require(seed.rank() == 1 && seed.dim(0) == 2, "seed must have shape [2], not ", seed.shape());
   const auto at = [&](int i) {
@@ -21,6 +19,9 @@ Philox FromSeed(const KernelContext& k, int input) {
   return Philox({0, 0, mix[2], mix[3]}, {mix[0], mix[1]});
 }
 
+namespace {
+
+using random::FromSeed;
 constexpr int32_t kPhilox = 1;
 
 // Inputs first, first + 1, first + 2: key, counter, algorithm.

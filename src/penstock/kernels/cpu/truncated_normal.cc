@@ -1,9 +1,11 @@
 // Normal numbers between bounds, with parameters for each batch.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/random_fill.h"
+#include "penstock/kernels/cpu/elementwise.h"
+#include "penstock/kernels/cpu/random_samplers.h"
 
 namespace penstock {
 namespace {
@@ -154,11 +156,59 @@ class ParameterizedTruncatedNormal : public Kernel {
   SharedPhilox philox_;
 };
 
+// As one thread of TensorFlow's draws them, batch after batch from one stream; the output is [samples..., batch...].
+template <class T>
+struct StatelessTruncatedNormal {
+  void operator()(KernelContext& k) const {
+    const Philox start = random::FromSeed(k, 1);
+    const Shape batch = BatchShape(k);
+    k.Require(k.shape(0).rank() == 1, "Input shape should be a vector, got shape: ", k.shape(0));
+    const Shape shape = k.ShapeInput(0);
+    const int sample_dims = shape.rank() - batch.rank();
+    bool fits = sample_dims >= 0;
+    for (int i = 0; fits && i < batch.rank(); ++i) fits = shape[sample_dims + i] == batch[i];
+    k.Require(fits, "Shape passed in must end with broadcasted shape.");
+    const auto out = k.out<T>(0, shape);
+    if (out.empty()) return;
+    const auto batches = static_cast<size_t>(batch.num_elements());
+    std::vector<T> parameters[4];
+    for (int i = 0; i < 4; ++i) {
+      const Shape* const shapes[] = {&k.shape(2 + i), &batch};
+      parameters[i].resize(batches);
+      Gather(MakeBroadcast(shapes), 0, k.input(2 + i).data<T>(), sizeof(T), 0, static_cast<int64_t>(batches),
+             parameters[i].data());
+    }
+    std::vector<T> drawn(out.size() / batches);
+    Philox philox = start;
+    for (size_t b = 0; b < batches; ++b) {
+      const Truncated<T> distribution(parameters[0][b], parameters[1][b], parameters[2][b], parameters[3][b]);
+      distribution.Draw(&philox, drawn.data(), drawn.data() + drawn.size());
+      for (size_t i = 0; i < drawn.size(); ++i) out[i * batches + b] = drawn[i];
+    }
+  }
+
+ private:
+  static Shape BatchShape(const KernelContext& k) {
+    Shape batch = k.shape(2);
+    for (int i = 3; i < 6; ++i) {
+      const Shape* const shapes[] = {&batch, &k.shape(i)};
+      Broadcast plan;
+      k.Require(TryMakeBroadcast(shapes, &plan),
+                "means, stddevs, minvals, maxvals must have compatible batch dimensions: ", k.shape(2), " vs. ",
+                k.shape(3), " vs. ", k.shape(4), " vs. ", k.shape(5));
+      batch = plan.out;
+    }
+    return batch;
+  }
+};
+
 }  // namespace
 
 void RegisterTruncatedNormalKernels(KernelRegistry& kernels) {
   kernels.Add<ParameterizedTruncatedNormal>("ParameterizedTruncatedNormal", Types<Half, float, double>{}, "dtype")
       .HostInput(0);
+  kernels.Add<StatelessTruncatedNormal>("StatelessParameterizedTruncatedNormal", Types<Half, float, double>{}, "dtype")
+      .HostInput(0).HostInput(1);
 }
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 """TensorArray: an array of tensors that loops read and write."""
 import contextlib
+import functools
 
 from penstock.framework import dtypes
 from penstock.framework import gen
@@ -45,6 +46,15 @@ def _check_type(value, dtype):
     if value.dtype.base_dtype != dtype:
         logging.error("Error: Input value %s has dtype %s, but expected dtype %s. This leads to undefined behavior and "
                       "will be an error in future versions of TensorFlow.", value, value.dtype, dtype)
+
+
+def _of_its_kind(method):
+    """The method of an array's own class, whose name programs may not know: they call `tf.TensorArray.stack(array)`."""
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        own = getattr(type(self), method.__name__)
+        return (method if own is call else own)(self, *args, **kwargs)
+    return call
 
 
 class TensorArray(object):
@@ -141,10 +151,12 @@ class TensorArray(object):
     def mark_used(self):
         """Says that it is no mistake when nothing uses this array any more; nothing here would warn."""
 
+    @_of_its_kind
     def identity(self):
         """The array as it is, later: what runs before this is waited for."""
         return self._with_flow(array_ops.identity(self._flow))
 
+    @_of_its_kind
     def grad(self, source, flow=None, name=None):
         """The array of this one's gradients, one for each `source`."""
         if flow is None:
@@ -158,6 +170,7 @@ class TensorArray(object):
             result._element_shape = self._element_shape
             return result
 
+    @_of_its_kind
     def read(self, index, name=None):
         """The element `index`."""
         value = gen.tensor_array_read_v3(handle=self._handle, index=index, flow_in=self._flow, dtype=self._dtype,
@@ -165,6 +178,7 @@ class TensorArray(object):
         value.set_shape(self.element_shape)
         return value
 
+    @_of_its_kind
     def write(self, index, value, name=None):
         """The array with `value` as element `index`."""
         with ops.name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
@@ -176,11 +190,13 @@ class TensorArray(object):
                                                  name=name)
             return self._with_flow(flow)
 
+    @_of_its_kind
     def stack(self, name=None):
         """All elements, along a new first dimension."""
         with ops.colocate_with(self._handle), ops.name_scope(name, "TensorArrayStack", [self._handle]):
             return self.gather(math_ops.range(0, self.size()), name=name)
 
+    @_of_its_kind
     def gather(self, indices, name=None):
         """The elements `indices`, along a new first dimension."""
         value = gen.tensor_array_gather_v3(handle=self._handle, indices=indices, flow_in=self._flow, dtype=self._dtype,
@@ -189,6 +205,7 @@ class TensorArray(object):
             value.set_shape([None] + self.element_shape.as_list())
         return value
 
+    @_of_its_kind
     def concat(self, name=None):
         """All elements, joined along their first dimension."""
         value, _ = gen.tensor_array_concat_v3(handle=self._handle, flow_in=self._flow, dtype=self._dtype, name=name,
@@ -197,12 +214,14 @@ class TensorArray(object):
             value.set_shape([None] + self.element_shape.as_list()[1:])
         return value
 
+    @_of_its_kind
     def unstack(self, value, name=None):
         """The array with the rows of `value` as elements."""
         with ops.name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             count = array_ops.shape(value)[0]
             return self.scatter(indices=math_ops.range(0, count), value=value, name=name)
 
+    @_of_its_kind
     def scatter(self, indices, value, name=None):
         """The array with the rows of `value` as elements `indices`."""
         with ops.name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
@@ -214,6 +233,7 @@ class TensorArray(object):
                                                    flow_in=self._flow, name=name)
             return self._with_flow(flow)
 
+    @_of_its_kind
     def split(self, value, lengths, name=None):
         """The array with pieces of `value`, of these lengths, as elements."""
         with ops.name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
@@ -228,10 +248,12 @@ class TensorArray(object):
                                                  name=name)
             return self._with_flow(flow)
 
+    @_of_its_kind
     def size(self, name=None):
         """How many elements there are."""
         return gen.tensor_array_size_v3(handle=self._handle, flow_in=self.flow, name=name)
 
+    @_of_its_kind
     def close(self, name=None):
         """An operation that frees the elements."""
         return gen.tensor_array_close_v3(handle=self._handle, name=name)

@@ -77,3 +77,22 @@ def test_an_array_is_used_on_another_device(colocate):
     _, end = tf.while_loop(lambda i, a: i < 2, body, [0, start])
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
         assert sess.run(end.stack()).tolist() == [0.0, 1.0]
+
+
+def test_methods_by_the_name_of_the_class():
+    """Of arrays of every kind: in graphs, in eager mode, and lists in functions."""
+    import penstock.v2 as tf2
+    from penstock.eager import context
+
+    def reversed_rows(x):
+        array = tf.TensorArray.unstack(tf.TensorArray(tf.float32, 2), x)
+        array = tf.TensorArray.write(tf.TensorArray(tf.float32, 2), 1, tf.TensorArray.read(array, 0)).write(0, [5.0])
+        return tf.TensorArray.stack(array), tf.TensorArray.size(array)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        found = sess.run(reversed_rows(tf.constant([[1.0], [2.0]])))
+    assert found[0].tolist() == [[5], [1]] and found[1] == 2
+    with context.eager_mode():
+        for function in reversed_rows, tf2.function(reversed_rows):
+            rows, size = function(tf.constant([[1.0], [2.0]]))
+            assert rows.numpy().tolist() == [[5], [1]] and size.numpy() == 2

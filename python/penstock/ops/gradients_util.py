@@ -2,6 +2,7 @@
 import contextlib
 
 from penstock.framework import dtypes, errors, gen, indexed_slices, ops, registry
+from penstock.ops import cudnn_rnn_grad  # noqa: F401 (registers gradients)
 from penstock.ops import array_ops, math_ops, outer_gradients
 from penstock.ops.gradient_context import GradientLoopContext
 from penstock.ops.loop_levels import bound_to_loops

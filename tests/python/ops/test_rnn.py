@@ -121,3 +121,21 @@ def test_cells_that_do_not_initialize_their_base():
             "c/rnn/multi_rnn_cell/cell_1/OldCell/w"]
         last = [y[-1, -1, 0] for y in session.run([dynamic, tf.stack(static, 1), stacked])]
         np.testing.assert_allclose(last, [.4944, .4944, .1979], atol=1e-4)
+
+
+@pytest.mark.parametrize("version", ["", "V2", "V3"])
+def test_networks_for_gpus_have_gradients(version):
+    """They are built wherever a function for GPUs stands beside one for CPUs."""
+    with tf.Graph().as_default():
+        x, h, w = tf.zeros([3, 2, 4]), tf.zeros([1, 2, 5]), tf.zeros([200])
+        arguments = dict(input=x, input_h=h, input_c=h, params=w, rnn_mode="lstm", dropout=0.5)
+        if version == "V3":
+            arguments["sequence_lengths"] = tf.constant([3, 2])
+        network = getattr(tf.raw_ops, "CudnnRNN" + version)
+        out = network(**arguments)
+        found = tf.gradients([out[0]], [x, h, w])
+        assert [t.shape.as_list() for t in found] == [[3, 2, 4], [1, 2, 5], [200]]
+        assert found[2].name == f"gradients/CudnnRNN{version}_grad/CudnnRNNBackprop{version}:3"
+        assert found[0].op.get_attr("dropout") == 0.5 and found[0].op.inputs[-1] is out[-1]
+        with pytest.raises(ValueError, match=f"To use CudnnRNN{version} in gradients, is_training must be set to True"):
+            tf.gradients([network(is_training=False, **arguments)[0]], [x])

@@ -137,3 +137,21 @@ def test_a_proxy_of_a_function_is_called_itself():
     assert tf.function(Module().method)(tf.constant(1)).numpy() == 20
     assert tf.function(function)(tf.constant(1)).numpy() == 30
     assert tf.function(lambda x: function(x) + 1)(tf.constant(1)).numpy() == 31
+
+
+def test_attributes_of_what_is_wrapped():
+    class Scale:
+        def __init__(self):
+            self.factor = tf.Variable(2.0)
+
+        def __call__(self, x):
+            return x * self.factor
+
+    def plain():
+        pass
+    plain.notes = ["kept"]
+    scale = Scale()
+    f = tf.function(scale)
+    assert f.factor is scale.factor and f(3.0).numpy() == 6 and tf.function(plain).notes is plain.notes
+    with pytest.raises(AttributeError):
+        f.other

@@ -15,6 +15,10 @@ def _found(name):
     return importlib.util.find_spec(name) is not None
 
 
+def _legacy():
+    return os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
+
+
 class NotInstalled(ModuleNotFoundError, NotImplementedError):
     """The package that has tf.keras is missing: whoever imports it learns so, and whoever looks a name up in one module
     after the other finds that this one does not have it."""
@@ -24,19 +28,22 @@ def _load():
     """The package whose names tf.keras has. ImportError, saying what to install, if it is not installed."""
     global _package
     if _package is None:
-        legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
+        from penstock import alias
+        # In a program of version 1 this is tf.compat.v2.keras: Keras 2 too, by its newer names.
+        legacy = alias.installed() == "v1" or _legacy()
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
         if not _found(name):
             raise NotInstalled(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
-        from penstock import alias
-        if alias.installed() != "v2":
+        if alias.installed() is None:
             alias.install("v2")
         _package = importlib.import_module(inside)
     return _package
 
 
 def __getattr__(name):
-    if name.startswith("__") and name != "__version__":
+    if name == "__all__":  # asked for by `from tensorflow.keras import *`
+        return [name for name in dir(_load()) if not name.startswith("_")]
+    if name.startswith("__") and name not in ("__version__", "__internal__"):
         raise AttributeError(f"module 'penstock.keras' has no attribute {name!r}")
     return getattr(_load(), name)
 
@@ -75,9 +82,7 @@ class VersionOne(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if self._source is None:
-            from penstock import alias
-            with_package = alias.installed() == "v1" and _found("tf_keras")
-            self._source = importlib.import_module("tf_keras.api._v1.keras") if with_package else self._served
+            self._source = self._find()
         try:
             return getattr(self._source, name)
         except AttributeError as e:
@@ -85,6 +90,15 @@ class VersionOne(types.ModuleType):
                 raise
             raise AttributeError(f"{e}; programs that `python -m penstock` runs have all of tf.keras if the package "
                                  "tf_keras is installed") from None
+
+    def _find(self):
+        from penstock import alias
+        version = alias.installed()
+        if version is None or not _found("tf_keras" if version == "v1" or _legacy() else "keras"):
+            return self._served
+        if version == "v1" or _legacy():
+            return importlib.import_module("tf_keras.api._v1.keras")
+        return _load()  # tf.compat.v1.keras in a program of version 2 is Keras 3 too
 
     def __dir__(self):
         return dir(self._source or self._served)

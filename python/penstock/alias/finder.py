@@ -72,6 +72,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         where = table.target(inner)
         if where is not None and _exists("penstock." + where):
             return self._spec(name, lambda: importlib.import_module("penstock." + where))
+        package = table.in_keras(inner)
+        if package is not None and _exists(package):
+            return self._spec(name, lambda: importlib.import_module(package))
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)

@@ -12,6 +12,8 @@ PACKAGES = {
     "contrib.slim.python.slim.nets": "contrib.slim.nets",
     "python.autograph": "autograph",
     "python.autograph.core": "autograph.core",
+    "python.autograph.converters": "autograph.converters",
+    "python.autograph.pyct": "autograph.pyct",
     "python.autograph.impl": "autograph.impl",
     "python.autograph.lang": "autograph.lang",
     "python.client": "client",
@@ -72,10 +74,12 @@ MODULES = {
     "python.distribute.input_ops": "distribute.distribute_types",
     "python.ops.ragged.ragged_batch_gather_ops": "ops.ragged.ragged_gather_ops",
     "python.ops.ragged.ragged_squeeze_op": "ops.ragged.ragged_array_ops",
+    "python.ops.linalg.linear_operator": "ops.linalg.base",
     "python.ops.ragged.ragged_util": "ops.ragged.ragged_checks",
     "python.ops.ragged.segment_id_ops": "ops.ragged.ragged_checks",
     "python.pywrap_tfe": "alias.pywrap_tensorflow",
     "python.trackable.resource": "training.tracking.tracking",
+    "python.util.variable_utils": "ops.variable_utils",
     "tools.docs.doc_controls": "tools.doc_controls",
     "contrib.compiler.jit": "compiler.jit",
     "contrib.compiler.xla": "compiler.xla",
@@ -232,6 +236,12 @@ MODULES = {
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
 }
 
+# Below python.autograph: what programs build converters of their own from.
+MODULES.update(dict.fromkeys(["python.autograph." + name for name in (
+    "converters.break_statements", "converters.continue_statements", "converters.return_statements", "core.naming",
+    "pyct.anno", "pyct.common_transformers.anf", "pyct.compiler", "pyct.inspect_utils", "pyct.loader", "pyct.naming",
+    "pyct.qual_names", "pyct.static_analysis.activity", "pyct.templates", "pyct.transformer")], "autograph.refused"))
+
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {
     "contrib.distributions.python.ops": "contrib.distributions",
@@ -265,6 +275,12 @@ def target(name):
     if package in PACKAGES and name not in PACKAGES:
         return PACKAGES[package] + "." + last
     return None
+
+
+def in_keras(name):
+    """The module of the package tf_keras that TensorFlow had as `tensorflow.NAME` while Keras was its own, or None."""
+    inside = name.removeprefix("python.keras.")
+    return None if inside == name else "tf_keras.src." + inside
 
 
 def is_package(name):

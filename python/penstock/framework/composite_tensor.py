@@ -15,6 +15,10 @@ class CompositeTensor:
         """What a TensorShape, given as a loop's shape invariant, says of such a value, as a TypeSpec."""
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
+    def _convert_variables_to_tensors(self):
+        """The value with tensors in place of variables among its parts, for classes that have such parts."""
+        return self
+
     @property
     def _is_graph_tensor(self):
         from penstock.util import nest

@@ -5,21 +5,34 @@ from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import type_spec_registry
 from penstock.framework.tensor import Tensor
-from penstock.framework.type_spec import BatchableTypeSpec
+from penstock.framework.type_spec import BatchableTypeSpec, TypeSpec
 
 
-@type_spec_registry.register("tf.TensorSpec")
-class TensorSpec(BatchableTypeSpec):
-    """Type, shape and name of a tensor."""
+class DenseSpec(TypeSpec):
+    """Type, shape and name of what is like a tensor: the base class of TensorSpec, and of libraries' own specs."""
 
     __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name")
-    _is_composite_spec = False  # a leaf
 
     def __init__(self, shape, dtype=dtypes.float32, name=None):
         self._shape = tensor_shape.TensorShape(shape)
         self._shape_tuple = self._shape._values
         self._dtype = dtypes.as_dtype(dtype)
         self._name = name
+
+    shape = property(lambda self: self._shape, doc="The shape.")
+    dtype = property(lambda self: self._dtype, doc="The type.")
+    name = property(lambda self: self._name, doc="The name, or None.")
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._name
+
+
+@type_spec_registry.register("tf.TensorSpec")
+class TensorSpec(DenseSpec, BatchableTypeSpec):
+    """Type, shape and name of a tensor."""
+
+    __slots__ = ()
+    _is_composite_spec = False  # a leaf
 
     @classmethod
     def from_spec(cls, spec, name=None):
@@ -32,10 +45,6 @@ class TensorSpec(BatchableTypeSpec):
         if isinstance(tensor, Tensor):
             return cls(tensor.shape, tensor.dtype, name if name or tensor._is_eager else tensor.op.name)
         raise ValueError("`tensor` should be a tf.Tensor")
-
-    shape = property(lambda self: self._shape, doc="The shape.")
-    dtype = property(lambda self: self._dtype, doc="The type.")
-    name = property(lambda self: self._name, doc="The name, or None.")
 
     def is_compatible_with(self, spec_or_tensor):
         """Whether a tensor may have this spec."""
@@ -66,9 +75,6 @@ class TensorSpec(BatchableTypeSpec):
         return next(iter(tensors))
 
     value_type = property(lambda self: Tensor, doc="Tensor.")
-
-    def _serialize(self):
-        return self._shape, self._dtype, self._name
 
     @property
     def _component_specs(self):

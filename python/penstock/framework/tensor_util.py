@@ -183,6 +183,11 @@ def constant_value(tensor, partial=False):
 get_static_value = constant_value
 
 
+def try_evaluate_constant(tensor):
+    """The value of a tensor of a graph if it follows from constants, else None."""
+    return constant_value(tensor)
+
+
 def constant_value_as_shape(tensor):
     """The TensorShape whose sizes a vector holds, as far as they are known. ValueError for a scalar other than -1."""
     shape = tensor.get_shape()

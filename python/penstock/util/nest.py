@@ -86,6 +86,16 @@ def _items(structure):
     return list(enumerate(structure))
 
 
+def _yield_sorted_items(iterable):
+    """(key, value) of each part, in the order of flatten."""
+    yield from _items(iterable)
+
+
+def _yield_value(iterable):
+    """Each part, in the order of flatten."""
+    yield from _values(iterable)
+
+
 def _values(structure):
     return [value for _, value in _items(structure)]
 

@@ -1,5 +1,5 @@
 """`import tensorflow` with the alias, and python -m penstock: each in a process of its own."""
-import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -465,5 +465,66 @@ for module, name in ((functional_saver, "MultiDeviceSaver"), (graph_view, "Objec
                      (control_flow_v2_toggles, "enable_control_flow_v2"), (base_delegate, "DelegatingTrackableMixin"),
                      (python_state, "PythonState")):
     assert hasattr(module, name), (module, name)
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_tensorflow_probability_imports():
+    """Its converter of Python code is refused when it is used, and not before."""
+    done = run("-c", """
+from penstock import alias
+alias.install("v2")
+import tensorflow as tf
+from tensorflow.python.autograph.converters import break_statements, continue_statements, return_statements
+from tensorflow.python.autograph.core import converter, naming
+from tensorflow.python.autograph.pyct import anno, inspect_utils, loader, parser, qual_names, templates, transformer
+from tensorflow.python.autograph.pyct.common_transformers import anf
+from tensorflow.python.autograph.pyct.static_analysis import activity
+from tensorflow.python.framework import tensor_spec, tensor_util, type_spec_registry
+from tensorflow.python.ops.linalg import linear_operator, linear_operator_addition
+from tensorflow.python.util import nest, variable_utils
+
+class Mine(transformer.Base):
+    pass
+
+try:
+    Mine(None)
+except NotImplementedError as e:
+    assert "Mine" in str(e)
+try:
+    anf.transform
+except AttributeError as e:
+    assert "transform" in str(e)
+assert issubclass(tf.TensorSpec, tensor_spec.DenseSpec) and linear_operator.LinearOperator is tf.linalg.LinearOperator
+spec = tensor_spec.DenseSpec([2], tf.int32, "x")
+assert (spec.shape, spec.dtype, spec.name) == ([2], tf.int32, "x") and spec == tensor_spec.DenseSpec([2], tf.int32, "x")
+name = type_spec_registry.get_name(type(tf.linalg.LinearOperatorDiag([1.0])._type_spec))
+assert name == "tf.linalg.LinearOperatorDiagSpec" and name in type_spec_registry._NAME_TO_TYPE_SPEC
+assert list(nest._yield_sorted_items({"b": 1, "a": 2})) == [("a", 2), ("b", 1)] and list(nest._yield_value([3])) == [3]
+assert tensor_util.try_evaluate_constant(tf.constant(3)) == 3
+assert tf.xla.experimental.compile and tf.distribute.cluster_resolver.TFConfigClusterResolver and tf.__git_version__
+""")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in ("keras", "tf_keras", "wrapt", "requests")),
+                    reason="Keras, tf_keras, wrapt or requests is not installed")
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_keras_by_all_its_names(version):
+    """TensorFlow has had Keras below python.keras; both compatible namespaces have the program's one."""
+    done = run("-c", f"""
+from penstock import alias
+alias.install("{version}")
+import tensorflow as tf
+from tensorflow.python.keras.engine.base_layer import Layer
+from tensorflow.python.keras.layers import Dense
+from tensorflow.python.keras.utils import tf_utils
+assert issubclass(Dense, Layer) and tf_utils.is_symbolic_tensor
+assert tf.compat.v1.keras.layers.Dense is tf.compat.v2.keras.layers.Dense is tf.keras.layers.Dense
+assert (tf.keras.layers.Dense is Dense) == ("{version}" == "v1")
+from tensorflow.compat.v2.keras import *
+assert layers.Dense is tf.keras.layers.Dense and losses is tf.compat.v2.keras.losses
+if "{version}" == "v1":
+    from tensorflow.compat.v2.keras import __internal__
 """)
     assert done.returncode == 0, done.stderr

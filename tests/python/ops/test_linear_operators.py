@@ -192,3 +192,65 @@ def test_low_rank_updates_of_positive_operators():
             np.testing.assert_allclose(value, expected, rtol=1e-9)
         with pytest.raises(ValueError, match="not compatible"):
             L.LinearOperatorLowRankUpdate(L.LinearOperatorDiag(d), np.ones((4, 2)))
+
+
+def test_sums_of_operators_stay_as_cheap_as_they_can():
+    from penstock.ops.linalg import linear_operator_addition as addition
+    with tf.Graph().as_default(), tf.Session() as sess:
+        lower = L.LinearOperatorLowerTriangular([[1.0, 0.0], [2.0, 3.0]])
+        diagonal = L.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True)
+        identity, scaled = L.LinearOperatorIdentity(2), L.LinearOperatorScaledIdentity(2, 3.0)
+        full = L.LinearOperatorFullMatrix([[0.0, 1.0], [1.0, 0.0]])
+        name = "Add/LinearOperatorIdentity__LinearOperatorDiag/"
+        for operators, kind, expected_name, positive, dense in [
+                ([diagonal, identity], L.LinearOperatorDiag, name, True, [[2, 0], [0, 3]]),
+                ([identity, scaled], L.LinearOperatorScaledIdentity,
+                 "Add/LinearOperatorIdentity__LinearOperatorScaledIdentity/", None, [[4, 0], [0, 4]]),
+                ([lower, diagonal], L.LinearOperatorLowerTriangular,
+                 "Add/LinearOperatorLowerTriangular__LinearOperatorDiag/", None, [[2, 0], [2, 5]]),
+                ([lower, diagonal, identity, full], L.LinearOperatorFullMatrix,
+                 f"Add/LinearOperatorFullMatrix__Add/LinearOperatorLowerTriangular__{name}//", None, [[3, 1], [3, 6]])]:
+            total, = addition.add_operators(operators)
+            assert type(total) is kind and total.name == expected_name and total.is_positive_definite is positive
+            assert sess.run(total.to_dense()).tolist() == dense
+        kept = addition.add_operators([lower, diagonal, identity], addition_tiers=[[addition._AddAndReturnDiag()]])
+        assert [type(op) for op in kept] == [L.LinearOperatorLowerTriangular, L.LinearOperatorDiag]
+        with pytest.raises(ValueError, match="at least one operator"):
+            addition.add_operators([])
+        with pytest.raises(TypeError, match="only LinearOperator instances"):
+            addition.add_operators([diagonal, 3])
+        with pytest.raises(ValueError, match=r"same `domain_dimension`. Received: \[\('LinearOperatorIdentity', 3\)"):
+            addition.add_operators([diagonal, L.LinearOperatorIdentity(3)])
+
+
+def test_operators_are_made_of_tensors():
+    import penstock.v2 as tf2
+    from penstock.eager.context import eager_mode
+    from penstock.ops import variable_utils
+    from penstock.ops.linalg import base
+    from penstock.util import nest
+    with eager_mode():
+        diagonal = L.LinearOperatorDiag([1.0, 2.0])
+        assert repr(diagonal._type_spec) == (
+            "LinearOperatorDiagSpec({'diag': TensorSpec(shape=(2,), dtype=tf.float32, name=None)}, "
+            "{'is_non_singular': None, 'is_self_adjoint': True, 'is_positive_definite': None, 'is_square': True}, ())")
+        assert diagonal.parameters == {"diag": [1.0, 2.0], "name": "LinearOperatorDiag", **dict.fromkeys(
+            ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square"))}
+        identity = L.LinearOperatorIdentity(3)._type_spec
+        assert not identity._component_specs and identity._non_tensor_params["num_rows"] == 3
+        both = L.LinearOperatorComposition([diagonal, L.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])])
+        assert [x.shape.as_list() for x in nest.flatten(both, expand_composites=True)] == [[2], [2, 2]]
+        transposed = tf2.function(lambda op: op.adjoint())(both)
+        np.testing.assert_array_equal(transposed.to_dense().numpy(), [[1, 6], [2, 8]])
+        dataset = tf2.data.Dataset.from_tensors(diagonal)
+        assert next(iter(dataset)).to_dense().numpy().tolist() == [[1, 0], [0, 2]]
+        variable = tf2.Variable([1.0, 2.0])
+        read = variable_utils.convert_variables_to_tensors({"a": variable, "b": [L.LinearOperatorDiag(variable), 3]})
+        assert isinstance(read["a"], tf.Tensor) and isinstance(read["b"][0].diag, tf.Tensor) and read["b"][1] == 3
+        assert variable_utils.replace_variables_with_atoms([variable, 1.0]) == [0, 1.0]
+
+        @base.make_composite_tensor
+        class Doubled(L.LinearOperatorDiag):
+            def _diag_part(self):
+                return 2 * self.diag
+        assert type(tf2.function(lambda op: op)(Doubled([1.0]))) is Doubled

@@ -1,24 +1,40 @@
 """LinearOperator: what all of them offer, by way of the dense matrix where a class knows nothing better."""
 import contextlib
+import inspect
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape
+from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.composite import make_composite_tensor
 
-__all__ = ["LinearOperator"]
+__all__ = ["LinearOperator", "make_composite_tensor"]
 
 
-class LinearOperator:
+class LinearOperator(composite_tensor.CompositeTensor):
     """A matrix, or a batch of matrices, known by what it does to vectors.
 
     A class defines `_shape`, `_shape_tensor` and `_matmul`, and whatever else it can do better than a dense matrix.
     Hints (`is_non_singular`, ...) are promises of the caller; None is no promise.
     """
 
+    _composite_tensor_fields = ()  # arguments that an operator is made from, besides its hints
+    _composite_tensor_prefer_static_fields = ()  # those of them that are no tensors if their values are known
+
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        try:
+            bound = inspect.signature(cls.__init__).bind(self, *args, **kwargs)
+        except TypeError:  # `__init__` says what is wrong; a copy has no arguments
+            self._parameters = {}
+        else:
+            bound.apply_defaults()
+            self._parameters = dict(list(bound.arguments.items())[1:])
+        return self
+
     def __init__(self, dtype, graph_parents=None, is_non_singular=None, is_self_adjoint=None,
-                 is_positive_definite=None, is_square=None, name=None):
+                 is_positive_definite=None, is_square=None, name=None, parameters=None):
         if is_positive_definite:
             if is_non_singular is False:
                 raise ValueError("A positive definite matrix is always non-singular.")
@@ -42,6 +58,9 @@ class LinearOperator:
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
         self._name = name or type(self).__name__
+        if parameters is not None:
+            self._parameters = {key: value for key, value in parameters.items()
+                                if key not in ("self", "__class__") and value is not self}
 
     @contextlib.contextmanager
     def _name_scope(self, name=None):
@@ -57,6 +76,16 @@ class LinearOperator:
     @property
     def name(self):
         return self._name
+
+    @property
+    def parameters(self):
+        """{name: value} of the arguments that the operator was made with."""
+        return dict(self._parameters)
+
+    def _convert_variables_to_tensors(self):
+        from penstock.ops.variable_utils import convert_variables_to_tensors
+        spec = self._type_spec
+        return spec._from_components(convert_variables_to_tensors(spec._to_components(self)))
 
     @property
     def graph_parents(self):

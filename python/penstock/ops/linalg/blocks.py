@@ -2,14 +2,18 @@
 from penstock.framework import common_shapes, errors, tensor_shape
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.base import make_composite_tensor
 from penstock.ops.linalg.products import OfOperators
 
 __all__ = ["LinearOperatorBlockDiag", "LinearOperatorKronecker"]
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
 
 
+@make_composite_tensor
 class LinearOperatorBlockDiag(OfOperators):
     """Square operators along the diagonal, and 0 elsewhere."""
+
+    _composite_tensor_fields = ("operators",)
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=True, name=None):
@@ -92,8 +96,11 @@ class LinearOperatorBlockDiag(OfOperators):
                                        is_self_adjoint=None, is_square=True)
 
 
+@make_composite_tensor
 class LinearOperatorKronecker(OfOperators):
     """The Kronecker product of operators: (A x B)[i n + k, j m + l] = A[i, j] B[k, l], for B of n rows, m columns."""
+
+    _composite_tensor_fields = ("operators",)
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):

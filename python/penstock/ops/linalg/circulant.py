@@ -4,7 +4,7 @@ import numpy as np
 from penstock.framework import dtypes, gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorCirculant", "LinearOperatorCirculant2D", "LinearOperatorCirculant3D",
            "LinearOperatorToeplitz"]
@@ -143,8 +143,11 @@ class _Circulant(LinearOperator):
         return self._with_spectrum(1.0 / self._spectrum)
 
 
+@make_composite_tensor
 class LinearOperatorCirculant(_Circulant):
     """A matrix each row of which is the one above it, turned by one place, given by its first column's transform."""
+
+    _composite_tensor_fields = ("spectrum", "input_output_dtype")
 
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant"):
@@ -152,8 +155,11 @@ class LinearOperatorCirculant(_Circulant):
                          is_square, name)
 
 
+@make_composite_tensor
 class LinearOperatorCirculant2D(_Circulant):
     """A matrix of circulant blocks that are themselves arranged as a circulant matrix."""
+
+    _composite_tensor_fields = ("spectrum", "input_output_dtype")
 
     block_depth = 2
 
@@ -163,8 +169,11 @@ class LinearOperatorCirculant2D(_Circulant):
                          is_square, name)
 
 
+@make_composite_tensor
 class LinearOperatorCirculant3D(_Circulant):
     """Circulant blocks within circulant blocks within a circulant matrix."""
+
+    _composite_tensor_fields = ("spectrum", "input_output_dtype")
 
     block_depth = 3
 
@@ -174,8 +183,11 @@ class LinearOperatorCirculant3D(_Circulant):
                          is_square, name)
 
 
+@make_composite_tensor
 class LinearOperatorToeplitz(LinearOperator):
     """A matrix with the same value all along each diagonal, given by its first column and first row."""
+
+    _composite_tensor_fields = ("col", "row")
 
     def __init__(self, col, row, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorToeplitz"):

@@ -2,14 +2,17 @@
 from penstock.framework import dtypes, ops
 from penstock.ops import array_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorFullMatrix", "LinearOperatorLowerTriangular"]
 TYPES = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
 
 
+@make_composite_tensor
 class LinearOperatorFullMatrix(LinearOperator):
     """Any matrix."""
+
+    _composite_tensor_fields = ("matrix",)
 
     def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorFullMatrix"):
@@ -36,8 +39,11 @@ class LinearOperatorFullMatrix(LinearOperator):
         return ops.convert_to_tensor(self._matrix)
 
 
+@make_composite_tensor
 class LinearOperatorLowerTriangular(LinearOperator):
     """The lower triangle of a matrix; what is above the diagonal is not looked at."""
+
+    _composite_tensor_fields = ("tril",)
 
     def __init__(self, tril, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorLowerTriangular"):

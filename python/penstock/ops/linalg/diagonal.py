@@ -4,13 +4,16 @@ import numpy as np
 from penstock.framework import dtypes, errors, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorDiag", "LinearOperatorIdentity", "LinearOperatorScaledIdentity", "LinearOperatorZeros"]
 
 
+@make_composite_tensor
 class LinearOperatorDiag(LinearOperator):
     """A matrix of which the diagonal is given, and the rest is 0."""
+
+    _composite_tensor_fields = ("diag",)
 
     def __init__(self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorDiag"):
@@ -189,8 +192,12 @@ class _Sized(LinearOperator):
         return x + array_ops.zeros(shape=array_ops.concat((self.batch_shape_tensor(), [1, 1]), 0), dtype=self.dtype)
 
 
+@make_composite_tensor
 class LinearOperatorIdentity(_Sized):
     """The identity."""
+
+    _composite_tensor_fields = ("num_rows", "batch_shape", "dtype", "assert_proper_shapes")
+    _composite_tensor_prefer_static_fields = ("num_rows", "batch_shape")
 
     def __init__(self, num_rows, batch_shape=None, dtype=None, is_non_singular=True, is_self_adjoint=True,
                  is_positive_definite=True, is_square=True, assert_proper_shapes=False,
@@ -250,8 +257,12 @@ class LinearOperatorIdentity(_Sized):
         return LinearOperatorIdentity(num_rows=self._num_rows, batch_shape=self._batch, dtype=self.dtype)
 
 
+@make_composite_tensor
 class LinearOperatorScaledIdentity(_Sized):
     """The identity times a number."""
+
+    _composite_tensor_fields = ("num_rows", "multiplier", "assert_proper_shapes")
+    _composite_tensor_prefer_static_fields = ("num_rows",)
 
     def __init__(self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=True, assert_proper_shapes=False, name="LinearOperatorScaledIdentity"):
@@ -336,8 +347,12 @@ class LinearOperatorScaledIdentity(_Sized):
                                             is_self_adjoint=True, is_positive_definite=True, is_square=True)
 
 
+@make_composite_tensor
 class LinearOperatorZeros(_Sized):
     """Zeros."""
+
+    _composite_tensor_fields = ("num_rows", "num_columns", "batch_shape", "dtype", "assert_proper_shapes")
+    _composite_tensor_prefer_static_fields = ("num_rows", "num_columns", "batch_shape")
 
     def __init__(self, num_rows, num_columns=None, batch_shape=None, dtype=None, is_non_singular=False,
                  is_self_adjoint=True, is_positive_definite=False, is_square=True, assert_proper_shapes=False,

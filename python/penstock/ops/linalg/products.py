@@ -5,7 +5,7 @@ from penstock.framework import common_shapes, dtypes, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import circulant, dense, diagonal
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorInversion", "OfOperators", "multiply"]
 
@@ -40,8 +40,11 @@ class _Turned(LinearOperator):
         return self.operator.assert_self_adjoint()
 
 
+@make_composite_tensor
 class LinearOperatorAdjoint(_Turned):
     """The adjoint of an operator."""
+
+    _composite_tensor_fields = ("operator",)
 
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):
@@ -91,8 +94,11 @@ class LinearOperatorAdjoint(_Turned):
         return self.operator
 
 
+@make_composite_tensor
 class LinearOperatorInversion(_Turned):
     """The inverse of an operator."""
+
+    _composite_tensor_fields = ("operator",)
 
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):
@@ -179,8 +185,11 @@ class OfOperators(LinearOperator):
         return sum(values[1:], values[0])
 
 
+@make_composite_tensor
 class LinearOperatorComposition(OfOperators):
     """The product of operators."""
+
+    _composite_tensor_fields = ("operators",)
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):

@@ -3,14 +3,17 @@ from penstock.framework import errors, gen, ops, tensor_shape
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.linalg import diagonal
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 from penstock.platform import tf_logging
 
 __all__ = ["LinearOperatorHouseholder", "LinearOperatorLowRankUpdate"]
 
 
+@make_composite_tensor
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the plane that is orthogonal to a vector v: I - 2 v v^H / |v|^2."""
+
+    _composite_tensor_fields = ("reflection_axis",)
 
     def __init__(self, reflection_axis, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name="LinearOperatorHouseholder"):
@@ -86,11 +89,14 @@ class LinearOperatorHouseholder(LinearOperator):
         return self
 
 
+@make_composite_tensor
 class LinearOperatorLowRankUpdate(LinearOperator):
     """L + U D V^H: an operator L, matrices U and V of few columns, and a diagonal matrix D.
 
     Solutions and determinants need those of L, and of one matrix of as many rows as U has columns.
     """
+
+    _composite_tensor_fields = ("base_operator", "u", "diag_update", "v", "is_diag_update_positive")
 
     def __init__(self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None, is_non_singular=None,
                  is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorLowRankUpdate"):

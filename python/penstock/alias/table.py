@@ -124,7 +124,6 @@ MODULES = {
     "python.ops.control_flow_v2_toggles": "framework.mode",
     "python.ops.gradients": "ops.gradients_impl",
     "python.ops.image_ops_impl": "ops.image_ops",
-    "python.ops.linalg.linear_operator": "ops.linalg.base",
     "python.ops.linalg.linear_operator_adjoint": "ops.linalg.products",
     "python.ops.linalg.linear_operator_block_diag": "ops.linalg.blocks",
     "python.ops.linalg.linear_operator_circulant": "ops.linalg.circulant",

@@ -45,11 +45,12 @@ class name_scope:  # noqa: N801
 
     name: the name; if it is None, `default_name`. A name that ends in a slash is taken as it is.
     values: inputs whose graph becomes the default one inside. ValueError if they are of several graphs.
+    skip_on_eager: changes nothing; names matter to summaries only when ops run eagerly.
     """
 
     __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_scope", "_outside")
 
-    def __init__(self, name, default_name=None, values=None):
+    def __init__(self, name, default_name=None, values=None, skip_on_eager=True):
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to "
                             "pass this into the `values` kwarg.")

@@ -1,5 +1,6 @@
 """tf.raw_ops: every op as a function of keyword arguments, by its own name."""
 import functools
+import inspect
 
 from penstock import _core
 
@@ -11,7 +12,11 @@ def __getattr__(name):
     function = op_library.function(name)
 
     @functools.wraps(function)
-    def raw_op(**kwargs):
+    def raw_op(*args, **kwargs):
+        if args:
+            raise TypeError(f"{name} only takes keyword args (possible keys: "
+                            f"{list(inspect.signature(function).parameters)}). Please pass these args as kwargs "
+                            "instead.")
         return function(**kwargs)
     raw_op.__name__ = raw_op.__qualname__ = name
     globals()[name] = raw_op

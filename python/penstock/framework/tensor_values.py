@@ -186,6 +186,8 @@ def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
     quantized = dtype is not None and dtype.is_quantized
+    if isinstance(values, range):
+        values = list(values)
     if _is_array_like(values):
         values = np.asarray(values)
     if isinstance(values, (np.ndarray, np.generic)):

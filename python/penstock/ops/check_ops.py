@@ -207,11 +207,16 @@ def assert_integer_v2(x, message=None, name=None):
 
 
 def assert_type(tensor, tf_type, message=None, name=None):
-    """TypeError unless the tensor is of that type."""
+    """TypeError unless the tensor (dense, sparse or ragged) is of that type."""
+    tf_type = dtypes.as_dtype(tf_type)
     with ops.name_scope(name, "assert_type", [tensor]):
+        if isinstance(tensor, (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)):
+            tensor = sparse_tensor.convert_to_tensor_or_sparse_tensor(tensor).values
+        elif hasattr(tensor, "flat_values"):
+            tensor = tensor.flat_values
         tensor = ops.convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{message or ''}  {label(tensor)} must be of type {tf_type}")
+            raise TypeError(f"{message or ''}  {label(tensor)} must be of type {tf_type!r}; got {tensor.dtype!r}")
         return control_flow_ops.no_op("statically_determined_correct_type")
 
 

@@ -1,7 +1,7 @@
 """tf.debugging.assert_rank*, assert_scalar, assert_shapes: checks of shapes."""
 
 from penstock.eager import context
-from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util
 from penstock.ops import array_ops, control_flow_ops
 
 __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_at_least_v2", "assert_rank_in", "assert_rank_in_v2",
@@ -12,7 +12,11 @@ def label(tensor):
     """What messages call a tensor: its name in a graph, what it looks like when ops run eagerly."""
     if context.executing_eagerly():
         return f"shape={tensor.shape} dtype={tensor.dtype.name}"
-    return tensor.name
+    return getattr(tensor, "name", f"SparseTensor of shape {tensor.shape}")
+
+
+def _dense_or_sparse(x):
+    return sparse_tensor.convert_to_tensor_or_sparse_tensor(x, name="x")
 
 
 def _require_int32(tensor):
@@ -48,7 +52,7 @@ def _check_rank(x, ranks, what, holds, condition, data, summarize, message):
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
     """Fails unless x has that rank: ValueError now if it is known, else when the operation runs."""
     with ops.name_scope(name, "assert_rank", [x, rank] + list(data or [])):
-        x = ops.convert_to_tensor(x, name="x")
+        x = _dense_or_sparse(x)
         rank = ops.convert_to_tensor(rank, name="rank")
         if data is None:
             data = [message or "", f"Tensor {label(x)} must have rank", rank, "Received shape: ", array_ops.shape(x)]
@@ -64,7 +68,7 @@ def assert_rank_v2(x, rank, message=None, name=None):
 def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
     """Fails unless x has at least that rank."""
     with ops.name_scope(name, "assert_rank_at_least", [x, rank] + list(data or [])):
-        x = ops.convert_to_tensor(x, name="x")
+        x = _dense_or_sparse(x)
         rank = ops.convert_to_tensor(rank, name="rank")
         if data is None:
             data = [message or "", f"Tensor {label(x)} must have rank at least", rank, "Received shape: ",
@@ -81,7 +85,7 @@ def assert_rank_at_least_v2(x, rank, message=None, name=None):
 def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
     """Fails unless x has one of the ranks."""
     with ops.name_scope(name, "assert_rank_in", [x] + list(ranks) + list(data or [])):
-        x = ops.convert_to_tensor(x, name="x")
+        x = _dense_or_sparse(x)
         ranks = [ops.convert_to_tensor(rank, name="rank") for rank in ranks]
         if data is None:
             data = [message or "", f"Tensor {label(x)} must have rank in", *ranks, "Received shape: ",
@@ -172,7 +176,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
     message = message or ""
     with ops.name_scope(name, "assert_shapes", [shapes, data]):
-        pairs = [(ops.convert_to_tensor(x), shape) for x, shape in pairs if shape is not None]
+        pairs = [(_dense_or_sparse(x), shape) for x, shape in pairs if shape is not None]
         constraints = [_Constraint(x, shape, message) for x, shape in pairs]
         how = dict(data=data, summarize=summarize, message=message, name=name)
         checks = [check for check in (c.check_rank(**how) for c in constraints) if check is not None]

@@ -79,7 +79,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
         for i, values in enumerate(_all_values(t_list)):
             if values is not None:
                 with ops.colocate_with(values):
-                    values = array_ops.identity(values * scale, name=f"{name}_{i}")
+                    values = array_ops.identity(values * math_ops.cast(scale, values.dtype), name=f"{name}_{i}")
             clipped.append(values)
         return [_like(t, values) for t, values in zip(t_list, clipped)], use_norm
 

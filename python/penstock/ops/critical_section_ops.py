@@ -1,5 +1,6 @@
 """Critical sections: what one of them runs, it runs alone."""
 import collections
+import threading
 
 from penstock.framework import defaults, dtypes, gen, ops
 from penstock.framework.conversion import executing_eagerly
@@ -11,6 +12,9 @@ __all__ = ["CriticalSection"]
 # Collections: the sections, and what runs within them.
 CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
+
+
+_running = threading.local()  # .names: of the sections whose functions this thread is in, while ops run eagerly
 
 
 class _Execution(collections.namedtuple("_Execution", "op handle resources exclusive_resource_access")):
@@ -38,9 +42,9 @@ class CriticalSection:
             raise NotImplementedError("Not yet implemented")
         with ops.name_scope(name, "CriticalSection", []) as scope, ops.init_scope():
             container = defaults.get_default_graph()._container or ""
-            self._handle = gen.mutex_v2(shared_name=scope if shared_name is None else shared_name,
-                                        container=container, name=scope)
-            self._name = scope
+            shared_name = scope if shared_name is None else shared_name
+            self._handle = gen.mutex_v2(shared_name=shared_name, container=container, name=scope)
+            self._name, self._signature = scope, (container, shared_name)
         if not executing_eagerly():
             ops.add_to_collections(CRITICAL_SECTIONS, self)
 
@@ -54,6 +58,19 @@ class CriticalSection:
         fn: takes nothing and returns a nest of tensors or operations. exclusive_resource_access: no other section may
         use the same resources. ValueError: fn uses this section itself, or resources that another section uses.
         """
+        if not executing_eagerly():
+            return self._execute(fn, exclusive_resource_access, name)
+        names = _running.__dict__.setdefault("names", [])
+        if self._signature in names:
+            raise ValueError(f"Attempting to lock a CriticalSection (signature={self._signature}) in which we are "
+                             "already running.  This is illegal and would cause deadlocks.")
+        names.append(self._signature)
+        try:
+            return self._execute(fn, exclusive_resource_access, name)
+        finally:
+            names.pop()
+
+    def _execute(self, fn, exclusive_resource_access, name):
         with ops.name_scope(name, "critical_section_execute", []):
             lock = gen.mutex_lock(self._handle)
             graph = defaults.get_default_graph()

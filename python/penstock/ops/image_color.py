@@ -1,5 +1,5 @@
 """Colours of images: types, brightness, contrast, hue, saturation, and other colour spaces."""
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import dtypes, gen, ops, tf2
 from penstock.ops import array_ops, control_flow_ops, math_ops, random_ops
 from penstock.ops import image_checks as checks
 from penstock.ops.stateless_random_ops import stateless_random_uniform
@@ -49,6 +49,8 @@ def _as_float(image):
 
 def per_image_standardization(image):
     """Each image less its mean and over its deviation, which counts as at least 1 / sqrt(number of values)."""
+    if tf2.enabled():
+        return per_image_standardization_v2(image)
     return _standardized(image, lambda image: (_as_float(image), image.dtype))
 
 

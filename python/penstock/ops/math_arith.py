@@ -26,6 +26,14 @@ def abs(x, name=None):
         return gen.abs(x, name=name)
 
 
+def sign(x, name=None):
+    """-1, 0 or 1 by the sign of x; of complex numbers x / |x|, or 0, which in version 2 has a gradient."""
+    x = ops.convert_to_tensor(x)
+    if x.dtype.is_complex and tf2.enabled():
+        return gen.div_no_nan(x, cast(gen.complex_abs(x, Tout=x.dtype.real_dtype), x.dtype), name=name)
+    return gen.sign(x, name=name)
+
+
 def multiply(x, y, name=None):
     """x * y, element by element."""
     return gen.mul(x, y, name=name)
@@ -258,7 +266,8 @@ def div(x, y, name=None):
 def div_no_nan(x, y, name=None):
     """x / y, and 0 where y is 0; integers are divided as floating-point numbers."""
     with ops.name_scope(name, "div_no_nan", [x, y]) as name:
-        x = ops.convert_to_tensor(x, name="x")
+        kind = y.dtype.base_dtype if isinstance(y, ops.Tensor) and not isinstance(x, ops.Tensor) else None
+        x = ops.convert_to_tensor(x, dtype=kind, name="x")
         y = ops.convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
         x, y = as_quotient_operands(x, y)
         return gen.div_no_nan(x, y, name=name)

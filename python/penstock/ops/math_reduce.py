@@ -1,5 +1,6 @@
 """Reductions, running sums, sums over segments and over lists."""
 import builtins
+from collections import abc
 
 import numpy as np
 
@@ -182,9 +183,11 @@ _DENSE_OR_SLICES = (ops.Tensor, indexed_slices.IndexedSlices)
 
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape."""
+    """The sum of tensors of one shape: of a list, or of anything that can be iterated over."""
     error = "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
-    if not inputs or not isinstance(inputs, (list, tuple)):
+    if isinstance(inputs, abc.Iterable) and not isinstance(inputs, (ops.Tensor, str, bytes)):
+        inputs = list(inputs)
+    if not inputs or not isinstance(inputs, list):
         raise ValueError(error)
     inputs = ops.convert_n_to_tensor_or_indexed_slices(inputs)
     if not all(isinstance(x, _DENSE_OR_SLICES) for x in inputs):

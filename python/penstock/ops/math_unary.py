@@ -22,7 +22,7 @@ def _made(op_name):
 
 abs = _over_values("abs", math_arith.abs, math_arith.abs.__doc__)
 negative = _over_values("negative", _made("neg"), "-x, element by element.")
-sign = _over_values("sign", _made("sign"), "-1, 0 or 1; of complex numbers x / |x|.")
+sign = _over_values("sign", math_arith.sign, math_arith.sign.__doc__)
 square = _over_values("square", _made("square"), "x * x, element by element.")
 sqrt = _over_values("sqrt", _made("sqrt"), "The square root, element by element.")
 erf = _over_values("erf", _made("erf"), "The error function, element by element.")

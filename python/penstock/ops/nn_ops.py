@@ -6,11 +6,12 @@ from penstock.ops.nn_loss import *  # noqa: F401,F403
 from penstock.ops.nn_pool import *  # noqa: F401,F403
 
 _NAMES = {"local_response_normalization": "lrn"}
+_ABOVE = ("approx_max_k", "approx_min_k", "general_dropout", "isotonic_regression", "stateless_dropout")
 _made = made_function(__name__)
 
 
 def __getattr__(name):
-    if name in ("approx_max_k", "approx_min_k", "isotonic_regression"):  # they stand above this module
+    if name in _ABOVE:
         from penstock.ops import nn_version_two
         return getattr(nn_version_two, name)
     return _made(_NAMES.get(name, name))

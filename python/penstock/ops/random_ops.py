@@ -12,7 +12,14 @@ __all__ = [
     "random_poisson", "random_poisson_v2", "random_shuffle", "random_uniform", "truncated_normal",
 ]
 
-__getattr__ = made_function(__name__)
+_made = made_function(__name__)
+
+
+def __getattr__(name):
+    if name == "stateless_random_crop":  # it stands above this module
+        from penstock.ops import stateless_random_ops
+        return stateless_random_ops.stateless_random_crop
+    return _made(name)
 UNIFORM_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
 

@@ -31,8 +31,15 @@ def _sort(values, axis, direction, output):
     values = ops.convert_to_tensor(values, name="values")
     if direction == "DESCENDING":
         return _descending(values, int(known), output)
-    result = _descending(-values, int(known), output)
-    return result if output else -result
+    result = _descending(_turned(values), int(known), output)
+    return result if output else _turned(result)
+
+
+def _turned(values):
+    """The values in the opposite order: the smallest integer has no negative."""
+    if not values.dtype.is_integer:
+        return -values
+    return (values.dtype.max if values.dtype.is_unsigned else -1) - values
 
 
 def _descending(values, axis, output):

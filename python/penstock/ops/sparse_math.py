@@ -112,7 +112,13 @@ def sparse_softmax(sp_input, name=None):
 
 
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
-    """The product of a sparse and a dense matrix."""
+    """The product of a sparse and a dense matrix, or of a dense and a sparse one."""
+    if isinstance(b, (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)) \
+            and not isinstance(sp_a, (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)):
+        # a b is the transpose of b^T a^T.
+        with ops.name_scope(name, "SparseTensorDenseMatMul", [sp_a]):
+            product = sparse_tensor_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
+            return array_ops.transpose(product, conjugate=True)
     sp_a = as_sparse(sp_a)
     with ops.name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as name:
         b = ops.convert_to_tensor(b, name="b")

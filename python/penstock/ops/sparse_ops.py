@@ -10,8 +10,15 @@ from penstock.ops.arguments import made_function, pick
 from penstock.ops.sparse_math import *  # noqa: F401,F403
 from penstock.ops.sparse_math import as_sparse
 
-__getattr__ = made_function(__name__)
+_made = made_function(__name__)
 SparseTensor = sparse_tensor.SparseTensor
+
+
+def __getattr__(name):
+    if name == "bincount":  # it stands above this module
+        from penstock.ops import bincount_ops
+        return bincount_ops.sparse_bincount
+    return _made(name)
 
 
 # From and to dense
@@ -127,7 +134,11 @@ def sparse_transpose(sp_input, perm=None, name=None):
             shape = [old[p] for p in order]
         else:
             shape = array_ops.gather(sp_input.dense_shape, perm)
-        return sparse_reorder(SparseTensor(indices, sp_input.values, shape))
+        turned = SparseTensor(indices, sp_input.values, shape)
+        if order is not None and sp_input.get_shape().ndims is not None:
+            known = sp_input.get_shape().as_list()
+            turned.set_shape([known[p] for p in order])
+        return sparse_reorder(turned)
 
 
 def sparse_expand_dims(sp_input, axis=None, name=None):

@@ -1,4 +1,6 @@
 // Numbers rounded to what few bits can say, kept as floats.
+#include <limits>
+
 #include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
@@ -21,7 +23,13 @@ void RangeShape(ShapeContext& c) {
     c.WithRank(1, 0);
     c.WithRank(2, 0);
   } else {
-    const PartialShape in = c.WithRankAtLeast(0, static_cast<int>(std::min<int64_t>(axis, kMaxRank)) + 1);
+    if (axis >= std::numeric_limits<int32_t>::max()) {
+      throw InvalidArgument("Axis cannot be >= kint32max value, got ", axis);
+    }
+    const PartialShape in = c.in(0);
+    if (in.known_rank() && axis >= in.rank()) {
+      throw InvalidArgument("Shape must be at least rank ", axis + 1, " but is rank ", in.rank());
+    }
     const PartialShape low = c.WithRank(1, 1), high = c.WithRank(2, 1);
     ShapeContext::MergeDim(low[0], high[0]);
     if (in.known_rank()) ShapeContext::MergeDim(low[0], in[static_cast<int>(axis)]);

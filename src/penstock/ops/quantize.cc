@@ -25,7 +25,13 @@ void QuantizeShape(ShapeContext& c) {
   if (axis < -1) throw InvalidArgument("axis should be at least -1, got ", axis);
   PartialShape range(std::vector<int64_t>{});
   if (axis >= 0) {
-    const PartialShape x = c.WithRankAtLeast(0, static_cast<int>(axis) + 1);
+    const PartialShape x = c.in(0);
+    if (x.known_rank() && axis > x.rank()) {
+      throw InvalidArgument("Axis must be less than input dimension(", x.rank(), "), got ", axis);
+    }
+    if (x.known_rank() && axis == x.rank()) {
+      throw InvalidArgument("Shape must be at least rank ", axis + 1, " but is rank ", x.rank());
+    }
     range = PartialShape({x.known_rank() ? x[static_cast<int>(axis)] : -1});
   }
   for (const int i : {1, 2}) {

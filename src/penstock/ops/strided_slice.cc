@@ -55,6 +55,7 @@ Dense Expand(const SliceMasks& masks, int rank, int spec, const std::vector<int6
       d.gather.push_back(kNewAxis);
     } else {
       if (at == rank) {
+        if (rank == 0) throw InvalidArgument("Attempting to slice scalar input. Index out of range using input dim 0");
         throw InvalidArgument("Index out of range using input dim ", at, "; input has only ", rank, " dims");
       }
       if (begin) d.begin[at] = (*begin)[i];

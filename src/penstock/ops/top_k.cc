@@ -40,6 +40,28 @@ void TopKGradient(GradContext& g) {
   g.Set(0, Reshape(flat, shape));
 }
 
+// The same along any axis: of elements before it, along it and after it, each has one number for all three.
+void ApproxTopKGradient(GradContext& g) {
+  Scope& scope = g.scope();
+  const int axis = static_cast<int>(g.attr<int64_t>("reduction_dimension"));
+  const Out shape = ShapeOf(g.x(0), DT_INT64), zero = ConstVector(scope, {0}), one = ConstVector(scope, {1});
+  const Out begin = ConstVector(scope, {axis}), all = ConstVector(scope, {-1}), start = scope.Scalar<int64_t>(0);
+  const auto product = [&](Out dims) { return g.Call("Prod", {dims, zero}, {{"keep_dims", false}}); };
+  const auto numbers = [&](Out n, std::vector<int32_t> as) {
+    return Reshape(g.Call("Range", {start, n, scope.Scalar<int64_t>(1)}), ConstVector(scope, std::move(as)));
+  };
+  const Out outer = product(g.Call("StridedSlice", {shape, zero, begin, one}));
+  const Out width =
+      g.Call("StridedSlice", {shape, begin, zero, one}, {{"end_mask", 1}, {"shrink_axis_mask", 1}});
+  const Out block = product(g.Call("StridedSlice", {shape, begin, zero, one}, {{"end_mask", 1}}));
+  const Out inner = g.Call("FloorDiv", {block, g.Call("Maximum", {width, scope.Scalar<int64_t>(1)})});
+  const Out k = scope.Scalar<int64_t>(g.attr<int64_t>("k"));
+  const Out chosen = Reshape(Cast(g.y(1), DT_INT64), g.CallAll("Pack", std::vector<Out>{outer, k, inner}, {})[0]);
+  const Out at = chosen * inner + numbers(outer, {-1, 1, 1}) * block + numbers(inner, {1, 1, -1});
+  const Out column = g.Call("ExpandDims", {Reshape(at, all), scope.Scalar<int32_t>(1)});
+  g.Set(0, Reshape(g.Call("ScatterNd", {column, Reshape(g.dy(0), all), Reshape(product(shape), one)}), shape));
+}
+
 }  // namespace
 
 void RegisterTopKOps(OpRegistry& ops) {
@@ -72,6 +94,43 @@ void RegisterTopKOps(OpRegistry& ops) {
       .Gradient(TopKGradient)
       .Heavy()
       .Doc("The `k` largest elements of each row, and where they stand; of equal ones the first come first.");
+
+  ops.Add("ApproxTopK")
+      .Input("input: T")
+      .Output("values: T")
+      .Output("indices: int32")
+      .Attr("k: int >= 0")
+      .Attr("reduction_dimension: int = -1")
+      .Attr("recall_target: float = 0.95")
+      .Attr("is_max_k: bool = true")
+      .Attr("reduction_input_size_override: int = -1")
+      .Attr("aggregate_to_topk: bool = true")
+      .Attr("T: {half, bfloat16, float}")
+      .Shape([](ShapeContext& c) {
+        const PartialShape in = c.WithRankAtLeast(0, 1);
+        const float recall = c.attr<float>("recall_target");
+        if (!(recall > 0 && recall <= 1)) {
+          throw InvalidArgument("Invalid recall target: ", recall, ". Valid value range in : [0, 1.0].");
+        }
+        if (!in.known_rank()) return;
+        const int64_t k = c.attr<int64_t>("k");
+        int64_t axis = c.attr<int64_t>("reduction_dimension");
+        if (axis < -in.rank() || axis >= in.rank()) {
+          throw InvalidArgument("Invalid reduction dimension: ", axis, ". Must be within the range of [", -in.rank(),
+                                ", ", in.rank() - 1, "]");
+        }
+        if (axis < 0) axis += in.rank();
+        PartialShape out = in;
+        if (out[static_cast<int>(axis)] >= 0 && out[static_cast<int>(axis)] < k) {
+          throw InvalidArgument("input must have last dimension >= k = ", k, " but was ", out[static_cast<int>(axis)]);
+        }
+        out.set_dim(static_cast<int>(axis), k);
+        c.out(0, out);
+        c.out(1, out);
+      })
+      .Gradient(ApproxTopKGradient)
+      .Heavy()
+      .Doc("The `k` largest (or smallest) elements along a dimension, and where they stand; they are found exactly.");
 
   ops.Add("NthElement")
       .Input("input: T")

@@ -12,6 +12,8 @@ def _cases():
     for shape in ((5,), (2, 7), (2, 2, 4), (0, 4), (1,)):
         for k in (0, 1, min(3, shape[-1])):
             add("TopKV2", input=V(*shape), k=i32(k))
+            # TensorFlow infers no shape where one is unknown.
+            made.append(Case("ApproxTopK", {"input": V(*shape, low=-9, high=9), "k": k}, shapes=False))
 
         add("NthElement", input=V(*shape, low=-9, high=9), n=i32(shape[-1] // 2), reverse=len(shape) == 1)
     add("TopKV2", input=V(special=0), k=i32(4), types=("int32", "int64", "uint8", "int8"))
@@ -19,6 +21,7 @@ def _cases():
     add("TopKV2", input=V(3), k=i32(-1), error="")
     add("TopKV2", input=V(), k=i32(0), error="")
     add("NthElement", input=V(3), n=i32(3), error="")
+    add("ApproxTopK", input=V(3), k=4, error="")
     for shape in ((0,), (1,), (9,)):
         for out in ("int32", "int64"):
             add("Unique", x=V(*shape, low=-1, high=1), out_idx=_type(out))

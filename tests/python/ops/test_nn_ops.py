@@ -311,3 +311,55 @@ def test_pools_that_are_not_supported_say_so():
         run(lambda: tf.nn.max_pool(x, [1, 2, 1, 2], [1, 1, 1, 1], "SAME"))
     with pytest.raises(tf.errors.UnimplementedError, match="not yet supported on the batch"):  # before it is fed
         run(lambda: tf.nn.avg_pool(tf.placeholder(tf.float32), [1, 1, 1, 1], [2, 1, 1, 1], "SAME"))
+
+
+@pytest.mark.parametrize("size", [(5, 5), (2**31 - 1, 1), (1, 2**31 - 1), (2**31 - 1, 2**31 - 1)])
+def test_pools_over_more_than_the_image_end(size):
+    x = np.arange(12, dtype="f").reshape(1, 3, 4, 1) % 5
+    rows, columns = (slice(None) if side > 1 else None for side in size)
+    with tf.Session() as session:
+        how = dict(ksize=[1, *size, 1], strides=[1, 1, 1, 1], padding="SAME")
+        largest, mean = session.run([tf.raw_ops.MaxPool(input=x, **how), tf.raw_ops.AvgPool(value=x, **how)])
+        by_index = session.run(tf.raw_ops.MaxPoolWithArgmax(input=x, **how))
+        spread = session.run(tf.raw_ops.AvgPoolGrad(orig_input_shape=x.shape, grad=x, **how))
+    axes = tuple(axis for axis, side in ((1, rows), (2, columns)) if side is not None)
+    if size != (5, 5):
+        np.testing.assert_array_equal(largest, np.broadcast_to(x.max(axes, keepdims=True), x.shape))
+        np.testing.assert_allclose(mean, np.broadcast_to(x.mean(axes, keepdims=True), x.shape), rtol=1e-6)
+        np.testing.assert_allclose(spread, np.broadcast_to(x.mean(axes, keepdims=True), x.shape), rtol=1e-6)
+    for i in range(3):
+        for j in range(4):
+            near = x[0, max(i - size[0] // 2, 0):i + size[0] // 2 + 1, max(j - size[1] // 2, 0):j + size[1] // 2 + 1, 0]
+            assert largest[0, i, j, 0] == near.max()
+    np.testing.assert_array_equal(by_index[0], largest)
+    np.testing.assert_array_equal(x.reshape(-1)[by_index[1]], largest)
+
+
+@pytest.mark.parametrize("with_batch", [False, True])
+def test_places_of_the_largest_channels(with_batch):
+    x = np.random.RandomState(1).permutation(24).reshape(2, 1, 3, 4).astype("f")
+    with tf.Session() as session:
+        y, places = session.run(tf.raw_ops.MaxPoolWithArgmax(
+            input=x, ksize=[1, 1, 1, 2], strides=[1, 1, 1, 2], padding="VALID", include_batch_in_index=with_batch))
+    np.testing.assert_array_equal(y, x.reshape(2, 1, 3, 2, 2).max(-1))
+    flat = x.reshape(-1) if with_batch else x.reshape(2, -1)
+    np.testing.assert_array_equal(flat[places] if with_batch else [f[p] for f, p in zip(flat, places)], y)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+@pytest.mark.parametrize("largest", [True, False])
+def test_approximate_choice_is_exact(axis, largest):
+    x = np.random.RandomState(2).permutation(60).reshape(3, 4, 5).astype("f")
+    x_in = tf.placeholder(tf.float32, None)
+    values, indices = tf.raw_ops.ApproxTopK(input=x_in, k=2, reduction_dimension=axis, is_max_k=largest)
+    weights = np.arange(np.prod(x.shape) // x.shape[axis] * 2, dtype="f").reshape(
+        [2 if i == axis % 3 else d for i, d in enumerate(x.shape)])
+    gradient = tf.gradients(values, x_in, weights)[0]
+    with tf.Session() as session:
+        values, indices, gradient = session.run([values, indices, gradient], {x_in: x})
+    order = np.argsort(-x if largest else x, axis).take([0, 1], axis)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, axis))
+    expected = np.zeros_like(x)
+    np.put_along_axis(expected, order, weights, axis)
+    np.testing.assert_array_equal(gradient, expected)

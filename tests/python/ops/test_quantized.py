@@ -177,3 +177,16 @@ def test_gradients_of_ranges(session):
     np.testing.assert_allclose(dhigh, np.where(x > HIGHS[0], dy, 0).sum(dtype=np.float64), rtol=1e-5, atol=1e-3)
     passed = tf.raw_ops.FakeQuantWithMinMaxVarsGradient(gradients=dy, inputs=x * np.nan, min=0.0, max=0.0)
     np.testing.assert_array_equal(session.run(passed[0]), dy)  # a range of nothing is no range
+
+
+@pytest.mark.parametrize("axis", [1, 2, 2**31 - 2, 2**31 - 1, 2**40, 2**63 - 1])
+def test_axes_beyond_the_input_are_refused(axis):
+    with tf.Graph().as_default():
+        levels = tf.placeholder(tf.qint32, [2])
+        for make in (lambda: tf.raw_ops.Dequantize(input=levels, min_range=[0.0], max_range=[1.0], axis=axis),
+                     lambda: tf.raw_ops.QuantizeV2(input=[1.0], min_range=[0.0], max_range=[1.0], T=tf.qint8,
+                                                   axis=axis),
+                     lambda: tf.raw_ops.QuantizeAndDequantizeV4(input=[1.0], input_min=[0.0], input_max=[1.0],
+                                                                axis=axis)):
+            with pytest.raises(ValueError, match="(?i)axis|at least rank"):
+                make()

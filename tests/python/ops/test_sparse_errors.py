@@ -27,3 +27,10 @@ def test_refused_when_run(build, message):
         made = build()
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             session.run(made)
+
+
+@pytest.mark.parametrize("op", ["SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"])
+def test_shapes_that_cannot_be_counted_are_not_reduced(op):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="too many elements"):
+        session.run(getattr(tf.raw_ops, op)(input_indices=[[1, 2]], input_shape=[2**32, 2**31], input_values=[1],
+                                            reduction_axes=[0]))

@@ -157,3 +157,64 @@ def test_small_things_of_version_two():
         assert tf.compat.v1.sparse_placeholder(tf.float32, [-1, 47]).indices.shape.as_list() == [None, 2]
         given = tf.compat.v1.sparse_placeholder(tf.float32, [5, None])
         assert tf.sparse.reorder(given).shape.as_list() == [5, None]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "bfloat16"])
+def test_sorting_reaches_the_limits_of_types(dtype):
+    kind = tf.as_dtype(dtype)
+    numbers = np.array([kind.max, kind.min, 3, kind.max, 0], kind.as_numpy_dtype)
+    assert both(lambda: tf.sort(numbers)).tolist() == sorted(numbers.tolist())
+    assert both(lambda: tf.sort(numbers, direction="DESCENDING")).tolist() == sorted(numbers.tolist())[::-1]
+    if kind.min < 0:
+        assert both(lambda: tf.argsort(numbers)).tolist() == [1, 4, 2, 0, 3]
+
+
+def test_sign_of_complex_numbers_has_a_gradient():
+    z = tf.constant([3 + 4j, 0j])
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        y = tf.math.real(tf.sign(z))
+    np.testing.assert_allclose(tf.sign(z), [0.6 + 0.8j, 0], rtol=1e-6)
+    # The part across z turns, that along it does not change: d Re(z / |z|) = Im(z)^2 / |z|^3 dx - Re Im / |z|^3 dy
+    np.testing.assert_allclose(tape.gradient(y, z)[0], 16 / 125 - 12j / 125, rtol=1e-5)
+
+
+def test_a_section_within_itself_is_refused():
+    section = tf.CriticalSection()
+    with pytest.raises(ValueError, match="Attempting to lock a CriticalSection .* in which we are"):
+        section.execute(lambda: section.execute(lambda: 1))
+    assert section.execute(lambda: tf.constant(2)).numpy() == 2
+
+
+def test_checks_of_sparse_and_ragged_tensors():
+    sparse, ragged = tf.sparse.from_dense([[1.0, 0.0, 2.0]]), tf.ragged.constant([[1.0], []])
+    for tensor in (sparse, ragged):
+        tf.debugging.assert_type(tensor, tf.float32)
+        with pytest.raises(TypeError, match="tf.int32; got tf.float32"):
+            tf.debugging.assert_type(tensor, tf.int32)
+    tf.debugging.assert_shapes([(sparse, ("a", 3)), (tf.zeros([1]), ("a",))])
+    for wrong in ((2, 3), ("a", 4), ("a",)):
+        with pytest.raises(ValueError, match="must have"):
+            tf.debugging.assert_shapes([(sparse, wrong)])
+
+
+def test_what_version_two_takes_too():
+    assert both(lambda: tf.convert_to_tensor(range(2, 5))).tolist() == [2, 3, 4]
+    assert both(lambda: tf.add_n(x for x in (1, 2))).tolist() == 3
+    assert both(lambda: tf.math.divide_no_nan(1, tf.constant([2, 0], tf.float16))).dtype == np.float16
+    clipped, norm = tf.clip_by_global_norm([tf.constant([3.0], tf.float32), tf.constant([4.0], tf.bfloat16)], 1.0,
+                                         tf.constant(5.0))
+    assert clipped[1].dtype == tf.bfloat16 and float(clipped[1][0]) == 0.80078125
+    np.testing.assert_allclose(clipped[0], [0.6], rtol=1e-6)
+    dense, sparse = np.arange(6.0).reshape(2, 3), tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
+    product = tf.sparse.sparse_dense_matmul(tf.constant(dense), tf.cast(sparse, tf.float64))
+    np.testing.assert_allclose(product, dense @ [[1, 0], [0, 2], [3, 0]])
+    turned = tf.sparse.sparse_dense_matmul(tf.constant(dense.T), tf.cast(sparse, tf.float64), adjoint_a=True)
+    np.testing.assert_allclose(turned, product)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must > 0"):
+        tf.histogram_fixed_width_bins([1.0], [0.0, 2.0], nbins=-1)
+    with pytest.raises(TypeError, match=r"only takes keyword args \(possible keys: \['x', 'y', 'name'\]\)"):
+        tf.raw_ops.Add(1, 2)
+    image = np.arange(12, dtype=np.int16).reshape(2, 2, 3)
+    np.testing.assert_allclose(tf.compat.v1.image.per_image_standardization(image),
+                               (image - image.mean()) / image.std(), rtol=1e-5)

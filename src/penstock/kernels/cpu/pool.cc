@@ -53,8 +53,17 @@ class PoolKernel {
       KernelContext::Require(attrs.padding != "EXPLICIT" || (w.pad[d] < w.filter[d] && w.pad_after[d] < w.filter[d]),
                              "Padding must be smaller than the window size, got ", w.pad[d], " and ", w.pad_after[d],
                              " for ", w.filter[d]);
+      DropOuterTaps(w, d);
     }
     return w;
+  }
+  // Leaves out what lies outside of the image in every window: a window of any size takes no longer than the image.
+  static void DropOuterTaps(Windows& w, int d) {
+    const int64_t first = std::max<int64_t>(0, w.pad[d] - (w.out[d] - 1) * w.stride[d]);
+    const int64_t end = std::min(w.filter[d], w.in[d] + w.pad[d]);
+    if (first >= end) return;
+    w.filter[d] = end - first;
+    w.pad[d] -= first;
   }
   static Shape OutShape(const WindowAttrs& attrs, const Windows& w) {
     return ImageShape(attrs.format, w.batch, w.out, w.channels);
@@ -81,6 +90,26 @@ class PoolKernel {
   int inputs_;  // where ksize and strides are inputs, or -1
 };
 
+// How many neighbouring channels a pool over channels joins, each group of one pixel.
+int64_t GroupOfChannels(const WindowAttrs& attrs, const Shape& in) {
+  const int channel = attrs.format.channel();
+  const int64_t group = attrs.ksize[channel];
+  for (int i = 0; i < attrs.format.spatial; ++i) {
+    if (attrs.ksize[attrs.format.dim(i)] != 1 || attrs.strides[attrs.format.dim(i)] != 1) {
+      throw Unimplemented("MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
+    }
+  }
+  if (attrs.format.channels_first)
+    throw Unimplemented("Depthwise max pooling is only supported for channels that come last");
+  if (in[channel] % group != 0) {
+    throw Unimplemented("Depthwise max pooling requires the depth window to evenly divide the input depth.");
+  }
+  if (attrs.strides[channel] != group) {
+    throw Unimplemented("Depthwise max pooling requires the depth window to equal the depth stride.");
+  }
+  return group;
+}
+
 template <class C>
 struct MaxPoolKernel : PoolKernel {
   using PoolKernel::PoolKernel;
@@ -97,24 +126,10 @@ struct MaxPoolKernel : PoolKernel {
   }
   // Groups of neighbouring channels, of one pixel each.
   void OverChannels(KernelContext& k, const WindowAttrs& attrs) const {
-    const Shape& in = k.shape(0);
     const int channel = attrs.format.channel();
-    const int64_t group = attrs.ksize[channel];
-    for (int i = 0; i < attrs.format.spatial; ++i) {
-      if (attrs.ksize[attrs.format.dim(i)] != 1 || attrs.strides[attrs.format.dim(i)] != 1) {
-        throw Unimplemented("MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
-      }
-    }
-    if (attrs.format.channels_first)
-      throw Unimplemented("Depthwise max pooling is only supported for channels that come last");
-    if (in[channel] % group != 0) {
-      throw Unimplemented("Depthwise max pooling requires the depth window to evenly divide the input depth.");
-    }
-    if (attrs.strides[channel] != group) {
-      throw Unimplemented("Depthwise max pooling requires the depth window to equal the depth stride.");
-    }
-    Shape shape = in;
-    shape.set_dim(channel, in[channel] / group);
+    const int64_t group = GroupOfChannels(attrs, k.shape(0));
+    Shape shape = k.shape(0);
+    shape.set_dim(channel, shape[channel] / group);
     const ComputeInput<C> x(k, k.input(0));
     ComputeOutput<C> y(k, 0, shape);
     for (int64_t i = 0; i < shape.num_elements(); ++i)
@@ -169,25 +184,46 @@ struct MaxPoolWithArgmax : PoolKernel {
       : PoolKernel(node), with_batch(node.attr<bool>("include_batch_in_index")) {}
   void operator()(KernelContext& k) const {
     const WindowAttrs attrs = Attrs(k);
+    const int channel = attrs.format.channel();
+    k.Require(k.shape(0).rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(), "-dimensional, got ",
+              k.shape(0));
+    if (attrs.ksize[channel] > 1) return OverChannels(k, attrs);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Shape shape = OutShape(attrs, w);
     const ComputeInput<C> x(k, k.input(0));
     ComputeOutput<C> y(k, 0, shape);
     Tensor& argmax = k.Output(1, shape);
     const int64_t image = w.InPixels() * w.channels;
-    const bool wide = argmax.dtype() == DT_INT64;
     ForEachArgmax(k, w, x.data, [&](int64_t b, int64_t at, const int64_t* where) {
       for (int64_t c = 0; c < w.channels; ++c) {
         y.data[at + c] = where[c] >= 0 ? x.data[b * image + where[c] + c] : std::numeric_limits<C>::lowest();
-        const int64_t index = where[c] < 0 ? -1 : where[c] + c + (with_batch ? b * image : 0);
-        if (wide) {
-          argmax.mutable_data<int64_t>()[at + c] = index;
-        } else {
-          argmax.mutable_data<int32_t>()[at + c] = static_cast<int32_t>(index);
-        }
+        Put(argmax, at + c, where[c] < 0 ? -1 : where[c] + c + (with_batch ? b * image : 0));
       }
     });
     y.Store();
+  }
+  void OverChannels(KernelContext& k, const WindowAttrs& attrs) const {
+    const Shape& in = k.shape(0);
+    const int channel = attrs.format.channel();
+    const int64_t group = GroupOfChannels(attrs, in), image = in.num_elements() / std::max<int64_t>(in[0], 1);
+    Shape shape = in;
+    shape.set_dim(channel, in[channel] / group);
+    const ComputeInput<C> x(k, k.input(0));
+    ComputeOutput<C> y(k, 0, shape);
+    Tensor& argmax = k.Output(1, shape);
+    for (int64_t i = 0; i < shape.num_elements(); ++i) {
+      const int64_t at = std::max_element(x.data + i * group, x.data + (i + 1) * group) - x.data;
+      y.data[i] = x.data[at];
+      Put(argmax, i, with_batch ? at : at % image);
+    }
+    y.Store();
+  }
+  static void Put(Tensor& argmax, int64_t at, int64_t index) {
+    if (argmax.dtype() == DT_INT64) {
+      argmax.mutable_data<int64_t>()[at] = index;
+    } else {
+      argmax.mutable_data<int32_t>()[at] = static_cast<int32_t>(index);
+    }
   }
 };
 

@@ -194,6 +194,50 @@ struct TopK {
   }
 };
 
+// The largest or smallest along an axis, exactly: every recall is reached.
+template <class T>
+struct ApproxTopK {
+  int64_t count, axis;
+  bool largest;
+
+  explicit ApproxTopK(const NodeView& node)
+      : count(node.attr<int64_t>("k")),
+        axis(node.attr<int64_t>("reduction_dimension")),
+        largest(node.attr<bool>("is_max_k")) {}
+  void operator()(KernelContext& k) const {
+    Shape shape = k.shape(0);
+    const int64_t rank = shape.rank();
+    k.Require(rank >= 1, "input must be >= 1-D, got shape ", shape);
+    k.Require(axis >= -rank && axis < rank, "Invalid reduction dimension: ", axis);
+    const int d = static_cast<int>(axis < 0 ? axis + rank : axis);
+    const int64_t n = shape.dim(d);
+    k.Require(n >= count, "input must have at least k columns. Had ", n, ", needed ", count);
+    k.Require(n <= std::numeric_limits<int32_t>::max(), "rows of more than 2^31 - 1 elements");
+    int64_t inner = 1;
+    for (int i = d + 1; i < rank; ++i) inner *= shape.dim(i);
+    shape.set_dim(d, count);
+    const auto x = k.in<T>(0);
+    const auto y = k.out<T>(0, shape);
+    const auto at = k.out<int32_t>(1, shape);
+    if (shape.num_elements() == 0) return;
+    k.Parallel(shape.num_elements() / count, n * 4, [&](int64_t begin, int64_t end) {
+      std::vector<float> row(n);
+      for (int64_t r = begin; r < end; ++r) {
+        const T* from = &x[r / inner * n * inner + r % inner];
+        for (int64_t i = 0; i < n; ++i) {
+          const float v = static_cast<float>(from[i * inner]);
+          row[i] = largest ? v : -v;
+        }
+        TopRow(row.data(), n, count, [&](int64_t j, int64_t i) {
+          const int64_t to = (r / inner * count + j) * inner + r % inner;
+          y[to] = from[i * inner];
+          at[to] = static_cast<int32_t>(i);
+        });
+      }
+    });
+  }
+};
+
 template <class T>
 struct NthElement {
   bool reverse;
@@ -291,6 +335,7 @@ struct Bound {
 void RegisterTopKKernels(KernelRegistry& kernels) {
   kernels.Add<TopK>("TopK", Reals{});
   kernels.Add<TopK>("TopKV2", Reals{});
+  kernels.Add<ApproxTopK>("ApproxTopK", Types<Half, BFloat16, float>{});
   kernels.Add<NthElement>("NthElement", Reals{});
   kernels.Add<Bound>("LowerBound", Reals{});
   kernels.Add<Bound>("UpperBound", Reals{});

@@ -10,6 +10,9 @@ from penstock.autograph.core import ag_ctx
 from penstock.autograph.impl import api as autograph
 from penstock.data.ops import dataset_ops
 from penstock.distribute import distribution_strategy_context as contexts
+from penstock.distribute.distribution_strategy_context import (  # noqa: F401  (version 2 has them here)
+    experimental_set_strategy, get_cross_replica_context, get_replica_context, get_strategy, has_strategy,
+    in_cross_replica_context, strategy_supports_no_merge_call, variable_sync_on_read_context)
 from penstock.distribute.reduce_util import as_reduce_op, ReduceOp
 from penstock.framework import ops
 from penstock.ops import array_ops

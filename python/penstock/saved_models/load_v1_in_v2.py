@@ -8,6 +8,7 @@ from penstock.framework import constant_op
 from penstock.framework import composite_tensor
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
+from penstock.framework import tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.saved_models import function_deserialization
 from penstock.saved_models import loader_impl
@@ -74,8 +75,10 @@ class _EagerSavedModelLoader(loader_impl.SavedModelLoader):
     def _restore_variables(self, wrapped, restore):
         initializer, _ = restore(constant_op.constant(self._variables_path))
         if not ops.executing_eagerly():
-            # Version 1.15 and version 2 look in different places for what no variable stands for.
-            ops.add_to_collection(ops.GraphKeys.TABLE_INITIALIZERS, initializer)
+            # Version 1.15 and version 2 look in different places for what no variable stands for. What is run as
+            # tables are initialized would undo what a later checkpoint restored.
+            if not tf2.enabled():
+                ops.add_to_collection(ops.GraphKeys.TABLE_INITIALIZERS, initializer)
             ops.add_to_collection("saved_model_initializers", initializer)
             for variable in wrapped.graph.get_collection_ref(ops.GraphKeys.GLOBAL_VARIABLES):
                 variable._initializer_op = initializer.op

@@ -322,7 +322,7 @@ class CheckpointSaverHook(session_run_hook.SessionRunHook):
         logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
             listener.before_save(session, step)
-        self._get_saver().save(session, self._save_path, global_step=step)
+        self._get_saver().save(session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def)
         self._summary_writer.add_session_log(
             SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path), step)
         should_stop = False

@@ -73,6 +73,11 @@ def weighted_moving_average(value, decay, weight, truediv=True, collections=None
         return divide(numerator, denominator, name=scope.name)
 
 
+def _node_name(value):
+    """The name of its operation, which an eager variable has had none of."""
+    return value.name.rpartition(":")[0]
+
+
 class ExponentialMovingAverage(object):
     """Keeps shadow variables that follow variables or tensors: shadow -= (1 - decay) * (shadow - variable).
 
@@ -134,17 +139,16 @@ class ExponentialMovingAverage(object):
     def average_name(self, var):
         """The name of the shadow of `var`, whether it exists or would be made now."""
         if var.experimental_ref() in self._averages:
-            return self._averages[var.experimental_ref()].op.name
-        return ops.get_default_graph().unique_name(var.op.name + "/" + self.name, mark_as_used=False)
+            return _node_name(self._averages[var.experimental_ref()])
+        return ops.get_default_graph().unique_name(_node_name(var) + "/" + self.name, mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables=None):
         """{name in a checkpoint: variable} that loads the averages into the variables; others by their own names."""
         if moving_avg_variables is None:
             moving_avg_variables = variables.trainable_variables() + variables.moving_average_variables()
-        averaged = set(moving_avg_variables)
-        names = {self.average_name(v): v for v in averaged}
-        averaged_names = set(v.name for v in averaged)
-        for v in set(variables.global_variables()):
-            if v.name not in averaged_names and v.op.name not in names:
-                names[v.op.name] = v
+        names = {self.average_name(v): v for v in moving_avg_variables}
+        averaged_names = set(v.name for v in moving_avg_variables)
+        for v in variables.global_variables():
+            if v.name not in averaged_names and _node_name(v) not in names:
+                names[_node_name(v)] = v
         return names

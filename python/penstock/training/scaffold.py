@@ -12,7 +12,8 @@ from penstock.training import saver as training_saver
 
 def _default_init_op():
     return control_flow_ops.group(variables.global_variables_initializer(),
-                                  resources.initialize_resources(resources.shared_resources()))
+                                  resources.initialize_resources(resources.shared_resources()),
+                                  *ops.get_collection("saved_model_initializers"))
 
 
 def _default_ready_op():

@@ -459,7 +459,19 @@ assert indexed_slices.IndexedSlicesSpec is tf.IndexedSlicesSpec
 assert control_flow_switch_case.switch_case is tf.switch_case
 assert type_spec_registry.lookup("tf.TensorSpec") is tf.TensorSpec
 assert type_spec_registry.get_name(tf.RaggedTensorSpec) == "tf.RaggedTensorSpec"
-for module, name in ((functional_saver, "MultiDeviceSaver"), (graph_view, "ObjectGraphView"),
+from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.training import summary_io
+from tensorflow.python.training.experimental import mixed_precision
+from tensorflow.python.training.saving import saveable_object_util
+assert distribute_lib.get_strategy is tf.distribute.get_strategy
+assert summary_io.summary_iterator is tf.compat.v1.train.summary_iterator
+v = tf.Variable(1.)
+assert saveable_object_util.trackable_has_serialize_to_tensor(v)
+assert tf.__internal__.tracking.saveable_objects_from_trackable(v) == {"VARIABLE_VALUE": v}
+for module, name in ((mixed_precision, "enable_mixed_precision_graph_rewrite_v1"),
+                     (mixed_precision, "disable_mixed_precision_graph_rewrite_v1"),
+                     (summary_io, "SummaryWriterCache"), (functional_saver, "MultiDeviceSaver"),
+                     (graph_view, "ObjectGraphView"),
                      (v2_compat, "enable_v2_behavior"), (tensor_conversion, "convert_to_tensor_v2"),
                      (tensor_conversion_registry, "register_tensor_conversion_function"),
                      (control_flow_v2_toggles, "enable_control_flow_v2"), (base_delegate, "DelegatingTrackableMixin"),

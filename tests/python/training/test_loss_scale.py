@@ -76,3 +76,9 @@ def test_scales_are_shown():
         assert repr(EXPERIMENTAL.DynamicLossScale(1, 2, 3)) == (
             "DynamicLossScale(current_loss_scale=1.0, num_good_steps=0, initial_loss_scale=1.0, increment_period=2, "
             "multiplier=3.0)")
+
+
+def test_no_scale_is_refused():
+    from penstock.training.experimental import loss_scale_optimizer
+    with pytest.raises(ValueError, match="loss_scale cannot be None"):
+        loss_scale_optimizer.MixedPrecisionLossScaleOptimizer(tf.train.GradientDescentOptimizer(1.), None)

@@ -203,3 +203,32 @@ def test_final_ops_that_run_out_of_input_say_why():
         finally:
             tf_logging.warning = warning
         assert "dependency back to some input source" in said[0]
+
+
+def test_checkpoints_without_graphs(tmp_path):
+    train_until(tmp_path, 3, save_graph_def=False)
+    assert glob.glob(str(tmp_path) + "/*.index") and not glob.glob(str(tmp_path) + "/*.meta")
+    assert not (tmp_path / "graph.pbtxt").exists()
+    train_until(tmp_path, 5)
+    assert glob.glob(str(tmp_path) + "/*.meta")
+
+
+def test_values_of_a_loaded_model_are_resumed_too(tmp_path, monkeypatch):
+    """A model of version 1 that a graph of version 2 loads: its variables are initialized once."""
+    from penstock.saved_models import load, load_v1_in_v2
+    with tf.Session(graph=tf.Graph()) as session, session.graph.as_default():
+        tf.Variable(5., use_resource=True)
+        session.run(tf.global_variables_initializer())
+        builder = tf.saved_model.Builder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(session, ["foo"])
+        builder.save()
+    monkeypatch.setattr(load_v1_in_v2.tf2, "enabled", lambda: True)
+    w = load.load(str(tmp_path / "model")).variables[0]
+    more = w.assign_add(1.)
+    step = tf.train.get_or_create_global_step()
+    next_step = step.assign_add(1)
+    for expected in ([6, 7], [8]):
+        with tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path / "run")) as session:
+            for value in expected:
+                assert session.run(more) == value
+                session.run(next_step)

@@ -105,3 +105,16 @@ def test_an_optimizer_without_updates_names_no_op():
         v = v1.get_variable("v", [2], use_resource=False)
         with pytest.raises(NotImplementedError):
             v1.train.Optimizer(False, "mine").apply_gradients([(v1.constant([1.0, 1.0]), v)])
+
+
+def test_moving_averages_have_names_when_executing_eagerly():
+    with context.eager_mode():
+        v0, v1_ = tf.Variable(1., name="v0"), tf.Variable(2., name="v1")
+        average = tf.train.ExponentialMovingAverage(0.25, name="foo")
+        average.apply([v0, v1_])
+        v0.assign(2.)
+        v1_.assign(4.)
+        average.apply([v0, v1_])
+        assert [average.average(v).numpy() for v in (v0, v1_)] == [1.75, 3.5]
+        assert [average.average_name(v) for v in (v0, v1_)] == ["v0/foo", "v1/foo"]
+        assert average.variables_to_restore([v0]) == {"v0/foo": v0}

@@ -17,6 +17,8 @@ class MixedPrecisionLossScaleOptimizer(optimizer.Optimizer):
         self._optimizer = opt
         super().__init__(opt._use_locking, opt.get_name())
         self._loss_scale = loss_scale_module.get(loss_scale)
+        if self._loss_scale is None:
+            raise ValueError("loss_scale cannot be None")
         self._track_trackable(self._optimizer, "base_optimizer")
         self._track_trackable(self._loss_scale, "loss_scale")
 

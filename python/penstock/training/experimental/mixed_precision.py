@@ -39,5 +39,11 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     return loss_scale_optimizer.MixedPrecisionLossScaleOptimizer(opt, loss_scale)
 
 
+enable_mixed_precision_graph_rewrite_v1 = enable_mixed_precision_graph_rewrite
+
+
 def disable_mixed_precision_graph_rewrite():
     """Ends it: nothing is rewritten."""
+
+
+disable_mixed_precision_graph_rewrite_v1 = disable_mixed_precision_graph_rewrite

@@ -12,6 +12,7 @@ from penstock.ops import resource_variable_ops
 from penstock.ops import state_ops
 from penstock.ops import variables
 from penstock.training.saving import saveable_object
+from penstock.training.tracking import base as trackable
 
 _REF_VARIABLE_OPS = frozenset(["Variable", "VariableV2", "AutoReloadVariable"])
 _VARIABLE_OPS = _REF_VARIABLE_OPS | frozenset(["VarHandleOp", "ReadVariableOp"])
@@ -34,6 +35,18 @@ class ReferenceVariableSaveable(saveable_object.SaveableObject):
             value = array_ops.reshape(value, restored_shapes[0])
         return state_ops.assign(
             self.op, value, validate_shape=restored_shapes is None and self.op.get_shape().is_fully_defined())
+
+
+def saveable_objects_from_trackable(obj):
+    """{attribute: what is saved of an object, or a function of its name that makes it}."""
+    return obj._gather_saveables_for_checkpoint()
+
+
+def trackable_has_serialize_to_tensor(obj):
+    """Whether an object gives its tensors at once, by `_serialize_to_tensors`."""
+    given = set(obj._gather_saveables_for_checkpoint())
+    return trackable.SERIALIZE_TO_TENSORS_NAME in given or isinstance(
+        obj, resource_variable_ops.BaseResourceVariable)
 
 
 class ResourceVariableSaveable(saveable_object.SaveableObject):

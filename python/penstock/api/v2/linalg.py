@@ -1,6 +1,7 @@
 """tf.linalg, version 2."""
 FROM = {
     "ops.linalg.base": "LinearOperator",
+    "ops.linalg.block_triangular": "LinearOperatorBlockLowerTriangular",
     "ops.linalg.blocks": "LinearOperatorBlockDiag LinearOperatorKronecker",
     "ops.linalg.circulant": """
         LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorToeplitz""",
@@ -8,6 +9,8 @@ FROM = {
     "ops.linalg.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
     "ops.linalg.diagonal": """
         LinearOperatorDiag LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros""",
+    "ops.linalg.permutation": "LinearOperatorPermutation",
+    "ops.linalg.tridiagonal": "LinearOperatorTridiag",
     "ops.linalg.products": "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion",
     "ops.linalg_version_two": "banded_triangular_solve eig eigh_tridiagonal eigvals",
     "ops.linalg_functions": "expm=matrix_exponential lu_matrix_inverse lu_reconstruct lu_solve",

@@ -1,0 +1,213 @@
+"""Operators in the blocks of a lower triangle."""
+from penstock.framework import common_shapes, ops, tensor_shape
+from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
+from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg.base import LinearOperator
+
+__all__ = ["LinearOperatorBlockLowerTriangular"]
+
+
+class LinearOperatorBlockLowerTriangular(LinearOperator):
+    """Operators in a lower triangle of blocks, and 0 above it.
+
+    operators: a list of rows; row i has i + 1 operators, of as many rows each, the last of them square. All in a column
+    have as many columns. Products and solutions take and give, instead of one matrix, a list of its blocks too.
+    ValueError for operators that do not fit, TypeError for operators of several types.
+    """
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
+                 name="LinearOperatorBlockLowerTriangular"):
+        self._operators = [list(row) for row in operators]
+        self._check()
+        dtype = self._operators[0][0].dtype
+        diagonal = [row[-1] for row in self._operators]
+        if all(o.is_non_singular for o in diagonal):
+            if is_non_singular is False:
+                raise ValueError("A blockwise lower-triangular operator with non-singular operators on the main "
+                                 "diagonal is always non-singular.")
+            is_non_singular = True
+        if any(o.is_non_singular is False for o in diagonal):
+            if is_non_singular:
+                raise ValueError("A blockwise lower-triangular operator with a singular operator on the main diagonal "
+                                 "is always singular.")
+            is_non_singular = False
+        if is_square is False:
+            raise ValueError("`is_square` must be True or None: all operators on the diagonal are square.")
+        super().__init__(dtype=dtype, is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+                         is_positive_definite=is_positive_definite, is_square=True, name=name)
+
+    def _check(self):
+        rows = self._operators
+        if not rows:
+            raise ValueError("Argument `operators` must be a list of >=1 operators.")
+        for i, row in enumerate(rows):
+            if len(row) != i + 1:
+                raise ValueError(f"Argument `operators[{i}]` must contain `{i + 1}` blocks. Received: {len(row)} "
+                                 "blocks.")
+        if len({o.dtype for row in rows for o in row}) > 1:
+            names = [(o.name, o.dtype) for row in rows for o in row]
+            raise TypeError(f"Expected all operators to have the same dtype.  Found {names}")
+        for i, row in enumerate(rows):
+            if row[-1].is_square is False:
+                raise ValueError("Operators on the diagonal must be square")
+            for j, operator in enumerate(row):
+                if not operator.range_dimension.is_compatible_with(row[-1].range_dimension):
+                    raise ValueError(f"Operators in row {i} must have the same range dimension: "
+                                     f"{[o.range_dimension for o in row]}")
+                if not operator.domain_dimension.is_compatible_with(rows[j][j].domain_dimension):
+                    raise ValueError(f"Operators in column {j} must have the same domain dimension")
+
+    @property
+    def operators(self):
+        """The operators, row by row."""
+        return self._operators
+
+    @property
+    def _diagonal(self):
+        return [row[-1] for row in self._operators]
+
+    def _shape(self):
+        side = sum((o.domain_dimension for o in self._diagonal), tensor_shape.Dimension(0))
+        batch = self._operators[0][0].batch_shape
+        for row in self._operators[1:]:
+            for operator in row:
+                batch = common_shapes.broadcast_shape(batch, operator.batch_shape)
+        return batch.concatenate([side, side])
+
+    def _shape_tensor(self):
+        side = math_ops.add_n([o.domain_dimension_tensor() for o in self._diagonal])
+        batch = self._operators[0][0].batch_shape_tensor()
+        for row in self._operators[1:]:
+            for operator in row:
+                batch = array_ops.broadcast_dynamic_shape(batch, operator.batch_shape_tensor())
+        return array_ops.concat([batch, [side, side]], 0)
+
+    # Products and solutions of lists of blocks.
+
+    def _is_blocks(self, x):
+        return isinstance(x, (list, tuple)) and len(x) == len(self._operators) and \
+            all(isinstance(b, LinearOperator) or getattr(ops.convert_to_tensor(b).shape, "rank", 0) for b in x) and \
+            len(x) > 1
+
+    def _as_blocks(self, x, axis):
+        """The blocks of `x`, split along an axis."""
+        sizes = [o.domain_dimension for o in self._diagonal]
+        if any(tensor_shape.dimension_value(s) is None for s in sizes):
+            sizes = [o.domain_dimension_tensor() for o in self._diagonal]
+        return array_ops.split(x, array_ops.stack(sizes), axis=axis, num=len(sizes))
+
+    def _checked(self, blocks, axis):
+        result = []
+        for block, operator in zip(blocks, self._diagonal):
+            if not isinstance(block, LinearOperator):
+                block = ops.convert_to_tensor(block)
+                self._check_type(block)
+                operator.domain_dimension.assert_is_compatible_with(block.shape[axis])
+            result.append(block)
+        return result
+
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+        """A x for matrices x, lists of their blocks, or a LinearOperator."""
+        if not self._is_blocks(x):
+            return super().matmul(x, adjoint, adjoint_arg, name)
+        with self._name_scope(name):
+            return self._multiplied(self._checked(x, -1 if adjoint_arg else -2), adjoint, adjoint_arg)
+
+    def matvec(self, x, adjoint=False, name="matvec"):
+        """A x for vectors x, or lists of their blocks."""
+        if not self._is_blocks(x):
+            return super().matvec(x, adjoint, name)
+        with self._name_scope(name):
+            columns = [array_ops.expand_dims(block, -1) for block in self._checked(x, -1)]
+            return [array_ops.squeeze(y, -1) for y in self._multiplied(columns, adjoint, False)]
+
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+        """The x with A x = rhs, for matrices, lists of their blocks, or a LinearOperator."""
+        if not self._is_blocks(rhs):
+            return super().solve(rhs, adjoint, adjoint_arg, name)
+        self._require_solvable()
+        with self._name_scope(name):
+            blocks = self._checked(rhs, -1 if adjoint_arg else -2)
+            return self._solved([linalg_ops.adjoint(b) for b in blocks] if adjoint_arg else blocks, adjoint)
+
+    def solvevec(self, rhs, adjoint=False, name="solve"):
+        """The x with A x = rhs, for vectors, or lists of their blocks."""
+        if not self._is_blocks(rhs):
+            return super().solvevec(rhs, adjoint, name)
+        with self._name_scope(name):
+            columns = [array_ops.expand_dims(block, -1) for block in self._checked(rhs, -1)]
+            return [array_ops.squeeze(x, -1) for x in self._solved(columns, adjoint)]
+
+    def _multiplied(self, blocks, adjoint, adjoint_arg):
+        count, results = len(self._operators), []
+        for i in range(count):
+            # A block of the adjoint matrix's row is that of this one's column.
+            parts = [self._operators[j][i].matmul(blocks[j], adjoint=True, adjoint_arg=adjoint_arg)
+                     for j in range(i, count)] if adjoint else \
+                [self._operators[i][j].matmul(blocks[j], adjoint_arg=adjoint_arg) for j in range(i + 1)]
+            results.append(sum(parts[1:], parts[0]))
+        return results
+
+    def _solved(self, blocks, adjoint):
+        count = len(self._operators)
+        solutions = [None] * count
+        for i in reversed(range(count)) if adjoint else range(count):
+            rest = blocks[i]
+            for j in range(i + 1, count) if adjoint else range(i):
+                operator = self._operators[j][i] if adjoint else self._operators[i][j]
+                rest = rest - operator.matmul(solutions[j], adjoint=adjoint)
+            solutions[i] = self._diagonal[i].solve(rest, adjoint=adjoint)
+        return solutions
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        results = self._multiplied(self._as_blocks(x, -1 if adjoint_arg else -2), adjoint, adjoint_arg)
+        return array_ops.concat(util.broadcast_matrix_batch_dims(results), axis=-2)
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
+        return array_ops.concat(util.broadcast_matrix_batch_dims(self._solved(self._as_blocks(rhs, -2), adjoint)),
+                                axis=-2)
+
+    # What the diagonal's operators tell.
+
+    def _determinant(self):
+        return self._over_diagonal("determinant", lambda a, b: a * b)
+
+    def _log_abs_determinant(self):
+        return self._over_diagonal("log_abs_determinant", lambda a, b: a + b)
+
+    def _trace(self):
+        return self._over_diagonal("trace", lambda a, b: a + b)
+
+    def _over_diagonal(self, method, join):
+        first, *others = (getattr(o, method)() for o in self._diagonal)
+        for other in others:
+            first = join(first, other)
+        return first
+
+    def _columns_of_diagonal(self, method):
+        columns = [array_ops.expand_dims(getattr(o, method)(), -1) for o in self._diagonal]
+        return array_ops.squeeze(array_ops.concat(util.broadcast_matrix_batch_dims(columns), axis=-2), axis=-1)
+
+    def _diag_part(self):
+        return self._columns_of_diagonal("diag_part")
+
+    def _eigvals(self):
+        return self._columns_of_diagonal("eigvals")
+
+    def _assert_non_singular(self):
+        return control_flow_ops.group([o.assert_non_singular() for o in self._diagonal])
+
+    def _to_dense(self):
+        flat = util.broadcast_matrix_batch_dims([o.to_dense() for row in self._operators for o in row])
+        rows, count = [], len(self._operators)
+        for i in range(count):
+            blocks, flat = flat[:i + 1], flat[i + 1:]
+            outer = array_ops.shape(blocks[0])[:-1]
+            for operator in self._diagonal[i + 1:]:
+                shape = array_ops.concat([outer, [operator.domain_dimension_tensor()]], 0)
+                blocks.append(array_ops.zeros(shape, self.dtype))
+            rows.append(array_ops.concat(blocks, axis=-1))
+        result = array_ops.concat(rows, axis=-2)
+        result.set_shape(self.shape)
+        return result

@@ -1,0 +1,112 @@
+"""Linear operators of version 2, against the matrices that they stand for."""
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+
+linalg = tf.linalg
+RNG = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def full(*shape):
+    return linalg.LinearOperatorFullMatrix(RNG.normal(size=shape) + 3 * np.eye(*shape[-2:]))
+
+
+def tridiagonals():
+    bands = RNG.normal(size=(2, 3, 4)) + [[0], [5], [0]]
+    complex_bands = bands + 1j * RNG.normal(size=bands.shape)
+    dense = linalg.LinearOperatorTridiag(bands).to_dense().numpy()
+    return [linalg.LinearOperatorTridiag(bands), linalg.LinearOperatorTridiag(complex_bands),
+            linalg.LinearOperatorTridiag([bands[:, 0], bands[0, 1], bands[:, 2]], "sequence"),
+            linalg.LinearOperatorTridiag(dense, "matrix")]
+
+
+def operators():
+    return tridiagonals() + [
+        linalg.LinearOperatorPermutation([2, 0, 3, 1], dtype=tf.float64),
+        linalg.LinearOperatorPermutation([[2, 0, 3, 1], [0, 1, 2, 3]], dtype=tf.float64),
+        linalg.LinearOperatorBlockLowerTriangular([[full(1, 1)], [full(2, 1), full(2, 2)],
+                                                   [full(1, 1), full(5, 1, 2), full(1, 1)]])]
+
+
+@pytest.mark.parametrize("index", range(7))
+def test_all_that_operators_do(index):
+    operator = operators()[index]
+    dense = operator.to_dense().numpy()
+    assert operator.shape == dense.shape and operator.shape_tensor().numpy().tolist() == list(dense.shape)
+    assert operator.is_square and operator.dtype == dense.dtype
+    x = RNG.normal(size=(4, 3)).astype(dense.dtype)
+    adjoint = np.conj(np.swapaxes(dense, -1, -2))
+    close = np.testing.assert_allclose
+    close(operator.matmul(x), dense @ x)
+    close(operator.matmul(x, adjoint=True), adjoint @ x)
+    close(operator.matmul(x.T, adjoint_arg=True), dense @ x)
+    close(operator.matvec(x[:, 0]), dense @ x[:, 0])
+    close(operator.solve(x), np.linalg.solve(dense, np.broadcast_to(x, dense.shape[:-2] + x.shape)), atol=1e-12)
+    close(operator.solve(x, adjoint=True), np.linalg.solve(adjoint, np.broadcast_to(x, dense.shape[:-2] + x.shape)),
+          atol=1e-12)
+    column = np.broadcast_to(x[:, :1], dense.shape[:-1] + (1,))
+    close(operator.solvevec(x[:, 0]), np.linalg.solve(dense, column)[..., 0], atol=1e-12)
+    close(operator.determinant(), np.linalg.det(dense))
+    close(operator.log_abs_determinant(), np.linalg.slogdet(dense)[1], atol=1e-12)
+    close(operator.trace(), np.trace(dense, axis1=-2, axis2=-1))
+    close(np.broadcast_to(operator.diag_part(), dense.shape[:-1]), np.diagonal(dense, axis1=-2, axis2=-1))
+    close(operator.add_to_tensor(np.ones(dense.shape, dense.dtype)), dense + 1)
+    close(operator.adjoint().to_dense(), adjoint)
+    close(operator.inverse().matmul(x), operator.solve(x))
+    operator.assert_non_singular()
+
+
+def test_the_matrices_are_right():
+    np.testing.assert_array_equal(linalg.LinearOperatorPermutation([1, 2, 0]).matmul([[1.0], [2.0], [3.0]]),
+                                  [[2], [3], [1]])
+    bands = np.array([[1, 2, 9], [3, 4, 5], [9, 6, 7]], np.float32)
+    want = [[3, 1, 0], [6, 4, 2], [0, 7, 5]]
+    for operator in (linalg.LinearOperatorTridiag(bands), linalg.LinearOperatorTridiag(list(bands), "sequence"),
+                     linalg.LinearOperatorTridiag(np.array(want, np.float32), "matrix")):
+        np.testing.assert_array_equal(operator.to_dense(), want)
+    linalg.LinearOperatorTridiag([[1.0, 2, 9], [3, 4, 5], [9, 1, 2]]).assert_self_adjoint()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="non-conjugate"):
+        linalg.LinearOperatorTridiag(bands).assert_self_adjoint()
+    np.testing.assert_array_equal(
+        linalg.LinearOperatorBlockLowerTriangular([[linalg.LinearOperatorIdentity(1)],
+                                                   [linalg.LinearOperatorFullMatrix([[2.0], [3.0]]),
+                                                    linalg.LinearOperatorDiag([4.0, 5.0])]]).to_dense(),
+        [[1, 0, 0], [2, 4, 0], [3, 0, 5]])
+
+
+def test_blocks():
+    operator = operators()[-1]
+    blocks = [RNG.normal(size=(n, 3)) for n in (1, 2, 1)]
+    whole = np.concatenate(blocks, 0)
+    np.testing.assert_allclose(operator.matmul(blocks)[2], operator.matmul(whole)[:, 3:])
+    for adjoint in (False, True):
+        solutions = operator.solve(blocks, adjoint=adjoint)
+        back = operator.matmul(solutions, adjoint=adjoint)
+        for got, want in zip(back, blocks):
+            np.testing.assert_allclose(got, np.broadcast_to(want, got.shape), atol=1e-10)
+    vectors = [block[:, 0] for block in blocks]
+    np.testing.assert_allclose(operator.matvec(vectors)[1], operator.matvec(whole[:, 0])[0, 1:3])
+    np.testing.assert_allclose(operator.solvevec(vectors)[1], operator.solvevec(whole[:, 0])[0, 1:3])
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: linalg.LinearOperatorPermutation([0, 2]), ValueError, "unique integers from 0 to 1"),
+    (lambda: linalg.LinearOperatorPermutation([0.0]), TypeError, "integer dtype"),
+    (lambda: linalg.LinearOperatorPermutation(0), ValueError, "at least 1 dimension"),
+    (lambda: linalg.LinearOperatorPermutation([0], is_non_singular=False), ValueError, "always non-singular"),
+    (lambda: linalg.LinearOperatorTridiag([[1.0]] * 3, "x"), ValueError, "compact, matrix, or sequence"),
+    (lambda: linalg.LinearOperatorBlockLowerTriangular([]), ValueError, ">=1 operators"),
+    (lambda: linalg.LinearOperatorBlockLowerTriangular([[full(1, 1), full(1, 1)]]), ValueError, "contain `1` blocks"),
+    (lambda: linalg.LinearOperatorBlockLowerTriangular([[full(1, 1)], [full(2, 2), full(2, 2)]]), ValueError, "column"),
+    (lambda: linalg.LinearOperatorBlockLowerTriangular([[full(1, 2)]]), ValueError, "square")])
+def test_what_is_refused(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

@@ -134,7 +134,7 @@ inline float Log(float u) {
 // For 0 <= angle < 120.
 inline void SinCos(float angle, float* sine, float* cosine) {
   const int32_t n = (static_cast<int32_t>(angle * 0x1.45F306DC9C883p+23) + 0x800000) >> 24;  // quadrant
-  const double x = Fma(-static_cast<double>(n), 0x1.921FB54442D18p0, angle);
+  const double x = Fma(-static_cast<double>(n), 0x1.921FB54442D18p0, static_cast<double>(angle));
   const double x2 = x * x, x4 = x2 * x2, x6 = x4 * x2;
   // Signs as factors and bits, not as conditions: those would not become vector code.
   const double signed_x = x * static_cast<double>(1 - ((n + 1) & 2));

@@ -35,7 +35,7 @@ bool ExecutesEagerly() {
 constexpr int kMostInputs = static_cast<int>(EagerContext::kFew) - 1;
 using Types = std::array<DataType, kMostInputs>;
 
-// An op with one result, or none, as a callable. `fallback` takes the same arguments; without one the call gives
+// An op as a callable: gives its result, a list of several, or None. `fallback` takes the same arguments; without one the call gives
 // NotImplemented.
 struct OpState {
   // What a Python value becomes in the place of an input: of the declared type, of that of a tensor with the same type
@@ -49,6 +49,7 @@ struct OpState {
   AttrMap attrs;
   std::vector<Input> inputs;
   size_t results = 1;      // or none
+  bool several = false;    // results, in a list
   int list = -1;           // the input that is a list
   std::string count;       // the attribute with its length
   bool reflected = false;  // two arguments come in the other order
@@ -255,7 +256,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
   try {
     const std::shared_ptr<const EagerOp>& op = Find(state, in.types, in.count, in.length);
     once = op->op().traits.stateful;
-    if (tapes.empty() && in.bytes <= op->long_above() && !op->may_take_long()) {
+    if (!state.several && tapes.empty() && in.bytes <= op->long_above() && !op->may_take_long()) {
       std::array<const Tensor*, kMostInputs> inputs;
       for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
       EagerValue result;
@@ -274,6 +275,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
     } else {
       outputs = RunEagerly(held, {inputs.data(), count});
     }
+    if (state.several) return MakeAll(outputs).release().ptr();
     return state.results == 0 ? nb::borrow(Py_None).release().ptr() : Make(std::move(outputs[0])).release().ptr();
   } catch (const Error& e) {
     if (once) Raise(e.status());
@@ -333,9 +335,11 @@ void MakeFastOpType(nb::module_& m) {
 nb::object MakeFastOp(const std::string& op, nb::object fallback, nb::dict attrs, bool reflected, bool floating,
                       int rank) {
   const OpDef* def = OpRegistry::Global().Find(op);
-  if (!def || def->outputs.size() > 1) throw nb::value_error("a FastOp is an op with at most one result");
+  if (!def) throw nb::value_error("no such op");
   auto state = std::make_unique<OpState>();
-  state->results = def->outputs.size();
+  const std::vector<ArgDef>& results = def->outputs;
+  state->results = results.size();
+  state->several = results.size() > 1 || (results.size() == 1 && !results[0].number_attr.empty());
   std::vector<std::string> bound;
   for (const ArgDef& arg : def->inputs) {
     OpState::Input input;

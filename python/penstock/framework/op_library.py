@@ -621,8 +621,8 @@ def _front(info, parameters, namespace):
     calls need more care."""
     inputs = {a.name for a in info.inputs}
     others = [n for n in info.parameters if n not in inputs]
-    if info.definition.deprecation or not 1 <= len(inputs) <= 7 or len(info.outputs) > 1 \
-            or any(_is_list(o) or o.is_ref for o in info.outputs) \
+    if info.definition.deprecation or not 1 <= len(inputs) <= 7 \
+            or any(o.is_ref or o.type_list_attr or o.number_attr and info.result for o in info.outputs) \
             or any(a.is_ref or a.type_list_attr for a in info.inputs) \
             or sum(bool(a.number_attr) for a in info.inputs) > 1:
         return []
@@ -640,7 +640,8 @@ def _front(info, parameters, namespace):
         call = f"_fast({first})"
     passed = ", ".join([first, *(f"{info.parameters[n]}={info.parameters[n]}" for n in others), "name=name"])
     make = [f"_fast = _fast_op({info.name!r}, None)"] if all(info.attrs[n].has_default for n in others) else []
-    return make + lines + [f"        _r = {call}", "        if _r is not _NotImplemented:", "            return _r",
+    result = "_result(_r)" if info.result else "_r"
+    return make + lines + [f"        _r = {call}", "        if _r is not _NotImplemented:", f"            return {result}",
                            f"    return _general({passed})"]
 
 

@@ -36,6 +36,8 @@ class Tensor(types.AnyTensor):
             raise TypeError(f"op needs to be an Operation: {op!r}") from None
 
     def __getattr__(self, name):
+        if hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # a property that says itself why it has no value
         hint = ""
         if name in ("T", "astype", "clip", "data", "ravel", "reshape", "size", "tolist", "transpose"):
             hint = (". Tensors have the methods of NumPy's arrays after "

@@ -59,10 +59,10 @@ def concat(values, axis, name="concat"):
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Cuts along `axis`: a number gives that many equal parts, a vector the size of each."""
+    sizes = ops.convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, tensor_shape.Dimension)) \
             and not isinstance(num_or_size_splits, bool):
         return gen.split(axis=axis, value=value, num_split=int(num_or_size_splits), name=name)
-    sizes = ops.convert_to_tensor(num_or_size_splits)
     if sizes.get_shape().ndims == 0:
         raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
                          f"Argument provided: {num_or_size_splits}")

@@ -35,8 +35,8 @@ bool ExecutesEagerly() {
 constexpr int kMostInputs = static_cast<int>(EagerContext::kFew) - 1;
 using Types = std::array<DataType, kMostInputs>;
 
-// An op as a callable: gives its result, a list of several, or None. `fallback` takes the same arguments; without one the call gives
-// NotImplemented.
+// An op as a callable: gives its result, a list of several, or None. `fallback` takes the same arguments; without one
+// the call gives NotImplemented.
 struct OpState {
   // What a Python value becomes in the place of an input: of the declared type, of that of a tensor with the same type
   // attribute, of the attribute's default.

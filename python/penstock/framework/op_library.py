@@ -641,8 +641,8 @@ def _front(info, parameters, namespace):
     passed = ", ".join([first, *(f"{info.parameters[n]}={info.parameters[n]}" for n in others), "name=name"])
     make = [f"_fast = _fast_op({info.name!r}, None)"] if all(info.attrs[n].has_default for n in others) else []
     result = "_result(_r)" if info.result else "_r"
-    return make + lines + [f"        _r = {call}", "        if _r is not _NotImplemented:", f"            return {result}",
-                           f"    return _general({passed})"]
+    lines += [f"        _r = {call}", "        if _r is not _NotImplemented:", f"            return {result}"]
+    return make + lines + [f"    return _general({passed})"]
 
 
 def _identifier(name):

@@ -8,6 +8,7 @@ from penstock import _core
 from penstock.eager import function as function_lib
 from penstock.eager import lift_to_graph
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.ops import resource_variable_ops
 from penstock.util import nest
@@ -164,6 +165,7 @@ class Function:
                 return python_function(*args, **kwargs)
 
         traced.__name__ = self._name or "function"
+        traced._traced_function = self._python_function  # of which messages speak
         made = function_lib.Function(
             traced, self._name or "function", None, self._attributes, autograph=False,
             experimental_relax_shapes=self._relax_shapes)
@@ -184,7 +186,10 @@ class Function:
             return variable
 
         def refusing(next_creator, **keywords):
-            raise ValueError("tf.function-decorated function tried to create variables on non-first call.")
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+                "is only created once or created outside tf.function." if tf2.enabled() else
+                "tf.function-decorated function tried to create variables on non-first call.")
 
         self._stateful_fn = self._defun(capturing)
         try:

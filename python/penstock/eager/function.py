@@ -248,8 +248,8 @@ class ConcreteFunction:
     def _structured(self, args, kwargs):
         """The tensors of arguments given as the Python function takes them, or None if they are not so given."""
         spec = self._function_spec
-        if spec is None or not any(nest.is_sequence_or_composite(x) for x in [*args, *kwargs.values()]) and \
-                len(args) + len(kwargs) == self._num_positional_args:
+        if spec is None or not kwargs and not any(map(nest.is_sequence_or_composite, args)) and \
+                len(args) == self._num_positional_args:
             return None
         try:
             full, more = spec.canonicalize_function_inputs(*args, **kwargs)
@@ -287,9 +287,9 @@ class ConcreteFunction:
                 graph.watch_variable(variable)
         for i, arg in enumerate(args):
             dtype = types[len(inputs)] if len(inputs) < len(types) else None
+            if id(arg) in seen and len(args) > expected:  # a variable that is several arguments is one input
+                continue
             if function_spec.is_variable(arg) and dtype in (None, dtypes.resource._base):
-                if id(arg) in seen:
-                    continue
                 seen.add(id(arg))
                 arg._watch()
                 inputs.append(arg.handle)

@@ -186,8 +186,10 @@ class EagerGraph(Graph):
             for value in inputs:
                 if not isinstance(value, EagerTensor):
                     raise TypeError("An op outside of the function building code is being passed a \"Graph\" tensor: "
-                                    f"{value!r}. Graph tensors leak out of a function that is built where it leaves "
-                                    "its graph, as in tf.init_scope, or keeps them in outer variables.") from None
+                                    f"{value!r} is out of scope and cannot be used here. Use return values, explicit "
+                                    "Python locals or TensorFlow collections to access it. Graph tensors leak out of a "
+                                    "function that is built where it leaves its graph, as in tf.init_scope, or keeps "
+                                    "them in outer variables.") from None
             raise
         except errors.OpError as e:
             if name and name != op_type and type(name) is str:

@@ -60,6 +60,8 @@ def merge_device(spec):
     """The MergeDevice of a name or spec, the same one for the same name. ValueError if it is no device name."""
     if isinstance(spec, MergeDevice):
         return spec
+    if isinstance(spec, tuple) and hasattr(spec, "device_type"):  # a LogicalDevice
+        spec = spec.name
     key = spec.to_string() if is_device_spec(spec) else spec
     if key not in _mergers:
         _mergers[key] = MergeDevice(spec)

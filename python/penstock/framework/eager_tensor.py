@@ -111,9 +111,11 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
                                   "looking for?")
 
     def numpy(self):
-        """The value: an array of its own, or a NumPy scalar. NotImplementedError for resources and variants."""
+        """The value: an array of its own, or a NumPy scalar. InvalidArgumentError for resources and variants."""
         if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
-            raise NotImplementedError(f"numpy() is not available for values of type {self.dtype.name}")
+            from penstock.framework import errors
+            raise errors.InvalidArgumentError(
+                None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.")
         return _core.eager_numpy(self)
 
     def _numpy(self):

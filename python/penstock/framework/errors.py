@@ -113,7 +113,7 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator that needs a value was applied to a tensor of a graph."""
 
 
-class InaccessibleTensorError(ValueError):
+class InaccessibleTensorError(ValueError, TypeError):
     """A tensor was used or fetched where it may not be."""
 
 

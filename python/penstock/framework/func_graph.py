@@ -1,5 +1,6 @@
 """FuncGraph: the body of a tf.function while it is traced, with what it takes from outside."""
 import collections
+import inspect
 import weakref
 
 import numpy as np
@@ -222,9 +223,9 @@ class FuncGraph(Graph):
                 return
             graph = graph.outer_graph
         raise errors.InaccessibleTensorError(
-            f"The tensor '{tensor}' cannot be accessed here: it is defined in another function or code block. Use "
-            "return values, explicit Python locals or TensorFlow collections to access it. Defined in: "
-            f"{tensor.graph}; accessed from: {self}.")
+            f"The tensor '{tensor}' cannot be accessed here: it is defined in another function or code block, which is "
+            "out of scope. Use return values, explicit Python locals or TensorFlow collections to access it. Defined "
+            f"in: {tensor.graph}; accessed from: {self}.")
 
     def _outside(self):
         return _Outside(self)
@@ -408,16 +409,15 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
             # What the function gets may not be changed by it.
             before = nest.pack_sequence_as(func_args, nest.flatten(func_args)), \
                 nest.pack_sequence_as(func_kwargs, nest.flatten(func_kwargs))
-            traced = python_func
+            traced, traced_function = python_func, getattr(python_func, "_traced_function", python_func)
             if autograph:
                 from penstock.autograph.impl import api
                 traced = api.traced(python_func, autograph_options)
             func_graph._returned = traced(*func_args, **func_kwargs)
             outputs = nest.map_structure(
-                lambda x: deps.mark_as_return(_as_output(x, func_graph, op_return_value, traced)),
+                lambda x: deps.mark_as_return(_as_output(x, func_graph, op_return_value, traced_function)),
                 func_graph._returned, expand_composites=True)
-            _check_unchanged(before[0], func_args)
-            _check_unchanged(before[1], func_kwargs)
+            _check_unchanged(before, (func_args, func_kwargs), traced_function, arg_names)
         finally:
             scope.set_use_resource(old_resource)
         func_graph.structured_outputs = outputs
@@ -485,15 +485,29 @@ def _signature(structure):
     return nest.map_structure(spec, structure)
 
 
-def _check_unchanged(before, after):
+def _check_unchanged(before, after, python_func, arg_names):
+    """ValueError: a function has changed lists or dicts that it was given."""
+    names = [*(arg_names or ())][:len(before[0])]
+    names += [f"argument {i}" for i in range(len(names), len(before[0]))] + list(before[1])
+    old, new = ([*args, *kwargs.values()] for args, kwargs in (before, after))
+    changed = [name for name, a, b in zip(names, old, new) if not _is_same(a, b)]
+    if not changed:
+        return
+    called = getattr(python_func, "__qualname__", None) or repr(python_func)
+    try:
+        called += str(inspect.signature(python_func))
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{called} should not modify its Python input arguments. Modifying a copy is allowed. The "
+                     f"following parameter(s) were modified: {', '.join(changed)}")
+
+
+def _is_same(before, after):
     try:
         nest.assert_same_structure(before, after, expand_composites=False)
-        if all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after))):
-            return
     except (ValueError, TypeError):
-        pass
-    raise ValueError("Function to be traced should not modify structure of input arguments. Check if your function has "
-                     "list and dictionary operations that alter input arguments, such as `list.pop`, `list.append`")
+        return False
+    return all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after)))
 
 
 def _inputs(func_graph, args, names, shapes=None):

@@ -94,9 +94,13 @@ def enumerate_(s, start=0):
     return s.enumerate(start) if _datasets([s]) else enumerate(s, start)
 
 
-def zip_(*iterables):
+def zip_(*iterables, strict=False):
     """zip(); of datasets, a dataset."""
-    return type(iterables[0]).zip(iterables) if _datasets(iterables) else zip(*iterables)
+    if not _datasets(iterables):
+        return zip(*iterables, strict=True) if strict else zip(*iterables)  # Python 3.9 has no strict
+    if strict:
+        raise ValueError("strict zip not supported for Dataset")
+    return type(iterables[0]).zip(iterables)
 
 
 def map_(function, *iterables):

@@ -1,0 +1,78 @@
+"""Functions as TensorFlow 2.21 has them."""
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+from penstock.framework import tf2
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    with context.eager_mode():
+        yield
+
+
+def test_a_variable_that_is_several_arguments():
+    @tf.function
+    def total(a, b, c):
+        return a + b + c
+
+    @tf.function
+    def twice(a, c):
+        return total(a, a, c)
+
+    v, w, one = tf.Variable(2), tf.Variable(5), tf.constant(1)
+    assert total(v, v, one).numpy() == twice(v, one).numpy() == 5
+    assert total(v, w, one).numpy() == 8 and twice(w, one).numpy() == 11
+
+
+def test_a_trace_is_called_by_the_names_of_the_function():
+    f = tf.function(lambda x, y: x * 10 + y)
+    crossed = f.get_concrete_function(x=tf.TensorSpec(None, tf.int32, "y"), y=tf.TensorSpec(None, tf.int32, "x"))
+    assert crossed(x=tf.constant(5), y=tf.constant(6)).numpy() == 56
+
+
+def changes(x, y):
+    y.append(x)
+    return x
+
+
+def test_what_is_refused_is_called_by_its_name(monkeypatch):
+    with pytest.raises(ValueError, match=r"changes\(x, y\) should not modify its Python input arguments.*modified: y"):
+        tf.function(changes)(tf.constant(1), [tf.constant(2)])
+    with pytest.raises(TypeError, match="in compilation of <function changes.*found return value of type object"):
+        tf.function(_returning(changes, object()))()
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with pytest.raises(ValueError, match="only supports singleton tf.Variables created on the first call"):
+        tf.function(lambda: tf.Variable(1.0) + 1)()
+
+
+def _returning(function, value):
+    def changes():
+        return value
+
+    changes.__qualname__ = function.__qualname__
+    return changes
+
+
+def test_values_that_left_their_function():
+    kept = []
+    tf.function(lambda x: kept.append(x + 1))(tf.constant(1))
+    with pytest.raises(TypeError, match="is out of scope and cannot be used here"):
+        kept[0] + 1
+    with pytest.raises(TypeError, match="out of scope"):
+        tf.function(lambda: kept[0] + 1)()
+
+
+def test_strict_zip():
+    assert int(tf.function(lambda x: [a + b for a, b in zip([x], [x], strict=True)][0])(tf.constant(2))) == 4
+    numbers = tf.data.Dataset.range(2)
+    with pytest.raises(ValueError, match="strict"):
+        tf.function(lambda: zip(numbers, numbers, strict=True))()
+
+
+def test_devices_and_handles():
+    with tf.device(tf.config.list_logical_devices()[0]):
+        assert tf.constant(1.0).device.endswith("CPU:0")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot convert .* resource"):
+        tf.Variable(1.0).handle.numpy()

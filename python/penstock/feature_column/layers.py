@@ -51,6 +51,10 @@ class StateManagerImpl(StateManager):
         return variable
 
     def _make(self, name, shape, dtype, trainable, use_resource, initializer):
+        if not isinstance(self._layer, KerasLayer):  # a layer of the package tf_keras
+            return self._layer.add_weight(name=name, shape=shape, dtype=dtype, initializer=initializer,
+                                          trainable=trainable, use_resource=use_resource,
+                                          getter=variable_scope.get_variable)
         return add_scoped_variable(self._layer, name, shape, dtype, initializer, trainable, use_resource)
 
     def get_variable(self, feature_column, name):
@@ -62,6 +66,9 @@ class StateManagerImpl(StateManager):
         self._cols_to_resources_map[feature_column][name] = resource
         if self._layer is not None:
             self._layer._resources.append(resource)
+
+    def has_resource(self, feature_column, name):
+        return name in self._cols_to_resources_map[feature_column]
 
     def get_resource(self, feature_column, name):
         if name not in self._cols_to_resources_map[feature_column]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.mode import resource_variables_enabled
 from penstock.ops import array_ops
 from penstock.ops import init_ops
@@ -346,7 +347,18 @@ class _VariableStore(object):
 
 
 def _bound_initializer(initializer, shape, dtype, partition_info):
-    return functools.partial(initializer, list(shape), dtype=dtype, partition_info=partition_info)
+    more = {"partition_info": partition_info} if _takes_partition_info(initializer) else {}
+    return functools.partial(initializer, list(shape), dtype=dtype, **more)
+
+
+def _takes_partition_info(initializer):
+    """Whether it names that argument, as version 1's do and Keras' do not; in version 1 also if it takes any."""
+    try:
+        parameters = inspect.signature(initializer).parameters
+    except (TypeError, ValueError):
+        return not tf2.enabled()
+    return "partition_info" in parameters or \
+        not tf2.enabled() and any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def _get_default_variable_store():

@@ -233,3 +233,28 @@ def test_configurations():
 def test_errors(make, match):
     with pytest.raises((ValueError, TypeError), match=match):
         make()
+
+
+def test_layers_of_the_package_tf_keras_keep_columns_variables():
+    """They make their own StateManager, which asks them for weights."""
+    import penstock.v2 as tf2
+    made = []
+
+    class Layer:
+        def add_weight(self, **wanted):
+            made.append(wanted.pop("name"))
+            return wanted.pop("getter")(made[-1], **wanted)
+
+    with tf.Graph().as_default():
+        layer = Layer()
+        manager = tf2.__internal__.feature_column.StateManager(layer, True)
+        column = tf.feature_column.embedding_column(
+            tf.feature_column.categorical_column_with_identity("c", 4), 2)
+        column.create_state(manager)
+        weights = manager.get_variable(column, "embedding_weights")
+        assert made == ["embedding_weights"] and weights.shape == [4, 2] and weights.name == "embedding_weights:0"
+        table = object()
+        assert not manager.has_resource(column, "table")
+        manager.add_resource(column, "table", table)
+        assert manager.has_resource(column, "table") and manager.get_resource(column, "table") is table
+        assert tf.initializers.tables_initializer is tf.tables_initializer

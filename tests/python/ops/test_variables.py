@@ -209,3 +209,28 @@ def test_scattered_updates_that_do_not_fit(resource):
     scalar = tf.Variable(0.0, use_resource=resource)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Output must be at least 1-D"):
         run(tf.scatter_nd_update(scalar, [[0]], [0.22]))
+
+
+def test_initializers_may_not_ask_for_partitions():
+    """Keras' and version 2's do not, nor do plain functions: version 2 gives them what they ask for."""
+    class Rows:
+        def __call__(self, shape, dtype=None):
+            return tf.ones(shape, dtype)
+
+    asked = []
+
+    def parts(shape, dtype, partition_info):
+        asked.append(partition_info if partition_info is None else partition_info.var_offset)
+        return tf.zeros(shape, dtype)
+
+    two = tf.fixed_size_partitioner(2)
+    for kind in Rows, Rows(), lambda shape, dtype=None: tf.ones(shape, dtype), tf.compat.v2.ones_initializer():
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.get_variable("v", [4], initializer=kind)
+            w = tf.get_variable("w", [4], initializer=kind, partitioner=two)
+            session.run(tf.global_variables_initializer())
+            assert session.run([v, tf.convert_to_tensor(w)])[1].tolist() == [1, 1, 1, 1]
+    with tf.Graph().as_default():
+        tf.get_variable("v", [4], initializer=parts)
+        tf.get_variable("w", [4], initializer=parts, partitioner=two)
+    assert asked == [None, [0], [2]]

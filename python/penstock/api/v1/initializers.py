@@ -8,4 +8,5 @@ FROM = {
     "ops.variables": """
         global_variables=global_variables_initializer local_variables=local_variables_initializer
         variables=variables_initializer""",
+    "ops.lookup_ops": "tables_initializer",
 }

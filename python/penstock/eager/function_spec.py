@@ -7,6 +7,7 @@ import numpy as np
 
 from penstock.framework import conversion
 from penstock.framework import defaults
+from penstock.framework import tensor_shape
 from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
@@ -279,10 +280,14 @@ def encode(value, ranks_only=False, aliases=None):
     if type_spec.is_composite_spec(value):
         if value._is_opaque:
             return "S", value
-        return "S", type(value), *[encode(s, ranks_only) for s in nest.flatten(value, expand_composites=True)]
+        return "S", _static(value, ranks_only), \
+            *[encode(s, ranks_only) for s in nest.flatten(value, expand_composites=True)]
     if getattr(value, "_is_composite_tensor", False):
-        return "S", type(type_spec.type_spec_from_value(value)), \
+        return "S", _static(type_spec.type_spec_from_value(value), ranks_only), \
             *[encode(c, ranks_only) for c in nest.flatten(value, expand_composites=True)]
+    if nest._is_dataclass(value):
+        return kind, encode(value.__tf_flatten__()[0], ranks_only, aliases), \
+            *[encode(v, ranks_only, aliases) for v in nest._values(value)]
     if nest.is_sequence(value):
         return (kind, *[encode(v, ranks_only, aliases) for v in nest._values(value)])
     try:
@@ -295,6 +300,22 @@ def encode(value, ranks_only=False, aliases=None):
         return weakref.ref(value)
     except TypeError:
         return kind, value
+
+
+def _static(value, ranks_only):
+    """What tells one spec from another beside its tensors, which are encoded themselves: the fields of an extension
+    type that are no tensors, a ragged rank..."""
+    if isinstance(value, TensorSpec):
+        return None
+    if type_spec.is_composite_spec(value):
+        return type(value), _static(value._serialize(), ranks_only)
+    if isinstance(value, tensor_shape.TensorShape):
+        return value.rank if ranks_only else value._values
+    if isinstance(value, (list, tuple)):
+        return (type(value), *[_static(v, ranks_only) for v in value])
+    if isinstance(value, dict):
+        return (type(value), *[(k, _static(v, ranks_only)) for k, v in value.items()])
+    return type_spec._key(value)
 
 
 class CacheKey:

@@ -1,4 +1,5 @@
-"""Nested structures: lists, tuples, namedtuples, dicts and attrs classes of anything. Strings and arrays are leaves."""
+"""Nested structures: lists, tuples, namedtuples, dicts, attrs and data classes of anything. Strings and arrays
+are leaves."""
 import collections
 import collections.abc
 
@@ -19,6 +20,12 @@ def _is_mapping(value):
 
 def _is_attrs(value):
     return hasattr(type(value), "__attrs_attrs__")
+
+
+def _is_dataclass(value):
+    """Whether it is an instance of a class that says which of its fields are parts: `__tf_flatten__` gives the others,
+    as one value, and the parts; the class method `__tf_unflatten__` takes both."""
+    return hasattr(type(value), "__tf_flatten__") and hasattr(type(value), "__tf_unflatten__")
 
 
 def _is_namedtuple(value):
@@ -52,7 +59,7 @@ def is_sequence(seq):
     if isinstance(seq, (str, bytes)):
         return False
     return isinstance(seq, (collections.abc.Sequence, collections.abc.Mapping, collections.abc.MappingView)) \
-        and not isinstance(seq, memoryview) or _is_attrs(seq)
+        and not isinstance(seq, memoryview) or _is_attrs(seq) or _is_dataclass(seq)
 
 
 is_nested = is_sequence
@@ -78,6 +85,8 @@ def _items(structure):
         return [(a.name, getattr(structure, a.name)) for a in type(structure).__attrs_attrs__]
     if _is_namedtuple(structure):
         return list(zip(structure._fields, structure))
+    if _is_dataclass(structure):
+        return list(enumerate(structure.__tf_flatten__()[1]))
     if _is_composite(structure):
         spec = structure._type_spec
         return [(spec.value_type.__name__, spec._to_components(structure))]
@@ -114,6 +123,8 @@ def _sequence_like(instance, args):
         return list(args)
     if _is_namedtuple(instance) or _is_attrs(instance):
         return kind(*args)
+    if _is_dataclass(instance):
+        return kind.__tf_unflatten__(instance.__tf_flatten__()[0], tuple(args))
     if _is_composite(instance) or _is_spec(instance):
         components, = args
         return _spec_of(instance)._from_components(components)

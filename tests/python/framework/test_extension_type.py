@@ -221,3 +221,17 @@ def test_other_extension_types_are_not_batched():
 
     with pytest.raises(AttributeError, match="_to_batched_tensor_list"):
         tf.data.Dataset.from_tensor_slices(Plain([1, 2]))
+
+
+class Scaled(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    factor: int
+    name: str = "x"
+
+
+def test_a_function_is_traced_for_each_field_that_is_no_tensor():
+    function = tf.function(lambda s: (s.values * s.factor, s.name))
+    for factor, name in ((2, "x"), (3, "x"), (3, "y"), (2, "x")):
+        product, told = function(Scaled(tf.constant(5), factor, name))
+        assert int(product) == 5 * factor and told.numpy().decode() == name
+    assert function.experimental_get_tracing_count() == 3

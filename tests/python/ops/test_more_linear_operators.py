@@ -62,6 +62,9 @@ def test_all_that_operators_do(index):
     close(operator.adjoint().to_dense(), adjoint)
     close(operator.inverse().matmul(x), operator.solve(x))
     operator.assert_non_singular()
+    through = tf.function(lambda o: (o, o.matvec(x[:, 0])))(operator)  # a composite tensor
+    close(through[0].to_dense(), dense)
+    close(through[1], dense @ x[:, 0])
 
 
 def test_the_matrices_are_right():

@@ -1,4 +1,5 @@
 import collections
+import dataclasses
 
 import pytest
 
@@ -81,3 +82,27 @@ def test_structures_that_differ(first, second, kind, text):
     with pytest.raises(kind) as error:
         nest.assert_same_structure(first, second)
     assert str(error.value) == "The two structures don't have the same nested structure.\n\n" + text
+
+
+@dataclasses.dataclass
+class Masked:
+    mask: bool
+    value: object
+
+    def __tf_flatten__(self):
+        return (self.mask,), (self.value,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata, components):
+        return cls(*metadata, *components)
+
+
+def test_data_classes_that_name_their_parts():
+    masked = Masked(True, [1, 2])
+    assert nest.is_nested(masked) and nest.flatten([masked, 3]) == [1, 2, 3]
+    assert nest.map_structure(lambda x: x * 2, masked) == Masked(True, [2, 4])
+    assert nest.pack_sequence_as(masked, [5, 6]) == Masked(True, [5, 6])
+    assert nest.map_structure(lambda x, y: x + y, masked, Masked(False, [1, 1])) == Masked(True, [2, 3])
+    assert nest.flatten_up_to(Masked(True, 0), masked) == [[1, 2]]
+    with pytest.raises(TypeError):
+        nest.assert_same_structure(masked, [1, 2])

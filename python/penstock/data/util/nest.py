@@ -1,5 +1,5 @@
-"""Structures of elements of datasets: tuples, dicts, namedtuples and attrs classes. Lists, which become tensors, are
-leaves, and so are values of sparse tensors."""
+"""Structures of elements of datasets: tuples, dicts, namedtuples, attrs and data classes. Lists, which become tensors,
+are leaves, and so are values of sparse tensors."""
 from penstock.framework.sparse_tensor import SparseTensorValue
 from penstock.util import nest
 
@@ -7,7 +7,8 @@ from penstock.util import nest
 def is_sequence(structure):
     """Whether it is a structure and not a leaf."""
     return not isinstance(structure, (list, SparseTensorValue)) and (
-        isinstance(structure, tuple) or nest._is_mapping(structure) or nest._is_attrs(structure))
+        isinstance(structure, tuple) or nest._is_mapping(structure) or nest._is_attrs(structure)
+        or nest._is_dataclass(structure))
 
 
 is_nested = is_sequence

@@ -2,11 +2,12 @@
 from penstock.framework import common_shapes, ops, tensor_shape
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorBlockLowerTriangular"]
 
 
+@make_composite_tensor
 class LinearOperatorBlockLowerTriangular(LinearOperator):
     """Operators in a lower triangle of blocks, and 0 above it.
 
@@ -14,6 +15,8 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
     have as many columns. Products and solutions take and give, instead of one matrix, a list of its blocks too.
     ValueError for operators that do not fit, TypeError for operators of several types.
     """
+
+    _composite_tensor_fields = ("operators",)
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorBlockLowerTriangular"):

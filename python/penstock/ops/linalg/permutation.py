@@ -4,17 +4,20 @@ import numpy as np
 from penstock.framework import dtypes, ops, tensor_util
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops, sort_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorPermutation"]
 
 
+@make_composite_tensor
 class LinearOperatorPermutation(LinearOperator):
     """The matrix that puts row perm[i] of what it is multiplied with into row i.
 
     perm: [..., n], integers from 0 to n - 1, each once; ValueError for others (as far as they are known), TypeError for
     another type.
     """
+
+    _composite_tensor_fields = ("perm", "dtype")
 
     def __init__(self, perm, dtype=dtypes.float32, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=None, name="LinearOperatorPermutation"):

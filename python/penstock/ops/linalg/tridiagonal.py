@@ -2,11 +2,12 @@
 from penstock.framework import gen, ops
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, manip_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator
+from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorTridiag"]
 
 
+@make_composite_tensor
 class LinearOperatorTridiag(LinearOperator):
     """A square matrix with a diagonal, one above and one below it.
 
@@ -14,6 +15,8 @@ class LinearOperatorTridiag(LinearOperator):
     first and the first of the last mean nothing; of format "sequence" a list of these three; of format "matrix"
     matrices, of which only these diagonals are looked at. ValueError for another format.
     """
+
+    _composite_tensor_fields = ("diagonals", "diagonals_format")
 
     def __init__(self, diagonals, diagonals_format="compact", is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=None, name="LinearOperatorTridiag"):

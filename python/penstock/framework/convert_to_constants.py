@@ -5,6 +5,7 @@ from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import function_definition
 from penstock.framework import gen
+from penstock.framework import graph_util
 from penstock.framework import ops
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import compat
@@ -171,7 +172,8 @@ def _captured(function):
 
 
 def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_inlining=False):
-    """A function like `func`, a ConcreteFunction, with constants of the present values of its variables.
+    """A function like `func`, a ConcreteFunction, with constants of the present values of its variables. Whatever
+    structure the results of `func` have, it gives a list of tensors.
 
     What it calls is part of its graph then. `lower_control_flow`: the runtime lowers conditionals and loops itself, so
     they stay as they are. ValueError: the function changes a variable.
@@ -189,9 +191,13 @@ def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_
 
     made = wrap_function.wrap_function(call, specs, name=compat.as_str(func._name))
     made.graph.structured_input_signature = func.structured_input_signature
-    if func.structured_outputs is not None:
-        from penstock.util import nest
-        made.graph.structured_outputs = nest.pack_sequence_as(
-            func.structured_outputs, made.graph.outputs, expand_composites=True)
-        made._build = func._build
+    made.graph.structured_outputs = list(made.graph.outputs)
+    made._build = list
     return made
+
+
+def convert_variables_to_constants_from_session_graph(session, graph_def, output_node_names,
+                                                      variable_names_allowlist=None, variable_names_denylist=None):
+    """The part of a GraphDef that the outputs depend on, with each variable replaced by its value in a session."""
+    return graph_util.convert_variables_to_constants(session, graph_def, output_node_names, variable_names_allowlist,
+                                                     variable_names_denylist)

@@ -150,7 +150,9 @@ class DType:
 
     @property
     def limits(self, clip_negative=True):
-        """(min, max) of pixel intensities of this type."""
+        """(min, max) of pixel intensities of this type. ValueError where there are none."""
+        if self.as_numpy_dtype not in dtype_range:
+            raise ValueError(f"{self} does not have defined limits.")
         low, high = dtype_range[self.as_numpy_dtype]
         return (0 if clip_negative else low), high
 

@@ -37,7 +37,8 @@ def extract_sub_graph(graph_def, dest_nodes):
     if not hasattr(graph_def, "DESCRIPTOR") or graph_def.DESCRIPTOR.full_name != "tensorflow.GraphDef":
         raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
     if isinstance(dest_nodes, str):
-        raise TypeError("dest_nodes must be a list.")
+        raise TypeError(f"dest_nodes must be a list. In other words, it must be an iterable of names; got "
+                        f"{dest_nodes!r}.")
     nodes = {node.name: node for node in graph_def.node}
     for name in dest_nodes:
         assert name in nodes, f"{name} is not in graph"
@@ -72,23 +73,26 @@ def _set_constant(node, name, dtype, data, shape=None):
     node.attr["value"].tensor.CopyFrom(tensor_util.make_tensor_proto(data, dtype=dtype.type, shape=shape))
 
 
-def _resource_types(nodes):
-    """name -> type attribute of what lies between variables and the nodes that read them."""
-    found = {}
+def _reads(nodes, variables):
+    """(names of the nodes that read some variables by their handles, {name: type attribute} of what lies between)."""
+    reads, found = set(), {}
     for node in nodes.values():
         if node.op not in ("ReadVariableOp", "ResourceGather"):
             continue
-        todo = [_node_name(node.input[0])]
+        todo, between, read = [_node_name(node.input[0])], {}, set()
         while todo:
             source = nodes[todo.pop()]
             if source.op not in _PASSING_ON:
                 if source.op != "VarHandleOp":
                     raise ValueError("Cannot find the variable that is an input to the ReadVariableOp.")
-                continue
-            if source.name not in found:
-                found[source.name] = node.attr["dtype"]
+                read.add(source.name)
+            elif source.name not in between:
+                between[source.name] = node.attr["dtype"]
                 todo.extend(_node_name(i) for i in (source.input[:2] if source.op == "Merge" else source.input[:1]))
-    return found
+        if read <= variables:
+            reads.add(node.name)
+            found.update(between)
+    return reads, found
 
 
 def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
@@ -99,7 +103,7 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
     names = [n.name for n in graph_def.node if n.op in ("Variable", "VariableV2", "VarHandleOp")
              and (variable_names_whitelist is None or n.name in variable_names_whitelist)
              and (variable_names_blacklist is None or n.name not in variable_names_blacklist)]
-    types = _resource_types(nodes)
+    converted, types = _reads(nodes, set(names))
     reads = [n + "/Read/ReadVariableOp:0" if nodes[n].op == "VarHandleOp" else n + ":0" for n in names]
     values = dict(zip(names, sess.run(reads) if reads else []))
     result = _graph_def_class()()
@@ -112,13 +116,13 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
             made.CopyFrom(node)
             made.attr.pop("_output_shapes", None)
             made.attr["T"].CopyFrom(types[node.name])
-        elif node.op == "ReadVariableOp":
+        elif node.op == "ReadVariableOp" and node.name in converted:
             made.op, made.name = "Identity", node.name
             made.input.append(node.input[0])
             made.attr["T"].CopyFrom(node.attr["dtype"])
             if "_class" in node.attr:
                 made.attr["_class"].CopyFrom(node.attr["_class"])
-        elif node.op == "ResourceGather":
+        elif node.op == "ResourceGather" and node.name in converted:
             _gather(result, made, node)
         else:
             made.CopyFrom(node)
@@ -155,8 +159,10 @@ def remove_training_nodes(input_graph, protected_nodes=None):
             kept.append(copy)
     controlled = {n.name for n in kept if any(i.startswith("^") for i in n.input)}
     controls = {i[1:] for n in kept for i in n.input if i.startswith("^")}
+    colocated = {re.sub("^loc:@", "", name.decode()) for n in kept if "_class" in n.attr
+                 for name in n.attr["_class"].list.s}
     spliced = {n.name: n.input[0] for n in kept if n.op == "Identity" and n.name not in protected
-               and n.name not in controlled and n.name not in controls}
+               and n.name not in controlled and n.name not in controls and n.name not in colocated}
     result = _graph_def_class()()
     for node in kept:
         if node.name in spliced:
@@ -169,3 +175,34 @@ def remove_training_nodes(input_graph, protected_nodes=None):
                 text = spliced[re.sub(r"^\^", "", text)]
             made.input.append(text)
     return result
+
+
+def graph_defs_equal(graph_def_1, graph_def_2, treat_nan_as_equal=False):
+    """Whether two GraphDefs have the same nodes and functions, in whatever order. TypeError: they are none.
+
+    treat_nan_as_equal: whether a value that is no number equals itself.
+    """
+    for i, graph_def in enumerate((graph_def_1, graph_def_2), 1):
+        if getattr(getattr(graph_def, "DESCRIPTOR", None), "full_name", None) != "tensorflow.GraphDef":
+            raise TypeError(f"graph_def_{i} must be a graph_pb2.GraphDef proto, but got type {type(graph_def)}.")
+
+    def same(a, b):
+        # Messages are compared as bytes, for which a NaN equals itself.
+        return a == b and (treat_nan_as_equal or not re.search(r"^\s*\w+: -?nan$", str(a), re.MULTILINE))
+
+    def same_by_name(these, those, name):
+        these, those = {name(x): x for x in these}, {name(x): x for x in those}
+        return these.keys() == those.keys() and all(same(these[key], those[key]) for key in these)
+
+    def without_nodes(function):
+        copy = type(function)()
+        copy.CopyFrom(function)
+        copy.ClearField("node_def")
+        return copy
+
+    functions = [{f.signature.name: f for f in graph_def.library.function} for graph_def in (graph_def_1, graph_def_2)]
+    return same_by_name(graph_def_1.node, graph_def_2.node, lambda node: node.name) and same_by_name(
+        map(without_nodes, functions[0].values()), map(without_nodes, functions[1].values()),
+        lambda function: function.signature.name) and all(
+            same_by_name(functions[0][key].node_def, functions[1][key].node_def, lambda node: node.name)
+            for key in functions[0])

@@ -21,17 +21,28 @@ def _message(name):
     return proto.message("tensorflow." + name)
 
 
+def _named_by(node):
+    """The op of a node, and the functions among its attributes."""
+    yield node.op
+    for value in node.attr.values():
+        for function in [value.func, *value.list.func]:
+            if function.name:
+                yield function.name
+
+
 def ops_used_by_graph_def(graph_def):
     """The names of the ops in a GraphDef and in those of its functions that it calls."""
     functions = {f.signature.name: f for f in graph_def.library.function}
-    used, todo = set(), [node.op for node in graph_def.node]
+    used, called, todo = set(), set(), [graph_def.node]
     while todo:
-        op = todo.pop()
-        if op not in used:
-            used.add(op)
-            if op in functions:
-                todo.extend(node.op for node in functions[op].node_def)
-    return [op for op in used if op not in functions]
+        for node in todo.pop():
+            for name in _named_by(node):
+                if name in functions and name not in called:
+                    called.add(name)
+                    todo.append(functions[name].node_def)
+            if node.op not in functions:
+                used.add(node.op)
+    return list(used)
 
 
 def stripped_op_list_for_graph(graph_def):

@@ -111,6 +111,7 @@ MODULES = {
     "python.compiler.xla.jit": "compiler.jit",
     "python.compiler.xla.xla": "compiler.xla",
     "python.distribute.summary_op_util": "ops.summary_op_util",
+    "python.feature_column.feature_column_v2_types": "feature_column.base",
     "python.framework.errors_impl": "framework.errors",
     "python.framework.graph_util_impl": "framework.graph_util",
     "python.framework.tensor_conversion": "framework.ops",

@@ -108,13 +108,27 @@ class FeatureColumn(_Ordered):
     def parents(self):
         """What the column is computed from: columns and names of features."""
 
-    @abc.abstractmethod
-    def _get_config(self):
+    # Version 1 has them with an underscore, version 2 without; a column defines either.
+
+    def get_config(self):
         """The arguments of the constructor, as what JSON can say."""
+        return self._get_config()
+
+    def _get_config(self):
+        if type(self).get_config is FeatureColumn.get_config:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        return self.get_config()
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None, columns_by_name=None):
+        """A column of such arguments."""
+        return cls._from_config(config, custom_objects, columns_by_name)
 
     @classmethod
     def _from_config(cls, config, custom_objects=None, columns_by_name=None):
-        """A column of such arguments."""
+        if cls.from_config.__func__ is FeatureColumn.from_config.__func__:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        return cls.from_config(config, custom_objects, columns_by_name)
 
 
 class OfFeature:

@@ -72,6 +72,7 @@ class Configured:
 
     @classmethod
     def _from_config(cls, config, custom_objects=None, columns_by_name=None):
+        config = {**cls._field_defaults, **config}
         if set(config) != set(cls._fields):
             raise ValueError("Invalid config: {}, expected keys: {}".format(config, cls._fields))
         # JSON has no tuples.

@@ -11,6 +11,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import embedding_ops
 from penstock.ops import math_ops
@@ -130,9 +131,14 @@ def _init_from_checkpoint(column, weights):
 
 def _lookup(column, weights, pair):
     """The embeddings of each example's ids, combined."""
+    name, rank = "%s_weights" % column.name, pair.id_tensor.shape.rank
+    if not column.use_safe_embedding_lookup and rank is not None and rank <= 2:
+        return embedding_ops.embedding_lookup_sparse(
+            weights, pair.id_tensor, pair.weight_tensor, partition_strategy="div", name=name, combiner=column.combiner,
+            max_norm=column.max_norm)
     return embedding_ops.safe_embedding_lookup_sparse(
         embedding_weights=weights, sparse_ids=pair.id_tensor, sparse_weights=pair.weight_tensor,
-        combiner=column.combiner, name="%s_weights" % column.name, max_norm=column.max_norm)
+        combiner=column.combiner, name=name, max_norm=column.max_norm)
 
 
 def _with_length(dense_tensor, pair):
@@ -150,10 +156,16 @@ class EmbeddingColumn(
         _OfCategories,
         collections.namedtuple("EmbeddingColumn", (
             "categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt",
-            "max_norm", "trainable"))):
+            "max_norm", "trainable", "use_safe_embedding_lookup"), defaults=(True,))):
     """A vector that is learned for each category."""
 
     _coders = {"categorical_column": columns, "initializer": an_object}
+
+    def _get_config(self):
+        config = super()._get_config()
+        if self.use_safe_embedding_lookup and not tf2.enabled():
+            del config["use_safe_embedding_lookup"]  # version 1 does not know it
+        return config
 
     @property
     def name(self):
@@ -190,7 +202,7 @@ class SharedEmbeddingColumnCreator(tracking.AutoTrackable):
     """Makes the variable that several columns share, one in each graph."""
 
     def __init__(self, dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable,
-                 name="shared_embedding_column_creator"):
+                 name="shared_embedding_column_creator", use_safe_embedding_lookup=True):
         self._dimension = dimension
         self._initializer = initializer
         self.ckpt_to_load_from = ckpt_to_load_from
@@ -198,10 +210,11 @@ class SharedEmbeddingColumnCreator(tracking.AutoTrackable):
         self._num_buckets = num_buckets
         self._trainable = trainable
         self._name = name
+        self._use_safe_embedding_lookup = use_safe_embedding_lookup
         self._embedding_weights = {}
 
     def __call__(self, categorical_column, combiner, max_norm):
-        return SharedEmbeddingColumn(categorical_column, self, combiner, max_norm)
+        return SharedEmbeddingColumn(categorical_column, self, combiner, max_norm, self._use_safe_embedding_lookup)
 
     @property
     def embedding_weights(self):
@@ -224,7 +237,8 @@ class SharedEmbeddingColumnCreator(tracking.AutoTrackable):
 class SharedEmbeddingColumn(
         DenseColumn, SequenceDenseColumn, _DenseColumn, _SequenceDenseColumn,
         collections.namedtuple("SharedEmbeddingColumn", (
-            "categorical_column", "shared_embedding_column_creator", "combiner", "max_norm"))):
+            "categorical_column", "shared_embedding_column_creator", "combiner", "max_norm",
+            "use_safe_embedding_lookup"), defaults=(True,))):
     """As EmbeddingColumn, with a variable that several columns share. For layers only."""
 
     _is_v2_column = True
@@ -281,7 +295,8 @@ class _SharedEmbeddingColumn(
         _DenseColumn, _SequenceDenseColumn,
         collections.namedtuple("_SharedEmbeddingColumn", (
             "categorical_column", "dimension", "combiner", "initializer", "shared_embedding_collection_name",
-            "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable"))):
+            "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable", "use_safe_embedding_lookup"),
+            defaults=(True,))):
     """As EmbeddingColumn, with a variable that several columns find through a collection. For `input_layer` only."""
 
     @property

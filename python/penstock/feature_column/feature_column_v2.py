@@ -204,14 +204,19 @@ def _embedding_initializer(dimension, initializer, ckpt_to_load_from, tensor_nam
 
 
 def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
-                     tensor_name_in_ckpt=None, max_norm=None, trainable=True):
-    """A learned vector for each category, those of an example joined by `combiner`."""
+                     tensor_name_in_ckpt=None, max_norm=None, trainable=True,
+                     use_safe_embedding_lookup=True):
+    """A learned vector for each category, those of an example joined by `combiner`.
+
+    use_safe_embedding_lookup: whether examples without categories get zeros; otherwise each has to have some.
+    """
     initializer = _embedding_initializer(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt,
         " Embedding of column_name: {}".format(getattr(categorical_column, "name", categorical_column)))
     return EmbeddingColumn(categorical_column=categorical_column, dimension=dimension, combiner=combiner,
                            initializer=initializer, ckpt_to_load_from=ckpt_to_load_from,
-                           tensor_name_in_ckpt=tensor_name_in_ckpt, max_norm=max_norm, trainable=trainable)
+                           tensor_name_in_ckpt=tensor_name_in_ckpt, max_norm=max_norm, trainable=trainable,
+                           use_safe_embedding_lookup=use_safe_embedding_lookup)
 
 
 def _check_shareable(categorical_columns, kind):
@@ -249,7 +254,7 @@ def _check_graph_mode():
 
 def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None,
                              shared_embedding_collection_name=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
-                             max_norm=None, trainable=True):
+                             max_norm=None, trainable=True, use_safe_embedding_lookup=True):
     """Embeddings of several columns with one variable, for `input_layer`."""
     _check_graph_mode()
     initializer = _embedding_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, "")
@@ -257,17 +262,20 @@ def shared_embedding_columns(categorical_columns, dimension, combiner="mean", in
     return [_SharedEmbeddingColumn(
         categorical_column=column, initializer=initializer, dimension=dimension, combiner=combiner,
         shared_embedding_collection_name=shared_embedding_collection_name or name, ckpt_to_load_from=ckpt_to_load_from,
-        tensor_name_in_ckpt=tensor_name_in_ckpt, max_norm=max_norm, trainable=trainable)
+        tensor_name_in_ckpt=tensor_name_in_ckpt, max_norm=max_norm, trainable=trainable,
+        use_safe_embedding_lookup=use_safe_embedding_lookup)
             for column in categorical_columns]
 
 
 def shared_embedding_columns_v2(categorical_columns, dimension, combiner="mean", initializer=None,
                                 shared_embedding_collection_name=None, ckpt_to_load_from=None,
-                                tensor_name_in_ckpt=None, max_norm=None, trainable=True):
+                                tensor_name_in_ckpt=None, max_norm=None, trainable=True,
+                                use_safe_embedding_lookup=True):
     """Embeddings of several columns with one variable, for layers."""
     _check_graph_mode()
     initializer = _embedding_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, "")
     num_buckets, name = _check_shareable(categorical_columns, CategoricalColumn)
     creator = SharedEmbeddingColumnCreator(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets,
-                                           trainable, shared_embedding_collection_name or name)
+                                           trainable, shared_embedding_collection_name or name,
+                                           use_safe_embedding_lookup)
     return [creator(categorical_column=column, combiner=combiner, max_norm=max_norm) for column in categorical_columns]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.feature_column import dense_columns
 from penstock.feature_column import dense_features
 from penstock.feature_column import dense_features_v2
 from penstock.feature_column import feature_column_v2 as v2
@@ -258,3 +259,46 @@ def test_layers_of_the_package_tf_keras_keep_columns_variables():
         manager.add_resource(column, "table", table)
         assert manager.has_resource(column, "table") and manager.get_resource(column, "table") is table
         assert tf.initializers.tables_initializer is tf.tables_initializer
+
+
+def test_lookups_that_need_no_care():
+    """`use_safe_embedding_lookup=False`: one lookup of the ids as they are, also of a partitioned variable."""
+    table = np.float32([[1, 2], [3, 5], [7, 11]])
+    categories = fc.categorical_column_with_identity("a", 3)
+    for make in (lambda **options: [fc.embedding_column(categories, 2, **options)],
+                 lambda **options: fc.shared_embedding_columns([categories], 2, **options)):
+        with tf.Graph().as_default() as graph:
+            columns = make(initializer=lambda shape, dtype, partition_info: tf.constant(
+                table[partition_info.var_offset[0]:][:shape[0]], dtype), use_safe_embedding_lookup=False)
+            with tf.variable_scope("v", partitioner=tf.fixed_size_partitioner(2, axis=0)):
+                found = run(fc.input_layer({"a": sparse([[2], [0, 1], [1]])}, columns))
+        np.testing.assert_array_equal(found, [table[2], (table[0] + table[1]) / 2, table[1]])
+        assert not any(op.type == "SparseFillEmptyRows" for op in graph.get_operations())
+
+
+def test_configurations_of_version_2(monkeypatch):
+    column = fc.embedding_column(fc.categorical_column_with_identity("a", 3), 2, initializer=tf.ones_initializer())
+    assert "use_safe_embedding_lookup" not in column.get_config()
+    monkeypatch.setattr(dense_columns.tf2, "enabled", lambda: True)
+    assert column.get_config()["use_safe_embedding_lookup"] is True
+    assert fc.numeric_column("x").get_config() == fc.numeric_column("x")._get_config()
+    assert v2.NumericColumn.from_config(fc.numeric_column("x").get_config()) == fc.numeric_column("x")
+
+    class Own(v2.FeatureColumn):
+        name = "own"
+        _is_v2_column, parents, parse_example_spec = True, [], {}
+
+        def transform_feature(self, transformation_cache, state_manager):
+            return transformation_cache.get("own", state_manager)
+
+        def get_config(self):
+            return {"a": 1}
+
+        @classmethod
+        def from_config(cls, config, custom_objects=None, columns_by_name=None):
+            assert config == {"a": 1}
+            return cls()
+
+    config = serialization.serialize_feature_column(Own())
+    assert config == {"class_name": "Own", "config": {"a": 1}}
+    assert type(serialization.deserialize_feature_column(config, {"Own": Own})) is Own

@@ -124,3 +124,37 @@ def test_small_things():
         nested.merge_dims(3, 1)
     with pytest.raises(ValueError, match="same outer-dimension"):
         tf.ragged.map_flat_values(lambda x: x[0], ragged)
+
+
+@pytest.mark.parametrize("params, indices, options, want", [  # TensorFlow 2.21's
+    ([["a", "b"], ["c"], ["d", "e", "f", "g"]], [1, 0, 3], {"batch_dims": 1}, ["b", "c", "g"]),
+    ([["a", "b"], ["c"]], [[1, 0], [0, 0]], {"batch_dims": 1}, [["b", "a"], ["c", "c"]]),
+    ([["a", "b"], ["c"]], [[1, 0], []], {"batch_dims": 1}, [["b", "a"], []]),
+    ([[["a", "b", "c"], ["d", "e"], ["f"]], [["g"], ["h", "i"]]], [[0, 1, 0], [0, 1]], {"batch_dims": 2},
+     [["a", "e", "f"], ["g", "i"]]),
+    ([[["a", "b", "c"], ["d", "e"], ["f"]], [["g"], ["h", "i"]]], [[[2, 1, 0], [1, 1], [0]], [[0], []]],
+     {"batch_dims": 2}, [[["c", "b", "a"], ["e", "e"], ["f"]], [["g"], []]]),
+    ([[["a", "b"], ["c", "d", "e"]], [["f", "g"], ["h", "i"], ["k", "l"]]], [1, 0], {"batch_dims": 1, "axis": 2},
+     [["b", "d"], ["f", "h", "k"]]),
+    ([[["a"], ["b", "c"]], [["d", "e", "f"], ["g"]]], [[[1, 0], []], [[0]]], {"batch_dims": 1},
+     [[[["b", "c"], ["a"]], []], [[["d", "e", "f"]]]]),
+    ([["a", "b"], ["c", "d", "e"]], [[1, 0], []], {"batch_dims": -1}, [["b", "a"], []])])
+def test_gathering_within_batches(params, indices, options, want):
+    try:
+        indices = tf.constant(indices)
+    except ValueError:
+        indices = tf.ragged.constant(indices)
+    got = tf.gather(tf.ragged.constant(params), indices, **options)
+    got = got.to_list() if isinstance(got, tf.RaggedTensor) else got.numpy().tolist()
+
+    def text(x):
+        return x.decode() if isinstance(x, bytes) else [text(y) for y in x]
+    assert text(got) == want
+
+
+def test_no_row_is_read_beyond_its_end():
+    ragged = tf.ragged.constant([["a"], ["b", "c"]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+        tf.gather(ragged, [[1], [0]], batch_dims=1)
+    with pytest.raises(ValueError, match="batch shape from indices"):
+        tf.gather(ragged, [1, 0, 0], batch_dims=1)

@@ -14,7 +14,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     """
     del validate_indices
     if axis is None:
-        axis = batch_dims
+        axis = batch_dims if not isinstance(batch_dims, int) or batch_dims >= 0 else \
+            ragged_checks.positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
     if not isinstance(batch_dims, int) or not isinstance(axis, int):
         raise ValueError("axis and batch_dims must be constants for a ragged gather.")
     if axis < 0:
@@ -22,9 +23,11 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     if batch_dims == 0 and axis > 0:
         return _of_each_row(params, indices, axis, name)
     if batch_dims:
-        if axis not in (0, batch_dims):
-            raise ValueError("axis != batch_dims is not supported for ragged gather yet.")
-        return _within_batches(params, indices, batch_dims, name)
+        if batch_dims < 0:
+            batch_dims = ragged_checks.positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
+        if axis < batch_dims:
+            raise ValueError(f"axis={axis} must be at least batch_dims={batch_dims}")
+        return _within_batches(params, indices, batch_dims, axis, name)
     with ops.name_scope(name, "RaggedGather", [params, indices]):
         params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
                                                   convert_to_tensor_or_ragged_tensor(indices, name="indices"))
@@ -69,42 +72,52 @@ def batch_gather(params, indices, name=None):
                                                   convert_to_tensor_or_ragged_tensor(indices, name="indices"))
         rank = indices.shape.ndims
         if rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
+            raise ValueError("batch_dims=-1 may only be negative if rank(indices) is statically known.")
         if rank == 0:
-            raise ValueError("indices.rank must be at least 1.")
-        return _within_batches(params, indices, rank - 1, None)
+            raise ValueError("batch_dims=-1 out of bounds: expected 0<=batch_dims<0")
+        if params.shape.ndims is not None and params.shape.ndims < rank:
+            raise ValueError("batch_dims must be less than rank(params)")
+        if rank == 1:
+            return gather(params, indices)
+        return _within_batches(params, indices, rank - 1, rank - 1, None)
 
 
-def _within_batches(params, indices, batch_dims, name):
-    """gather behind `batch_dims` dimensions that both have in common."""
+def _within_batches(params, indices, batch_dims, axis, name):
+    """gather along `axis` behind `batch_dims` dimensions that both have in common."""
     with ops.name_scope(name, "RaggedBatchGather", [params, indices]):
         params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
                                                   convert_to_tensor_or_ragged_tensor(indices, name="indices"))
-        if batch_dims == 0:
-            return gather(params, indices)
-        if not is_ragged(indices):
-            if not is_ragged(params):
-                return array_ops.gather(params, indices, batch_dims=batch_dims)
-            if batch_dims > 1 or indices.shape.ndims > 2:
-                raise ValueError("batch shape from indices does not match params shape")
-            starts = array_ops.expand_dims(params.row_starts(), 1)
-            return gather(params.values, math_ops.cast(indices, starts.dtype) + starts)
-        if not is_ragged(params):
-            rank = params.shape.ndims
-            if batch_dims > 1 or rank is not None and rank < 2:
-                raise ValueError("batch shape from indices does not match params shape")
-            params = RaggedTensor.from_tensor(params, ragged_rank=1, row_splits_dtype=indices.row_splits.dtype)
+        if not indices.shape[:batch_dims].is_compatible_with(params.shape[:batch_dims]):
+            raise ValueError(f"batch shape from indices {indices.shape[:batch_dims]} does not match params shape "
+                             f"{params.shape}")
+        if not is_ragged(params) and not is_ragged(indices):
+            return array_ops.gather(params, indices, axis=axis, batch_dims=batch_dims)
+        dtype = next(x for x in (params, indices) if is_ragged(x)).row_splits.dtype
+        params = _as_ragged(params, dtype)
         if batch_dims > 1:
+            indices = _as_ragged(indices, dtype)
             same = check_ops.assert_equal(params.row_splits, indices.row_splits)
             with ops.control_dependencies([same]):
-                return indices.with_values(_within_batches(params.values, indices.values, batch_dims - 1, None))
-        starts = array_ops.repeat(params.row_starts(), indices.row_lengths(), axis=0)
-        inner = indices.values
-        if is_ragged(inner):
-            starts = array_ops.gather(starts, inner.value_rowids())
-            return indices.with_values(inner.with_values(
-                gather(params.values, math_ops.cast(inner.values, starts.dtype) + starts)))
-        return indices.with_values(gather(params.values, math_ops.cast(inner, starts.dtype) + starts))
+                return indices.with_values(
+                    _within_batches(params.values, indices.values, batch_dims - 1, axis - 1, None))
+        if axis > 1:  # each row of a batch has the indices of its batch
+            of_rows = gather(indices, params.value_rowids())
+            return params.with_values(_within_batches(params.values, of_rows, 1, axis - 1, None))
+        starts, lengths = params.row_starts(), params.row_lengths()
+        inner = indices
+        while is_ragged(inner):
+            rows = inner.value_rowids()
+            starts, lengths, inner = array_ops.gather(starts, rows), array_ops.gather(lengths, rows), inner.values
+        inner = math_ops.cast(inner, dtype)
+        beside = [-1] + [1] * (inner.shape.ndims - 1)
+        lengths = array_ops.reshape(lengths, beside)
+        with ops.control_dependencies([check_ops.assert_less(inner, lengths, message="Index out of range")]):
+            inner = inner + array_ops.reshape(starts, beside)
+        return gather(params.values, indices.with_flat_values(inner) if is_ragged(indices) else inner)
+
+
+def _as_ragged(value, dtype):
+    return value if is_ragged(value) else RaggedTensor.from_tensor(value, row_splits_dtype=dtype)
 
 
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):

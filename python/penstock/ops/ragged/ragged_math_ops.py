@@ -263,12 +263,13 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
 
 def _product(a, b, options):
     rank = a.shape.rank
+    if not is_ragged(a) and not is_ragged(b):
+        return math_ops.matmul(a, b, **options)
     dtype = next(x for x in (a, b) if is_ragged(x)).row_splits.dtype
     if rank > 3:
         a, b = (x if is_ragged(x) else RaggedTensor.from_tensor(x, row_splits_dtype=dtype) for x in (a, b))
         with ops.control_dependencies(ragged_checks.assert_splits_match([[a.row_splits], [b.row_splits]])):
-            values = _product(a.values, b.values, options) if is_ragged(a.values) or is_ragged(b.values) \
-                else math_ops.matmul(a.values, b.values, **options)
+            values = _product(a.values, b.values, options)
         return a.with_values(values)
     if rank == 2:
         a, b = (_one_matrix(x) if is_ragged(x) else x for x in (a, b))

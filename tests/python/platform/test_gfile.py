@@ -234,3 +234,30 @@ def test_what_is_there_and_what_is_not(tmp_path):
     assert list(tf.io.gfile.walk(str(tmp_path / "none"), onerror=told.append)) == []
     assert [type(e) for e in told] == [tf.errors.NotFoundError]
     assert list(tf.gfile.Walk(str(tmp_path / "none"))) == []
+
+
+def test_records_of_a_file_that_grows(tmp_path):
+    path = str(tmp_path / "r")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"one")
+        writer.flush()
+        records = tf.io.tf_record_iterator(path)
+        assert next(records) == b"one"
+        for _ in range(2):
+            with pytest.raises(StopIteration):
+                next(records)
+        for record in (b"two", b"three"):
+            writer.write(record)
+            writer.flush()
+            assert next(records) == record
+    with open(path, "rb") as file:
+        whole = file.read()
+    (tmp_path / "part").write_bytes(whole[:-1])
+    records = tf.io.tf_record_iterator(str(tmp_path / "part"))
+    assert [next(records), next(records)] == [b"one", b"two"]
+    for _ in range(2):
+        with pytest.raises(tf.errors.DataLossError):
+            next(records)
+    (tmp_path / "part").write_bytes(whole)
+    records.reopen()
+    assert list(records) == [b"three"]

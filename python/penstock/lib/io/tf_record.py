@@ -2,6 +2,8 @@
 import os
 
 from penstock import _core
+from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
+from penstock.framework import errors
 from penstock.util import compat
 
 
@@ -51,14 +53,44 @@ def _path(path):
     return compat.as_str_any(os.fspath(path) if hasattr(path, "__fspath__") else path)
 
 
-def tf_record_iterator(path, options=None):
-    """The records of a file, one after the other."""
-    stream = _core.RecordStream(_path(path), TFRecordOptions.get_compression_type_string(options))
-    while True:
-        record = stream.next()
+class _Records:
+    """The records of a file, one after the other. A file without compression that grows can be read on after its end,
+    as TensorBoard does."""
+
+    def __init__(self, path, compression):
+        self._path, self._compression = path, compression
+        self._file = _core.RecordStream(path, compression)
+        self._offset, self._at_end = 0, False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._at_end and not self._compression:
+            self.reopen()  # the stream, which is faster, ends for good
+        try:
+            record = self._file.next()
+        except errors.DataLossError:
+            self._at_end = isinstance(self._file, _core.RecordStream)
+            raise
         if record is None:
-            return
-        yield record
+            self._at_end = isinstance(self._file, _core.RecordStream)
+            raise StopIteration
+        self._offset += len(record) + 16  # the length, and two check sums
+        return record
+
+    def reopen(self):
+        """Opens the file anew, which may be another one of the same name, and reads on where it was. NotFoundError."""
+        if self._compression:
+            raise errors.UnimplementedError(None, None, "A compressed file cannot be opened again.")
+        self._file, self._at_end = _core.RecordReader(self._path), False
+        while self._file.offset() < self._offset and self._file.next() is not None:
+            pass
+
+
+def tf_record_iterator(path, options=None):
+    """An iterator over the records of a file, bytes. DataLossError: it is damaged."""
+    return _Records(_path(path), TFRecordOptions.get_compression_type_string(options))
 
 
 class TFRecordWriter:

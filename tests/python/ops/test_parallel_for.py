@@ -176,3 +176,33 @@ def test_the_gradient_of_a_body_goes_through_what_a_loop_outside_gave():
             return tf.gradients(2 * y, x)[0]
 
         np.testing.assert_array_equal(sess.run(gradient()), [6, 6])
+
+
+def test_where_functions_are_run_eagerly():
+    with context.eager_mode():
+        tf.config.run_functions_eagerly(True)
+        try:
+            np.testing.assert_array_equal(tf.vectorized_map(lambda x: x * x, tf.range(4)), [0, 1, 4, 9])
+            assert tf.config.functions_run_eagerly()
+        finally:
+            tf.config.run_functions_eagerly(False)
+
+
+def test_elements_of_size_one_whose_shape_is_not_known():
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec(None)])
+    def add(a, b):
+        return tf.vectorized_map(lambda elems: elems[0] + elems[1], (a, b))
+
+    with context.eager_mode():
+        for a, b in (([3.0], [-2.0, 6.0]), ([1.0, 2.0], [3.0, 4.0]), ([1.0], [2.0])):
+            np.testing.assert_array_equal(add(tf.constant(a), tf.constant(b)), np.add(a, b))
+
+
+def test_numbers_of_parallel_iterations():
+    from penstock.ops.parallel_for import control_flow_ops
+    with pytest.raises(ValueError, match="Use `for_loop` instead"):
+        control_flow_ops.pfor(lambda i: 1, 8, parallel_iterations=1)
+    with pytest.raises(ValueError, match="positive integer"):
+        control_flow_ops.pfor(lambda i: 1, 8, parallel_iterations=0)
+    with pytest.raises(TypeError, match="positive integer"):
+        control_flow_ops.for_loop(lambda i: 1, tf.int32, 8, parallel_iterations=0)

@@ -35,6 +35,12 @@ def test_all_ways_to_make_one(way):
     assert p.uniform_row_length() is None and repr(p) == "tf.RowPartition(row_splits=[0 2 2 5])"
 
 
+def test_a_tensor_says_the_type():
+    assert RowPartition.from_row_starts([0, 2], tf.constant(5)).dtype == tf.int32
+    assert RowPartition.from_uniform_row_length(2, nvals=tf.constant(6)).dtype == tf.int32
+    assert RowPartition.from_row_splits(np.array([0, 2], np.int32)).dtype == tf.int32
+
+
 def test_uniform():
     p = RowPartition.from_uniform_row_length(2, nvals=6)
     np.testing.assert_array_equal(p.row_splits(), [0, 2, 4, 6])

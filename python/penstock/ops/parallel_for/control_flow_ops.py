@@ -17,6 +17,8 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
 
     loop_fn_dtypes: the types of what it returns, in its structure.
     """
+    if parallel_iterations is not None and parallel_iterations < 1:
+        raise TypeError(f"`parallel_iterations` must be a positive integer; got {parallel_iterations}")
     types = nest.flatten(loop_fn_dtypes)
     packed = nest.is_sequence(loop_fn_dtypes)
     none = set()
@@ -61,11 +63,26 @@ def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, 
     if parallel_iterations is not None and parallel_iterations < 1:
         raise ValueError("Argument `parallel_iterations` must be None or a positive integer. "
                          f"Received: {parallel_iterations}.")
+    if parallel_iterations == 1:
+        raise ValueError("Found `parallel_iterations == 1`. Use `for_loop` instead.")
     if ops.executing_eagerly():
-        from penstock.eager import def_function
-        return def_function.function(lambda: _pfor(loop_fn, iters, fallback_to_while_loop, parallel_iterations, warn),
-                                     autograph=False)()
+        return _as_function(lambda: _pfor(loop_fn, iters, fallback_to_while_loop, parallel_iterations, warn))
     return _pfor(loop_fn, iters, fallback_to_while_loop, parallel_iterations, warn)
+
+
+def _as_function(build):
+    """What `build` makes in a function's graph: in one too where functions are run eagerly, which this overrides."""
+    from penstock.eager import def_function
+    eagerly = def_function.functions_run_eagerly()
+    if eagerly:
+        logging.warning("tf.function is disabled, perhaps by tf.config.run_functions_eagerly. Parallel loops need it, "
+                        "and enable it while they are built.")
+        def_function.run_functions_eagerly(False)
+    try:
+        return def_function.function(build, autograph=False)()
+    finally:
+        if eagerly:
+            def_function.run_functions_eagerly(True)
 
 
 def _pfor(loop_fn, iters, fallback, parallel_iterations, warn):
@@ -116,14 +133,20 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
         raise ValueError(f"The number of elements of `elems` differ: {sorted(sizes)}")
     several = len(sizes - {1}) == 1 or None in known and sizes == {1}
     shared = [several and n == 1 for n in known]
+    several_tensors = len(flat) > 1
     if sizes and not (several and not sizes - {1}):
         count = max(sizes)
     else:
         count = math_ops.reduce_max(array_ops.stack([array_ops.shape(t)[0] for t in flat]))
 
     def loop_fn(i):
-        return fn(nest.pack_sequence_as(
-            elems, [t[0] if once else array_ops.gather(t, i) for t, once in zip(flat, shared)]))
+        def element(t, n, once):
+            if once:
+                return t[0]
+            if n is None and several_tensors:
+                return array_ops.gather(t, array_ops.where(math_ops.equal(array_ops.shape(t)[0], 1), 0, i))
+            return array_ops.gather(t, i)
+        return fn(nest.pack_sequence_as(elems, [element(*each) for each in zip(flat, known, shared)]))
 
     try:
         return pfor(loop_fn, count, fallback_to_while_loop=fallback_to_while_loop, warn=warn)

@@ -96,7 +96,7 @@ class RowPartition(composite_tensor.CompositeTensor):
         """From the beginnings of the rows and the number of values."""
         ragged_checks.require_bool(validate)
         with ops.name_scope(None, "RowPartitionFromRowStarts", [row_starts]):
-            starts = _converted(row_starts, "row_starts", dtype, dtype_hint)
+            starts = _converted(row_starts, "row_starts", dtype or _type_of(row_starts, nvals), dtype_hint)
             starts.shape.assert_has_rank(1)
             nvals = ops.convert_to_tensor(nvals, starts.dtype)
             if validate:
@@ -128,7 +128,8 @@ class RowPartition(composite_tensor.CompositeTensor):
         if nrows is None and nvals is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         with ops.name_scope(None, "RowPartitionFromUniformRowLength", [uniform_row_length, nrows]):
-            length = _converted(uniform_row_length, "uniform_row_length", dtype, dtype_hint)
+            length = _converted(uniform_row_length, "uniform_row_length",
+                                dtype or _type_of(uniform_row_length, nvals, nrows), dtype_hint)
             length.shape.assert_has_rank(0)
             known = tensor_util.constant_value(length)
             if known is not None and known < 0:
@@ -254,6 +255,11 @@ class RowPartition(composite_tensor.CompositeTensor):
 
 def _text(tensor):
     return str(tensor.numpy()) if tensor._is_eager else str(tensor)
+
+
+def _type_of(*values):
+    """The type of the first tensor among them, or None."""
+    return next((value.dtype for value in values if isinstance(value, ops.Tensor)), None)
 
 
 def _converted(partition, name, dtype, hint):

@@ -66,9 +66,17 @@ class FunctionSpec:
             spec, is_method = inspect.getfullargspec(type(function).__call__), True
         if bound or include:
             first = 1 if is_method else 0
-            kept = spec.args[:first] + [a for a in spec.args[first + len(bound):] if a not in include]
             values = dict(zip(spec.args[len(spec.args) - len(spec.defaults or ()):], spec.defaults or ()))
-            spec = spec._replace(args=kept, defaults=tuple(values[a] for a in kept if a in values))
+            rest = spec.args[first + len(bound):]
+            # As in Python, what comes behind a parameter that is bound by its name can be given by name only.
+            count = next((i for i, name in enumerate(rest) if name in include), len(rest))
+            named = [name for name in rest[count:] if name not in include]
+            kept = spec.args[:first] + rest[:count]
+            only = {**(spec.kwonlydefaults or {}), **{name: values[name] for name in named if name in values}}
+            spec = spec._replace(
+                args=kept, defaults=tuple(values[a] for a in kept if a in values),
+                kwonlyargs=named + [name for name in spec.kwonlyargs if name not in include],
+                kwonlydefaults={name: value for name, value in only.items() if name not in include} or None)
         return FunctionSpec(spec, is_method, input_signature, frozenset(include))
 
     def __init__(self, fullargspec, is_method, input_signature, bound=frozenset()):

@@ -1,4 +1,5 @@
 """What a tf.function calls; calls that fit neither it nor one of its traces, for which 2.21's words give the reason."""
+import functools
 import pytest
 
 import penstock as tf
@@ -155,3 +156,20 @@ def test_attributes_of_what_is_wrapped():
     assert f.factor is scale.factor and f(3.0).numpy() == 6 and tf.function(plain).notes is plain.notes
     with pytest.raises(AttributeError):
         f.other
+
+
+def test_parameters_behind_one_that_a_partial_binds_by_its_name():
+    """As in Python they can be given by name only; numbers of TensorFlow 2.21."""
+    def f(x, y=1, z=2, *, w=3):
+        return x + 10 * y + 100 * z + 1000 * w
+
+    def call(bound, *args, **kwargs):
+        return tf.function(functools.partial(f, **bound))(*args, **kwargs).numpy()
+
+    one = tf.constant(1)
+    assert [call({"y": 5}, one), call({"y": 5}, one, y=tf.constant(6)), call({"y": 5}, one, z=tf.constant(6))] == [
+        3251, 3261, 3651]
+    assert [call({"w": 7}, one), call({"w": 7}, one, w=tf.constant(2))] == [7211, 2211]
+    assert call({"x": tf.constant(1)}, y=tf.constant(3)) == 3231
+    with pytest.raises(TypeError):
+        call({"y": 5}, one, tf.constant(6))

@@ -150,7 +150,8 @@ def eager_value(value):
     if isinstance(value, RaggedTensor):
         return RaggedTensorValue(eager_value(value.values), eager_value(value.row_splits))
     if callable(value):
-        return eager_value(value())
+        from penstock.util import nest
+        return nest.map_structure(eager_value, value())
     try:
         return value.numpy()
     except AttributeError:

@@ -10,6 +10,7 @@ from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import state_ops
 from penstock.ops import variables
@@ -223,9 +224,16 @@ class BaseResourceVariable(variables.VariableV1):
         """Sets the variable; what is returned reads it afterwards, or is the operation if not `read_value`."""
         with _handle_graph(self.handle):
             value = ops.convert_to_tensor(value, dtype=self.dtype)
-            self._shape.assert_is_compatible_with(value.shape)
+            if not self._shape.is_compatible_with(value.shape):
+                self._refuse_shape(value.shape)
             op = gen.assign_variable_op(self.handle, value, name=name)
             return self._lazy_read(op) if read_value else op
+
+    def _refuse_shape(self, shape):
+        if tf2.enabled():
+            raise ValueError(f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+                             f"{self._shape}, and the assigned value shape {shape} are incompatible.")
+        self._shape.assert_is_compatible_with(shape)
 
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds `delta`; returns as `assign`."""

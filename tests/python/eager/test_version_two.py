@@ -23,6 +23,15 @@ assert v.ref() == v.ref() and v.ref().deref() is v
 assert tf.version.VERSION.startswith("2.") and not tf.inside_function()
 with tf.name_scope("a"):
     assert tf.get_current_name_scope() == "a"
+w = tf.Variable([1.0, 2.0], name="w")
+for assign in w.assign, tf.function(w.assign):
+    try:
+        assign([1.0, 2.0, 3.0])
+    except ValueError as e:
+        assert "Cannot assign value to variable ' w:0': Shape mismatch.The variable shape (2,), and the " \\
+            "assigned value shape (3,) are incompatible." in str(e), e
+    else:
+        assert False
 for name in ("tuple", "hessians", "type_spec_from_value", "no_gradient", "get_logger", "load_op_library",
              "map_fn", "foldl", "foldr", "scan", "switch_case"):
     assert callable(getattr(tf, name))

@@ -138,3 +138,13 @@ def test_a_reset_within_a_graph_leaves_an_eager_program_in_graph_mode():
         assert executing_eagerly()
     finally:
         mode.eager = eager
+
+
+def test_functions_may_give_structures():
+    class Case(tf.test.TestCase):
+        def runTest(self):  # noqa: N802
+            pass
+
+    with context.eager_mode():
+        found = Case().evaluate([lambda: (tf.constant(1), {"a": tf.constant(2), "b": ()}), lambda: tf.constant(3)])
+    assert found == [(1, {"a": 2, "b": ()}), 3]

@@ -2,9 +2,12 @@
 import functools
 import inspect
 import logging
+import types
 
 from penstock import _core
 from penstock.framework import gen, ops, registry
+from penstock.framework.composite_tensor_gradient import (
+    get_flat_tensors_for_gradients, replace_flat_tensors_for_gradients)
 from penstock.framework.func_graph import copy_handle_data  # noqa: F401  (one of this module's names)
 from penstock.util import nest
 
@@ -22,17 +25,28 @@ def custom_gradient(f=None):
     if f is None:
         return custom_gradient
 
-    @functools.wraps(f)
-    def decorated(*args, **kwargs):
+    return _WithGradient(f)
+
+
+class _WithGradient:
+    """A function with a gradient of its own. As an attribute of a class it is a method."""
+
+    def __init__(self, f):
+        functools.update_wrapper(self, f)
+        self._f = f
+
+    __signature__ = property(lambda self: inspect.signature(self._f))
+
+    def __get__(self, instance, owner):
+        return self if instance is None else _WithGradient(types.MethodType(self._f, instance))
+
+    def __call__(self, *args, **kwargs):
         if ops.executing_eagerly():
-            return _call_eagerly(f, args, kwargs)
+            return _call_eagerly(self._f, args, kwargs)
         if kwargs and not ops.get_default_graph().building_function:
             raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
-                             "execution "
-                             "is enabled.")
-        return _call(functools.partial(f, **kwargs) if kwargs else f, args)
-
-    return decorated
+                             "execution is enabled.")
+        return _call(functools.partial(self._f, **kwargs) if kwargs else self._f, args)
 
 
 def _call_eagerly(f, args, kwargs):
@@ -42,47 +56,51 @@ def _call_eagerly(f, args, kwargs):
     outer = backprop.GradientTape()
     with outer:  # finds the variables that f reads; nothing else is recorded but what the gradient function knows
         result, grad_fn = f(*args, **kwargs)
-    flat = nest.flatten(args)
-    given = {id(x) for x in flat}
+    given = {id(x) for x in nest.flatten(args)}
     variables = [v for v in outer.watched_variables() if id(v) not in given]
-    args = [ops.convert_to_tensor(x) for x in flat]
+    args = [ops.convert_to_tensor(x) for x in get_flat_tensors_for_gradients(nest.flatten(args))]
     # Values of another identity: tapes know them by what is recorded below, not by the ops inside of f.
-    flat = [_core.eager_alias(ops.convert_to_tensor(x)) for x in nest.flatten(result)]
+    result = nest.map_structure(lambda x: _core.eager_alias(ops.convert_to_tensor(x)), result, expand_composites=True)
+    values = nest.flatten(result)
+    flat = get_flat_tensors_for_gradients(values)
     signature = inspect.getfullargspec(grad_fn)
     if variables and not ("variables" in signature.args or "variables" in signature.kwonlyargs or signature.varkw):
         raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
                         "keyword argument 'variables'.")
 
     def backward(dys):
-        dys = filled(dys, flat)
+        dys = replace_flat_tensors_for_gradients(values, filled(dys, flat))
         if variables:
             of_args, of_variables = grad_fn(*dys, variables=list(variables))
             if len(of_variables) != len(variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             of_args, of_variables = grad_fn(*dys), []
-        of_args = nest.flatten(of_args)
+        of_args = get_flat_tensors_for_gradients(nest.flatten(of_args))
         if len(of_args) != len(args):
             raise ValueError(f"custom_gradient function expected to return {len(args)} gradients, but returned "
                              f"{len(of_args)} instead.")
         return [to_core(g) for g in of_args + list(of_variables)]
 
     _core.tape_record(args + [v.handle for v in variables], flat, backward)
-    return nest.pack_sequence_as(result, flat) if nest.is_sequence(result) else flat[0]
+    return result
 
 
 def _call(f, args):
     name = f"CustomGradient-{ops.uid()}"
-    structure, args = list(args), [ops.convert_to_tensor(x) for x in nest.flatten(list(args))]
+    structure, inner = list(args), nest.map_structure(ops.convert_to_tensor, list(args), expand_composites=True)
+    args = get_flat_tensors_for_gradients(nest.flatten(inner))
     graph = ops.get_default_graph()
     watched, graph._watched = getattr(graph, "_watched", None), {}
-    result, grad_fn = f(*nest.pack_sequence_as(structure, args))
+    result, grad_fn = f(*inner)
     read = [reference() for reference in graph._watched.values()]
     if watched is None:
         del graph._watched
     else:
         graph._watched = {**watched, **graph._watched}
-    flat = [ops.convert_to_tensor(x) for x in nest.flatten(result)]
+    result = nest.map_structure(ops.convert_to_tensor, result, expand_composites=True)
+    values = nest.flatten(result)
+    flat = get_flat_tensors_for_gradients(values)
     if graph.building_function:
         of_args = {id(v.handle) for v in nest.flatten(structure) if hasattr(v, "handle")}
         variables = [v for v in read if v is not None and v.trainable and id(v.handle) not in of_args]
@@ -106,7 +124,7 @@ def _call(f, args):
 
     @ops.RegisterGradient(name)
     def gradient(unused_op, *grads):
-        grads = grads[:count]
+        grads = replace_flat_tensors_for_gradients(values, grads[:count])
         of_variables = []
         if variables:
             of_args, of_variables = grad_fn(*grads, variables=variables)
@@ -114,25 +132,26 @@ def _call(f, args):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             of_args = grad_fn(*grads)
-        return [None] * count + nest.flatten(of_args) + list(of_variables)
+        return [None] * count + get_flat_tensors_for_gradients(nest.flatten(of_args)) + list(of_variables)
 
     with ops.get_default_graph().gradient_override_map({"IdentityN": name}):
         outputs = gen.identity_n(flat + args + variables)
-    return nest.pack_sequence_as(result, outputs[:count]) if nest.is_sequence(result) else outputs[0]
+    values = replace_flat_tensors_for_gradients(values, outputs[:count])
+    return nest.pack_sequence_as(result, values) if nest.is_sequence(result) else values[0]
 
 
 def grad_pass_through(f):
     """A function whose gradient is that of the identity."""
 
     @functools.wraps(f)
-    def decorated(*args, **kwargs):
+    def run(*args, **kwargs):
         def grad(*grads, **keywords):
             variables = keywords.get("variables")
             return grads if variables is None else (grads, [None] * len(variables))
 
-        return custom_gradient(lambda *inner: (f(*inner, **kwargs), grad))(*args)
+        return f(*args, **kwargs), grad
 
-    return decorated
+    return custom_gradient(run)
 
 
 def recompute_grad(f):

@@ -5,7 +5,7 @@ import pytest
 import penstock as tf
 from penstock.eager import backprop, backprop_util, context, record
 from penstock.framework import errors, indexed_slices, tf2
-from penstock.framework.test_util import TensorFlowTestCase
+from penstock.framework import test_util
 
 
 @pytest.fixture(autouse=True)
@@ -177,7 +177,7 @@ def test_one_count_repeats_every_slice():
 
 
 def test_eager_values_are_compared_whatever_session_there_is():
-    class Case(TensorFlowTestCase):
+    class Case(test_util.TensorFlowTestCase):
         def test(self):
             value = tf.constant([1.0, 2.0])
             with tf.Graph().as_default(), self.cached_session():
@@ -186,3 +186,46 @@ def test_eager_values_are_compared_whatever_session_there_is():
 
     result = Case("test").run()
     assert not result.errors and not result.failures
+
+
+class _Model:
+    @tf.custom_gradient
+    def product(self, a, b):
+        return a * b, lambda dy: (2 * dy * a, 3 * dy * b)
+
+    @tf.grad_pass_through
+    def square(self, a):
+        return a * a
+
+
+@pytest.mark.parametrize("called", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_custom_gradients_of_methods(called):
+    model, a, b = _Model(), tf.constant(3.0), tf.constant(5.0)
+    for method, expected in ((model.product, [6, 15]), (lambda a, b: model.square(a) + b, [1, 1])):
+        with tf.GradientTape() as tape:
+            tape.watch([a, b])
+            y = called(method)(a, b)
+        assert [g.numpy() for g in tape.gradient(y, [a, b])] == expected
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x, y = tf.constant(3.0), tf.constant(5.0)
+        assert session.run(tf.compat.v1.gradients(model.product(x, y), [x, y])) == [6, 15]
+    assert model.product.__name__ == "product" and backprop.gradients_function(model.product)(a, b)[0].numpy() == 6
+
+
+@pytest.mark.parametrize("called", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_custom_gradients_of_ragged_values(called):
+    @tf.custom_gradient
+    def f(x, y):
+        return (x * x, 2 * y), lambda *dys: (3 * dys[0], 4 * dys[1])
+
+    x, y = tf.ragged.constant([[1.0, 2.0], [3.0]]), tf.ragged.constant([[4.0], [5.0, 6.0]])
+
+    def gradients():
+        with tf.GradientTape() as tape:
+            tape.watch((x, y))
+            results = f(x, y)
+        return results, tape.gradient(results, (x, y))
+
+    results, (dx, dy) = called(gradients)()
+    assert results[0].to_list() == [[1, 4], [9]] and results[1].to_list() == [[8], [10, 12]]
+    assert dx.to_list() == [[3, 3], [3]] and dy.to_list() == [[4], [4, 4]]

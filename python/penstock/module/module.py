@@ -129,7 +129,8 @@ def _is_module(x):
     return isinstance(x, Module)
 
 
-def _walk(module, recursive, predicate, key, with_path, expand_composites, path, seen):
+def _walk(module, recursive, predicate, key, with_path, expand_composites, path, seen, around=()):
+    """As Module._flatten. Each value once; with paths once on each, but not in a module of `around`."""
     attributes = {k: v for k, v in vars(module).items() if k not in module._TF_MODULE_IGNORED_PROPERTIES}
     inner = []
     seen.add(id(module))
@@ -137,11 +138,11 @@ def _walk(module, recursive, predicate, key, with_path, expand_composites, path,
         value = attributes[name]
         try:
             leaves = nest.flatten_with_tuple_paths(value, expand_composites=expand_composites)
-        except (TypeError, ValueError):
-            leaves = [((), value)]
+        except (TypeError, ValueError) as e:
+            raise ValueError(f"Error processing property {name!r} of {value!r}") from e
         for leaf_path, leaf in leaves:
             full = path + (name,) + tuple(leaf_path)
-            if id(leaf) in seen:
+            if id(leaf) in seen and not with_path:
                 continue
             wanted, is_module = predicate(leaf), _is_module(leaf)
             if wanted:
@@ -150,4 +151,6 @@ def _walk(module, recursive, predicate, key, with_path, expand_composites, path,
             if recursive and is_module:
                 inner.append((full, leaf))
     for full, leaf in inner:
-        yield from _walk(leaf, recursive, predicate, key, with_path, expand_composites, full, seen)
+        if not any(leaf is outer for outer in around):
+            yield from _walk(leaf, recursive, predicate, key, with_path, expand_composites, full, seen,
+                             (*around, leaf))

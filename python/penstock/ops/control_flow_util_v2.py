@@ -2,6 +2,7 @@
 from penstock.framework import dtypes
 from penstock.framework import function_definition
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework.func_graph import _Outside
 from penstock.framework.func_graph import copy_constant_value, copy_handle_data
 from penstock.framework.func_graph import FuncGraph
@@ -70,7 +71,7 @@ def create_new_tf_function(func_graph):
 def new_operation(kind, inputs, scope, attrs, func_graphs, definitions):
     """Adds `kind`, or its stateless form if no part has state, to the default graph, behind what the parts wait for.
     Version 1 has such a form of If only."""
-    plain = kind == "If" or ops.executing_eagerly_outside_functions()
+    plain = kind == "If" or tf2.enabled() or ops.executing_eagerly_outside_functions()
     if plain and not any(definition.stateful_ops for definition in definitions):
         kind = "Stateless" + kind
     graph = ops.get_default_graph()

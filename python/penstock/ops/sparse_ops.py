@@ -143,9 +143,10 @@ def sparse_transpose(sp_input, perm=None, name=None):
 
 def sparse_expand_dims(sp_input, axis=None, name=None):
     """Inserts a dimension of size 1 at `axis` (-1)."""
-    rank = sp_input.dense_shape.get_shape()[0]
     axis = -1 if axis is None else axis
     with ops.name_scope(name, default_name="expand_dims", values=[sp_input]):
+        rank = tensor_shape.dimension_value(sp_input.dense_shape.get_shape()[0])
+        rank = array_ops.size(sp_input.dense_shape) if rank is None else rank
         if isinstance(axis, (int, np.integer)):
             axis = ops.convert_to_tensor(axis, name="axis", dtype=dtypes.int32)
         elif not isinstance(axis, ops.Tensor):

@@ -6,6 +6,7 @@ from penstock.framework import func_graph as func_graph_module
 from penstock.framework import ops
 from penstock.framework import tensor_spec
 from penstock.framework import type_spec
+from penstock.framework.composite_tensor import CompositeTensor
 from penstock.ops import array_ops
 from penstock.ops import control_flow_util_v2 as util
 from penstock.ops import math_ops
@@ -29,18 +30,23 @@ def _bound(maximum_iterations):
     return ops.convert_to_tensor(maximum_iterations, name="maximum_iterations")
 
 
+def _kind(original, spec):
+    """What a loop variable looks like: the spec of what is made of several tensors, whose shape may change."""
+    return spec if isinstance(original, CompositeTensor) and isinstance(spec, type_spec.TypeSpec) else original
+
+
 class _Parts:
     """The condition and the body of a loop, as functions trace them."""
 
-    def __init__(self, cond, body, loop_vars, originals, bounded):
+    def __init__(self, cond, body, loop_vars, originals, like, bounded):
         self._cond, self._body = cond, body
         self._loop_vars = loop_vars
-        self._originals = originals
+        self._originals, self._like = originals, like
         self._bounded = bounded
         self.cond_graph = None
 
     def _packed(self, args):
-        return util.pack(self._originals, nest.flatten(args, expand_composites=True))
+        return util.pack(self._like, nest.flatten(args, expand_composites=True))
 
     def cond(self, counter, bound, *args):
         """Whether the loop goes on."""
@@ -91,7 +97,8 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                 func_graph=graph_class(part_name, collections=outer._collections),
                 add_control_dependencies=outer._add_control_dependencies)
 
-        parts = _Parts(cond, body, loop_vars, list(originals), maximum_iterations is not None)
+        like = [nest.map_structure(_kind, original, spec) for original, spec in zip(list(originals), specs)]
+        parts = _Parts(cond, body, loop_vars, list(originals), like, maximum_iterations is not None)
         cond_graph = parts.cond_graph = trace(util.WhileCondFuncGraph, cond_name, parts.cond)
         if cond_graph.outputs[0].dtype != dtypes.bool:
             raise TypeError(f"Input 'input' of 'LoopCond' Op has type {cond_graph.outputs[0].dtype.name} that does not "
@@ -120,7 +127,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         results = [array_ops.stop_gradient(t) for t in results]
     if not return_same_structure and len(results) == 1:
         return util.pack(nest.flatten(list(originals), expand_composites=True), results)[0]
-    return util.pack(originals, results)
+    return util.pack(nest._sequence_like(originals, like), results)
 
 
 def _finish(op, cond_graph, body_graph, outer):

@@ -147,3 +147,17 @@ def test_under_a_session_ops_are_built():
         assert not tf.executing_eagerly() and v1.get_default_graph() is session.graph
         assert session.run(tf.constant(1) + 2) == 3
     assert tf.executing_eagerly()
+
+
+def widened(numbers):
+    v = tf.SparseTensor(indices=[[0, 0], [1, 1]], values=[1, 2], dense_shape=[3, 3])
+    for _ in numbers:
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(v, tf.TensorShape(None))])
+        v = tf.sparse.expand_dims(v)
+    return v
+
+
+def test_a_sparse_value_whose_rank_a_loop_changes():
+    for n in range(3):
+        for numbers in (tf.range(n), tf.data.Dataset.range(n), range(n)):
+            assert tf.function(widened)(numbers).dense_shape.numpy().tolist() == [3, 3] + [1] * n

@@ -66,3 +66,16 @@ def test_methods_run_in_the_scope():
                 return scope
 
     assert Traced().f().numpy() == b"traced/x/"
+
+
+def test_paths_to_values_that_are_shared():
+    root, inner = tf.Module(), tf.Module()
+    root.w, root.a = tf.Variable(1.0), inner
+    inner.list, inner.root = [{"k": root.w}], root
+    root.b = inner
+    paths = {path for path, _ in root._flatten(with_path=True, predicate=lambda x: isinstance(x, tf.Variable))}
+    assert paths == {("w",), ("a", "list", 0, "k"), ("b", "list", 0, "k"), ("a", "root", "w"), ("b", "root", "w")}
+    assert root.variables == (root.w,)
+    root.layers = {object(): None, object(): None}
+    with pytest.raises(ValueError, match="Error processing property 'layers'"):
+        root.variables  # noqa: B018

@@ -8,7 +8,7 @@ from penstock.ops import array_ops
 from penstock.ops.arguments import made_function
 from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
 
-__all__ = ["fold_in", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
+__all__ = ["fold_in", "index_shuffle", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
            "stateless_parameterized_truncated_normal", "stateless_random_binomial", "stateless_random_gamma",
            "stateless_random_crop", "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
            "stateless_truncated_normal"]
@@ -70,6 +70,19 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
     with ops.name_scope(name, "stateless_shuffle", [value, seed]) as name:
         key, counter = gen.stateless_random_get_key_counter(seed)
         return gen.stateless_shuffle(value, key, counter, Algorithm.PHILOX.value, name=name)
+
+
+def index_shuffle(index, seed, max_index):
+    """Where `index` goes in the permutation of 0 to `max_index` (inclusive) that the seed stands for.
+
+    index, max_index: integers of one type, scalars or vectors; seed: two integers, or a row of two for each index. What
+    is one serves all. InvalidArgumentError when it runs: an index is not in [0, max_index].
+    """
+    seed = ops.convert_to_tensor(seed)
+    rank = seed.shape.rank or 1
+    # The op takes three numbers; the first is TensorFlow's choice.
+    seed = array_ops.pad(seed, [[0, 0]] * (rank - 1) + [[1, 0]], constant_values=498247692)
+    return gen.random_index_shuffle(index, seed=seed, max_index=max_index)
 
 
 def stateless_random_crop(value, size, seed, name=None):

@@ -47,6 +47,22 @@ void KeyCounterShape(ShapeContext& c) {
   if (c.num_outputs() > 2) c.out(2, PartialShape({}));
 }
 
+// One number, or as many as any of the inputs has.
+void IndexShuffleShape(ShapeContext& c) {
+  const PartialShape index = c.WithRankAtMost(0, 1), max_index = c.WithRankAtMost(2, 1), seed = c.in(1);
+  if (!seed.known_rank() || !index.known_rank() || !max_index.known_rank()) return;
+  const bool fits = seed.rank() == 1 || seed.rank() == 2;
+  if (!fits || (seed[seed.rank() - 1] != 3 && seed[seed.rank() - 1] != -1)) {
+    throw InvalidArgument("Seed must have shape [3] or [n, 3] but got ", seed, ".");
+  }
+  if (index.rank() == 0 && seed.rank() == 1 && max_index.rank() == 0) return c.out(0, PartialShape({}));
+  int64_t n = -1;
+  if (index.rank() == 1) n = ShapeContext::MergeDim(n, index[0]);
+  if (seed.rank() == 2) n = ShapeContext::MergeDim(n, seed[0]);
+  if (max_index.rank() == 1) n = ShapeContext::MergeDim(n, max_index[0]);
+  c.out(0, PartialShape({n}));
+}
+
 // The sample is differentiated as an implicit function of alpha, input `kAlpha`.
 template <int kAlpha>
 void GammaGradient(GradContext& g) {
@@ -123,6 +139,11 @@ void RegisterStatelessRandomOps(OpRegistry& ops) {
         c.out(0, c.in(0));
       })
       .Doc("The rows in random order.");
+  ops.Add("RandomIndexShuffle")
+      .Input("index: dtype").Input("seed: Tseed").Input("max_index: dtype").Output("output: dtype")
+      .Attr("rounds: int = 4").Attr("dtype: {int32, uint32, int64, uint64}")
+      .Attr("Tseed: {int32, uint32, int64, uint64}").NotDifferentiable().Shape(IndexShuffleShape)
+      .Doc("Where `index` goes in a random permutation of [0, max_index].");
   ops.Add("StatelessRandomBinomial")
       .Input("shape: S").Input("seed: Tseed").Input("counts: T").Input("probs: T").Output("output: dtype")
       .Attr("S: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")

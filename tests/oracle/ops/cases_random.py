@@ -58,6 +58,16 @@ def _cases():
     add("StatelessRandomUniform", shape=i32([1]), seed=i32(1, 2, 3), dtype=T, error="")
     for shape in ((5,), (4, 2), (0,), (1, 3)):
         add("RandomShuffle", value=V(*shape), seed=3, seed2=4, types=None)
+    whole = ("int32", "int64", "uint32", "uint64")
+    for rounds in (4, 8):
+        for most in (0, 9, 70000):
+            index = V(values=list(range(min(most, 7) + 1)))
+            add("RandomIndexShuffle", index=index, seed=i32([1, 2, 3]), max_index=V(values=most), rounds=rounds,
+                types=whole)
+    add("RandomIndexShuffle", index=i32([1, 2]), seed=i64([[1, 2, 3], [4, 5, 2**40 + 6]]), max_index=i32([5, 6]))
+    add("RandomIndexShuffle", index=i32(1), seed=i32([1, 2, 3]), max_index=i32(-4), error="max_index must be >= 0")
+    add("RandomIndexShuffle", index=i32(1), seed=i32([1, 2]), max_index=i32(4), error="Seed must")
+    add("RandomIndexShuffle", index=i32([[1]]), seed=i32([1, 2, 3]), max_index=i32(4), error="")
     add("Multinomial", logits=V(2, 4), num_samples=i32(6), seed=3, seed2=1, output_dtype=Type("int64"))
     add("Multinomial", logits=V(2, 4), num_samples=i32(6), seed=3, seed2=1, output_dtype=Type("int32"))
     add("StatelessMultinomial", logits=V(2, 4), num_samples=i32(6), seed=i32(1, 2), output_dtype=Type("int64"))

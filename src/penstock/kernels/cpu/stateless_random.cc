@@ -1,18 +1,23 @@
 // Random ops whose numbers follow from a seed or from a generator's key and counter.
+#include "penstock/base/index_shuffle.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/random_samplers.h"
 
 namespace penstock {
+namespace {
+
+uint64_t SeedAt(const Tensor& seed, int64_t i) {
+  if (seed.dtype() == DT_UINT32) return uint64_t{seed.data<uint32_t>()[i]};
+  if (seed.dtype() == DT_UINT64) return seed.data<uint64_t>()[i];
+  return static_cast<uint64_t>(seed.IntAt(i));
+}
+
+}  // namespace
 
 Philox random::FromSeed(const KernelContext& k, int input) {
   const Tensor& seed = k.input(input);
   k.Require(seed.rank() == 1 && seed.dim(0) == 2, "seed must have shape [2], not ", seed.shape());
-  const auto at = [&](int i) {
-    if (seed.dtype() == DT_UINT32) return uint64_t{seed.data<uint32_t>()[i]};
-    if (seed.dtype() == DT_UINT64) return seed.data<uint64_t>()[i];
-    return static_cast<uint64_t>(seed.IntAt(i));
-  };
-  const uint64_t a = at(0), b = at(1);
+  const uint64_t a = SeedAt(seed, 0), b = SeedAt(seed, 1);
   const Philox::Group mix = Philox::Block({static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32),
                                            static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)},
                                           {0x3ec8f720, 0x02461e29});
@@ -91,6 +96,43 @@ struct Multinomial {
   }
 };
 
+// Each input is one for all numbers, or has one for each.
+template <class T>
+class IndexShuffle {
+ public:
+  explicit IndexShuffle(const NodeView& node) {
+    constexpr int64_t kFewest = 4, kMost = 1024;
+    const int64_t rounds = std::clamp(node.attr<int64_t>("rounds"), kFewest, kMost);
+    rounds_ = static_cast<int>(rounds + rounds % 2);
+  }
+  void operator()(KernelContext& k) const {
+    const Tensor &index = k.input(0), &seed = k.input(1), &max_index = k.input(2);
+    k.Require(index.rank() <= 1, "Index must be a scalar or vector.");
+    k.Require(max_index.rank() <= 1, "max_index must be a scalar or vector.");
+    int64_t n = 1;
+    if (index.rank() == 1) n = index.dim(0);
+    else if (max_index.rank() == 1) n = max_index.dim(0);
+    else if (seed.rank() == 2) n = seed.dim(0);
+    k.Require(max_index.rank() == 0 || max_index.dim(0) == n, "max_index must be a scalar or a vector of size [", n,
+              "] but got ", max_index.shape(), ".");
+    k.Require((seed.rank() == 1 && seed.dim(0) == 3) || (seed.rank() == 2 && seed.dim(0) == n && seed.dim(1) == 3),
+              "Seed must be a vector of size [3] or a matrix of size [", n, ", 3] but got ", seed.shape(), ".");
+    const bool one = index.rank() == 0 && max_index.rank() == 0 && seed.rank() == 1;
+    const auto out = k.out<T>(0, one ? Shape() : Shape({n}));
+    for (int64_t i = 0; i < n; ++i) {
+      const T at = index.data<T>()[index.rank() * i], most = max_index.data<T>()[max_index.rank() * i];
+      k.Require(most >= T{0}, "max_index must be >= 0 but was ", most);
+      k.Require(at >= T{0} && at <= most, "index must be in [0, ", most, "] but was ", at);
+      std::array<uint32_t, 3> key;
+      for (int j = 0; j < 3; ++j) key[j] = static_cast<uint32_t>(SeedAt(seed, (seed.rank() - 1) * 3 * i + j));
+      out[i] = static_cast<T>(ShuffledIndex(static_cast<uint64_t>(at), key, static_cast<uint64_t>(most), rounds_));
+    }
+  }
+
+ private:
+  int rounds_;
+};
+
 struct Shuffle {
   void operator()(KernelContext& k) const { random::ShuffleRows(k, FromKey(k, 1)); }
 };
@@ -156,6 +198,7 @@ void RegisterStatelessRandomKernels(KernelRegistry& kernels) {
   AddDistributions<ByKey>(kernels, "V2");
   kernels.Add<Multinomial>("StatelessMultinomial", Floats{}).HostInput(1).HostInput(2);
   kernels.Add<Shuffle>("StatelessShuffle");
+  kernels.Add<IndexShuffle>("RandomIndexShuffle", Types<int32_t, int64_t, uint32_t, uint64_t>{}, "dtype").HostInput(1);
   kernels.Add<Binomial>("StatelessRandomBinomial", Types<Half, float, double>{}).HostInput(0).HostInput(1);
   using PoissonTypes = Types<Half, float, double, int32_t, int64_t>;
   kernels.Add<Samples<random::SamplePoisson, BySeed>>("StatelessRandomPoisson", PoissonTypes{}, "dtype")

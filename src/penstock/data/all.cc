@@ -3,6 +3,7 @@
 namespace penstock::data {
 
 // Each file of transformations has one function; this list is the whole registration.
+void RegisterAccessDatasets(KernelRegistry& kernels);
 void RegisterAssertNextDatasets(KernelRegistry& kernels);
 void RegisterBatchDatasets(KernelRegistry& kernels);
 void RegisterCacheDatasets(KernelRegistry& kernels);
@@ -34,6 +35,7 @@ void RegisterSeedGeneratorKernels(KernelRegistry& kernels);
 
 void RegisterAllDatasets(KernelRegistry& kernels) {
   kernels.ForDevice("CPU");
+  RegisterAccessDatasets(kernels);
   RegisterAssertNextDatasets(kernels);
   RegisterBatchDatasets(kernels);
   RegisterCacheDatasets(kernels);

@@ -16,6 +16,12 @@ class BatchDataset final : public Dataset {
         drop_remainder_(drop_remainder),
         rows_fail_together_(rows_fail_together) {}
   int64_t Cardinality() const override { return PartsOf(input().Cardinality(), size_, drop_remainder_); }
+  void RequireShuffleable() const override {
+    if (!drop_remainder_) {
+      throw FailedPrecondition(recipe().op->name, " does not support global shuffling with `drop_remainder=False`.");
+    }
+    input().RequireShuffleable();
+  }
 
  private:
   class Batches final : public IteratorOverInput<BatchDataset> {
@@ -74,6 +80,14 @@ class BatchDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Batches>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    return [input = input().Access(place), n = input().Cardinality(), this](int64_t index) {
+      BatchBuilder batch(size_, rows_fail_together_);
+      const int64_t begin = index * size_, end = std::min(n, begin + size_);
+      for (int64_t row = begin; row < end; ++row) batch.Add(input(row));
+      return batch.Finish();
+    };
   }
   const int64_t size_;
   const bool drop_remainder_, rows_fail_together_;

@@ -23,11 +23,23 @@ class MemoryCache final : public Resource {
     std::lock_guard lock(mutex_);
     if (!elements_) elements_ = std::make_shared<const std::vector<Element>>(std::move(elements));
   }
+  // Elements that were asked for by their places, before there are all.
+  bool FindAt(int64_t index, Element* element) const {
+    std::lock_guard lock(mutex_);
+    const auto it = at_.find(index);
+    if (it != at_.end()) *element = it->second;
+    return it != at_.end();
+  }
+  void Keep(int64_t index, const Element& element) {
+    std::lock_guard lock(mutex_);
+    at_.emplace(index, element);
+  }
   std::string DebugString() const override { return "MemoryCache"; }
 
  private:
   mutable std::mutex mutex_;
   Elements elements_;
+  std::map<int64_t, Element> at_;
 };
 
 class MemoryCacheDataset final : public Dataset {
@@ -35,6 +47,7 @@ class MemoryCacheDataset final : public Dataset {
   MemoryCacheDataset(Ref<const Dataset> input, Ref<MemoryCache> cache)
       : Dataset("MemoryCache", input->spec(), {input}), cache_(std::move(cache)) {}
   int64_t Cardinality() const override { return input().Cardinality(); }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class Cached final : public IteratorOf<MemoryCacheDataset> {
@@ -49,15 +62,16 @@ class MemoryCacheDataset final : public Dataset {
         *element = (*kept_)[at_++];
         return true;
       }
-      if (input_->Next(element)) {
-        seen_.push_back(*element);
-        return true;
-      }
-      at_ = static_cast<int64_t>(seen_.size());
+      const bool there = input_->Next(element);
+      if (there) seen_.push_back(*element);
+      const auto seen = static_cast<int64_t>(seen_.size());
+      if (there && seen != dataset().Cardinality()) return true;
+      // All are there, if the number is known even before somebody asks for one more.
+      at_ = seen;
       dataset().cache_->Complete(std::move(seen_));
       kept_ = dataset().cache_->Find();
       input_.reset();
-      return false;
+      return there;
     }
     void Visit(State& state) override {
       state.Position("at", &at_);
@@ -83,6 +97,40 @@ class MemoryCacheDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Cached>(*this, place);
   }
+  // Elements of an input that has no accessor are made in their order: all, or up to the one that is wanted if they
+  // have no end.
+  Accessor MakeAccessor(const Place& place) const override {
+    Accessor input_access;
+    try {
+      input_access = input().Access(Inside(place));
+    } catch (const Error& error) {
+      if (error.code() != Code::kUnimplemented && error.code() != Code::kFailedPrecondition) throw;
+    }
+    return [this, place, input_access](int64_t index) {
+      Element element;
+      if (const auto all = cache_->Find()) {
+        RequireIndex(index, static_cast<int64_t>(all->size()));
+        return (*all)[static_cast<size_t>(index)];
+      }
+      if (cache_->FindAt(index, &element)) return element;
+      if (input_access) {
+        element = input_access(index);
+        cache_->Keep(index, element);
+        return element;
+      }
+      RequireIndex(index, kUnknown);
+      Cached iterator(*this, place);
+      const bool stops = Cardinality() == kInfinite;
+      for (int64_t i = 0; iterator.Next(&element); ++i) {
+        if (!stops) continue;
+        cache_->Keep(i, element);
+        if (i == index) return element;
+      }
+      const auto all = cache_->Find();
+      RequireIndex(index, static_cast<int64_t>(all->size()));
+      return (*all)[static_cast<size_t>(index)];
+    };
+  }
   const Ref<MemoryCache> cache_;
 };
 
@@ -103,7 +151,11 @@ class FileCacheDataset final : public Dataset {
    public:
     Cached(const FileCacheDataset& dataset, const Place& place) : IteratorOf(dataset, place) {}
     ~Cached() override {
-      if (writer_) Unlock();
+      if (!writer_) return;
+      try {
+        Unlock();
+      } catch (const Error&) {  // somebody removed the directory
+      }
     }
     bool Next(Element* element) override {
       if (!begun_) Begin();

@@ -118,6 +118,26 @@ Options Dataset::options() const {
   return all;
 }
 
+Accessor Dataset::MakeAccessor(const Place&) const {
+  throw Unimplemented("Random access is not implemented for dataset ", DebugString());
+}
+
+void Dataset::RequireShuffleable() const {
+  throw FailedPrecondition(recipe_.op ? recipe_.op->name : name_, " does not support random access.");
+}
+
+void Dataset::RequireKnownCardinality() const {
+  const int64_t n = Cardinality();
+  if (n >= 0) return;
+  throw FailedPrecondition("Dataset of type ", DebugString(), " has ", n == kInfinite ? "infinite" : "unknown",
+                           " cardinality, which does not support random access.");
+}
+
+void RequireIndex(int64_t index, int64_t n) {
+  if (n < 0 && index < 0) throw OutOfRange("Dataset index ", index, " must be non-negative");
+  if (n >= 0 && (index < 0 || index >= n)) throw OutOfRange("Index out of range [0, ", n, "):", index);
+}
+
 void RequireComponents(const Element& element, size_t n) {
   if (element.size() != n) {
     throw InvalidArgument("An element with ", n, " components was expected, but it has ", element.size(), ".");

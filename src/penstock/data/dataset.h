@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -131,6 +132,10 @@ class Iterator {
   const Place place_;
 };
 
+// Gives the element at an index, which is below the dataset's cardinality if that is known; in any order. Throws what
+// went wrong with it. Used by one thread at a time, and not longer than there is the dataset.
+using Accessor = std::function<Element(int64_t index)>;
+
 // How a dataset was made: enough to make it once more, of other inputs, or to write it down as a node.
 struct Recipe {
   const OpDef* op = nullptr;
@@ -158,9 +163,12 @@ class Dataset : public VariantValue {
   virtual int64_t Cardinality() const { return kUnknown; }
   // An iterator at the beginning; `outer` is the place of the iterator that it is an input of. A dataset without a name
   // has the place of the one around it.
-  std::unique_ptr<Iterator> Begin(const Place& outer) const {
-    return MakeIterator({outer.context, name_.empty() ? outer.prefix : StrCat(outer.prefix, "::", name_)});
-  }
+  std::unique_ptr<Iterator> Begin(const Place& outer) const { return MakeIterator(Within(outer)); }
+  // Elements by their places. Unimplemented if they can only be had one after the other, FailedPrecondition if nobody
+  // knows how many there are.
+  Accessor Access(const Place& outer) const { return MakeAccessor(Within(outer)); }
+  // FailedPrecondition if elements must not be shuffled by their places, which not all allow that have an accessor.
+  virtual void RequireShuffleable() const;
   virtual Options options() const;
   // Saves or restores what belongs to this dataset and its inputs rather than to one iterator.
   virtual void Visit(State& state) const;
@@ -170,8 +178,14 @@ class Dataset : public VariantValue {
 
  protected:
   virtual std::unique_ptr<Iterator> MakeIterator(const Place& place) const = 0;
+  virtual Accessor MakeAccessor(const Place& place) const;
+  // FailedPrecondition if the number of elements is not known, or without end.
+  void RequireKnownCardinality() const;
 
  private:
+  Place Within(const Place& outer) const {
+    return {outer.context, name_.empty() ? outer.prefix : StrCat(outer.prefix, "::", name_)};
+  }
   const std::string name_;
   const ElementSpec spec_;
   const std::vector<Ref<const Dataset>> inputs_;
@@ -211,6 +225,9 @@ class IteratorOverInput : public IteratorOf<D> {
   }
   std::unique_ptr<Iterator> input_;
 };
+
+// OutOfRange unless `index` is in [0, n); if n is not known, if it is negative.
+void RequireIndex(int64_t index, int64_t n);
 
 // InvalidArgument unless the element has so many components: what a node states need not be what its function gives.
 void RequireComponents(const Element& element, size_t n);

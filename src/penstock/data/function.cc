@@ -54,6 +54,24 @@ void BoundCall::CallAnyway(std::span<const Tensor> args) const {
   bound_->Call(all, nullptr, -1, &ignored);
 }
 
+void MapElement(const BoundCall& call, bool may_end, Element* element) {
+  try {
+    call(*element, element);
+  } catch (const Error& error) {
+    if (may_end || !IsEnd(error)) throw;
+    throw InvalidArgument("Function invocation produced OutOfRangeError: ", error.status().message());
+  }
+}
+
+Accessor AccessMapped(const Dataset& input, const CapturedFunction& function, bool may_end, const Place& place) {
+  return [input = input.Access(place), call = std::make_shared<const BoundCall>(function, place),
+          may_end](int64_t index) {
+    Element element = input(index);
+    MapElement(*call, may_end, &element);
+    return element;
+  };
+}
+
 bool BoundCall::Predicate(std::span<const Tensor> args) const {
   Element results;
   (*this)(args, &results);

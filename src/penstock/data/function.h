@@ -47,6 +47,12 @@ class BoundCall {
   mutable std::atomic<int64_t> calls_{0};  // that were counted
 };
 
+// Replaces the element by what the function makes of it. Where the function may not end the dataset, InvalidArgument
+// stands for OutOfRange.
+void MapElement(const BoundCall& call, bool may_end, Element* element);
+// By their places: what the function makes of the elements of `input`.
+Accessor AccessMapped(const Dataset& input, const CapturedFunction& function, bool may_end, const Place& place);
+
 // Whether an error says that the function has no more elements.
 inline bool IsEnd(const Error& error) { return error.code() == Code::kOutOfRange; }
 

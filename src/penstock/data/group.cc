@@ -15,6 +15,7 @@ class GroupByWindowDataset final : public Dataset {
         key_(std::move(key)),
         reduce_(std::move(reduce)),
         window_size_(std::move(window_size)) {}
+  int64_t Cardinality() const override { return input().Cardinality() == kInfinite ? kInfinite : kUnknown; }
 
  private:
   class Grouped final : public IteratorOverInput<GroupByWindowDataset> {

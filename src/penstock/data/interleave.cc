@@ -154,7 +154,15 @@ Ref<Dataset> MakeInterleave(DatasetArgs& args) {
 
 InterleaveSizes InterleaveSizesOf(DatasetArgs& args) {
   InterleaveSizes sizes{args.Int("cycle_length"), args.Int("block_length")};
-  if (sizes.cycle == kAutotune) sizes.cycle = NumCores();
+  if (sizes.cycle == kAutotune) {
+    sizes.cycle = NumCores();
+    // The order of elements follows from it, so it is what TensorFlow takes: since version 2 not more than are read at
+    // the same time.
+    if (args.kernel().node().op().FindAttr("deterministic")) {
+      const int64_t calls = args.Int("num_parallel_calls");
+      sizes.cycle = calls == kAutotune ? (sizes.cycle + 2) / 3 : std::min(calls, sizes.cycle);
+    }
+  }
   args.Require(sizes.cycle > 0, "`cycle_length` must be > 0");
   args.Require(sizes.cycle <= kMostInCycle, "`cycle_length` must be at most ", kMostInCycle, ", got ", sizes.cycle);
   args.Require(sizes.block > 0, "`block_length` must be > 0");

@@ -6,7 +6,7 @@
 
 namespace penstock::data {
 
-constexpr std::string_view kDatasetKey = "dataset";
+constexpr std::string_view kRootKey = "root", kDatasetKey = "dataset";
 constexpr char kRoot[] = "Iterator::Root";
 
 Iteration::Iteration(Ref<const Dataset> dataset, std::shared_ptr<FunctionScope> functions, const KernelContext& k)
@@ -62,7 +62,7 @@ Ref<SavedState> Iteration::Save(StepServices& step) {
   return InTurn(step, [&] {
     auto saved = MakeRef<SavedState>();
     State state(saved.get());
-    iterator_->Visit(state);
+    state.Nested(kRootKey, *iterator_);
     context_->SaveShared(state);
     state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
     return saved;
@@ -75,7 +75,7 @@ void Iteration::Restore(StepServices& step, Ref<const SavedState> saved) {
     iterator_ = dataset_->Begin(place);
     try {
       State state(*saved);
-      iterator_->Visit(state);
+      state.Nested(kRootKey, *iterator_);
       context_->RestoreShared(saved);
       state.Inside(kDatasetKey, [&] { dataset_->Visit(state); });
     } catch (...) {  // it may stand anywhere

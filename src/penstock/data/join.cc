@@ -29,6 +29,9 @@ class ConcatenateDataset final : public Dataset {
     if (a == kInfinite || b == kInfinite) return kInfinite;
     return a < 0 || b < 0 ? kUnknown : a + b;
   }
+  void RequireShuffleable() const override {
+    for (const auto& input : inputs()) input->RequireShuffleable();
+  }
 
  private:
   class Both final : public IteratorOf<ConcatenateDataset> {
@@ -61,6 +64,10 @@ class ConcatenateDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Both>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override {
+    return [first = inputs()[0]->Access(place.At(0)), second = inputs()[1]->Access(place.At(1)),
+            n = inputs()[0]->Cardinality()](int64_t index) { return index < n ? first(index) : second(index - n); };
+  }
 };
 
 ElementSpec SideBySide(const std::vector<Ref<const Dataset>>& inputs) {
@@ -83,6 +90,9 @@ class ZipDataset final : public Dataset {
       if (n != kInfinite) least = least == kInfinite ? n : std::min(least, n);
     }
     return least;
+  }
+  void RequireShuffleable() const override {
+    for (const auto& input : inputs()) input->RequireShuffleable();
   }
 
  private:
@@ -125,6 +135,18 @@ class ZipDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Tuples>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    std::vector<Accessor> parts;
+    for (const auto& input : inputs()) parts.push_back(input->Access(place.At(static_cast<int64_t>(parts.size()))));
+    return [parts = std::move(parts)](int64_t index) {
+      Element all;
+      for (const Accessor& part : parts) {
+        Element its = part(index);
+        all.insert(all.end(), std::make_move_iterator(its.begin()), std::make_move_iterator(its.end()));
+      }
+      return all;
+    };
   }
 };
 

@@ -12,6 +12,7 @@ class MapDataset final : public Dataset {
         preserves_cardinality_(preserves_cardinality) {}
   // Also where the function may end the dataset, as in version 1.
   int64_t Cardinality() const override { return input().Cardinality(); }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class Mapped final : public IteratorOverInput<MapDataset> {
@@ -21,11 +22,10 @@ class MapDataset final : public Dataset {
     bool Next(Element* element) override {
       if (!input_->Next(element)) return false;
       try {
-        call_(*element, element);
+        MapElement(call_, !dataset().preserves_cardinality_, element);
       } catch (const Error& error) {
         if (!IsEnd(error)) throw;
-        if (!dataset().preserves_cardinality_) return false;
-        throw InvalidArgument("Function invocation produced OutOfRangeError: ", error.status().message());
+        return false;
       }
       return true;
     }
@@ -35,6 +35,9 @@ class MapDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Mapped>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    return AccessMapped(input(), function_, !preserves_cardinality_, place);
   }
   const CapturedFunction function_;
   const bool preserves_cardinality_;

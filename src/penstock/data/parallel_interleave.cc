@@ -27,6 +27,7 @@ class ParallelInterleaveDataset final : public Dataset {
       : Dataset(std::move(name), std::move(spec), {std::move(input)}),
         function_(std::move(function)),
         settings_(settings) {}
+  int64_t Cardinality() const override { return input().Cardinality() == kInfinite ? kInfinite : kUnknown; }
 
  private:
   // One dataset that the function made.

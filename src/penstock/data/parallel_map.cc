@@ -32,6 +32,7 @@ class ParallelMapDataset final : public Dataset {
         preserves_cardinality_(preserves_cardinality) {}
   // Also where the function may end the dataset, as in version 1.
   int64_t Cardinality() const override { return input().Cardinality(); }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   // Elements that one thread works on, in the order of the input.
@@ -160,16 +161,10 @@ class ParallelMapDataset final : public Dataset {
     void Map(Made* made) const {
       if (!made->status.ok()) return;
       try {
-        call_(made->element, &made->element);
+        MapElement(call_, !dataset().preserves_cardinality_, &made->element);
       } catch (const Error& error) {
-        made->status = error.status();
-        if (IsEnd(error)) {
-          made->end = !dataset().preserves_cardinality_;
-          made->status =
-              made->end ? Status()
-                        : Status(Code::kInvalidArgument,
-                                 StrCat("Function invocation produced OutOfRangeError: ", error.status().message()));
-        }
+        made->end = IsEnd(error);
+        if (!made->end) made->status = error.status();
       } catch (...) {
         made->status = CurrentStatus();
       }
@@ -204,6 +199,9 @@ class ParallelMapDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Mapped>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    return AccessMapped(input(), function_, !preserves_cardinality_, place);
   }
   const CapturedFunction function_;
   const int64_t parallelism_;

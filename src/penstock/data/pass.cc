@@ -1,4 +1,5 @@
 // Datasets that give the elements of their input as they are: options, checks, rests.
+#include <iostream>
 #include <set>
 #include <thread>
 
@@ -19,11 +20,14 @@ class PassDataset final : public Dataset {
     all.Override(input().options());
     return all;
   }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   // The place is that of the dataset around: this one has no iterator.
-  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
-    return input().Begin({place.context, place.prefix.substr(0, place.prefix.rfind("::"))});
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override { return input().Begin(Around(place)); }
+  Accessor MakeAccessor(const Place& place) const override { return input().Access(Around(place)); }
+  static Place Around(const Place& place) {
+    return {place.context, place.prefix.substr(0, place.prefix.rfind("::"))};
   }
   const Options options_;
 };
@@ -33,6 +37,7 @@ class AssertCardinalityDataset final : public Dataset {
   AssertCardinalityDataset(Ref<const Dataset> input, int64_t expected)
       : Dataset("AssertCardinality", input->spec(), {input}), expected_(expected) {}
   int64_t Cardinality() const override { return expected_; }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class Counted final : public IteratorOverInput<AssertCardinalityDataset> {
@@ -58,21 +63,30 @@ class AssertCardinalityDataset final : public Dataset {
     }
 
    private:
-    static std::string Elements(int64_t n) {
-      return n == kInfinite ? "an infinite number of elements" : StrCat(n, n == 1 ? " element" : " elements");
-    }
     int64_t seen_ = 0;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Counted>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    return [input = input().Access(place), n = input().Cardinality(), this](int64_t index) {
+      if (index >= n && n >= 0) {
+        throw FailedPrecondition("Input dataset was expected to contain ", Elements(expected_), " but contained only ",
+                                 Elements(n), ".");
+      }
+      return input(index);
+    };
+  }
+  static std::string Elements(int64_t n) {
+    return n == kInfinite ? "an infinite number of elements" : StrCat(n, n == 1 ? " element" : " elements");
   }
   const int64_t expected_;
 };
 
 class IgnoreErrorsDataset final : public Dataset {
  public:
-  explicit IgnoreErrorsDataset(Ref<const Dataset> input) : Dataset("IgnoreErrors", input->spec(), {input}) {}
-  int64_t Cardinality() const override { return input().Cardinality() == kInfinite ? kInfinite : kUnknown; }
+  IgnoreErrorsDataset(Ref<const Dataset> input, bool logs)
+      : Dataset("IgnoreErrors", input->spec(), {input}), logs_(logs) {}
 
  private:
   class Good final : public IteratorOverInput<IgnoreErrorsDataset> {
@@ -85,6 +99,9 @@ class IgnoreErrorsDataset final : public Dataset {
         } catch (const Error& error) {
           if (error.code() == Code::kCancelled) throw;
           context().ThrowIfStopped();
+          if (dataset().logs_) {
+            std::cerr << StrCat("Error raised with error message ", error.status().message(), "\n");
+          }
         }
       }
     }
@@ -92,6 +109,7 @@ class IgnoreErrorsDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Good>(*this, place);
   }
+  const bool logs_;
 };
 
 class SleepDataset final : public Dataset {
@@ -246,7 +264,9 @@ Ref<Dataset> MakeThreadPool(DatasetArgs& args) {
 Ref<Dataset> MakeAssertCardinality(DatasetArgs& args) {
   return MakeRef<AssertCardinalityDataset>(args.dataset(), args.Int("cardinality"));
 }
-Ref<Dataset> MakeIgnoreErrors(DatasetArgs& args) { return MakeRef<IgnoreErrorsDataset>(args.dataset()); }
+Ref<Dataset> MakeIgnoreErrors(DatasetArgs& args) {
+  return MakeRef<IgnoreErrorsDataset>(args.dataset(), args.attr<bool>("log_warning"));
+}
 Ref<Dataset> MakeSleep(DatasetArgs& args) {
   return MakeRef<SleepDataset>(args.dataset(), args.Int("sleep_microseconds"));
 }

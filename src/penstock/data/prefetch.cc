@@ -18,6 +18,7 @@ class PrefetchDataset final : public Dataset {
  public:
   PrefetchDataset(Ref<const Dataset> input, int64_t size) : Dataset("Prefetch", input->spec(), {input}), size_(size) {}
   int64_t Cardinality() const override { return input().Cardinality(); }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class Ahead final : public IteratorOverInput<PrefetchDataset> {
@@ -136,6 +137,7 @@ class PrefetchDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Ahead>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override { return input().Access(place); }
   const int64_t size_;
 };
 

@@ -30,8 +30,14 @@ Tensor Number(DataType type, int64_t value) {
 class RangeDataset final : public Dataset {
  public:
   RangeDataset(ElementSpec spec, int64_t start, int64_t stop, int64_t step)
-      : Dataset("Range", std::move(spec)), start_(start), step_(step), size_(SizeOf(start, stop, step)) {}
-  int64_t Cardinality() const override { return size_; }
+      : Dataset("Range", std::move(spec)),
+        start_(start),
+        stop_(stop),
+        step_(step),
+        size_(SizeOf(start, stop, step)) {}
+  // What goes as far as numbers do counts as without end, as in `enumerate`.
+  int64_t Cardinality() const override { return stop_ == INT64_MAX ? kInfinite : size_; }
+  void RequireShuffleable() const override {}
 
  private:
   // In unsigned numbers: stop - start need not fit into an int64.
@@ -48,15 +54,15 @@ class RangeDataset final : public Dataset {
     bool Next(Element* element) override {
       if (at_ >= dataset().size_) return false;
       element->resize(1);
-      (*element)[0] = Number(dataset().types()[0], dataset().start_ + at_++ * dataset().step_);
+      (*element)[0] = dataset().At(at_++);
       return true;
     }
     int64_t Skip(int64_t n) override {
-      const int64_t skipped = std::min(n, dataset().size_ - at_);
+      const int64_t skipped = std::clamp<int64_t>(dataset().size_ - at_, 0, n);
       at_ += skipped;
       return skipped;
     }
-    void Visit(State& state) override { state.Position("next", &at_, dataset().size_); }
+    void Visit(State& state) override { state.Position("next", &at_); }
 
    private:
     int64_t at_ = 0;
@@ -64,7 +70,11 @@ class RangeDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Numbers>(*this, place);
   }
-  const int64_t start_, step_, size_;
+  Accessor MakeAccessor(const Place&) const override {
+    return [this](int64_t index) { return Element{At(index)}; };
+  }
+  Tensor At(int64_t index) const { return Number(types()[0], start_ + index * step_); }
+  const int64_t start_, stop_, step_, size_;
 };
 
 Ref<Dataset> MakeRange(DatasetArgs& args) {

@@ -31,10 +31,15 @@ SeedGenerator::SeedGenerator(int64_t seed, int64_t seed2, bool reshuffle)
 }
 
 Drawn SeedGenerator::Next() {
+  const auto [seed, seed2] = NextPair();
+  return Drawn(seed, seed2);
+}
+
+std::pair<int64_t, int64_t> SeedGenerator::NextPair() {
   std::lock_guard lock(mutex_);
-  if (!reshuffle_) return Drawn(seed_, seed2_);
+  if (!reshuffle_) return {seed_, seed2_};
   const int64_t seed = drawn_();
-  return Drawn(seed, drawn_());
+  return {seed, drawn_()};
 }
 
 void SeedGenerator::Visit(State& state) {

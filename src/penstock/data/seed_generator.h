@@ -30,6 +30,10 @@ class SeedGenerator final : public SharedState {
  public:
   SeedGenerator(int64_t seed, int64_t seed2, bool reshuffle);
   Drawn Next();
+  // The next two seeds, that `Next` draws with.
+  std::pair<int64_t, int64_t> NextPair();
+  // The two that it was made with.
+  std::pair<int64_t, int64_t> seeds() const { return {seed_, seed2_}; }
   void Visit(State& state) override;
   std::string DebugString() const override { return "SeedGenerator"; }
 

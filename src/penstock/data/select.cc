@@ -14,6 +14,7 @@ class TakeDataset final : public Dataset {
     if (count_ < 0 || n == kUnknown || count_ == 0) return count_ == 0 ? 0 : n;
     return n == kInfinite ? count_ : std::min(n, count_);
   }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class First final : public IteratorOverInput<TakeDataset> {
@@ -43,6 +44,7 @@ class TakeDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<First>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override { return input().Access(place); }
   const int64_t count_;
 };
 
@@ -53,6 +55,12 @@ class SkipDataset final : public Dataset {
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
     return n < 0 ? n : count_ < 0 ? 0 : std::max<int64_t>(0, n - count_);
+  }
+  void RequireShuffleable() const override {
+    if (count_ < 0) {
+      throw FailedPrecondition("`skip(", count_, ")` does not support random access of tf.data datasets.");
+    }
+    input().RequireShuffleable();
   }
 
  private:
@@ -86,6 +94,9 @@ class SkipDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Rest>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override {
+    return [input = input().Access(place), count = count_](int64_t index) { return input(index + count); };
+  }
   const int64_t count_;
 };
 
@@ -100,6 +111,7 @@ class ShardDataset final : public Dataset {
     const int64_t n = input().Cardinality();
     return n < 0 || shards_ < 0 ? n : n / shards_ + (index_ < n % shards_);
   }
+  void RequireShuffleable() const override { input().RequireShuffleable(); }
 
  private:
   class Every final : public IteratorOverInput<ShardDataset> {
@@ -135,6 +147,14 @@ class ShardDataset final : public Dataset {
     int64_t before_ = 0;  // elements of others before the next one
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    RequireNumber();
+    return std::make_unique<Every>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    RequireNumber();
+    return [input = input().Access(place), this](int64_t index) { return input(index * shards_ + index_); };
+  }
+  void RequireNumber() const {
     if (shards_ == kShardHint) {
       throw FailedPrecondition(
           "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in "
@@ -142,7 +162,6 @@ class ShardDataset final : public Dataset {
           "`tf.data.experimental.AutoShardPolicy.HINT` policy, or tf.data service with "
           "`tf.data.experimental.service.ShardingPolicy.HINT` processing mode.");
     }
-    return std::make_unique<Every>(*this, place);
   }
   const int64_t shards_, index_;
   const bool require_non_empty_;
@@ -162,6 +181,12 @@ class RepeatDataset final : public Dataset {
     if (count_ < 0) return kInfinite;
     if (n < 0) return n;
     return n > INT64_MAX / count_ ? INT64_MAX : n * count_;
+  }
+  void RequireShuffleable() const override {
+    if (count_ <= 0) {
+      throw FailedPrecondition("`repeat(", count_, ")` does not support random access of tf.data datasets.");
+    }
+    input().RequireShuffleable();
   }
 
  private:
@@ -199,6 +224,10 @@ class RepeatDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Rounds>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    RequireKnownCardinality();
+    return [input = input().Access(place), n = input().Cardinality()](int64_t index) { return input(index % n); };
   }
   const int64_t count_;
 };

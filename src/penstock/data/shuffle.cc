@@ -1,5 +1,6 @@
 // Elements in a random order: each time one of those in a buffer. And datasets of random numbers.
 #include <deque>
+#include <numeric>
 
 #include "penstock/data/seed_generator.h"
 
@@ -37,12 +38,14 @@ class ShuffleDataset final : public Dataset {
     }
 
     bool Next(Element* element) override {
-      if (!Fill()) return false;
-      while (rounds_.size() > 1 && rounds_.front() == 0) {
-        rounds_.pop_front();
-        random_ = seeds_->Next();
-      }
-      if (rounds_.front() == 0) return false;
+      do {  // once more after many empty rounds
+        if (!Fill()) return false;
+        while (rounds_.size() > 1 && rounds_.front() == 0) {
+          rounds_.pop_front();
+          random_ = seeds_->Next();
+        }
+        if (rounds_.front() == 0 && !input_) return false;
+      } while (rounds_.front() == 0);
       // The front of the buffer holds the round that is given out; the element that is taken leaves its place to the
       // first.
       const size_t at = random_() % static_cast<uint64_t>(rounds_.front());
@@ -108,8 +111,27 @@ class ShuffleDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Shuffled>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override {
+    if (count_ != 1) return Dataset::MakeAccessor(place);
+    return [input = input().Access(place), order = Order(place)](int64_t index) { return input((*order)[index]); };
+  }
+  // The one order in which elements have places, for as long as there is the dataset.
+  std::shared_ptr<const std::vector<int64_t>> Order(const Place& place) const {
+    std::lock_guard lock(order_mutex_);
+    if (order_) return order_;
+    const int64_t n = std::max<int64_t>(0, Cardinality());
+    const auto [seed, seed2] = seeds_.For(place)->seeds();
+    Drawn random(seed, seed2);
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    for (int64_t i = 0; i < n; ++i) std::swap(order[i], order[i + random() % (n - i)]);
+    order_ = std::make_shared<const std::vector<int64_t>>(std::move(order));
+    return order_;
+  }
   const int64_t buffer_size_, count_;
   const Seeds seeds_;
+  mutable std::mutex order_mutex_;
+  mutable std::shared_ptr<const std::vector<int64_t>> order_;
 };
 
 class RandomDataset final : public Dataset {

@@ -279,8 +279,7 @@ Ref<Dataset> MakeSnapshotV2(DatasetArgs& args) {
   const std::string hash =
       args.attr<bool>("hash_valid") ? std::to_string(static_cast<uint64_t>(args.attr<int64_t>("hash"))) : HashOf(args);
   return MakeRef<SnapshotDataset>(args.spec(), input, HowToWrite(args, args.String("path"), hash, ShardFunction(args)),
-                                  args.Function("reader_func", "reader_func_other_args"), SnapshotMode::kUndecided,
-                                  kPendingSeconds);
+                                  args.Function("reader_func", "reader_func_other_args"), SnapshotMode::kUndecided, 0);
 }
 
 // The older op: all elements in one shard.

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "penstock/base/random.h"
+#include "penstock/data/window.h"
 #include "penstock/io/convert.h"
 #include "penstock/io/table.h"
 
@@ -118,6 +119,23 @@ class ElementsOfFile final : public FileElements {
   std::string record_;
 };
 
+// The elements of a shard's files, as a dataset that the state of an iterator may hold.
+class ShardOfFiles final : public Dataset {
+ public:
+  ShardOfFiles(Ref<const Dataset> files, std::string directory, Compression compression)
+      : Dataset("", files->spec(), {files}), directory_(std::move(directory)), compression_(compression) {}
+  // A digit for the compression, then the directory.
+  void Encode(std::string* metadata, std::vector<Tensor>* tensors) const override {
+    *metadata = StrCat(static_cast<int>(compression_), directory_);
+    *tensors = EncodeSpec(spec());
+  }
+
+ private:
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override { return input().Begin(place); }
+  const std::string directory_;
+  const Compression compression_;
+};
+
 }  // namespace
 
 bool IsRunId(std::string_view name) {
@@ -179,10 +197,23 @@ void RemoveSnapshotFiles(const std::string& run_directory, int64_t first) {
 }
 
 Ref<const Dataset> SnapshotShard(const std::string& shard_directory, const ElementSpec& spec, Compression compression) {
-  return MakeRef<FilesDataset>("SnapshotDatasetReader", spec, MatchingPaths(StrCat(shard_directory, "/*.snapshot")),
-                               [compression, types = spec.types](const std::string& path, size_t) {
-                                 return std::make_unique<ElementsOfFile>(path, compression, types);
-                               });
+  Ref<const Dataset> files = MakeRef<FilesDataset>(
+      "SnapshotDatasetReader", spec, MatchingPaths(StrCat(shard_directory, "/*.snapshot")),
+      [compression, types = spec.types](const std::string& path, size_t) {
+        return std::make_unique<ElementsOfFile>(path, compression, types);
+      });
+  return MakeRef<ShardOfFiles>(std::move(files), shard_directory, compression);
+}
+
+Ref<VariantValue> DecodeSnapshotShard(std::string_view metadata, std::vector<Tensor> tensors) {
+  const auto compression = metadata.empty() ? -1 : metadata[0] - '0';
+  if (compression < 0 || compression > static_cast<int>(Compression::kSnappy)) {
+    throw DataLoss("The variant does not hold a snapshot's shard");
+  }
+  const Ref<const Dataset> shard = SnapshotShard(std::string(metadata.substr(1)), DecodeSpec(tensors),
+                                                 static_cast<Compression>(compression));
+  shard->AddRef();
+  return Ref<VariantValue>(const_cast<Dataset*>(shard.get()));
 }
 
 }  // namespace penstock::data

@@ -55,5 +55,7 @@ std::vector<std::string> SnapshotShards(const std::string& run_directory);
 void RemoveSnapshotFiles(const std::string& run_directory, int64_t first);
 // The elements of a shard.
 Ref<const Dataset> SnapshotShard(const std::string& shard_directory, const ElementSpec& spec, Compression compression);
+// The same of what its variant was encoded as. DataLoss if it is none.
+Ref<VariantValue> DecodeSnapshotShard(std::string_view metadata, std::vector<Tensor> tensors);
 
 }  // namespace penstock::data

@@ -22,7 +22,11 @@ Ref<VariantValue> SavedState::Decode(std::string_view metadata, std::vector<Tens
 
 const Tensor& State::Find(std::string_view key, DataType type) const {
   const auto it = saved_->values.find(StrCat(prefix_, key));
-  if (it == saved_->values.end()) throw NotFound("The saved state of the iterator has no ", prefix_, key);
+  if (it == saved_->values.end()) {
+    throw NotFound("The saved state of the iterator has no ", prefix_, key,
+                   ". Make sure the dataset definition has not changed between the process that saved the checkpoint ",
+                   "and the process that is restoring it.");
+  }
   if (type != DT_INVALID && (it->second.dtype() != type || it->second.num_elements() != 1)) {
     throw InvalidArgument("The saved state of the iterator has something else as ", prefix_, key);
   }
@@ -91,7 +95,10 @@ void State::Value(std::string_view key, Status* status) {
 }
 
 void State::Nested(std::string_view key, Iterator& iterator) {
-  Inside(key, [&] { iterator.Visit(*this); });
+  // Its name is part of the key: what an iterator of another kind saved is not there.
+  const std::string& name = iterator.prefix();
+  const size_t last = name.rfind("::");
+  Inside(StrCat(key, "/", last == std::string::npos ? name : name.substr(last + 2)), [&] { iterator.Visit(*this); });
 }
 
 }  // namespace penstock::data

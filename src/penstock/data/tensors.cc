@@ -10,6 +10,7 @@ class TensorDataset final : public Dataset {
  public:
   TensorDataset(ElementSpec spec, Element element) : Dataset("Tensor", std::move(spec)), element_(std::move(element)) {}
   int64_t Cardinality() const override { return 1; }
+  void RequireShuffleable() const override {}
 
  private:
   class Once final : public IteratorOf<TensorDataset> {
@@ -29,6 +30,9 @@ class TensorDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Once>(*this, place);
   }
+  Accessor MakeAccessor(const Place&) const override {
+    return [this](int64_t) { return element_; };
+  }
   const Element element_;
 };
 
@@ -43,21 +47,32 @@ class Indexed final : public IteratorOf<D> {
     return true;
   }
   int64_t Skip(int64_t n) override {
-    const int64_t skipped = std::min(n, this->dataset().Cardinality() - at_);
+    const int64_t skipped = std::clamp<int64_t>(this->dataset().Cardinality() - at_, 0, n);
     at_ += skipped;
     return skipped;
   }
-  void Visit(State& state) override { state.Position("next", &at_, this->dataset().Cardinality()); }
+  // There may be fewer elements than when the state was saved: then it has ended.
+  void Visit(State& state) override { state.Position("next", &at_); }
 
  private:
   int64_t at_ = 0;
 };
+
+template <class D>
+Accessor IndexedAccessor(const D* dataset) {
+  return [dataset](int64_t index) {
+    Element element;
+    dataset->MakeElement(index, &element);
+    return element;
+  };
+}
 
 class TensorSliceDataset final : public Dataset {
  public:
   TensorSliceDataset(ElementSpec spec, std::vector<Tensor> tensors)
       : Dataset("TensorSlice", std::move(spec)), tensors_(std::move(tensors)) {}
   int64_t Cardinality() const override { return tensors_[0].dim(0); }
+  void RequireShuffleable() const override {}
   void MakeElement(int64_t i, Element* element) const {
     element->resize(tensors_.size());
     for (size_t c = 0; c < tensors_.size(); ++c) (*element)[c] = Row(tensors_[c], i);
@@ -67,6 +82,7 @@ class TensorSliceDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Indexed<TensorSliceDataset>>(*this, place);
   }
+  Accessor MakeAccessor(const Place&) const override { return IndexedAccessor(this); }
   const std::vector<Tensor> tensors_;
 };
 
@@ -75,6 +91,7 @@ class ListDataset final : public Dataset {
   ListDataset(ElementSpec spec, std::vector<Tensor> tensors)
       : Dataset("List", std::move(spec)), tensors_(std::move(tensors)), size_(static_cast<int64_t>(types().size())) {}
   int64_t Cardinality() const override { return static_cast<int64_t>(tensors_.size()) / size_; }
+  void RequireShuffleable() const override {}
   void MakeElement(int64_t i, Element* element) const {
     element->assign(tensors_.begin() + i * size_, tensors_.begin() + (i + 1) * size_);
   }
@@ -83,6 +100,7 @@ class ListDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Indexed<ListDataset>>(*this, place);
   }
+  Accessor MakeAccessor(const Place&) const override { return IndexedAccessor(this); }
   const std::vector<Tensor> tensors_;
   const int64_t size_;
 };

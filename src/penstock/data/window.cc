@@ -15,16 +15,9 @@ class KeptDataset final : public Dataset {
   KeptDataset(ElementSpec spec, std::vector<Element> elements)
       : Dataset("Window", std::move(spec)), elements_(std::move(elements)) {}
   int64_t Cardinality() const override { return static_cast<int64_t>(elements_.size()); }
-  // The types, the shapes (for each its rank and sizes), then all components of all elements.
+  // The spec, then all components of all elements.
   void Encode(std::string*, std::vector<Tensor>* tensors) const override {
-    std::vector<int32_t> types_of;
-    std::vector<int64_t> shapes_of;
-    for (const DataType type : types()) types_of.push_back(type);
-    for (const PartialShape& shape : shapes()) {
-      shapes_of.push_back(shape.rank());
-      shapes_of.insert(shapes_of.end(), shape.dims().begin(), shape.dims().end());
-    }
-    *tensors = {Tensor::Vector(types_of), Tensor::Vector(shapes_of)};
+    *tensors = EncodeSpec(spec());
     for (const Element& element : elements_) tensors->insert(tensors->end(), element.begin(), element.end());
   }
 
@@ -44,6 +37,9 @@ class KeptDataset final : public Dataset {
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Kept>(*this, place);
+  }
+  Accessor MakeAccessor(const Place&) const override {
+    return [this](int64_t index) { return elements_[static_cast<size_t>(index)]; };
   }
   const std::vector<Element> elements_;
 };
@@ -203,6 +199,20 @@ class UnbatchDataset final : public Dataset {
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Rows>(*this, place);
   }
+  Accessor MakeAccessor(const Place& place) const override {
+    RequireKnownCardinality();
+    const int64_t n = input().Cardinality(), rows = n > 0 ? Cardinality() / n : 1;
+    return [input = input().Access(place), rows](int64_t index) {
+      Element batch = input(index / rows);
+      for (Tensor& t : batch) {
+        if (t.rank() == 0 || t.dim(0) != rows) {
+          throw InvalidArgument("Input element must be a batch of ", rows, " rows");
+        }
+        t = Row(t, index % rows);
+      }
+      return batch;
+    };
+  }
 };
 
 // Rows of the input's batches in batches of other sizes, which come in turns.
@@ -218,6 +228,7 @@ class RebatchDataset final : public Dataset {
    public:
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
+      if (ended_) return false;
       const int64_t wanted = dataset().sizes_[static_cast<size_t>(turn_)];
       turn_ = (turn_ + 1) % static_cast<int64_t>(dataset().sizes_.size());
       if (wanted == 0) return Empty(element);
@@ -228,6 +239,7 @@ class RebatchDataset final : public Dataset {
         ++at_;
         batch.Add(std::move(row));
       }
+      ended_ = batch.size() < wanted;
       if (batch.size() == 0 || (dataset().drop_remainder_ && batch.size() < wanted)) return false;
       *element = batch.Finish();
       return true;
@@ -238,30 +250,32 @@ class RebatchDataset final : public Dataset {
       State::Require(batch_.empty() || IsBatch(batch_));
       state.Position("at", &at_);
       state.Position("turn", &turn_, static_cast<int64_t>(dataset().sizes_.size()) - 1);
+      state.Value("ended", &ended_);
     }
 
    private:
-    // Whether there is a row.
+    // Whether there is a row. The last batch stays, even if there is none.
     bool Refill() {
       while (batch_.empty() || at_ >= batch_[0].dim(0)) {
-        at_ = 0;
-        batch_.clear();
         Element next;
         if (!input_->Next(&next)) return false;
         RequireComponents(next, dataset().types().size());
         if (!IsBatch(next)) throw InvalidArgument("Input element must be a batch");
         batch_ = std::move(next);
+        at_ = 0;
       }
       return true;
     }
+    // Also behind the last row, until rows are wanted.
     bool Empty(Element* element) {
-      if (!Refill()) return false;
+      if (batch_.empty() && !Refill()) return false;
       element->clear();
       for (const Tensor& t : batch_) element->push_back(t.Slice(0, 0));
       return true;
     }
     Element batch_;
     int64_t at_ = 0, turn_ = 0;
+    bool ended_ = false;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Cut>(*this, place);
@@ -352,9 +366,21 @@ Ref<Dataset> MakeSplitBatches(DatasetArgs& args) {
 
 }  // namespace
 
-Ref<VariantValue> DecodeKept(std::string_view, std::vector<Tensor> tensors) {
+// The types, and for each shape its rank and sizes.
+std::vector<Tensor> EncodeSpec(const ElementSpec& spec) {
+  std::vector<int32_t> types;
+  std::vector<int64_t> shapes;
+  for (const DataType type : spec.types) types.push_back(type);
+  for (const PartialShape& shape : spec.shapes) {
+    shapes.push_back(shape.rank());
+    shapes.insert(shapes.end(), shape.dims().begin(), shape.dims().end());
+  }
+  return {Tensor::Vector(types), Tensor::Vector(shapes)};
+}
+
+ElementSpec DecodeSpec(const std::vector<Tensor>& tensors) {
   const auto require = [](bool ok) {
-    if (!ok) throw DataLoss("The variant does not hold a window");
+    if (!ok) throw DataLoss("The variant does not hold a dataset");
   };
   require(tensors.size() >= 2 && tensors[0].dtype() == DT_INT32 && tensors[1].dtype() == DT_INT64);
   ElementSpec spec;
@@ -370,8 +396,17 @@ Ref<VariantValue> DecodeKept(std::string_view, std::vector<Tensor> tensors) {
     spec.shapes.emplace_back(std::vector<int64_t>(sizes.begin() + at, sizes.begin() + at + rank));
     at += static_cast<size_t>(rank);
   }
+  require(!spec.types.empty() && spec.shapes.size() == spec.types.size());
+  return spec;
+}
+
+Ref<VariantValue> DecodeKept(std::string_view, std::vector<Tensor> tensors) {
+  ElementSpec spec = DecodeSpec(tensors);
   const size_t n = spec.types.size();
-  require(n > 0 && spec.shapes.size() == n && (tensors.size() - 2) % n == 0);
+  const auto require = [](bool ok) {
+    if (!ok) throw DataLoss("The variant does not hold a window");
+  };
+  require((tensors.size() - 2) % n == 0);
   std::vector<Element> elements;
   for (size_t at = 2; at < tensors.size(); at += n) {
     elements.emplace_back(tensors.begin() + static_cast<int64_t>(at), tensors.begin() + static_cast<int64_t>(at + n));

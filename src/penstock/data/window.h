@@ -9,6 +9,10 @@ Ref<Dataset> Kept(ElementSpec spec, std::vector<Element> elements);
 // The same of what its variant was encoded as. DataLoss if it is none.
 Ref<VariantValue> DecodeKept(std::string_view metadata, std::vector<Tensor> tensors);
 
+// Types and shapes as two tensors, and back. DataLoss if they are none.
+std::vector<Tensor> EncodeSpec(const ElementSpec& spec);
+ElementSpec DecodeSpec(const std::vector<Tensor>& tensors);
+
 // The first `count` elements; all if it is negative.
 Ref<Dataset> MakeTake(Ref<const Dataset> input, int64_t count);
 

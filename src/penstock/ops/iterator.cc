@@ -181,6 +181,11 @@ void AddWholeDatasetOps(OpRegistry& ops) {
   AddElementAttrs(ops.Add("DatasetToSingleElement").Input("dataset: variant").Output("components: output_types"))
       .Attr("metadata: string = ''").Stateful().Heavy().Shape(GetNextShape)
       .Doc("The only element; InvalidArgument if there are more or less.");
+  AddElementAttrs(ops.Add("GetElementAtIndex")
+                      .Input("dataset: variant")
+                      .Input("index: int64")
+                      .Output("components: output_types"))
+      .Heavy().NotDifferentiable().Shape(GetNextShape).Doc("The element at a place; OutOfRange if there is none.");
   AddElementAttrs(ops.Add("ReduceDataset")
                       .Input("input_dataset: variant")
                       .Input("initial_state: Tstate")

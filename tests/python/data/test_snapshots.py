@@ -130,12 +130,14 @@ def test_a_snapshot_is_written_once(options, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_snapshot_that_another_writes_is_left_alone(tmp_path):
+def test_a_snapshot_that_was_not_finished_is_written_again(tmp_path):
     counting = Counting()
     dataset = counting.dataset().snapshot(str(tmp_path))
     writes = iter(dataset)
     next(writes)
-    assert [int(x) for x in dataset] == list(range(10))  # passes the elements on
+    assert [int(x) for x in dataset] == list(range(10))
+    directory, = tmp_path.iterdir()
+    assert len(list(directory.iterdir())) == 3  # two runs, metadata
     assert [int(x) for x in writes] == list(range(1, 10))
     before = counting.made
     assert sorted(int(x) for x in dataset) == list(range(10)) and counting.made == before

@@ -38,7 +38,6 @@ def batches(n):
 
 PIPELINES = {
     "slices": (lambda: Dataset.from_tensor_slices(np.arange(5)), {"next": np.int64(-1)}),
-    "slices_behind": (lambda: Dataset.from_tensor_slices(np.arange(5)), {"next": np.int64(6)}),
     "concatenate": (lambda: Dataset.range(2).concatenate(Dataset.range(2)), {"at": np.int64(7)}),
     "concatenate_ended": (lambda: Dataset.range(2).concatenate(Dataset.range(2)), {"there": False}),
     "shuffle": (lambda: Dataset.range(9).shuffle(4, seed=1), {"rounds/0": np.int64(2**40)}),

@@ -1,4 +1,5 @@
 // What is asked of a dataset as a whole.
+#include "penstock/data/access.h"
 #include "penstock/data/batching.h"
 #include "penstock/data/dataset_graph.h"
 #include "penstock/data/fingerprint.h"
@@ -8,6 +9,7 @@
 #include "penstock/io/convert.h"
 #include "penstock/io/record_stream.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/kernels/cpu/lookup_table.h"
 #include "penstock/kernels/cpu/optional.h"
 
 namespace penstock {
@@ -25,6 +27,15 @@ struct SingleElement {
     Element element, another;
     k.Require(iteration.Next(k.step(), &element), "Dataset was empty.");
     k.Require(!iteration.Next(k.step(), &another), "Dataset had more than one element.");
+    data::SetOutputs(k, std::move(element));
+  }
+};
+
+struct ElementAt {
+  void operator()(KernelContext& k) const {
+    data::Iteration iteration(data::MakeElementAt(data::DatasetFrom(k.input(0)), k.Int(1)), data::NewScope(k), k);
+    Element element;
+    iteration.Next(k.step(), &element);
     data::SetOutputs(k, std::move(element));
   }
 };
@@ -53,6 +64,24 @@ class Reduce {
  private:
   const std::shared_ptr<const FuncRef> function_;
   const int num_state_;
+};
+
+// The elements, pairs of scalars, as the table's keys and values.
+struct FillTable {
+  void operator()(KernelContext& k) const {
+    const Ref<LookupTable> table = k.Lookup<LookupTable>(0);
+    data::Iteration iteration(data::DatasetFrom(k.input(1)), data::NewScope(k), k);
+    data::BatchBuilder all(INT64_MAX);
+    Element element;
+    while (iteration.Next(k.step(), &element)) {
+      data::RequireComponents(element, 2);
+      k.Require(element[0].rank() == 0 && element[1].rank() == 0, "Keys and values of a table must be scalars");
+      all.Add(std::move(element));
+    }
+    if (all.size() == 0) throw OutOfRange("The dataset that fills ", table->DebugString(), " has no elements");
+    element = all.Finish();
+    table->Initialize(element[0], element[1]);
+  }
 };
 
 // The function of each slice of the arguments; the results are joined again.
@@ -194,8 +223,10 @@ void RegisterDatasetKernels(KernelRegistry& kernels) {
   }
   for (const char* op : {"DatasetCardinality", "ExperimentalDatasetCardinality"}) kernels.Add<Cardinality>(op);
   kernels.Add<BlockingKernel<SingleElement>>("DatasetToSingleElement");
+  kernels.Add<BlockingKernel<ElementAt>>("GetElementAtIndex").HostInput(1);
   kernels.Add<BlockingKernel<Reduce>>("ReduceDataset");
   kernels.Add<BlockingKernel<MapDefun>>("MapDefun");
+  kernels.Add<BlockingKernel<FillTable>>("InitializeTableFromDataset");
   kernels.Add<BlockingKernel<Save>>("SaveDataset");
   for (const char* op : {"DatasetToGraph", "DatasetToGraphV2"}) kernels.Add<ToGraph>(op);
   kernels.Add<DatasetFingerprint>("DatasetFingerprint");

@@ -3,6 +3,7 @@
 
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/iterator_resource.h"
+#include "penstock/data/snapshot_files.h"
 #include "penstock/data/thread_pool.h"
 #include "penstock/data/window.h"
 #include "penstock/kernel/may_block.h"
@@ -215,7 +216,9 @@ struct OptionalGetValue {
 
 void RegisterIteratorKernels(KernelRegistry& kernels) {
   SetVariantDecoder("tensorflow::Iterator", &data::SavedState::Decode);
-  SetVariantDecoder("tensorflow::data::DatasetVariant", &data::DecodeKept);
+  SetVariantDecoder("tensorflow::data::DatasetVariant", [](std::string_view metadata, std::vector<Tensor> tensors) {
+    return (metadata.empty() ? data::DecodeKept : data::DecodeSnapshotShard)(metadata, std::move(tensors));
+  });
   SetVariantDecoder("tensorflow::data::Optional", &data::Optional::Decode);
   for (const char* op : {"Iterator", "IteratorV2"}) kernels.Add<NamedIterator>(op);
   for (const char* op : {"AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3"}) {

@@ -95,7 +95,7 @@ class AutomaticControlDependencies:
 
     def _order(self, ops):
         """Adds the edges; returns the operations that must run."""
-        self._writer, self._readers, self._merges, self._must_run = {}, {}, {}, {}
+        self._writer, self._readers, self._merges, self._must_run, self._iterated = {}, {}, {}, {}, {}
         from penstock.ops.loop_levels import inside_runtime_loops
         unknown = inside_runtime_loops(self._graph._ops)
         unknown = set(unknown).union(*(op._members for op in ops))
@@ -124,7 +124,13 @@ class AutomaticControlDependencies:
         context = op._control_flow_context
         before, found = {}, False
         begins = _beginning(op)
-        for tensor in {t._key: t for each, inputs in begins for t in inputs if t.dtype == dtypes.resource}.values():
+        resources = {t._key: t for each, inputs in begins for t in inputs if t.dtype == dtypes.resource}
+        if op._is_stateful or op._members:
+            for tensor in [t for each, inputs in begins for t in inputs]:
+                resources.update(self._used_by_functions(tensor))
+        if op.type == "MakeIterator":
+            self._iterated[op.inputs[1]._key] = self._used_by_functions(op.inputs[0])
+        for tensor in resources.values():
             found = True
             key = tensor._key
             if tensor.op.type == "Switch":
@@ -147,6 +153,23 @@ class AutomaticControlDependencies:
             if earlier is not op and earlier._control_flow_context is context:
                 for each, _ in begins:
                     each._add_control_input(earlier)
+
+    def _used_by_functions(self, tensor):
+        """The resources that the functions of a dataset use, or of the dataset that an iterator goes over."""
+        if tensor.dtype == dtypes.resource:
+            return self._iterated.get(tensor._key, {})
+        found, seen, waiting = {}, set(), [tensor]
+        while waiting:
+            op = waiting.pop().op
+            if op._node in seen or "Dataset" not in op.type:
+                continue
+            seen.add(op._node)
+            for t in op.inputs:
+                if t.dtype == dtypes.resource:
+                    found[t._key] = t
+                elif t.dtype == dtypes.variant:
+                    waiting.append(t)
+        return found
 
     def _begin_conditional(self, switch):
         """A resource enters a conditional: what comes after the conditional waits for a merge of the switch's outputs,

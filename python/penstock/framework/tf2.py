@@ -5,3 +5,14 @@ from penstock.framework.mode import mode
 def enabled():
     """True in programs of version 2."""
     return mode.eager and mode.resource_variables and mode.tensor_equality
+
+
+def by_version(module, **pairs):
+    """A module's `__getattr__` for names that the versions use for different things: name=(version 1's, version 2's).
+    """
+    def lookup(name):
+        if name in pairs:
+            return pairs[name][enabled()]
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return lookup

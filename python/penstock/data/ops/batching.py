@@ -6,11 +6,10 @@ from penstock.data.ops.dataset_ops import (
     DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
     get_legacy_output_types)
 from penstock.data.ops.simple import _RestructuredDataset
-from penstock.data.util import convert, nest, sparse, structure
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
+from penstock.data.util import convert, nest, structure
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import math_ops
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
@@ -122,15 +121,17 @@ def _padded_shape_to_tensor(padded_shape, input_shape):
         made = ops.convert_to_tensor([-1 if d is None else d for d in shape.as_list()], dtype=dtypes.int64)
     except (TypeError, ValueError):
         made = ops.internal_convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64)
-        wanted = f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its "
+        kind = "`tf.int64` vector tensor" if tf2.enabled() else "1-D tensor of tf.int64 values"
+        wanted = f"Padded shape {padded_shape} must be a {kind}, but its "
         if made.shape.rank not in (None, 1):
             raise ValueError(f"{wanted}shape was {made.shape}.") from None
         if made.dtype != dtypes.int64:
             raise TypeError(f"{wanted}element type was {made.dtype.name}.") from None
         shape = tensor_util.constant_value_as_shape(made)
     if not _fits(shape, input_shape):
-        raise ValueError(f"The padded shape {shape} is not compatible with the corresponding input component shape "
-                         f"{input_shape}.")
+        which = (f"shape {input_shape} of the corresponding input component" if tf2.enabled() else
+                 f"corresponding input component shape {input_shape}")
+        raise ValueError(f"The padded shape {shape} is not compatible with the {which}.")
     return made
 
 
@@ -138,9 +139,10 @@ def _padding_value_to_tensor(value, output_type):
     """ValueError, TypeError: it is no scalar, or of another type."""
     value = ops.convert_to_tensor(value, name="padding_value")
     if not value.shape.is_compatible_with(tensor_shape.TensorShape([])):
-        raise ValueError(f"Padding value should be a scalar, but is not: {value}")
+        raise ValueError(f"Invalid `padding_values`. Padding value should be a scalar, but is not: {value}")
     if value.dtype != output_type:
-        raise TypeError(f"Padding value tensor ({value}) does not match output type: {output_type}")
+        raise TypeError(f"Invalid `padding_values`. Padding value tensor ({value}) does not match output type: "
+                        f"{output_type}")
     return value
 
 
@@ -149,17 +151,20 @@ def _zero(dtype):
         return ""
     if dtype.base_dtype == dtypes.variant:
         raise TypeError("Unable to create padding for field of type 'variant'.")
+    if dtype.base_dtype == dtypes.bfloat16:
+        return constant_op.constant(0, dtypes.bfloat16)
     return np.zeros_like(dtype.as_numpy_dtype())
 
 
 def _padding_values(dataset, values):
-    """One for each part; a single one may serve all, and None stands for zero."""
+    """One for each part; a single one may serve all, and None stands for zero, also of several parts."""
     types = get_legacy_output_types(dataset)
+    zeros = nest.map_structure(_zero, types)
     if values is None:
-        return nest.map_structure(_zero, types)
+        return zeros
     if not nest.is_sequence(values) and nest.is_sequence(types):
-        values = nest.map_structure(lambda _: values, types)
-    return nest.map_structure_up_to(types, lambda v, t: _zero(t) if v is None else v, values, types)
+        return nest.map_structure(lambda _: values, types)
+    return nest.map_structure_up_to(values, lambda value, zero: zero if value is None else value, values, zeros)
 
 
 class PaddedBatchDataset(_Structured):
@@ -167,9 +172,13 @@ class PaddedBatchDataset(_Structured):
 
     def __init__(self, input_dataset, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False,
                  name=None):
-        if sparse.any_sparse(get_legacy_output_classes(input_dataset)) or any(
-                not isinstance(spec, TensorSpec) for spec in nest.flatten(input_dataset.element_spec)):
-            raise TypeError("Batching of padded sparse tensors is not currently supported")
+        for spec in nest.flatten(input_dataset.element_spec):
+            if isinstance(spec, DatasetSpec):
+                raise TypeError("`padded_batch` is not supported for datasets of datasets")
+            if not isinstance(spec, TensorSpec):
+                raise TypeError("`padded_batch` is only supported for datasets that produce tensor elements but type "
+                                "spec of elements in the input dataset is not a subclass of TensorSpec: "
+                                f"`{spec}`.")
         batch_size = ops.convert_to_tensor(batch_size, dtype=dtypes.int64, name="batch_size")
         shapes, types = get_legacy_output_shapes(input_dataset), get_legacy_output_types(input_dataset)
         if padded_shapes is None:
@@ -198,12 +207,17 @@ class PaddedBatchDataset(_Structured):
 
 def unbatch(dataset):
     """See Dataset.unbatch."""
+    return UnbatchDataset(_as_rows(dataset))
+
+
+def _as_rows(dataset):
+    """The same dataset with sparse and ragged components as tensors that have a row for each of theirs."""
     spec = dataset.element_spec
 
     def normalize(arg, *rest):
         return structure.to_batched_tensor_list(spec, (arg,) + rest if rest or type(spec) is tuple else arg)
 
-    return UnbatchDataset(_RestructuredDataset(dataset.map(normalize), spec))
+    return _RestructuredDataset(dataset.map(normalize), spec)
 
 
 class UnbatchDataset(_Structured):
@@ -231,20 +245,36 @@ class RebatchDataset(_Structured):
     def __init__(self, input_dataset, batch_sizes, drop_remainder=False, name=None):
         batch_sizes = ops.convert_to_tensor(batch_sizes, dtype=dtypes.int64, name="batch_sizes")
         drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        sizes = tensor_util.constant_value(batch_sizes)
-        known = sizes is not None and tensor_util.constant_value(drop_remainder) and len(set(np.ravel(sizes))) == 1
-        size = int(np.ravel(sizes)[0]) if known else None
+        size = _size_of_all(batch_sizes, drop_remainder, input_dataset.element_spec)
+        self._structure = nest.map_structure(lambda spec: spec._unbatch()._batch(size), input_dataset.element_spec)
+        plain = all(isinstance(spec, TensorSpec) for spec in nest.flatten(input_dataset.element_spec))
+        rows = input_dataset if plain else _as_rows(input_dataset)
+        super().__init__(rows, gen.rebatch_dataset_v2(
+            rows._variant_tensor, batch_sizes=batch_sizes, drop_remainder=drop_remainder,
+            **flat_structure(self._structure)))
 
-        def resized(spec):
-            if spec._to_legacy_output_shapes().rank == 0:
-                raise ValueError("Invalid `input_dataset`. Input shape should have at least one dimension. Perhaps "
-                                 "your input dataset is not batched?")
-            return spec._unbatch()._batch(size)
 
-        self._structure = nest.map_structure(resized, input_dataset.element_spec)
-        super().__init__(input_dataset, gen.rebatch_dataset_v2(
-            input_dataset._variant_tensor, batch_sizes=math_ops.cast(batch_sizes, dtypes.int64),
-            drop_remainder=drop_remainder, **flat_structure(self._structure)))
+def _size_of_all(batch_sizes, drop_remainder, element_spec):
+    """The size of each new batch, or None: there are several, or a rest may be smaller. ValueError: a component has no
+    rows, or components have different numbers of them."""
+    shapes = [spec._to_legacy_output_shapes() for spec in nest.flatten(element_spec)]
+    shapes = [shape for shape in shapes if isinstance(shape, tensor_shape.TensorShape)]
+    if any(shape.rank == 0 for shape in shapes):
+        raise ValueError("Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset with scalar "
+                         "elements. Fix the issue by adding the `batch` transformation to the dataset.")
+    sizes = tensor_util.constant_value(batch_sizes)
+    if sizes is None or len(set(np.ravel(sizes))) != 1:
+        return None
+    if np.ndim(sizes) > 1:
+        raise ValueError("Invalid `batch_sizes`. Expected `batch_sizes` to be a scalar or a vector. Received "
+                         f"`batch_sizes` of rank {np.ndim(sizes)}.")
+    size = int(np.ravel(sizes)[0])
+    if tensor_util.constant_value(drop_remainder):
+        return size
+    rows = {tensor_shape.dimension_value(shape[0]) if shape.rank else None for shape in shapes} - {None}
+    if len(rows) > 1:
+        raise ValueError(f"Invalid `input_dataset.` The batch dimensions of its components are {sorted(rows)}.")
+    return size if rows and size > 0 and rows.pop() % size == 0 else None
 
 
 class WindowDataset(_Structured):

@@ -6,7 +6,7 @@ from penstock.data.ops import iterator_ops, saved_dataset
 from penstock.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
 from penstock.data.util import nest, structure
 from penstock.framework import (composite_tensor, dtypes, function as function_lib, gen, ops, random_seed, tensor_shape,
-                                type_spec)
+                                tf2, type_spec)
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.platform import tf_logging as logging
@@ -15,10 +15,8 @@ from penstock.util import deprecation
 from penstock.util import nest as whole_nest
 from penstock.util.foreign_names import known_as
 
-AUTOTUNE = -1
-INFINITE = -1
+AUTOTUNE = INFINITE = SHARD_HINT = -1
 UNKNOWN = -2
-SHARD_HINT = -1
 ops.NotDifferentiable("ReduceDataset")
 
 
@@ -131,9 +129,10 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
             options = Options()
             for d in dataset._options_from():
                 options = options.merge(d._merged_options)
+            options._set_mutable(False)
             dataset._merged_options = options
             waiting.pop()
-        return Options().merge(self._merged_options)
+        return self._merged_options
 
     _merged_options = None  # once they are known
 
@@ -567,8 +566,6 @@ for _name in ("with_options", "concatenate", "repeat", "take", "skip", "shard", 
               "bucket_by_sequence_length", "flat_map", "scan", "snapshot"):
     setattr(DatasetV1, _name, _of_version_one(getattr(DatasetV2, _name)))
 
-Dataset = DatasetV1
-
 
 class DatasetV1Adapter(DatasetV1):
     """A DatasetV2 with version 1's methods."""
@@ -790,7 +787,9 @@ _sources, _simple, _batching, _mapping, _directed, _tuning = map(_module, (
 
 
 def __getattr__(name):
-    """The classes of single transformations, and StructuredFunctionWrapper."""
+    """Dataset, of the version in use; the classes of single transformations, and StructuredFunctionWrapper."""
+    if name == "Dataset":
+        return DatasetV2 if tf2.enabled() else DatasetV1
     if not name.startswith("__"):
         for module in (_sources, _simple, _batching, _mapping, _tuning, _module("structured_function"),
                        _module("from_generator_op")):

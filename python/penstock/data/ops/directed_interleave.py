@@ -18,7 +18,8 @@ class DirectedInterleaveDataset(DatasetV2):
         try:
             self._structure = common_structure(self._data_inputs, "interleave")
         except TypeError as e:
-            raise TypeError(f"All datasets must have the same type and class. {e}") from None
+            raise TypeError("Invalid `datasets`. `datasets` must have compatible element specs. All datasets must have "
+                            f"the same type and class. {e}") from None
         super().__init__(gen.directed_interleave_dataset(
             selector_input._variant_tensor, [dataset._variant_tensor for dataset in self._data_inputs],
             stop_on_empty_dataset=stop_on_empty_dataset, **flat_structure(self._structure)))
@@ -30,12 +31,13 @@ class DirectedInterleaveDataset(DatasetV2):
 
 
 def _skip_empty(datasets, weights):
-    """Without datasets that have no weight, if that is known, and those without elements."""
-    if not isinstance(weights, (list, tuple)) or not all(isinstance(w, (int, float)) for w in weights):
+    """Without datasets that have no weight, if that is known. ValueError: there are more or fewer weights."""
+    if ops.is_dense_tensor_like(weights):
         return datasets, weights
-    kept = [(d, w) for d, w in zip(datasets, weights) if w > 0]
-    if not kept or len(kept) == len(datasets) or len(datasets) != len(weights):
-        return datasets, weights
+    if len(datasets) != len(weights):
+        raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got "
+                         f"`len(weights)={len(weights)}` vs. `len(datasets)={len(datasets)}`.")
+    kept = [(d, w) for d, w in zip(datasets, weights) if w > 0] or [(datasets[0].take(0), 1.0)]
     return [d for d, _ in kept], [w for _, w in kept]
 
 
@@ -58,15 +60,16 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         selector = MapDataset(DatasetV2.zip((logits, seeds())), select_dataset_varying_logits,
                               use_inter_op_parallelism=False)
         return DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
-    datasets, weights = _skip_empty(datasets, weights)
     if weights is None:
         logits = [[1.0] * len(datasets)]
     else:
+        datasets, weights = _skip_empty(datasets, weights)
         weights = ops.convert_to_tensor(weights, name="weights")
         if weights.dtype not in (dtypes.float32, dtypes.float64):
             raise TypeError("`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements.")
         if not weights.shape.is_compatible_with([len(datasets)]):
-            raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+            raise ValueError("Invalid `weights`. `weights` must be a vector of length `len(datasets)`, but its shape "
+                             f"is {weights.shape}.")
         logits = array_ops.expand_dims(math_ops.log(weights, name="logits"), 0)
     if len(datasets) == 1:
         return datasets[0]
@@ -83,7 +86,10 @@ def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
     datasets = list(datasets)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    if not isinstance(choice_dataset, DatasetV2) or not structure.are_compatible(
-            choice_dataset.element_spec, TensorSpec([], dtypes.int64)):
-        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+    if not isinstance(choice_dataset, DatasetV2):
+        raise TypeError("Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is "
+                        f"{type(choice_dataset)}.")
+    if not structure.are_compatible(choice_dataset.element_spec, TensorSpec([], dtypes.int64)):
+        raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but "
+                        f"are {choice_dataset.element_spec}.")
     return DirectedInterleaveDataset(choice_dataset, datasets, stop_on_empty_dataset)

@@ -180,13 +180,14 @@ class GeneratorDataset(DatasetSource):
     """next_func(state) again and again, until it is out of range; the state is init_func(init_args), and
     finalize_func(state) is called in the end."""
 
-    def __init__(self, init_args, init_func, next_func, finalize_func):
+    def __init__(self, init_args, init_func, next_func, finalize_func, output_signature=None, name=None):
         spec = structure.type_spec_from_value(init_args)
-        name = "Dataset.from_generator()"
+        name = "Dataset.from_generator()"  # TensorFlow's for its functions
         self._init_func = StructuredFunctionWrapper(init_func, name, input_structure=spec)
         state = self._init_func.output_structure
         self._next_func = StructuredFunctionWrapper(next_func, name, input_structure=state)
         self._finalize_func = StructuredFunctionWrapper(finalize_func, name, input_structure=state)
+        self._structure = self._next_func.output_structure if output_signature is None else output_signature
         super().__init__(gen.generator_dataset(
             structure.to_tensor_list(spec, init_args) + self._init_func.function.captured_inputs,
             self._next_func.function.captured_inputs, self._finalize_func.function.captured_inputs,
@@ -196,7 +197,7 @@ class GeneratorDataset(DatasetSource):
     def _functions(self):
         return [self._init_func, self._next_func, self._finalize_func]
 
-    element_spec = property(lambda self: self._next_func.output_structure, doc="The spec of an element.")
+    element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
 
 _GeneratorDataset = GeneratorDataset  # TensorFlow 2's name

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from penstock import _core
+from penstock.autograph.core import ag_ctx
 from penstock.data.ops import optional_ops
 from penstock.data.ops.options import ExternalStatePolicy
 from penstock.data.util import nest, structure
@@ -23,6 +24,11 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
     "`Iterator.get_next()` is being called inside a training loop, which will cause gradual slowdown and eventual "
     "resource exhaustion. If this is the case, restructure your code to call `next_element = iterator.get_next()` once "
     "outside the loop, and use `next_element` as the input to some computation that is invoked inside the loop.")
+GET_NEXT_CALL_ERROR_THRESHOLD = 32
+GET_NEXT_CALL_ERROR_MESSAGE = (
+    "An unusually high number of `tf.data.Iterator.get_next()` calls was detected. This suggests that the `for elem in "
+    "dataset: ...` idiom is used within tf.function with AutoGraph disabled. This idiom is only supported when "
+    "AutoGraph is enabled.")
 GLOBAL_ITERATORS = "iterators"
 
 
@@ -184,6 +190,8 @@ class IteratorBase(_LegacyProperties, trackable.Trackable, composite_tensor.Comp
 class OwnedIterator(IteratorBase):
     """An iterator of eager execution and of functions. It lives as long as its handle."""
 
+    _calls_in_graphs = 0  # without AutoGraph, where a loop of Python's has no end
+
     def __init__(self, dataset=None, components=None, element_spec=None):
         if (dataset is None) != (components is not None and element_spec is not None):
             raise ValueError("Either `dataset` or both `components` and `element_spec` need to be provided.")
@@ -214,6 +222,10 @@ class OwnedIterator(IteratorBase):
 
     def __next__(self):
         if not ops.executing_eagerly():
+            if ag_ctx.control_status_ctx().status != ag_ctx.Status.ENABLED:
+                self._calls_in_graphs += 1
+                if self._calls_in_graphs > GET_NEXT_CALL_ERROR_THRESHOLD:
+                    raise ValueError(GET_NEXT_CALL_ERROR_MESSAGE)
             return self._next_internal()
         try:
             return self._next_internal()
@@ -319,8 +331,8 @@ def get_next_as_optional(iterator):
 # Arrays
 
 
-class NumpyIterator:
-    """An iterator over elements whose tensors are arrays."""
+class NumpyIterator(trackable.Trackable):
+    """An iterator over elements whose tensors are arrays. A checkpoint may hold it."""
 
     def __init__(self, dataset):
         self._iterator = iter(dataset)
@@ -337,13 +349,17 @@ class NumpyIterator:
     next = __next__
 
     def save(self):
-        """Where it stands, as bytes."""
-        state = serialized(self._iterator._iterator_resource)
-        return gen.serialize_tensor(state).numpy()
+        """Where it stands, as a scalar string."""
+        return gen.serialize_tensor(serialized(self._iterator._iterator_resource))
 
     def restore(self, state):
         """Goes to where `save` was called."""
         gen.deserialize_iterator(self._iterator._iterator_resource, gen.parse_tensor(state, dtypes.variant))
+
+    _save, _restore = save, restore
+
+    def _gather_saveables_for_checkpoint(self):
+        return self._iterator._gather_saveables_for_checkpoint()
 
 
 def _as_array(part):

@@ -1,11 +1,13 @@
 """Datasets that call functions of elements."""
+import warnings
+
 from penstock.data.ops import debug_mode
 from penstock.data.ops.batching import determinism
 from penstock.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSpec, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure)
 from penstock.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
 from penstock.data.util import nest, structure
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import dtypes, gen, ops, tf2
 from penstock.framework.tensor_spec import TensorSpec
 
 
@@ -26,6 +28,9 @@ def map_dataset(dataset, map_func, num_parallel_calls=None, deterministic=None, 
                 use_unbounded_threadpool=False, preserve_cardinality=True, use_legacy_function=False):
     """See Dataset.map."""
     if num_parallel_calls is None or debug_mode.enabled():
+        if deterministic is not None and not debug_mode.enabled():
+            warnings.warn("The `deterministic` argument has no effect unless the `num_parallel_calls` argument is "
+                          "specified.")
         return MapDataset(dataset, map_func, force_synchronous=bool(synchronous),
                           preserve_cardinality=preserve_cardinality, use_legacy_function=use_legacy_function)
     if synchronous:
@@ -58,7 +63,7 @@ class ParallelMapDataset(_WithFunction):
         f = self._wrap(map_func, input_dataset, use_legacy_function=use_legacy_function)
         arguments = dict(f=f, use_inter_op_parallelism=use_inter_op_parallelism,
                          preserve_cardinality=preserve_cardinality, **self._flat_structure)
-        if deterministic is None and not use_unbounded_threadpool:
+        if deterministic is None and not use_unbounded_threadpool and not tf2.enabled():
             calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
             variant = gen.parallel_map_dataset(input_dataset._variant_tensor, f.captured_inputs,
                                                num_parallel_calls=calls, **arguments)
@@ -81,7 +86,7 @@ class _OfDatasets(_WithFunction):
         f = super()._wrap(func, input_dataset, **options)
         made = self._map_func.output_structure
         if not isinstance(made, DatasetSpec):
-            raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(made)}")
+            raise TypeError(f"The `map_func` argument must return a `Dataset` object. Got {type(made)!r}.")
         self._structure = made._element_spec
         return f
 
@@ -105,6 +110,9 @@ def interleave(dataset, map_func, cycle_length, block_length, num_parallel_calls
     cycle_length = AUTOTUNE if cycle_length is None else cycle_length
     block_length = 1 if block_length is None else block_length
     if num_parallel_calls is None or debug_mode.enabled():
+        if deterministic is not None and not debug_mode.enabled():
+            warnings.warn("The `deterministic` argument has no effect unless the `num_parallel_calls` argument is "
+                          "specified.")
         return InterleaveDataset(dataset, map_func, cycle_length, block_length)
     return ParallelInterleaveDataset(dataset, map_func, cycle_length, block_length, num_parallel_calls,
                                      deterministic=deterministic)
@@ -136,7 +144,7 @@ class ParallelInterleaveDataset(_OfDatasets):
         f = self._wrap(map_func, input_dataset)
         cycle = _cycle(cycle_length, block_length)
         calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int64, name="num_parallel_calls")
-        if deterministic is None:
+        if deterministic is None and not tf2.enabled():
             variant = gen.parallel_interleave_dataset_v2(input_dataset._variant_tensor, f.captured_inputs, *cycle,
                                                          calls, f=f, **self._flat_structure)
         else:
@@ -202,7 +210,10 @@ class ScanDataset(_WithFunction):
 
         def pair(made):
             if not (isinstance(made, tuple) and len(made) == 2):
-                raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+                raise TypeError(
+                    "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output "
+                    f"value but its return type is {made}." if tf2.enabled() else
+                    "The scan function must return a pair comprising the new state and the output value.")
             return made[0]
 
         self._map_func, spec = wrap_until_stable(scan_func, self._transformation_name(),

@@ -1,11 +1,14 @@
 """Datasets of the lines and records of files."""
+import os
+
 from penstock.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSource, DatasetV1Adapter, DatasetV2, get_legacy_output_shapes, get_legacy_output_types)
 from penstock.data.ops.mapping import _OfDatasets
 from penstock.data.util import convert
-from penstock.framework import dtypes, gen, ops, tensor_shape
+from penstock.framework import dtypes, gen, ops, tensor_shape, tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import array_ops
+from penstock.util import nest
 
 _DEFAULT_READER_BUFFER_SIZE_BYTES = 256 * 1024
 
@@ -13,12 +16,18 @@ _DEFAULT_READER_BUFFER_SIZE_BYTES = 256 * 1024
 def _filenames_dataset(filenames):
     """A dataset of names. TypeError: it is one of something else."""
     if not isinstance(filenames, DatasetV2):
-        filenames = ops.convert_to_tensor(filenames, dtype=dtypes.string)
+        filenames = nest.map_structure(lambda f: os.fspath(f) if isinstance(f, os.PathLike) else f, filenames)
+        filenames = ops.convert_to_tensor(filenames, dtype_hint=dtypes.string)
+        if filenames.dtype != dtypes.string:
+            raise TypeError("The `filenames` argument must contain `tf.string` elements. Got "
+                            f"`{filenames.dtype!r}` elements.")
         return DatasetV2.from_tensor_slices(array_ops.reshape(filenames, [-1], name="flat_filenames"))
     if get_legacy_output_types(filenames) != dtypes.string:
-        raise TypeError("`filenames` must be a `tf.data.Dataset` of `tf.string` elements.")
+        raise TypeError("The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+                        f"`{get_legacy_output_types(filenames)!r}` elements.")
     if not get_legacy_output_shapes(filenames).is_compatible_with(tensor_shape.TensorShape([])):
-        raise TypeError("`filenames` must be a `tf.data.Dataset` of scalar `tf.string` elements.")
+        raise TypeError("The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a "
+                        f"dataset of element shape {get_legacy_output_shapes(filenames)!r}.")
     return filenames
 
 
@@ -168,8 +177,10 @@ class FixedLengthRecordDatasetV1(_FilesDatasetV1):
                                                     compression_type, num_parallel_reads))
 
 
-TextLineDataset, TFRecordDataset, FixedLengthRecordDataset = \
-    TextLineDatasetV1, TFRecordDatasetV1, FixedLengthRecordDatasetV1
+__getattr__ = tf2.by_version(
+    __name__, TextLineDataset=(TextLineDatasetV1, TextLineDatasetV2),
+    TFRecordDataset=(TFRecordDatasetV1, TFRecordDatasetV2),
+    FixedLengthRecordDataset=(FixedLengthRecordDatasetV1, FixedLengthRecordDatasetV2))
 
 
 class ParallelInterleaveDataset(_OfDatasets):

@@ -204,7 +204,8 @@ def common_structure(datasets, verb):
         for what, mine, get in (("types", types, get_legacy_output_types),
                                 ("classes", classes, get_legacy_output_classes)):
             if mine != get(other):
-                raise TypeError(f"Two datasets to {verb} have different {what} {mine} and {get(other)}")
+                raise TypeError(f"Incompatible dataset elements: Two datasets to {verb} have different {what} {mine} "
+                                f"and {get(other)}")
         shapes = nest.pack_sequence_as(shapes, [
             a.most_specific_compatible_type(b) if hasattr(a, "most_specific_compatible_type") else
             a.most_specific_compatible_shape(b)

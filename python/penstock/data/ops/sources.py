@@ -45,7 +45,8 @@ class SparseTensorSliceDataset(DatasetSource):
 
     def __init__(self, sparse):
         if not isinstance(sparse, sparse_tensor.SparseTensor):
-            raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse}.")
+            raise TypeError("Invalid `sparse_tensor`. `sparse_tensor` must be a `tf.sparse.SparseTensor`. Got "
+                            f"{type(sparse)}.")
         rank = (sparse.indices.get_shape().dims[1] - 1).merge_with(sparse.dense_shape.get_shape().dims[0] - 1)
         self._structure = (TensorSpec([None, rank], dtypes.int64), TensorSpec([None], sparse.dtype),
                            TensorSpec([rank], dtypes.int64))

@@ -1,5 +1,5 @@
 """Arguments of datasets as tensors."""
-from penstock.framework import constant_op, dtypes, ops, tensor_shape
+from penstock.framework import constant_op, dtypes, ops, tensor_shape, tf2
 
 
 def optional_param_to_tensor(argument_name, argument_value, argument_default=0, argument_dtype=dtypes.int64):
@@ -16,10 +16,10 @@ def partial_shape_to_tensor(shape_like):
         return ops.convert_to_tensor([-1 if size is None else size for size in sizes], dtype=dtypes.int64)
     except (TypeError, ValueError):
         made = ops.internal_convert_to_tensor(shape_like, preferred_dtype=dtypes.int64)
+    values = "`tf.int64`" if tf2.enabled() else "tf.int64"
+    wanted = f"The given shape {shape_like} must be a 1-D tensor of {values} values"
     if made.shape.rank not in (None, 1):
-        raise ValueError(f"The given shape {shape_like} must be a 1-D tensor of tf.int64 values, but the shape was "
-                         f"{made.shape}.")
+        raise ValueError(f"{wanted}, but the shape was {made.shape}.")
     if made.dtype != dtypes.int64:
-        raise TypeError(f"The given shape {shape_like} must be a 1-D tensor of tf.int64 values, but the element type "
-                        f"was {made.dtype.name}.")
+        raise TypeError(f"{wanted}, but the element type was {made.dtype.name}.")
     return made

@@ -59,9 +59,10 @@ def merge_options(*options_list):
     kind = type(options_list[0])
     for options in options_list:
         if not isinstance(options, kind):
-            raise TypeError(f"Incompatible options type: {kind!r} vs {type(options)!r}")
+            raise TypeError(f"Could not merge incompatible options of type {type(options)} and {kind}.")
     if not isinstance(options_list[0], OptionsBase):
-        raise TypeError("The inputs should inherit from `OptionsBase`")
+        raise TypeError("All options to be merged should inherit from `OptionsBase` but found option of type "
+                        f"{kind} which does not.")
     plain, result = kind(), kind()
     for options in options_list:
         for name in options._options:
@@ -70,6 +71,8 @@ def merge_options(*options_list):
                 continue
             if isinstance(this, OptionsBase) and this != default:
                 that = merge_options(this, that)
+            elif isinstance(this, list) and this != default:  # lists are added up
+                that = this + that
             elif this != default and this != that and not tf2.enabled():
                 raise ValueError(f"Cannot merge incompatible values ({this!r} and {that!r}) of option: {name}")
             setattr(result, name, that)

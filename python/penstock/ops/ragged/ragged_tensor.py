@@ -1,4 +1,6 @@
 """RaggedTensor: rows of different lengths."""
+import functools
+
 import numpy as np
 
 from penstock.client import fetches
@@ -431,8 +433,8 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             shape = array_ops.shape(tensor, out_type=dtype)
             columns = shape[1]
             if ragged_rank > 1:
-                flat = array_ops.reshape(
-                    tensor, array_ops.concat([constant_op.constant([-1], dtype), shape[ragged_rank:]], axis=0))
+                rows = functools.reduce(lambda n, axis: n * shape[axis], range(1, ragged_rank), shape[0])
+                flat = array_ops.reshape(tensor, array_ops.concat([[rows], shape[ragged_rank:]], axis=0))
                 values = cls.from_tensor(flat, lengths, padding, row_splits_dtype=dtype)
                 sizes = math_ops.cumprod(shape)
                 splits = [math_ops.range(0, sizes[d - 1] + 1) * shape[d] for d in range(1, ragged_rank)]

@@ -1,7 +1,7 @@
 """Counting without end."""
 from penstock.data.ops import sources
 from penstock.data.ops.dataset_ops import DatasetV1Adapter
-from penstock.framework import dtypes
+from penstock.framework import dtypes, tf2
 
 
 def CounterV2(start=0, step=1, dtype=dtypes.int64):
@@ -14,4 +14,4 @@ def CounterV1(start=0, step=1, dtype=dtypes.int64):
     return DatasetV1Adapter(CounterV2(start, step, dtype))
 
 
-Counter = CounterV1
+__getattr__ = tf2.by_version(__name__, Counter=(CounterV1, CounterV2))

@@ -51,9 +51,9 @@ class CsvFiles:
         self._format = {"delimiter": field_delim,
                         "quoting": csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE}
         if compression_type == "ZLIB":
-            raise ValueError(f"compression_type ({compression_type}) is not supported for probing columns")
+            raise ValueError(f"`compression_type` {compression_type} is not supported for probing columns.")
         if compression_type not in (None, "", "GZIP"):
-            raise ValueError(f"compression_type ({compression_type}) is not supported")
+            raise ValueError(f"Received unknown `compression_type` {compression_type}.")
         self._open = (lambda name: gzip.open(name, "rt", encoding=encoding)) if compression_type == "GZIP" else (
             lambda name: file_io.FileIO(name, "r", encoding))
 

@@ -1,6 +1,7 @@
 """Interleaving datasets, as functions for Dataset.apply."""
 from penstock.data.ops import readers
 from penstock.data.ops.dataset_ops import DatasetV1Adapter, DatasetV2
+from penstock.framework import tf2
 from penstock.util import deprecation
 
 
@@ -36,4 +37,5 @@ def choose_from_datasets_v1(datasets, choice_dataset, stop_on_empty_dataset=Fals
     return DatasetV1Adapter(choose_from_datasets_v2(datasets, choice_dataset, stop_on_empty_dataset))
 
 
-sample_from_datasets, choose_from_datasets = sample_from_datasets_v1, choose_from_datasets_v1
+__getattr__ = tf2.by_version(__name__, sample_from_datasets=(sample_from_datasets_v1, sample_from_datasets_v2),
+                             choose_from_datasets=(choose_from_datasets_v1, choose_from_datasets_v2))

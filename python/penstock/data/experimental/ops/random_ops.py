@@ -1,5 +1,5 @@
 """Random numbers as a dataset."""
 from penstock.data.ops.sources import RandomDatasetV1, RandomDatasetV2
+from penstock.framework import tf2
 
-RandomDataset = RandomDatasetV1
-__all__ = ["RandomDataset", "RandomDatasetV1", "RandomDatasetV2"]
+__getattr__ = tf2.by_version(__name__, RandomDataset=(RandomDatasetV1, RandomDatasetV2))

@@ -2,14 +2,15 @@
 import collections
 
 from penstock.data.experimental.ops import csv_columns, parsing_ops
+from penstock.data.ops import dataset_ops
 from penstock.data.ops import readers as core_readers
 from penstock.data.ops.dataset_ops import (
-    AUTOTUNE, Dataset, DatasetSource, DatasetV1Adapter, get_legacy_output_types)
+    AUTOTUNE, DatasetSource, DatasetV1Adapter, DatasetV2, get_legacy_output_types)
 from penstock.data.ops.mapping import MapDataset
 from penstock.data.ops.options import Options
 from penstock.data.ops.simple import IgnoreErrorsDataset, ShuffleAndRepeatDataset
 from penstock.data.util import convert, nest
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import io_ops
 from penstock.platform import gfile
@@ -39,7 +40,7 @@ def make_tf_record_dataset(file_pattern, batch_size, parser_fn=None, num_epochs=
                            shuffle_buffer_size=None, shuffle_seed=None, prefetch_buffer_size=None,
                            num_parallel_reads=None, num_parallel_parser_calls=None, drop_final_batch=False):
     """Batches of the records of files, parsed."""
-    files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    files = dataset_ops.Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     dataset = core_readers.TFRecordDataset(files, num_parallel_reads=num_parallel_reads or 24)
     dataset = _maybe_shuffle_and_repeat(dataset, num_epochs, shuffle,
                                         10000 if shuffle_buffer_size is None else shuffle_buffer_size, shuffle_seed)
@@ -87,8 +88,6 @@ class CsvDatasetV2(DatasetSource):
         if exclude_cols is None:
             super().__init__(gen.csv_dataset(**arguments))
         else:
-            if select_cols is not None:
-                raise ValueError("Either select_cols or exclude_cols should be empty.")
             excluded = convert.optional_param_to_tensor("exclude_cols", exclude_cols, [], dtypes.int64)
             super().__init__(gen.csv_dataset_v2(exclude_cols=excluded, **arguments))
 
@@ -104,9 +103,6 @@ class CsvDatasetV1(DatasetV1Adapter):
                  field_delim=",", use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None):
         super().__init__(CsvDatasetV2(filenames, record_defaults, compression_type, buffer_size, header, field_delim,
                                       use_quote_delim, na_value, select_cols, exclude_cols))
-
-
-CsvDataset = CsvDatasetV1
 
 
 def _file_names(file_pattern):
@@ -150,7 +146,7 @@ def make_csv_dataset_v2(file_pattern, batch_size, column_names=None, column_defa
     left out.
     """
     filenames = _file_names(file_pattern)
-    dataset = Dataset.from_tensor_slices(filenames)
+    dataset = DatasetV2.from_tensor_slices(filenames)
     if shuffle:
         dataset = dataset.shuffle(len(filenames), shuffle_seed)
 
@@ -171,7 +167,7 @@ def make_csv_dataset_v2(file_pattern, batch_size, column_names=None, column_defa
         raise ValueError("`label_name` provided must be one of the columns.")
 
     def filename_to_dataset(filename):
-        rows = CsvDataset(filename, record_defaults=column_defaults, field_delim=field_delim,
+        rows = CsvDatasetV2(filename, record_defaults=column_defaults, field_delim=field_delim,
                           use_quote_delim=use_quote_delim, na_value=na_value, select_cols=select_columns,
                           header=header, compression_type=compression_type)
         return IgnoreErrorsDataset(rows) if ignore_errors else rows
@@ -200,9 +196,6 @@ def make_csv_dataset_v1(file_pattern, batch_size, column_names=None, column_defa
         encoding))
 
 
-make_csv_dataset = make_csv_dataset_v1
-
-
 # Examples
 
 
@@ -214,8 +207,8 @@ def make_batched_features_dataset_v2(file_pattern, batch_size, features, reader=
     if isinstance(reader, type) and issubclass(reader, io_ops.ReaderBase):
         raise TypeError("The `reader` argument must return a `Dataset` object. `tf.ReaderBase` subclasses are not "
                         "supported. For example, pass `tf.data.TFRecordDataset` instead of `tf.TFRecordReader`.")
-    reader = reader or core_readers.TFRecordDataset
-    dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    reader = reader or core_readers.TFRecordDatasetV2
+    dataset = DatasetV2.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     dataset = _interleaved(dataset, lambda filename: reader(filename, *(reader_args or [])), reader_num_threads or 1,
                            sloppy_ordering)
     if get_legacy_output_types(dataset) == (dtypes.string, dtypes.string):
@@ -238,9 +231,6 @@ def make_batched_features_dataset_v1(file_pattern, batch_size, features, reader=
     return DatasetV1Adapter(make_batched_features_dataset_v2(
         file_pattern, batch_size, features, reader, label_key, reader_args, num_epochs, shuffle, shuffle_buffer_size,
         shuffle_seed, prefetch_buffer_size, reader_num_threads, parser_num_threads, sloppy_ordering, drop_final_batch))
-
-
-make_batched_features_dataset = make_batched_features_dataset_v1
 
 
 # SQL
@@ -266,4 +256,7 @@ class SqlDatasetV1(DatasetV1Adapter):
         super().__init__(SqlDatasetV2(driver_name, data_source_name, query, output_types))
 
 
-SqlDataset = SqlDatasetV1
+__getattr__ = tf2.by_version(
+    __name__, CsvDataset=(CsvDatasetV1, CsvDatasetV2), SqlDataset=(SqlDatasetV1, SqlDatasetV2),
+    make_csv_dataset=(make_csv_dataset_v1, make_csv_dataset_v2),
+    make_batched_features_dataset=(make_batched_features_dataset_v1, make_batched_features_dataset_v2))

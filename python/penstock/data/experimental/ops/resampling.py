@@ -11,27 +11,30 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     """For Dataset.apply: (class, element), with elements left out so that the classes come as often as `target_dist`
     says. `class_func` tells an element's class; `initial_dist` how often they come, which is estimated if left out."""
     def apply(dataset):
-        target = ops.convert_to_tensor(target_dist, name="target_dist")
-        classes = dataset.map(class_func)
+        target = math_ops.cast(ops.convert_to_tensor(target_dist, name="target_dist"), dtypes.float32)
         if initial_dist is not None:
-            initial = ops.convert_to_tensor(initial_dist, name="initial_dist")
+            initial = math_ops.cast(ops.convert_to_tensor(initial_dist, name="initial_dist"), dtypes.float32)
             accepted, kept = _acceptance(initial, target)
             initial_ds = DatasetV2.from_tensors(initial).repeat()
             accepted_ds = DatasetV2.from_tensors(accepted).repeat()
             kept_ds = _like(dataset, DatasetV2.from_tensors(kept).repeat())
         else:
-            initial_ds = _like(dataset, _estimated(target, classes))
+            initial_ds = _like(dataset, _estimated(target, dataset.map(class_func)))
             both = initial_ds.map(lambda found: _acceptance(found, target))
             accepted_ds = both.map(lambda accept_prob, _: accept_prob)
             kept_ds = both.map(lambda _, prob_original: prob_original)
-        filtered = _filtered(dataset, accepted_ds, initial_ds, classes, seed).prefetch(3)
+        filtered = _filtered(dataset, accepted_ds, initial_ds, class_func, seed).prefetch(3)
         known = None if initial_dist is None else _known_share(initial, target)
+
+        def with_class(*element):
+            return class_func(*element), element if len(element) > 1 else element[0]
+
         if known == 1:
-            return DatasetV2.zip((classes, dataset))
+            return dataset.map(with_class)
         if known == 0:
             return filtered
         return DatasetV2.sample_from_datasets(
-            [DatasetV2.zip((classes, dataset)), filtered],
+            [dataset.map(with_class), filtered],
             weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed,
             stop_on_empty_dataset=mode.tensor_shape_v2)
     return apply
@@ -47,7 +50,7 @@ def _known_share(initial, target):
     return None if initial is None or target is None else np.min(target / initial)
 
 
-def _filtered(dataset, accepted_ds, initial_ds, classes, seed):
+def _filtered(dataset, accepted_ds, initial_ds, class_func, seed):
     """The elements that a random number accepts, with their classes."""
     def maybe_warn_on_large_rejection(accept_dist, initial_dist):
         rejected = math_ops.reduce_sum((1 - accept_dist) * initial_dist)
@@ -58,10 +61,11 @@ def _filtered(dataset, accepted_ds, initial_ds, classes, seed):
 
     accepted_ds = _like(dataset, DatasetV2.zip((accepted_ds, initial_ds))).map(maybe_warn_on_large_rejection)
 
-    def _gather_and_copy(class_val, acceptance_prob, data):
+    def _gather_and_copy(acceptance_prob, data):
+        class_val = class_func(*data) if isinstance(data, tuple) else class_func(data)
         return class_val, array_ops.gather(acceptance_prob, class_val), data
 
-    together = _like(dataset, DatasetV2.zip((classes, accepted_ds, dataset))).map(_gather_and_copy)
+    together = _like(dataset, DatasetV2.zip((accepted_ds, dataset))).map(_gather_and_copy)
     accepted = _like(dataset, together.filter(lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p))
     return accepted.map(lambda class_value, _, data: (class_value, data))
 

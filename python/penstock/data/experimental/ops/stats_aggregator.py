@@ -1,7 +1,7 @@
 """Where pipelines count what they do."""
 import tempfile
 
-from penstock.framework import gen
+from penstock.framework import gen, tf2
 
 
 class StatsAggregatorV2:
@@ -26,4 +26,4 @@ class StatsAggregatorV1:
         return gen.stats_aggregator_summary(self._resource)
 
 
-StatsAggregator = StatsAggregatorV1
+__getattr__ = tf2.by_version(__name__, StatsAggregator=(StatsAggregatorV1, StatsAggregatorV2))

@@ -1,0 +1,267 @@
+"""Datasets as programs of version 2 use them: names, shapes, messages, states. The values are TensorFlow 2.21's."""
+import multiprocessing
+import pathlib
+import shutil
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.data.experimental.ops import counter, readers as more_readers
+from penstock.data.ops import dataset_ops, readers
+from penstock.eager import context
+from penstock.framework import tf2
+
+Dataset = dataset_ops.DatasetV2
+
+
+@pytest.fixture(autouse=True)
+def version_two(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with context.eager_mode():
+        yield
+
+
+def values(dataset):
+    return [tf.nest.map_structure(lambda part: part.numpy().tolist(), element) for element in dataset]
+
+
+def test_internal_names_are_of_the_version_in_use(monkeypatch):
+    both = [(dataset_ops, "Dataset"), (readers, "TFRecordDataset"), (more_readers, "CsvDataset"),
+            (more_readers, "make_csv_dataset"), (counter, "Counter")]
+    assert [getattr(module, name).__name__[-2:].upper() for module, name in both] == ["V2"] * 5
+    monkeypatch.setattr(tf2, "enabled", lambda: False)
+    assert [getattr(module, name).__name__[-2:].upper() for module, name in both] == ["V1"] * 5
+
+
+# Batches
+
+
+@pytest.mark.parametrize("size, sizes, dropped, static, expected", [
+    (4, 2, False, 2, [[0, 1], [2, 3], [4, 5], [6, 7]]), (4, [2, 2], False, 2, [[0, 1], [2, 3], [4, 5], [6, 7]]),
+    (4, 3, False, None, [[0, 1, 2], [3, 4, 5], [6, 7]]), (4, 3, True, 3, [[0, 1, 2], [3, 4, 5]]),
+    (4, [0, 3], False, None, [[], [0, 1, 2], [], [3, 4, 5], [], [6, 7]]),
+    (4, [0, 3], True, None, [[], [0, 1, 2], [], [3, 4, 5], []]),
+    (8, [0, 0, 8], False, None, [[], [], [0, 1, 2, 3, 4, 5, 6, 7], [], []]),
+])
+def test_rebatch(size, sizes, dropped, static, expected):
+    made = Dataset.range(8).batch(size, drop_remainder=True).rebatch(sizes, drop_remainder=dropped)
+    assert made.element_spec.shape.as_list() == [static]
+    assert values(made) == expected
+
+
+def test_rebatch_of_rows_of_any_length():
+    ragged = Dataset.from_tensor_slices(tf.ragged.constant([[1], [2, 3], [], [4]])).batch(2).rebatch(3)
+    assert [batch.to_list() for batch in ragged] == [[[1], [2, 3], []], [[4]]]
+    with pytest.raises(ValueError, match="Expected dataset with rank of >= 1 but found a dataset with scalar elements"):
+        Dataset.range(4).rebatch(2)
+
+
+def test_ragged_batches_of_elements_without_rows():
+    made = Dataset.range(3).map(lambda x: tf.fill([2, x, 3, 2 * x, 4], x)).ragged_batch(3)
+    batch, = made
+    assert [splits.numpy().tolist() for splits in batch.nested_row_splits] == [
+        [0, 2, 4, 6], [0, 0, 0, 1, 2, 4, 6], [0, 3, 6, 9, 12, 15, 18],
+        np.cumsum([0] + [2] * 6 + [4] * 12).tolist()]
+
+
+def test_padding_values_of_several_parts():
+    rows = Dataset.from_tensor_slices([2, 1]).map(lambda n: (tf.fill([n], 7), (tf.fill([n], 8), tf.fill([n], 9))))
+    (first, (second, third)), = values(rows.padded_batch(2, padding_values=(1, None)))
+    assert (first, second, third) == ([[7, 7], [7, 1]], [[8, 8], [8, 0]], [[9, 9], [9, 0]])
+    half = Dataset.from_tensor_slices([2, 1]).map(lambda n: tf.fill([n], tf.constant(3, tf.bfloat16)))
+    assert [b.numpy().astype("f").tolist() for b in half.padded_batch(2)] == [[[3, 3], [3, 0]]]
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: Dataset.range(3).window(2).padded_batch(2), TypeError, "is not supported for datasets of datasets"),
+    (lambda: Dataset.range(3).map(lambda x: tf.sparse.from_dense([x])).padded_batch(2), TypeError,
+     "is not a subclass of TensorSpec: `SparseTensorSpec"),
+    (lambda: Dataset.range(3).padded_batch(2, [[1, 1], [1, 1]]), ValueError, "must be a `tf.int64` vector tensor"),
+    (lambda: Dataset.range(3).padded_batch(2, [1]), ValueError, r"shape \(\) of the corresponding input component"),
+    (lambda: Dataset.range(3).concatenate(Dataset.zip((Dataset.range(2), Dataset.range(2)))), TypeError,
+     "Incompatible dataset elements"),
+    (lambda: Dataset.range(3).flat_map(lambda x: x), TypeError, "The `map_func` argument must return a `Dataset`"),
+    (lambda: Dataset.range(3).scan(np.int64(0), lambda state, x: state), TypeError,
+     "`scan_func` should return a pair consisting of new state and the output value"),
+    (lambda: readers.TextLineDatasetV2([1]), TypeError, "must contain `tf.string` elements. Got `tf.int32` elements"),
+    (lambda: readers.TextLineDatasetV2(Dataset.range(2)), TypeError, "Got a dataset of `tf.int64` elements"),
+    (lambda: Dataset.choose_from_datasets([Dataset.range(2)], [0]), TypeError, "should be a `tf.data.Dataset` but is"),
+    (lambda: Dataset.sample_from_datasets([Dataset.range(2)] * 2, [1.0]), ValueError, "should have the same length"),
+    (lambda: Dataset.sample_from_datasets([Dataset.range(2), Dataset.from_tensors(1)]), TypeError,
+     "must have compatible element specs"),
+    (lambda: Dataset.range(3).options().merge(3), TypeError, "Could not merge incompatible options of type"),
+])
+def test_messages(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_options_of_a_dataset_cannot_be_changed():
+    options = tf.data.Options()
+    options.framework_type = ["seqio"]
+    more = tf.data.Options()
+    more.framework_type = ["grain"]
+    found = Dataset.range(3).with_options(options).map(lambda x: x).with_options(more).options()
+    assert found.framework_type == ["seqio", "grain"]
+    for dataset_options in (found, Dataset.range(3).options()):
+        with pytest.raises(ValueError, match="has no effect"):
+            dataset_options.deterministic = True
+
+
+# Choosing
+
+
+def test_datasets_without_weight():
+    sources = [Dataset.range(3), Dataset.range(10, 13)]
+    assert values(Dataset.sample_from_datasets(sources, [0.0, 0.0])) == []
+    assert values(Dataset.sample_from_datasets(sources, np.array([0.0, 1.0]))) == [10, 11, 12]
+
+
+def test_resampled_classes_are_those_of_their_elements():
+    data = Dataset.from_tensor_slices(np.arange(400) * 7 % 5)
+    made = data.shuffle(50).repeat().rejection_resample(lambda c: c, [0.9, 0.05, 0.05, 0, 0], [0.2] * 5, seed=27)
+    pairs = values(made.take(200))
+    assert all(c == x for c, x in pairs)
+    assert sum(c == 0 for c, _ in pairs) > 150
+    for target, initial in (("float32", "float64"), ("float64", None)):
+        found = data.rejection_resample(lambda c: c % 2, np.array([0.5, 0.5], target),
+                                        initial and np.array([0.5, 0.5], initial))
+        next(iter(found))
+
+
+def test_elements_of_one_dataset_at_a_time_where_one_is_read_at_a_time():
+    made = Dataset.range(3).interleave(lambda x: Dataset.from_tensors(x).repeat(2), num_parallel_calls=1)
+    assert values(made) == [0, 0, 1, 1, 2, 2]
+    cycle = (multiprocessing.cpu_count() + 2) // 3
+    made = Dataset.range(4).interleave(lambda x: Dataset.from_tensors(x).repeat(2), num_parallel_calls=-1)
+    assert values(made) == values(Dataset.range(4).interleave(lambda x: Dataset.from_tensors(x).repeat(2), cycle))
+
+
+@pytest.mark.parametrize("make, cardinality", [
+    (lambda d: d.interleave(lambda x: Dataset.range(2), num_parallel_calls=2), -1),
+    (lambda d: d.group_by_window(lambda x: x, lambda k, w: w.batch(2), window_size=2), -1),
+    (lambda d: d.enumerate(), -1), (lambda d: d.ignore_errors(), -2)])
+def test_cardinality_of_what_has_no_end(make, cardinality):
+    assert int(make(Dataset.range(4).repeat()).cardinality()) == cardinality
+
+
+def test_many_empty_rounds_of_a_shuffle():
+    sizes = iter([0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0])
+    made = Dataset.from_generator(lambda: range(next(sizes)), output_signature=tf.TensorSpec([], tf.int64))
+    assert sorted(values(made.shuffle(10).repeat(12).take(3))) == [0, 0, 1]
+
+
+def test_tables_filled_by_datasets():
+    pairs = Dataset.zip((Dataset.range(5), Dataset.range(5).map(lambda x: tf.strings.as_string(x * 2))))
+    table = tf.lookup.StaticHashTable(tf.data.experimental.DatasetInitializer(pairs), default_value="none")
+    assert table.lookup(tf.constant([0, 4, 9], tf.int64)).numpy().tolist() == [b"0", b"8", b"none"]
+    index = tf.data.experimental.index_table_from_dataset(Dataset.from_tensor_slices(["a", "b"]))
+    assert index.lookup(tf.constant(["b", "a", "c"])).numpy().tolist() == [1, 0, -1]
+    assert int(index.size()) == 2
+    with pytest.raises(tf.errors.OutOfRangeError):
+        tf.data.experimental.index_table_from_dataset(Dataset.from_tensor_slices(["a"]).take(0))
+
+
+# Functions
+
+
+def test_variables_that_a_dataset_changes_are_read_behind_it():
+    count = tf.Variable(0)
+
+    def counted(x):
+        count.assign_add(1)
+        return x
+
+    @tf.function
+    def loop():
+        for _ in Dataset.range(10).map(counted):
+            pass
+        return count.read_value()
+
+    @tf.function
+    def steps():
+        iterator = iter(Dataset.range(5).map(counted))
+        next(iterator)
+        first = count.read_value()
+        next(iterator)
+        return first, count.read_value()
+
+    assert int(loop()) == 10
+    assert [int(n) for n in steps()] == [11, 12]
+
+
+def test_a_loop_over_a_dataset_needs_autograph():
+    def loop(dataset):
+        last = None
+        for x in dataset:
+            last = x
+        return last
+
+    with pytest.raises(ValueError, match="only supported when AutoGraph is enabled"):
+        tf.function(loop, autograph=False)(Dataset.range(10))
+
+
+# Files, states
+
+
+def test_files_by_paths(tmp_path):
+    path = pathlib.Path(tmp_path) / "lines"
+    path.write_text("a\nb\n")
+    for files in (path, [path]):
+        assert [line.numpy() for line in readers.TextLineDatasetV2(files)] == [b"a", b"b"]
+
+
+def test_a_cache_whose_directory_is_gone(tmp_path):
+    (tmp_path / "cache").mkdir()
+    iterator = iter(Dataset.range(4).cache(str(tmp_path / "cache" / "c")))
+    assert int(next(iterator)) == 0
+    shutil.rmtree(tmp_path / "cache")
+    del iterator
+
+
+def test_a_cache_is_complete_with_the_last_element():
+    dataset = Dataset.range(10).shuffle(10).cache()
+    iterator = iter(dataset)
+    first = [int(next(iterator)) for _ in range(10)]
+    assert values(dataset) == first
+
+
+def test_ignored_errors_are_logged(capfd):
+    made = Dataset.range(3).map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x, tf.float32), "bad"))
+    assert len(values(made.ignore_errors(log_warning=True))) == 2
+    assert "Error raised with error message" in capfd.readouterr().err
+
+
+def test_checkpoints_hold_iterators_over_arrays(tmp_path):
+    iterator = Dataset.range(5).as_numpy_iterator()
+    next(iterator)
+    state = iterator.save()
+    path = tf.train.Checkpoint(it=iterator).write(str(tmp_path / "c"))
+    assert [next(iterator), next(iterator)] == [1, 2]
+    iterator.restore(state)
+    assert next(iterator) == 1
+    other = Dataset.range(5).as_numpy_iterator()
+    tf.train.Checkpoint(it=other).restore(path)
+    assert list(other) == [1, 2, 3, 4]
+
+
+def test_the_state_of_another_dataset_is_refused():
+    state = iter(Dataset.range(5))._iterator_resource
+    saved = tf.raw_ops.SerializeIterator(resource_handle=state)
+    other = iter(Dataset.from_tensor_slices([1, 2, 3]))
+    with pytest.raises(tf.errors.NotFoundError, match="Make sure the dataset definition has not changed"):
+        tf.raw_ops.DeserializeIterator(resource_handle=other._iterator_resource, serialized=saved)
+
+
+def test_a_checkpoint_while_a_snapshot_is_read(tmp_path):
+    def make():
+        return Dataset.range(9).snapshot(str(tmp_path / "snapshot"))
+
+    list(make())
+    iterator = iter(make())
+    first = [int(next(iterator)) for _ in range(4)]
+    path = tf.train.Checkpoint(it=iterator).write(str(tmp_path / "c"))
+    other = iter(make())
+    tf.train.Checkpoint(it=other).restore(path)
+    assert sorted(first + values(other)) == list(range(9))

@@ -132,8 +132,8 @@ class TFConfigClusterResolver(_Task):
     def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):
         config = self._config()
         task = config.get("task", {})
-        if task_type is None:
-            task_type, task_id = task.get("type"), task.get("index")
+        task_type = task.get("type") if task_type is None else task_type
+        task_id = task.get("index") if task_id is None else task_id
         super().__init__(task_type and str(task_type), None if task_id is None else int(task_id),
                          config.get("rpc_layer") if rpc_layer is None else rpc_layer, environment)
 

@@ -113,7 +113,10 @@ def _tasks(job, tasks):
     if isinstance(tasks, (list, tuple)):
         return dict(enumerate(tasks))
     if isinstance(tasks, dict):
-        return dict(tasks)
+        try:
+            return {int(task): address for task, address in tasks.items()}  # JSON has no numbers as keys
+        except (TypeError, ValueError):
+            pass
     raise TypeError(f"The tasks for job {job!r} must be a list or a dictionary from integers to strings.")
 
 

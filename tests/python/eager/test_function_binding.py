@@ -1,5 +1,6 @@
 """What a tf.function calls; calls that fit neither it nor one of its traces, for which 2.21's words give the reason."""
 import functools
+
 import pytest
 
 import penstock as tf

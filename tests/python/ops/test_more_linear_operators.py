@@ -113,3 +113,46 @@ def test_blocks():
 def test_what_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def batched():
+    matrix = RNG.normal(size=(3, 2, 4, 4)) + 5 * np.eye(4)
+    diagonal = linalg.LinearOperatorDiag(RNG.normal(size=(2, 4)) + 3)
+    dense = linalg.LinearOperatorFullMatrix(matrix)
+    return {
+        "full": dense, "diag": linalg.LinearOperatorDiag(RNG.normal(size=(3, 2, 4))),
+        "triangular": linalg.LinearOperatorLowerTriangular(matrix),
+        "composition": linalg.LinearOperatorComposition([dense, diagonal]),
+        "adjoint": linalg.LinearOperatorAdjoint(dense), "kronecker": linalg.LinearOperatorKronecker([diagonal, dense]),
+        "update": linalg.LinearOperatorLowRankUpdate(dense, RNG.normal(size=(2, 4, 1))),
+        "scaled": linalg.LinearOperatorScaledIdentity(4, RNG.normal(size=(3, 2))),
+        "tridiagonal": linalg.LinearOperatorTridiag(RNG.normal(size=(3, 2, 3, 4))),
+        "sequence": linalg.LinearOperatorTridiag([RNG.normal(size=(3, 2, 4))] * 3, "sequence"),
+        "permutation": linalg.LinearOperatorPermutation(
+            np.argsort(RNG.normal(size=(3, 2, 4)), -1).astype(np.int32), dtype=tf.float64),
+        "blocks": linalg.LinearOperatorBlockLowerTriangular([[diagonal], [dense, dense]]),
+        "toeplitz": linalg.LinearOperatorToeplitz(RNG.normal(size=(3, 2, 4)), RNG.normal(size=(2, 4))),
+    }
+
+
+@pytest.mark.parametrize("name", ["full", "diag", "triangular", "composition", "adjoint", "kronecker", "update",
+                                  "scaled", "tridiagonal", "sequence", "permutation", "blocks", "toeplitz"])
+def test_parts_of_a_batch(name):
+    operator = batched()[name]
+    dense = operator.to_dense().numpy()
+    for slices in (1, (slice(None), 1), (slice(1, 3), ...), (..., 0), (2, 1), (slice(None, None, 2),)):
+        part = operator[slices]
+        assert type(part) is type(operator)
+        inner = (slices if isinstance(slices, tuple) else (slices,))
+        want = dense[inner + (() if ... in inner else (...,)) + (slice(None), slice(None))]
+        np.testing.assert_allclose(part.to_dense(), want)
+
+
+def test_derivatives_by_operators():
+    operator = linalg.LinearOperatorDiag([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(operator.diag)
+        y = tf.reduce_sum(operator.matvec([3.0, 4.0]))
+    derivative = tape.gradient(y, operator)
+    assert isinstance(derivative, linalg.LinearOperatorDiag)
+    np.testing.assert_array_equal(derivative.diag, [3, 4])

@@ -7,6 +7,7 @@ import numpy as np
 from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
+from penstock.ops.linalg import composite
 from penstock.ops.linalg.composite import make_composite_tensor
 
 __all__ = ["LinearOperator", "make_composite_tensor"]
@@ -21,6 +22,10 @@ class LinearOperator(composite_tensor.CompositeTensor):
 
     _composite_tensor_fields = ()  # arguments that an operator is made from, besides its hints
     _composite_tensor_prefer_static_fields = ()  # those of them that are no tensors if their values are known
+
+    # How many dimensions of a matrix each argument has, besides those of the batch; operators have 0.
+    _experimental_parameter_ndims_to_matrix_ndims = {}
+    __composite_gradient__ = composite.LinearOperatorGradient()
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
@@ -269,6 +274,11 @@ class LinearOperator(composite_tensor.CompositeTensor):
             tensor_shape.dimension_at_index(self.shape, -2 if adjoint else -1).assert_is_compatible_with(
                 x.shape[-1 if adjoint_arg else -2])
             return self._matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def __getitem__(self, slices):
+        """The operator of a part of the batch; indices as those of a tensor of the batch's shape."""
+        slices = tuple(slices) if isinstance(slices, (list, tuple)) else (slices,)
+        return composite.sliced(self, slices, self.batch_shape_tensor())
 
     def __matmul__(self, other):
         return self.matmul(other)

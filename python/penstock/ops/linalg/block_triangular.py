@@ -61,6 +61,10 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
                     raise ValueError(f"Operators in column {j} must have the same domain dimension")
 
     @property
+    def _experimental_parameter_ndims_to_matrix_ndims(self):
+        return {"operators": [[0] * len(row) for row in self._operators]}
+
+    @property
     def operators(self):
         """The operators, row by row."""
         return self._operators

@@ -149,6 +149,8 @@ class LinearOperatorCirculant(_Circulant):
 
     _composite_tensor_fields = ("spectrum", "input_output_dtype")
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"spectrum": 1}
+
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant"):
         super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
@@ -162,6 +164,8 @@ class LinearOperatorCirculant2D(_Circulant):
     _composite_tensor_fields = ("spectrum", "input_output_dtype")
 
     block_depth = 2
+
+    _experimental_parameter_ndims_to_matrix_ndims = {"spectrum": 2}
 
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant2D"):
@@ -177,6 +181,8 @@ class LinearOperatorCirculant3D(_Circulant):
 
     block_depth = 3
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"spectrum": 3}
+
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=True, name="LinearOperatorCirculant3D"):
         super().__init__(spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
@@ -188,6 +194,8 @@ class LinearOperatorToeplitz(LinearOperator):
     """A matrix with the same value all along each diagonal, given by its first column and first row."""
 
     _composite_tensor_fields = ("col", "row")
+
+    _experimental_parameter_ndims_to_matrix_ndims = {"col": 1, "row": 1}
 
     def __init__(self, col, row, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorToeplitz"):

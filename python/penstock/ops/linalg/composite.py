@@ -1,7 +1,9 @@
 """Linear operators as composite tensors: what they are made of goes in and out of functions, loops and datasets."""
 import numpy as np
 
-from penstock.framework import dtypes, tensor_shape, tensor_util, type_spec, type_spec_registry
+from penstock.framework import dtypes, ops, tensor_shape, tensor_util, type_spec, type_spec_registry
+from penstock.framework.composite_tensor_gradient import CompositeTensorGradient
+from penstock.ops import array_ops
 from penstock.util import nest
 
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
@@ -84,6 +86,42 @@ def _spec_or_value(value):
         return type_spec.type_spec_from_value(value)
     except TypeError:
         return value
+
+
+class LinearOperatorGradient(CompositeTensorGradient):
+    """The derivative by an operator is an operator of the derivatives by its tensors; None if all of them are."""
+
+    def get_gradient_components(self, value):
+        """The arguments that are tensors."""
+        return value._type_spec._to_components(value)
+
+    def replace_gradient_components(self, value, component_grads):
+        """An operator made from them."""
+        if all(x is None for x in nest.flatten(component_grads)):
+            return None
+        return value._type_spec._from_components(component_grads)
+
+
+def sliced(operator, slices, batch_shape):
+    """The operator of those matrices of the batch that `slices`, a tuple, pick; `batch_shape`: a tensor, the shape to
+    which the batch of each argument is stretched first."""
+    def part(argument, ndims):
+        if hasattr(argument, "batch_shape_tensor"):
+            return sliced(argument, slices, batch_shape)
+        argument = ops.convert_to_tensor(argument)
+        inner = array_ops.shape(argument)
+        inner = inner[array_ops.size(inner) - ndims:]
+        argument = array_ops.broadcast_to(argument, array_ops.concat([batch_shape, inner], 0))
+        dots = () if any(s is Ellipsis for s in slices) else (Ellipsis,)
+        return argument[slices + dots + (slice(None),) * ndims]
+
+    changed = {}
+    for name, ndims in operator._experimental_parameter_ndims_to_matrix_ndims.items():
+        argument = getattr(operator, name)
+        if argument is not None:
+            changed[name] = nest.map_structure(part, argument, ndims) if isinstance(ndims, (list, tuple)) \
+                else part(argument, ndims)
+    return type(operator)(**{**operator.parameters, **changed})
 
 
 def make_composite_tensor(cls, module_name="tf.linalg"):

@@ -14,6 +14,8 @@ class LinearOperatorFullMatrix(LinearOperator):
 
     _composite_tensor_fields = ("matrix",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"matrix": 2}
+
     def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorFullMatrix"):
         with ops.name_scope(name, values=[matrix]):
@@ -25,6 +27,11 @@ class LinearOperatorFullMatrix(LinearOperator):
             super().__init__(dtype=self._matrix.dtype, graph_parents=[self._matrix], is_non_singular=is_non_singular,
                              is_self_adjoint=is_self_adjoint, is_positive_definite=is_positive_definite,
                              is_square=is_square, name=name)
+
+    @property
+    def matrix(self):
+        """The matrix."""
+        return self._matrix
 
     def _shape(self):
         return self._matrix.shape
@@ -45,6 +52,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     _composite_tensor_fields = ("tril",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"tril": 2}
+
     def __init__(self, tril, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorLowerTriangular"):
         if is_square is False:
@@ -56,6 +65,11 @@ class LinearOperatorLowerTriangular(LinearOperator):
             super().__init__(dtype=self._tril.dtype, graph_parents=[self._tril], is_non_singular=is_non_singular,
                              is_self_adjoint=is_self_adjoint, is_positive_definite=is_positive_definite,
                              is_square=True, name=name)
+
+    @property
+    def tril(self):
+        """The matrix whose lower triangle it is."""
+        return self._tril
 
     def _triangle(self):
         return array_ops.matrix_band_part(self._tril, -1, 0)

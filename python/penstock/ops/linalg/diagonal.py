@@ -15,6 +15,8 @@ class LinearOperatorDiag(LinearOperator):
 
     _composite_tensor_fields = ("diag",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"diag": 1}
+
     def __init__(self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
                  name="LinearOperatorDiag"):
         with ops.name_scope(name, values=[diag]):
@@ -263,6 +265,8 @@ class LinearOperatorScaledIdentity(_Sized):
 
     _composite_tensor_fields = ("num_rows", "multiplier", "assert_proper_shapes")
     _composite_tensor_prefer_static_fields = ("num_rows",)
+
+    _experimental_parameter_ndims_to_matrix_ndims = {"multiplier": 0}
 
     def __init__(self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=True, assert_proper_shapes=False, name="LinearOperatorScaledIdentity"):

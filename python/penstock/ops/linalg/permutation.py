@@ -19,6 +19,8 @@ class LinearOperatorPermutation(LinearOperator):
 
     _composite_tensor_fields = ("perm", "dtype")
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"perm": 1}
+
     def __init__(self, perm, dtype=dtypes.float32, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=None, name="LinearOperatorPermutation"):
         with ops.name_scope(name, values=[perm]):

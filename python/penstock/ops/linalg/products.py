@@ -46,6 +46,8 @@ class LinearOperatorAdjoint(_Turned):
 
     _composite_tensor_fields = ("operator",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"operator": 0}
+
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):
         super().__init__(operator, "adjoint", "_adjoint", is_non_singular, is_self_adjoint, is_positive_definite,
@@ -100,6 +102,8 @@ class LinearOperatorInversion(_Turned):
 
     _composite_tensor_fields = ("operator",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"operator": 0}
+
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name=None):
         for hint, given in (("is_non_singular", is_non_singular), ("is_square", is_square)):
@@ -137,6 +141,7 @@ class OfOperators(LinearOperator):
     joint: stands between their names; what: what they make; implied: the hints that it has if all of them have.
     """
 
+
     def __init__(self, operators, joint, what, implied, is_non_singular, is_self_adjoint, is_positive_definite,
                  is_square, name):
         check_ops.assert_proper_iterable(operators)
@@ -159,6 +164,10 @@ class OfOperators(LinearOperator):
         name = joint.join(o.name for o in operators) if name is None else name
         with ops.name_scope(name, values=parents):
             super().__init__(dtype=operators[0].dtype, graph_parents=parents, name=name, **hints)
+
+    @property
+    def _experimental_parameter_ndims_to_matrix_ndims(self):
+        return {"operators": [0] * len(self.operators)}
 
     @property
     def operators(self):

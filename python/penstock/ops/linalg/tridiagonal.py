@@ -35,6 +35,10 @@ class LinearOperatorTridiag(LinearOperator):
                              is_positive_definite=is_positive_definite, is_square=is_square, name=name)
 
     @property
+    def _experimental_parameter_ndims_to_matrix_ndims(self):
+        return {"diagonals": [1, 1, 1] if self._diagonals_format == "sequence" else 2}
+
+    @property
     def diagonals(self):
         """The diagonals as they were given."""
         return self._diagonals

@@ -15,6 +15,8 @@ class LinearOperatorHouseholder(LinearOperator):
 
     _composite_tensor_fields = ("reflection_axis",)
 
+    _experimental_parameter_ndims_to_matrix_ndims = {"reflection_axis": 1}
+
     def __init__(self, reflection_axis, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
                  is_square=None, name="LinearOperatorHouseholder"):
         with ops.name_scope(name, values=[reflection_axis]):
@@ -97,6 +99,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     """
 
     _composite_tensor_fields = ("base_operator", "u", "diag_update", "v", "is_diag_update_positive")
+
+    _experimental_parameter_ndims_to_matrix_ndims = {"base_operator": 0, "u": 2, "diag_update": 1, "v": 2}
 
     def __init__(self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None, is_non_singular=None,
                  is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorLowRankUpdate"):

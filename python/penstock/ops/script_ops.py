@@ -135,9 +135,9 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """`py_func`; without a function, a decorator for one."""
-    if func is None:
-        return lambda decorated: functools.wraps(decorated)(
-            lambda *args: py_func(decorated, args, Tout, stateful=stateful, name=name))
+    decorator = _as_decorator(numpy_function, func, inp, Tout, stateful=stateful, name=name)
+    if decorator is not None:
+        return decorator
     return py_func(func, inp, Tout, stateful=stateful, name=name)
 
 
@@ -241,13 +241,39 @@ def _tensor_specs(wanted):
     return [TensorSpec(None, wanted)]
 
 
+def _as_decorator(function, func, inp, Tout, **options):
+    """What decorates a Python function so that `function` is called with its arguments, or None if there is `func`."""
+    name = f"tf.{function.__name__}"
+    if Tout is None:
+        raise TypeError(f"Missing required argument: 'Tout'\n  If using {name} as a decorator, set `Tout`\n"
+                        f"  **by name** above the function:\n  `@{name}(Tout=tout)`")
+    if func is not None:
+        if inp is None:
+            raise TypeError("Missing argument `inp`:\n  You must set the `inp` argument (the list of arguments to the\n"
+                            f"  function), unless you use `{name}` as a decorator(`func=None`).")
+        return None
+    if inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using {name} as a decorator (`func=None`).")
+
+    def decorate(func):
+        @functools.wraps(func)
+        def call(*args):
+            return function(func, inp=args, Tout=Tout, **options)
+        return call
+    return decorate
+
+
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls `func` with the values of `inp` as eager tensors whenever the op runs; gives tensors of types `Tout`.
 
     Ragged and sparse tensors may be among the arguments, and among the results where `Tout` has their TypeSpec.
     Gradients flow through it: for them the function runs once more. ValueError: func is not callable. What the function
-    raises becomes an error of the operation: InvalidArgumentError, UnknownError, ...
+    raises becomes an error of the operation: InvalidArgumentError, UnknownError, ... Without `func` and `inp` it
+    decorates functions. TypeError if only one of them is missing, or Tout.
     """
+    decorator = _as_decorator(py_function, func, inp, Tout, name=name)
+    if decorator is not None:
+        return decorator
     _check_callable(func)
     several = isinstance(Tout, (list, tuple))
     given = nest.map_structure(lambda x: type_spec.type_spec_from_value(x) if _is_composite(x) else None, list(inp))

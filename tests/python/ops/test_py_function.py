@@ -71,3 +71,19 @@ def test_the_shape_that_a_spec_says():
 def test_numpy_function_without_a_result():
     assert tf.numpy_function(lambda x: None, [1.0], []) is None
     assert tf.numpy_function(lambda x: 1.5, [1.0], tf.float64).dtype == tf.float32  # whatever was announced
+
+
+@pytest.mark.parametrize("function", [tf.py_function, tf.numpy_function])
+def test_as_a_decorator(function):
+    @function(Tout=tf.float32)
+    def add(x, y):
+        return x + y
+
+    assert add(1.0, 2.0).numpy() == 3 and add.__name__ == "add"
+    assert tf.function(lambda x: add(x, x))(tf.constant(4.0)).numpy() == 8
+    with pytest.raises(TypeError, match="Missing required argument: 'Tout'"):
+        function()
+    with pytest.raises(TypeError, match="Missing argument `inp`"):
+        function(add, Tout=tf.float32)
+    with pytest.raises(TypeError, match="Don't set the `inp` argument"):
+        function(inp=[], Tout=tf.float32)

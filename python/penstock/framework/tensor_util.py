@@ -3,6 +3,7 @@ import numpy as np
 
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework import tensor_values
 from penstock.framework import types
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
@@ -137,6 +138,8 @@ def is_symbolic_tensor(tensor):
 _ENDS = frozenset(["Const", "Shape", "Size", "Rank"])
 _SEEN_THROUGH = frozenset(["Range", "Cast", "Concat", "ConcatV2", "Pack", "Fill", "Equal", "NotEqual"])
 
+# These, too, since version 2.
+_SEEN_THROUGH_BY_TWO = frozenset(["CheckNumericsV2", "DebugIdentityV2", "Identity", "Split", "StopGradient", "Unpack"])
 _SEEN_AS_SHAPES = frozenset(["Placeholder", "StridedSlice"])
 
 
@@ -145,7 +148,7 @@ def _is_followed(op):
     stack = [op]
     while stack:
         op = stack.pop()
-        if op.type in _SEEN_THROUGH:
+        if op.type in _SEEN_THROUGH or op.type in _SEEN_THROUGH_BY_TWO and tf2.enabled():
             stack += [x.op for x in (op.inputs[1:] if op.type == "Fill" else op.inputs)]  # a shape is known by itself
         elif op.type not in _ENDS and not (op.type == "Placeholder" and op.graph.building_function):
             return False  # a captured constant is known inside of a body, too

@@ -25,12 +25,6 @@ Out Merged(Out on_false, Out on_true) { return Call("Merge", {on_false, on_true}
 Out Differentiator::ShapeOfValue(Endpoint x, DataType type) {
   const Out value = scope_.From(x);
   if (x.type() != DT_RESOURCE) return ShapeOf(value, type);
-  const auto& behind = x.node->info(x.index).handle_data;
-  if (!behind.empty() && behind[0].shape.fully_known()) {
-    Tensor shape(DT_INT64, Shape({behind[0].shape.rank()}));
-    std::copy(behind[0].shape.dims().begin(), behind[0].shape.dims().end(), shape.mutable_data<int64_t>());
-    return Cast(scope_.Const(std::move(shape)), type);
-  }
   return Call("VariableShape", {value}, {{"out_type", type}});
 }
 

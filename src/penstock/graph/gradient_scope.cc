@@ -59,6 +59,20 @@ Endpoint PushedOnto(Endpoint list, Endpoint value) {
   return list;
 }
 
+// The shape of the variable that a handle names, as a vector; an empty tensor where the graph does not know it.
+Tensor ShapeBehind(Endpoint handle, DataType type) {
+  const auto& behind = handle.node->info(handle.index).handle_data;
+  if (behind.empty() || !behind[0].shape.fully_known()) return {};
+  Tensor shape(type, Shape({behind[0].shape.rank()}));
+  const std::vector<int64_t>& dims = behind[0].shape.dims();
+  if (type == DT_INT32) {
+    std::ranges::transform(dims, shape.mutable_data<int32_t>(), [](int64_t d) { return static_cast<int32_t>(d); });
+  } else {
+    std::ranges::copy(dims, shape.mutable_data<int64_t>());
+  }
+  return shape;
+}
+
 }  // namespace
 
 GradientScope::GradientScope(Graph* graph, std::string prefix, const Node* inside)
@@ -74,6 +88,10 @@ GradientScope::GradientScope(Graph* graph, std::string prefix, const Node* insid
 
 Outs GradientScope::Call(std::string_view op, std::span<const Out> inputs, AttrMap attrs,
                          std::span<const Out> controls) {
+  if (op == "VariableShape" && inputs[0]) {
+    Tensor shape = ShapeBehind(At(inputs[0]), *attrs.Find("out_type")->If<DataType>());
+    if (shape.dtype() != DT_INVALID) return {Const(std::move(shape))};
+  }
   if (region_->parent) {
     if (std::optional<Outs> outs = FromShape(op, inputs, attrs)) return *outs;
   }

@@ -155,7 +155,7 @@ def log_softmax_v2(logits, axis=None, name=None):
 # Dropout
 
 
-def _noise_shape(x, noise_shape):
+def noise_shape_of(x, noise_shape):
     """The shape of the noise, with the unknown dimensions that are given taken from x."""
     if noise_shape is None:
         return array_ops.shape(x)
@@ -200,7 +200,7 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
         rate.get_shape().assert_has_rank(0)
         if tensor_util.constant_value(rate) == 0:
             return x
-        noise = random_ops.random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+        noise = random_ops.random_uniform(noise_shape_of(x, noise_shape), seed=seed, dtype=x.dtype)
         kept = 1 - rate
         scale = 1 / kept
         mask = noise >= rate

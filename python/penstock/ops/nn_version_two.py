@@ -7,6 +7,7 @@ import numpy as np
 from penstock.framework import constant_op, dtypes, ops, tensor_util
 from penstock.ops import array_ops, check_ops, math_ops, nn_ops, script_ops, stateless_random_ops
 from penstock.ops.custom_gradient import custom_gradient
+from penstock.ops.nn_activation import noise_shape_of
 
 __all__ = ["approx_max_k", "approx_min_k", "compute_average_loss", "general_dropout", "isotonic_regression",
            "scale_regularization_loss", "stateless_dropout"]
@@ -40,7 +41,7 @@ def scale_regularization_loss(regularization_loss):
 
 
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
-    """`dropout` by numbers that `uniform_sampler(shape=, dtype=)` gives."""
+    """`dropout` by numbers that `uniform_sampler(shape=, dtype=)` gives; a None in `noise_shape` is the size in x."""
     with ops.name_scope(name, "dropout", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
@@ -51,8 +52,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
         rate = ops.convert_to_tensor(rate, dtype=x.dtype, name="rate")
         if tensor_util.constant_value(rate) == 0:
             return x
-        shape = array_ops.shape(x) if noise_shape is None else noise_shape
-        kept = uniform_sampler(shape=shape, dtype=x.dtype) >= rate
+        kept = uniform_sampler(shape=noise_shape_of(x, noise_shape), dtype=x.dtype) >= rate
         return array_ops.where_v2(kept, x * (1 / (1 - rate)), array_ops.zeros_like(x))
 
 

@@ -102,3 +102,12 @@ def test_separable_convolution_with_explicit_padding():
     pads = [[0, 0], [1, 0], [0, 2], [0, 0]]
     wanted = tf.nn.separable_conv2d(np.pad(x, pads), depthwise, pointwise, [1] * 4, "VALID")
     np.testing.assert_array_equal(tf.nn.separable_conv2d(x, depthwise, pointwise, [1] * 4, pads), wanted)
+
+
+def test_noise_as_wide_as_the_input_where_its_shape_says_nothing():
+    x = tf.ones([40, 30])
+    dropped = tf.nn.experimental.stateless_dropout(x, 0.5, [1, 2], noise_shape=[None, 1]).numpy()
+    assert set(dropped.sum(1)) == {0, 60}
+    sampler = tf.random.Generator.from_seed(1).uniform
+    dropped = tf.nn.experimental.general_dropout(x, 0.5, sampler, noise_shape=[1, None]).numpy()
+    assert set(dropped.sum(0)) == {0, 80}

@@ -7,6 +7,7 @@ import numpy as np
 from penstock.framework import dtypes
 from penstock.framework import graph_util
 from penstock.framework import tensor_util
+from penstock.framework import tf2
 from penstock.platform import tf_logging
 from penstock.proto import graph_pb2
 from penstock.tools import strip_unused_lib
@@ -17,15 +18,22 @@ INPUT_ORDER = {
     "FusedBatchNorm": ["conv_op", "gamma_op", "beta_op", "mean_op", "var_op"],
     "FusedBatchNormV3": ["conv_op", "gamma_op", "beta_op", "mean_op", "var_op"],
 }
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 EPSILON_ATTR = {"BatchNormWithGlobalNormalization": "variance_epsilon", "FusedBatchNorm": "epsilon",
                 "FusedBatchNormV3": "epsilon"}
 
 
 def optimize_for_inference(input_graph_def, input_node_names, output_node_names, placeholder_type_enum,
-                           toco_compatible=False):
-    """A GraphDef that computes the same outputs from the same inputs."""
+                           toco_compatible=False, placeholder_to_const_names=None):
+    """A GraphDef that computes the same outputs from the same inputs.
+
+    placeholder_to_const_names: see `convert_placeholder_to_const`. In version 2 Keras' learning phase is False.
+    """
     ensure_graph_is_valid(input_graph_def)
-    graph_def = strip_unused_lib.strip_unused(input_graph_def, input_node_names, output_node_names,
+    graph_def = input_graph_def
+    if placeholder_to_const_names or tf2.enabled():
+        graph_def = convert_placeholder_to_const(graph_def, placeholder_to_const_names)
+    graph_def = strip_unused_lib.strip_unused(graph_def, input_node_names, output_node_names,
                                               placeholder_type_enum)
     graph_def = graph_util.remove_training_nodes(graph_def, output_node_names)
     graph_def = fold_batch_norms(graph_def)
@@ -33,6 +41,36 @@ def optimize_for_inference(input_graph_def, input_node_names, output_node_names,
         graph_def = fuse_resize_and_conv(graph_def, output_node_names)
     ensure_graph_is_valid(graph_def)
     return graph_def
+
+
+def convert_placeholder_to_const(input_graph_def, nodes_to_convert=None):
+    """A GraphDef with constants in the place of some placeholders of booleans, with defaults or without.
+
+    nodes_to_convert: texts such as "phase_train=False", with parts of the nodes' names. ValueError: one is none.
+    `keras_learning_phase` becomes False, unless they say otherwise.
+    """
+    values = {"keras_learning_phase": False}
+    for text in nodes_to_convert or ():
+        name, _, value = text.partition("=")
+        if value.strip().lower() not in _BOOLEANS:
+            raise ValueError(f"Expected NAME=True or NAME=False, got {text!r}.")
+        values[name.strip()] = _BOOLEANS[value.strip().lower()]
+    result = type(input_graph_def)()
+    result.CopyFrom(input_graph_def)
+    for node in result.node:
+        found = [value for name, value in values.items() if name in node.name]
+        if not found or node.op not in ("Placeholder", "PlaceholderWithDefault"):
+            continue
+        dtype = dtypes.as_dtype(node.attr["dtype"].type)
+        if dtype != dtypes.bool:
+            tf_logging.warning("The placeholder %s stays one: it is of type %s, not bool.", node.name, dtype.name)
+            continue
+        node.op = "Const"
+        del node.input[:]
+        for name in [name for name in node.attr if name != "dtype"]:
+            del node.attr[name]
+        node.attr["value"].tensor.CopyFrom(tensor_util.make_tensor_proto(found[-1], dtypes.bool, []))
+    return result
 
 
 def ensure_graph_is_valid(graph_def):

@@ -13,8 +13,8 @@ def get_saved_model_tag_sets(saved_model_dir):
 
 
 def get_meta_graph_def(saved_model_dir, tag_set):
-    """The graph with these tags, given as "tag1,tag2". RuntimeError if there is none."""
-    wanted = set(tag_set.split(","))
+    """The graph with these tags, given as "tag1,tag2" (or as ""). RuntimeError if there is none."""
+    wanted = {tag for tag in tag_set.split(",") if tag}
     for graph in read_saved_model(saved_model_dir).meta_graphs:
         if set(graph.meta_info_def.tags) == wanted:
             return graph

@@ -8,6 +8,7 @@ import penstock.v1 as tf
 from penstock.tools import freeze_graph
 from penstock.tools import inspect
 from penstock.tools import optimize_for_inference_lib
+from penstock.tools import saved_model_utils
 from penstock.tools import strip_unused_lib
 
 
@@ -158,3 +159,36 @@ def test_saved_model_cli(tmp_path, capsys):
     assert "does not contain denylisted ops" in saved_model_cli(capsys, "scan", model)[1]
     assert "contains the following denylisted ops: {'Mul'}" in saved_model_cli(
         capsys, "scan", model, "--op_denylist", "Mul,Add")[1]
+
+
+def test_placeholders_of_booleans_become_constants(graph):
+    tf.placeholder(tf.bool, [], name="scope/phase_train")
+    tf.placeholder_with_default(True, [], name="keras_learning_phase")
+    tf.placeholder(tf.float32, [], name="phase_train_of_floats")
+    made = optimize_for_inference_lib.convert_placeholder_to_const(graph.as_graph_def(), ["phase_train=yes"])
+    values = {node.name: optimize_for_inference_lib.values_from_const(node).item()
+              for node in made.node if node.op == "Const"}
+    assert values["scope/phase_train"] is True and values["keras_learning_phase"] is False
+    assert [node.name for node in made.node if node.op == "Placeholder"] == ["phase_train_of_floats"]
+    with pytest.raises(ValueError, match="Expected NAME=True"):
+        optimize_for_inference_lib.convert_placeholder_to_const(graph.as_graph_def(), ["phase_train"])
+
+
+def test_optimizing_with_a_known_phase(graph):
+    phase = tf.placeholder(tf.bool, [], name="phase")
+    tf.where(phase, 1., 2., name="y")
+    arguments = graph.as_graph_def(), [], ["y"], tf.float32.as_datatype_enum
+    made = optimize_for_inference_lib.optimize_for_inference(*arguments, placeholder_to_const_names=["phase=False"])
+    with tf.Graph().as_default(), tf.Session() as session:
+        y, = tf.import_graph_def(made, return_elements=["y:0"])
+        assert session.run(y) == 2
+
+
+def test_graphs_without_tags(tmp_path, graph):
+    with tf.Session() as session:
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        tf.Variable(1.)
+        session.run(tf.global_variables_initializer())
+        builder.add_meta_graph_and_variables(session, [])
+        builder.save()
+    assert list(saved_model_utils.get_meta_graph_def(str(tmp_path / "m"), "").meta_info_def.tags) == []

@@ -542,7 +542,8 @@ def _keyword_inputs(func_graph, kwargs, shapes):
 def _pack(structure, flat):
     """pack_sequence_as, where a spec of a composite value stands for one."""
     if is_composite_spec(structure):
-        return structure._from_components(flat)
+        return structure._from_components(
+            nest.pack_sequence_as(structure._component_specs, flat, expand_composites=True))
     if not nest.is_sequence(structure) or not any(is_composite_spec(x) for x in nest.flatten(structure)):
         return nest.pack_sequence_as(structure, flat, expand_composites=True)
     leaves, at = [], 0

@@ -1,7 +1,7 @@
 """What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
 import contextlib
 
-from penstock.framework import dtypes, errors, gen, indexed_slices, ops, registry
+from penstock.framework import composite_tensor_gradient, dtypes, errors, gen, indexed_slices, ops, registry
 from penstock.ops import cudnn_rnn_grad  # noqa: F401 (registers gradients)
 from penstock.ops import array_ops, math_ops, outer_gradients
 from penstock.ops.gradient_context import GradientLoopContext
@@ -250,6 +250,12 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
     if aggregation not in (0, 1, 2):
         raise ValueError(f"Invalid aggregation_method specified {aggregation_method}.")
     ys, xs = as_list(ys), as_list(xs)
+    if any(hasattr(x, "__composite_gradient__") for x in ys + xs):
+        flat = compute(_flat(ys), _flat(xs), None if grad_ys is None else _flat(as_list(grad_ys)), name,
+                       colocate_gradients_with_ops, gate_gradients, aggregation_method,
+                       None if stop_gradients is None else _flat(as_list(stop_gradients)), unconnected,
+                       forward_nodes)
+        return composite_tensor_gradient.replace_flat_tensors_for_gradients(xs, flat)
     stops = [] if stop_gradients is None else as_list(stop_gradients)
     values = ys + xs + stops + ([] if grad_ys is None else as_list(grad_ys))
     with ops.name_scope(name, "gradients", values) as scope:
@@ -270,6 +276,10 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
         if graph.building_function:
             return _of_function(graph, walk, ys, xs, stops, grad_ys)
         return walk.run(ys, xs, stops, grad_ys)
+
+
+def _flat(values):
+    return composite_tensor_gradient.get_flat_tensors_for_gradients(values)
 
 
 class _Walk:

@@ -156,3 +156,21 @@ def test_derivatives_by_operators():
     derivative = tape.gradient(y, operator)
     assert isinstance(derivative, linalg.LinearOperatorDiag)
     np.testing.assert_array_equal(derivative.diag, [3, 4])
+
+
+def test_in_loops():
+    @tf.function
+    def powers(operator):
+        return tf.while_loop(lambda i, o: i < 3, lambda i, o: (i + 1, linalg.LinearOperatorDiag(o.diag * 2)),
+                             (0, operator))[1]
+    np.testing.assert_array_equal(powers(linalg.LinearOperatorDiag([1.0, 2.0])).diag, [8, 16])
+
+
+def test_derivatives_of_graphs():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        operator = linalg.LinearOperatorDiag([1.0, 2.0])
+        ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+        by_operator, = tf.compat.v1.gradients(operator.matvec([3.0, 4.0]), operator)
+        by_ragged, = tf.compat.v1.gradients(tf.reduce_sum(ragged * ragged), ragged)
+        np.testing.assert_array_equal(session.run(by_operator.diag), [3, 4])
+        assert session.run(by_ragged).to_list() == [[2, 4], [6]]

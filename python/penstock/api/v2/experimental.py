@@ -1,6 +1,9 @@
 """tf.experimental."""
 FROM = {
     "data.ops.optional_ops": "Optional",
+    "framework.dtypes": """
+        float4_e2m1fn float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz int2 int4 uint2
+        uint4""",
     "framework.extension_type": """
         BatchableExtensionType ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec""",
     "framework.type_dispatch": """dispatch_for_api dispatch_for_binary_elementwise_apis

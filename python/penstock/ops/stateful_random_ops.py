@@ -1,4 +1,5 @@
 """tf.random.Generator: random numbers whose generator is a variable."""
+import contextlib
 import enum
 import threading
 
@@ -10,7 +11,7 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
-from penstock.ops import resource_variable_ops
+from penstock.ops import variables
 from penstock.ops.random_ops import uniform_type_and_limit
 from penstock.training.tracking import tracking
 
@@ -85,6 +86,12 @@ def _shape(shape):
                                  if not isinstance(shape, int) else np.array([shape], np.int32))
 
 
+def _outside_functions(*values):
+    """Context manager for what makes the state of a generator from these: its variable begins outside of a function."""
+    inside = any(isinstance(x, ops.Tensor) and not x._is_eager for x in values)
+    return contextlib.nullcontext() if inside else ops.init_scope()
+
+
 class Generator(tracking.AutoTrackable):
     """Random numbers that follow from a state, which each call moves on: the same after the same seed everywhere.
 
@@ -100,12 +107,14 @@ class Generator(tracking.AutoTrackable):
             if state is None or alg is None:
                 raise ValueError("Arguments `state` and `alg` must not be None when `copy_from` is None.")
             self._alg = convert_alg_to_int(alg)
-            state = ops.convert_to_tensor(state, dtypes.int64)
+            with _outside_functions(state):
+                state = ops.convert_to_tensor(state, dtypes.int64)
             if state.shape.ndims != 1 or state.shape[0] != _state_size(self._alg):
                 raise ValueError("The shape of a state of algorithm %s must be [%d], not %s" %
                                  (self._alg, _state_size(self._alg), state.shape))
-        self._state_var = resource_variable_ops.ResourceVariable(state, trainable=False, dtype=dtypes.int64,
-                                                                 name="StateVar")
+        self._state_var = variables.Variable(
+            (lambda: state) if getattr(state, "_is_eager", False) else state, trainable=False, dtype=dtypes.int64,
+            name="StateVar")
 
     @classmethod
     def from_state(cls, state, alg):
@@ -122,13 +131,17 @@ class Generator(tracking.AutoTrackable):
     def from_non_deterministic_state(cls, alg=None):
         """A generator whose numbers cannot be foreseen."""
         alg = convert_alg_to_int(DEFAULT_ALGORITHM if alg is None else alg)
-        return cls(state=non_deterministic_ints([_state_size(alg)]), alg=alg)
+        with _outside_functions():
+            state = non_deterministic_ints([_state_size(alg)])
+        return cls(state=state, alg=alg)
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
         """A generator with this key and counter."""
         alg = convert_alg_to_int(alg)
-        return cls(state=_state_of(key, counter, alg), alg=alg)
+        with _outside_functions(key, counter):
+            state = _state_of(key, counter, alg)
+        return cls(state=state, alg=alg)
 
     def reset(self, state):
         """Sets the state."""

@@ -86,3 +86,25 @@ def test_sound_file():
     decoded = tf.audio.decode_wav(contents)
     np.testing.assert_allclose(decoded.audio.numpy(), sound, atol=1 / 32768)
     assert decoded.sample_rate.numpy() == 8000
+
+
+def test_a_function_may_make_its_generator():
+    made = {}
+
+    def drawing(make):
+        @tf.function
+        def draw():
+            if make not in made:
+                made[make] = make()
+            return made[make].normal([])
+        return draw
+
+    G = tf.random.experimental.Generator
+    draw = drawing(lambda: G.from_seed(1))
+    np.testing.assert_allclose([draw().numpy(), draw().numpy()], [0.43842274, 1.6272374], rtol=1e-6)
+    np.testing.assert_allclose(drawing(lambda: G.from_key_counter(3, [1, 2], "philox"))().numpy(), -0.26016375,
+                               rtol=1e-6)
+    draw = drawing(G.from_non_deterministic_state)
+    assert draw().numpy() != draw().numpy()
+    with pytest.raises(ValueError, match="create"):
+        tf.function(lambda: G.from_seed(1).normal([]))()

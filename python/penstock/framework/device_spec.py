@@ -1,4 +1,5 @@
 """DeviceSpec: device names, /job:J/replica:R/task:T/device:TYPE:INDEX, any part of which may be missing."""
+from penstock.framework import tf2
 
 
 def _text(value):
@@ -35,12 +36,16 @@ def _parse(spec):
             task = parts[1]
         elif len(parts) <= 2 and key.upper() in ("CPU", "GPU") or len(parts) == 3 and key == "device":
             if kind is not None:
-                raise ValueError(f"Cannot specify multiple device types: {spec}")
+                raise ValueError(
+                    f"Multiple device types are not allowed while parsing the device spec: {spec}." if tf2.enabled()
+                    else f"Cannot specify multiple device types: {spec}")
             kind = key.upper() if len(parts) <= 2 else parts[1]
             if len(parts) > 1 and parts[-1] != "*":
                 index = int(parts[-1])
         elif key:
-            raise ValueError(f"Unknown attribute: '{key}' in '{spec}'")
+            raise ValueError(
+                f"Unknown attribute '{key}' is encountered while parsing the device spec: '{spec}'." if tf2.enabled()
+                else f"Unknown attribute: '{key}' in '{spec}'")
     found = _parsed[spec] = (job, replica, task, kind, index)
     return found
 

@@ -4,6 +4,7 @@ from penstock.framework import defaults
 from penstock.framework import device as pydev
 from penstock.framework import errors
 from penstock.framework import graph as graph_module
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
@@ -22,7 +23,11 @@ def _checked_graph_def(graph_def):
         return graph_def
     if hasattr(graph_def, "DESCRIPTOR") and graph_def.DESCRIPTOR.full_name == "tensorflow.GraphDef":
         return proto.message("tensorflow.GraphDef").FromString(graph_def.SerializeToString())
-    raise TypeError("graph_def must be a GraphDef proto.")
+    raise TypeError(_argument("graph_def") + " must be a GraphDef proto.")
+
+
+def _argument(name):
+    return f"Argument `{name}`" if tf2.enabled() else name
 
 
 def _without_producer_defaults(graph_def, producer_op_list):
@@ -47,7 +52,8 @@ def _converted_input_map(name, input_map, graph):
     if input_map is None:
         return {}
     if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
-        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+        raise TypeError(_argument("input_map") + " must be a dictionary" + (
+            f". Obtained {type(input_map).__name__}" if tf2.enabled() else " mapping strings to Tensor objects."))
     result = {compat.as_str(k): v for k, v in input_map.items()}
     if not all(isinstance(v, Tensor) or k.startswith("^") for k, v in result.items()):
         if name == "":
@@ -108,7 +114,8 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
     if return_elements is not None:
         return_elements = list(return_elements)
         if not all(isinstance(x, (str, bytes)) for x in return_elements):
-            raise TypeError("return_elements must be a list of strings.")
+            raise TypeError(_argument("return_elements") + " must be a list of strings." + (
+                f" Obtained {return_elements}." if tf2.enabled() else ""))
         return_elements = [compat.as_str(x) for x in return_elements]
         for element in return_elements:
             _parse_tensor_name(element)

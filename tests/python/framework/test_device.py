@@ -1,7 +1,10 @@
 import pytest
 
 from penstock.framework import device
+from penstock.framework import device_spec
+from penstock.framework import importer
 from penstock.framework.device import DeviceSpecV1, DeviceSpecV2
+from penstock.proto import graph_pb2
 
 
 @pytest.mark.parametrize("text, full", [
@@ -36,3 +39,21 @@ def test_parts_of_version_1_may_be_set():
     assert spec.to_string() == "/job:a/device:GPU:2"
     with pytest.raises(AttributeError):
         DeviceSpecV2().job = "b"
+
+
+def test_version_2_says_it_otherwise(monkeypatch):
+    for module in (device_spec, importer):
+        monkeypatch.setattr(module.tf2, "enabled", lambda: True)
+    for call, error, text in (
+            (lambda: device_spec.DeviceSpecV2.from_string("/job:a/device:GPU:2/cpu:0"), ValueError,
+             "Multiple device types are not allowed while parsing the device spec: /job:a/device:GPU:2/cpu:0."),
+            (lambda: device_spec.DeviceSpecV2.from_string("/foo:b/baz:2"), ValueError,
+             "Unknown attribute 'foo' is encountered while parsing the device spec: '/foo:b/baz:2'."),
+            (lambda: importer.import_graph_def(""), TypeError, "Argument `graph_def` must be a GraphDef proto."),
+            (lambda: importer.import_graph_def(graph_pb2.GraphDef(), [1]), TypeError,
+             "Argument `input_map` must be a dictionary. Obtained list"),
+            (lambda: importer.import_graph_def(graph_pb2.GraphDef(), None, [7]), TypeError,
+             "Argument `return_elements` must be a list of strings. Obtained [7].")):
+        with pytest.raises(error) as info:
+            call()
+        assert str(info.value) == text

@@ -158,3 +158,22 @@ def test_no_row_is_read_beyond_its_end():
         tf.gather(ragged, [[1], [0]], batch_dims=1)
     with pytest.raises(ValueError, match="batch shape from indices"):
         tf.gather(ragged, [1, 0, 0], batch_dims=1)
+
+
+def test_one_hot_along_an_axis():
+    ragged = tf.ragged.constant([[0, 1], [1]])
+    for axis in (None, -1, 2):
+        assert tf.one_hot(ragged, 2, axis=axis).to_list() == [[[1, 0], [0, 1]], [[0, 1]]]
+    inner = tf.ragged.constant([[[0, 1]], [[1, 0], [0, 0]]], ragged_rank=1)
+    assert tf.one_hot(inner, 3, axis=2).to_list() == [
+        [[[1, 0], [0, 1], [0, 0]]], [[[0, 1], [1, 0], [0, 0]], [[1, 1], [0, 0], [0, 0]]]]
+    assert tf.one_hot(inner, 2, axis=3).to_list() == [[[[1, 0], [0, 1]]], [[[0, 1], [1, 0]], [[1, 0], [1, 0]]]]
+    with pytest.raises(ValueError, match="must be greater than indices.ragged_rank"):
+        tf.one_hot(ragged, 2, axis=1)
+
+
+def test_tiles_in_functions():
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    want = [[1, 2, 1, 2], [3, 3], [1, 2, 1, 2], [3, 3]]
+    assert tf.function(lambda x: tf.tile(x, [2, 2]))(ragged).to_list() == want
+    assert tf.function(lambda x, n: tf.tile(x, n))(ragged, tf.constant([2, 2])).to_list() == want

@@ -1,5 +1,5 @@
 """Masks, tiles, dimensions and partitions of ragged tensors."""
-from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, sort_ops
 from penstock.ops.ragged import ragged_checks, ragged_gather_ops
 from penstock.ops.ragged.ragged_tensor import (
@@ -66,7 +66,9 @@ def tile(input, multiples, name=None):
         inner = _tiled_inside(input, multiples, None if known is None else known.tolist())
         rows = array_ops.tile(math_ops.range(inner.nrows()), multiples[:1])
         tiled = _gather(inner, rows)
-        tiled.row_splits.set_shape([rows.shape[0] + 1])
+        count = tensor_shape.dimension_value(input.shape[0])
+        if known is not None and count is not None and not tiled.row_splits._is_eager:
+            tiled.row_splits.set_shape([count * int(known[0]) + 1])
         return tiled
 
 
@@ -174,13 +176,15 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
 
 
 def ragged_one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """tf.one_hot of the values. ValueError: a new dimension before the last ragged one."""
+    """tf.one_hot of the values; the new dimension is `axis` of the result, the last one by default. ValueError: a new
+    dimension before the last ragged one."""
     with ops.name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
-        if axis is not None:
-            axis = ragged_checks.positive_axis(axis, indices.shape.ndims)
-            if axis < indices.ragged_rank:
-                raise ValueError("axis may not be less than indices.ragged_rank.")
+        if axis is not None and axis != -1:
+            axis = ragged_checks.positive_axis(axis, indices.shape.ndims + 1)
+            if axis <= indices.ragged_rank:
+                raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+            axis -= indices.ragged_rank
         return indices.with_flat_values(
             array_ops.one_hot(indices.flat_values, depth, on_value, off_value, axis, dtype, name))
 

@@ -162,7 +162,7 @@ def repeat(input, repeats, axis=None, name=None):
 
 
 def repeat_with_axis(data, repeats, axis, name=None):
-    """`repeat` with an axis; `repeats` may have up to axis + 1 dimensions for ragged use."""
+    """`repeat` with an axis; `repeats` is a number, or a vector with one for each slice."""
     from penstock.ops.array_create import sequence_mask  # built on this module
     from penstock.ops.array_slice import boolean_mask
     if not isinstance(axis, int):
@@ -180,20 +180,22 @@ def repeat_with_axis(data, repeats, axis, name=None):
             repeats = reshape(repeats, [])
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])
-        joined = concat([data_shape[:axis], [-1], data_shape[axis + 1:]], axis=0) if repeats.shape.ndims == 0 else None
-        if joined is not None:
+        if repeats.shape.ndims == 0:
+            joined = concat([data_shape[:axis], [data_shape[axis] * repeats], data_shape[axis + 1:]], axis=0)
             return reshape(_tile_along(expand_dims(data, axis + 1), axis + 1, repeats), joined)
-        if repeats.shape.ndims != axis + 1:
-            repeats = gen.broadcast_to(
-                repeats, concat([data_shape[:axis + 1 - rank(repeats)], shape(repeats)], axis=0))
+        if repeats.shape.ndims is None:  # it may be one number for all slices
+            repeats = gen.broadcast_to(repeats, data_shape[axis:axis + 1])
+            repeats.set_shape([None])
+        count, size = gen.sum(repeats, [0]), 0 if repeats.shape[0] == 0 else None
+        if axis != 0:
+            repeats = gen.broadcast_to(repeats, data_shape[:axis + 1])
             repeats.set_shape([None] * (axis + 1))
         most = gen.maximum(0, gen.max(repeats, all_dimensions(repeats)))
         mask = sequence_mask(repeats, most)
         result = boolean_mask(_tile_along(expand_dims(data, axis + 1), axis + 1, most), mask)
         if axis != 0:
-            result = reshape(result, concat([data_shape[:axis], [-1], data_shape[axis + 1:]], axis=0))
+            result = reshape(result, concat([data_shape[:axis], [count], data_shape[axis + 1:]], axis=0))
         if data.shape.ndims is not None:
-            size = 0 if repeats.shape[0] == 0 else None
             result.set_shape(data.shape[:axis].concatenate([size]).concatenate(data.shape[axis + 1:]))
         return result
 

@@ -218,3 +218,15 @@ def test_what_version_two_takes_too():
     image = np.arange(12, dtype=np.int16).reshape(2, 2, 3)
     np.testing.assert_allclose(tf.compat.v1.image.per_image_standardization(image),
                                (image - image.mean()) / image.std(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape, repeats, axis", [
+    ([0, 4], 0, 1), ([0, 4], 2, 1), ([0, 4], [1, 2, 0, 1], 1), ([1, 2], [2], None), ([3], 0, 0), ([2, 3], [1, 0, 2], 1),
+    ([2, 3], [3], 0), ([2, 3], [1, 2], 0), ([2, 0, 2], 3, 2)])
+def test_repeated_slices_of_empty_and_unknown_shapes(shape, repeats, axis):
+    data = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    wanted = np.repeat(data, repeats, axis)
+    unknown = tf.function(lambda x, n: tf.repeat(x, n, axis), input_signature=[tf.TensorSpec(None, tf.int32)] * 2)
+    for found in (tf.repeat(data, repeats, axis), unknown(data, repeats)):
+        assert found.shape == wanted.shape
+        np.testing.assert_array_equal(found, wanted)

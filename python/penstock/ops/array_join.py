@@ -176,7 +176,7 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
         axis = positive_axis(axis, data.shape.ndims)
-        if repeats.shape.num_elements() == 1:  # every slice as often
+        if repeats.shape.ndims == 1 and repeats.shape.num_elements() == 1:  # every slice as often
             repeats = reshape(repeats, [])
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])

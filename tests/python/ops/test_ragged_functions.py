@@ -177,3 +177,10 @@ def test_tiles_in_functions():
     want = [[1, 2, 1, 2], [3, 3], [1, 2, 1, 2], [3, 3]]
     assert tf.function(lambda x: tf.tile(x, [2, 2]))(ragged).to_list() == want
     assert tf.function(lambda x, n: tf.tile(x, n))(ragged, tf.constant([2, 2])).to_list() == want
+
+
+def test_uniform_dimensions_are_known_behind_functions():
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    for axis, shape in ((0, [1, 2, None]), (1, [2, 1, None]), (2, [2, None, 1])):
+        assert tf.function(lambda x, axis=axis: tf.expand_dims(x, axis))(ragged).shape.as_list() == shape
+        assert tf.expand_dims(ragged, axis).shape.as_list() == shape

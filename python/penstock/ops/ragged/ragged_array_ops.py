@@ -102,7 +102,9 @@ def expand_dims(input, axis, name=None):
         ndims = input.shape.ndims
         axis = ragged_checks.positive_axis(axis, None if ndims is None else ndims + 1)
         if axis == 0:
-            return RaggedTensor.from_uniform_row_length(input, input.nrows(), nrows=1, validate=False)
+            count = tensor_shape.dimension_value(input.shape[0])
+            count = input.nrows() if count is None else ops.convert_to_tensor(count, input.row_splits.dtype)
+            return RaggedTensor.from_uniform_row_length(input, count, nrows=1, validate=False)
         if axis == 1:
             return RaggedTensor.from_uniform_row_length(input, 1, nrows=input.nrows(), validate=False)
         return input.with_values(expand_dims(input.values, axis - 1))

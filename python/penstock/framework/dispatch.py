@@ -17,7 +17,7 @@ _BY_ELEMENT = {
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
             invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid bessel_j0 bessel_j1 bessel_k0 bessel_k0e
             bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
-            spence bitcast""",
+            spence bitcast stop_gradient""",
         "ops.math_ops": """abs conj imag log_sigmoid real round saturate_cast sign cast angle angle_v2 reciprocal_no_nan
             to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64
             bessel_i0e bessel_i1e sigmoid square""",

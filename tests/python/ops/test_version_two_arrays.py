@@ -230,3 +230,13 @@ def test_repeated_slices_of_empty_and_unknown_shapes(shape, repeats, axis):
     for found in (tf.repeat(data, repeats, axis), unknown(data, repeats)):
         assert found.shape == wanted.shape
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_no_gradient_goes_through_a_stopped_ragged_tensor():
+    values = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        ragged = tf.RaggedTensor.from_row_splits(values, [0, 2, 2])
+        y = tf.reduce_sum((tf.stop_gradient(ragged) * ragged).flat_values)
+    assert tf.stop_gradient(ragged).to_list() == [[1, 2], []]
+    assert tape.gradient(y, values).numpy().tolist() == [1, 2]

@@ -10,6 +10,7 @@ from penstock.eager import lift_to_graph
 from penstock.framework import ops
 from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
+from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
 from penstock.util import nest
 
@@ -234,7 +235,7 @@ class Function:
                 or self.input_signature is not None and len(tensors) != len(args):
             return
         structured = concrete.structured_outputs
-        build = None if structured is None or isinstance(structured, Tensor) else concrete._build
+        build = None if structured is None or isinstance(structured, (Tensor, TensorSpec)) else concrete._build
         if structured is None and definition.output_types:
             return
         self._traces.add(args, definition._call, concrete._captured_inputs, build)

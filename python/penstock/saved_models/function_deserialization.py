@@ -67,6 +67,11 @@ class LoadedFunction(function_lib.ConcreteFunction):
         return self._input_signature
 
     @property
+    def structured_outputs(self):
+        """Specs, in the structure that was saved."""
+        return self.graph.structured_outputs if self._outputs is None else self._outputs
+
+    @property
     def graph(self):
         if self._func_graph is None:
             self._func_graph = self._make_graph()

@@ -37,12 +37,14 @@ def _input_signature(structure):
 
 
 def _output_signature(structure):
-    def one(x):
+    """The specs of results, which are named after their places as TensorFlow names them."""
+    def one(path, x):
         if isinstance(x, Tensor):
-            return TensorSpec(x.shape, x.dtype)
-        return x if x is None else type_spec.type_spec_from_value(x)
+            name = "_".join(str(key) for key in path) if path else "unknown"
+            return TensorSpec(x.shape, x.dtype, name if not path or isinstance(path[0], str) else "tensor_" + name)
+        return x if x is None or isinstance(x, type_spec.TypeSpec) else type_spec.type_spec_from_value(x)
 
-    return nest.map_structure(one, structure)
+    return nest.map_structure_with_tuple_paths(one, structure)
 
 
 def serialize_concrete_function(concrete_function, node_ids):

@@ -282,3 +282,26 @@ def test_a_reference_variable_as_a_result(tmp_path):
         v1.saved_model.simple_save(sess, str(tmp_path / "m"), {"x": x}, {"v": v, "y": x + v})
     found = tf.saved_model.load(str(tmp_path / "m")).signatures["serving_default"](x=tf.constant(1.0))
     assert found["v"].numpy() == 3 and found["y"].numpy() == 4
+
+
+def test_what_loaded_functions_give_is_told_by_specs(tmp_path):
+    """As 2.21 names them, by their places."""
+    x = tf.TensorSpec([None], tf.int32, "x")
+    module = tf.Module()
+    module.one = tf.function(lambda x: x + 1, input_signature=[x])
+    module.several = tf.function(lambda x: [x, (x + 1, {"k": x})], input_signature=[x])
+    module.named = tf.function(lambda x: {"a": x, "b": (x, [x])}, input_signature=[x])
+    tf.saved_model.save(module, str(tmp_path / "first"), signatures=module.one)
+    loaded = tf.saved_model.load(str(tmp_path / "first"))
+    tf.saved_model.save(loaded, str(tmp_path / "second"))
+
+    def spec(name):
+        return tf.TensorSpec([None], tf.int32, name)
+
+    for model in loaded, tf.saved_model.load(str(tmp_path / "second")):
+        one, several, named = (f.concrete_functions[0] for f in (model.one, model.several, model.named))
+        assert one.structured_outputs == spec("unknown") and one.output_shapes.as_list() == [None]
+        assert several.structured_outputs == [spec("tensor_0"), (spec("tensor_1_0"), {"k": spec("tensor_1_1_k")})]
+        assert named.structured_outputs == {"a": spec("a"), "b": (spec("b_0"), [spec("b_1_0")])}
+        assert model.named(tf.constant([3]))["b"][1][0].numpy().tolist() == [3]
+    assert loaded.signatures["serving_default"].structured_outputs == {"output_0": spec("output_0")}

@@ -190,3 +190,12 @@ def test_axes_beyond_the_input_are_refused(axis):
                                                                 axis=axis)):
             with pytest.raises(ValueError, match="(?i)axis|at least rank"):
                 make()
+
+
+def test_pools_over_more_than_the_image_end(session):
+    x = quantized(np.arange(12).reshape(1, 3, 4, 1), tf.quint8)
+    how = dict(min_input=0.0, max_input=1.0, ksize=[1, 2**31 - 1, 1, 1], strides=[1, 1, 1, 1], padding="SAME")
+    largest, mean = plain(session, [tf.raw_ops.QuantizedMaxPool(input=x, **how)[0],
+                                    tf.raw_ops.QuantizedAvgPool(input=x, **how)[0]])
+    assert largest[0, ..., 0].tolist() == [[8, 9, 10, 11]] * 3
+    assert mean[0, ..., 0].tolist() == [[4, 5, 6, 7]] * 3

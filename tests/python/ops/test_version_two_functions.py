@@ -332,3 +332,8 @@ def test_numbers_and_ranks():
 def test_lengths_of_ranges_of_floats(limits, length):
     assert tf.range(*limits).shape == [length]
     assert tf.function(lambda: tf.range(*limits))().shape == [length]
+
+
+def test_endless_rates_give_endless_counts():
+    assert tf.random.poisson([2], [np.inf]).numpy().tolist() == [[np.inf], [np.inf]]
+    assert tf.random.stateless_poisson([2], [1, 2], np.inf, dtype=tf.float32).numpy().tolist() == [np.inf, np.inf]

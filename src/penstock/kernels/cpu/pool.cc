@@ -53,17 +53,9 @@ class PoolKernel {
       KernelContext::Require(attrs.padding != "EXPLICIT" || (w.pad[d] < w.filter[d] && w.pad_after[d] < w.filter[d]),
                              "Padding must be smaller than the window size, got ", w.pad[d], " and ", w.pad_after[d],
                              " for ", w.filter[d]);
-      DropOuterTaps(w, d);
     }
+    DropOuterTaps(w);
     return w;
-  }
-  // Leaves out what lies outside of the image in every window: a window of any size takes no longer than the image.
-  static void DropOuterTaps(Windows& w, int d) {
-    const int64_t first = std::max<int64_t>(0, w.pad[d] - (w.out[d] - 1) * w.stride[d]);
-    const int64_t end = std::min(w.filter[d], w.in[d] + w.pad[d]);
-    if (first >= end) return;
-    w.filter[d] = end - first;
-    w.pad[d] -= first;
   }
   static Shape OutShape(const WindowAttrs& attrs, const Windows& w) {
     return ImageShape(attrs.format, w.batch, w.out, w.channels);

@@ -1,9 +1,22 @@
 // Pools on raw memory, channels last; pool.cc makes kernels of them. C: the type computed in.
 #pragma once
 
+#include <algorithm>
+
 #include "penstock/kernels/cpu/windows.h"
 
 namespace penstock {
+
+// Leaves out what lies outside of the image in every window: a window of any size takes no longer than the image.
+inline void DropOuterTaps(Windows& w) {
+  for (int d = 0; d < 3; ++d) {
+    const int64_t first = std::max<int64_t>(0, w.pad[d] - (w.out[d] - 1) * w.stride[d]);
+    const int64_t end = std::min(w.filter[d], w.in[d] + w.pad[d]);
+    if (first >= end) continue;
+    w.filter[d] = end - first;
+    w.pad[d] -= first;
+  }
+}
 
 // y: the largest of each window; the lowest number where a window lies outside altogether.
 template <class C>

@@ -1,7 +1,7 @@
 // Layers of networks on quantized numbers: products and convolutions in 32 bits, rectifiers, pools.
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/pool.h"
 #include "penstock/kernels/cpu/quantized.h"
-#include "penstock/kernels/cpu/windows.h"
 
 namespace penstock {
 namespace {
@@ -172,7 +172,8 @@ struct QuantizedPool {
     const Shape& input = k.shape(0);
     k.Require(input.rank() == 4, "tensor_in must be 4-dimensional, but has shape ", input);
     const auto range = RangeInput<Q>(k, 1, 2);
-    const Windows w = MakeWindows(attrs, input, std::span<const int64_t>(attrs.ksize).subspan(1, 2));
+    Windows w = MakeWindows(attrs, input, std::span<const int64_t>(attrs.ksize).subspan(1, 2));
+    DropOuterTaps(w);
     const int64_t n = input[3];
     const auto x = k.in<Q>(0);
     const auto y = k.out<Q>(0, ImageShape(attrs.format, w.batch, w.out, n));

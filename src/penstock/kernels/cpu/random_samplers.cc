@@ -97,6 +97,7 @@ double GammaSample(double alpha, Philox philox) {
 // drawn again.
 double PoissonSample(double rate, double most, Philox philox) {
   Doubles uniform(&philox);
+  if (std::isinf(rate) && rate > 0) return rate;
   if (!std::isfinite(rate) || rate < 0) return std::numeric_limits<double>::quiet_NaN();
   if (rate < 10) {
     const double limit = std::exp(-rate);

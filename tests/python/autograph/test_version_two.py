@@ -140,6 +140,8 @@ def test_functions_are_pickled():
     copy = pickle.loads(pickle.dumps(function))
     assert copy(2.0).numpy() == 3 and copy.input_signature == function.input_signature and not copy._autograph
     assert copy.experimental_get_tracing_count() == 1
+    converted = tf.function(_undecorated)
+    assert converted(1.0).numpy() == 2 and pickle.loads(pickle.dumps(tf.function(_undecorated)))(1.0).numpy() == 2
 
 
 def test_under_a_session_ops_are_built():

@@ -75,6 +75,9 @@ def _cases():
     add("Multinomial", logits=V(4), num_samples=i32(6), seed=3, error="")
     add("RandomGamma", shape=i32([4]), alpha=V(values=[0.5, 2.0]), seed=3, seed2=1)
     add("RandomPoissonV2", shape=i32([4]), rate=V(values=[0.5, 20.0]), seed=3, seed2=1, dtype=Type("int64"))
+    limits = {"means": V(values=0.5), "stddevs": V(values=2.0), "minvals": V(values=-1.0), "maxvals": V(values=3.0)}
+    for shape in ([5], [2, 3]):
+        add("StatelessParameterizedTruncatedNormal", shape=i32(shape), seed=i32(1, 2), **limits)
     return made
 
 

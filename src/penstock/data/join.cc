@@ -103,25 +103,24 @@ class ZipDataset final : public Dataset {
         inputs_.push_back(input->Begin(place.At(static_cast<int64_t>(inputs_.size()))));
       }
     }
-    // All inputs advance, also if one fails.
+    // All inputs advance, also if one fails or has ended: so caches among them learn that they are complete.
     bool Next(Element* element) override {
       if (inputs_.empty()) return false;
       element->clear();
       Status status;
+      bool ended = false;
       for (const auto& input : inputs_) {
         Element part;
         try {
-          if (!input->Next(&part)) {
-            inputs_.clear();  // no more is needed of them
-            return false;
-          }
+          ended = !input->Next(&part) || ended;
         } catch (...) {
-          if (status.ok()) status = CurrentStatus();
+          if (status.ok() && !ended) status = CurrentStatus();
         }
         element->insert(element->end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
       }
       ThrowIfError(status);
-      return true;
+      if (ended) inputs_.clear();  // no more is needed of them
+      return !ended;
     }
     void Visit(State& state) override {
       bool ended = inputs_.empty();

@@ -227,6 +227,11 @@ def test_a_cache_is_complete_with_the_last_element():
     assert values(dataset) == first
 
 
+def test_zipped_caches_are_complete_together(tmp_path):
+    made = Dataset.zip(tuple(Dataset.range(20).shuffle(20).cache(str(tmp_path / name)) for name in "abc"))
+    assert values(made) == values(made)
+
+
 def test_ignored_errors_are_logged(capfd):
     made = Dataset.range(3).map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x, tf.float32), "bad"))
     assert len(values(made.ignore_errors(log_warning=True))) == 2

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
 from penstock.ops.array_join import stack
 from penstock.ops.array_shape import all_dimensions, expand_dims, reshape, shape_internal, size
 
@@ -166,10 +166,13 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     """A new dimension of size `depth` that holds `on_value` at the place that the index says."""
     with ops.name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        on_value, off_value = (None if value is None else ops.convert_to_tensor(value, preferred_dtype=dtype)
-                               for value in (on_value, off_value))
+        hint = dtype if tf2.enabled() else None
+        made = [None if value is None else ops.convert_to_tensor(value, preferred_dtype=hint)
+                for value in (on_value, off_value)]
         given = {label: None if value is None else value.dtype.base_dtype
-                 for label, value in (("on_value", on_value), ("off_value", off_value))}
+                 for label, value in zip(("on_value", "off_value"), made)}
+        if tf2.enabled():  # version 1 makes the constants once more
+            on_value, off_value = made
         for label, of_value in given.items():
             if dtype is not None and of_value is not None and of_value != dtype:
                 raise TypeError(f"dtype {of_value} of {label} does not match dtype parameter {dtype}")

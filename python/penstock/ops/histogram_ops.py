@@ -1,5 +1,5 @@
 """Histograms of fixed width."""
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import dtypes, gen, ops, tf2
 from penstock.ops import array_ops, clip_ops, control_flow_ops, math_ops
 
 __all__ = ["histogram_fixed_width", "histogram_fixed_width_bins"]
@@ -8,7 +8,7 @@ __all__ = ["histogram_fixed_width", "histogram_fixed_width_bins"]
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """The bin of each value; what lies outside of the range goes to the first or last.
 
-    nbins: a scalar above 0 (else InvalidArgumentError).
+    nbins: a scalar above 0 (in version 2 InvalidArgumentError otherwise).
     """
     del dtype
     with ops.name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
@@ -17,8 +17,9 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
         values = array_ops.reshape(values, [-1])
         value_range = ops.convert_to_tensor(value_range, name="value_range")
         nbins = ops.convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
-        positive = control_flow_ops.Assert(gen.greater(nbins, 0), [f"nbins {nbins} must > 0"])
-        nbins = control_flow_ops.with_dependencies([positive], nbins)
+        if tf2.enabled():
+            positive = control_flow_ops.Assert(gen.greater(nbins, 0), [f"nbins {nbins} must > 0"])
+            nbins = control_flow_ops.with_dependencies([positive], nbins)
         count = math_ops.cast(nbins, values.dtype)
         scaled = math_ops.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
         indices = gen.floor(count * scaled, name="indices")

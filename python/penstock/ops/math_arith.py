@@ -171,7 +171,12 @@ def saturate_cast(value, dtype, name=None):
             logging.warning("Casting complex to real discards imaginary part.")
             value = real(value)
         source, target = value.dtype.base_dtype, dtype.real_dtype
-        if tf2.enabled() or source.min < target.min or source.max > target.max:
+        if not tf2.enabled():
+            if source.min < target.min:
+                value = gen.maximum(value, ops.convert_to_tensor(target.min, dtype=source, name="min"))
+            if source.max > target.max:
+                value = gen.minimum(value, ops.convert_to_tensor(target.max, dtype=source, name="max"))
+        else:
             low, high = max(source.min, target.min), min(source.max, target.max)
             value = gen.clip_by_value(value, ops.convert_to_tensor(_limit(low, source), dtype=source, name="min"),
                                       ops.convert_to_tensor(_limit(high, source), dtype=source, name="max"))

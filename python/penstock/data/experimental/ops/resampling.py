@@ -2,7 +2,7 @@
 import numpy as np
 
 from penstock.data.ops.dataset_ops import DatasetV1, DatasetV1Adapter, DatasetV2
-from penstock.framework import dtypes, ops, tensor_util
+from penstock.framework import dtypes, ops, tensor_util, tf2
 from penstock.framework.mode import mode
 from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
 
@@ -11,33 +11,42 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     """For Dataset.apply: (class, element), with elements left out so that the classes come as often as `target_dist`
     says. `class_func` tells an element's class; `initial_dist` how often they come, which is estimated if left out."""
     def apply(dataset):
-        target = math_ops.cast(ops.convert_to_tensor(target_dist, name="target_dist"), dtypes.float32)
+        target = _distribution(target_dist, "target_dist")
+        # Version 1 computes the classes apart from the elements, so `class_func` must not be random.
+        classes = None if tf2.enabled() else dataset.map(class_func)
         if initial_dist is not None:
-            initial = math_ops.cast(ops.convert_to_tensor(initial_dist, name="initial_dist"), dtypes.float32)
+            initial = _distribution(initial_dist, "initial_dist")
             accepted, kept = _acceptance(initial, target)
             initial_ds = DatasetV2.from_tensors(initial).repeat()
             accepted_ds = DatasetV2.from_tensors(accepted).repeat()
             kept_ds = _like(dataset, DatasetV2.from_tensors(kept).repeat())
         else:
-            initial_ds = _like(dataset, _estimated(target, dataset.map(class_func)))
+            initial_ds = _like(dataset, _estimated(target, classes or dataset.map(class_func)))
             both = initial_ds.map(lambda found: _acceptance(found, target))
             accepted_ds = both.map(lambda accept_prob, _: accept_prob)
             kept_ds = both.map(lambda _, prob_original: prob_original)
-        filtered = _filtered(dataset, accepted_ds, initial_ds, class_func, seed).prefetch(3)
+        filtered = _filtered(dataset, accepted_ds, initial_ds, classes, class_func, seed).prefetch(3)
         known = None if initial_dist is None else _known_share(initial, target)
 
-        def with_class(*element):
-            return class_func(*element), element if len(element) > 1 else element[0]
+        def with_classes():
+            if classes is not None:
+                return DatasetV2.zip((classes, dataset))
+            return dataset.map(lambda *x: (class_func(*x), x if len(x) > 1 else x[0]))
 
         if known == 1:
-            return dataset.map(with_class)
+            return with_classes()
         if known == 0:
             return filtered
         return DatasetV2.sample_from_datasets(
-            [dataset.map(with_class), filtered],
+            [with_classes(), filtered],
             weights=kept_ds.map(lambda prob: [(prob, 1.0 - prob)]), seed=seed,
             stop_on_empty_dataset=mode.tensor_shape_v2)
     return apply
+
+
+def _distribution(values, name):
+    values = ops.convert_to_tensor(values, name=name)
+    return math_ops.cast(values, dtypes.float32) if tf2.enabled() else values
 
 
 def _like(dataset, made):
@@ -50,7 +59,7 @@ def _known_share(initial, target):
     return None if initial is None or target is None else np.min(target / initial)
 
 
-def _filtered(dataset, accepted_ds, initial_ds, class_func, seed):
+def _filtered(dataset, accepted_ds, initial_ds, classes, class_func, seed):
     """The elements that a random number accepts, with their classes."""
     def maybe_warn_on_large_rejection(accept_dist, initial_dist):
         rejected = math_ops.reduce_sum((1 - accept_dist) * initial_dist)
@@ -61,11 +70,17 @@ def _filtered(dataset, accepted_ds, initial_ds, class_func, seed):
 
     accepted_ds = _like(dataset, DatasetV2.zip((accepted_ds, initial_ds))).map(maybe_warn_on_large_rejection)
 
-    def _gather_and_copy(acceptance_prob, data):
-        class_val = class_func(*data) if isinstance(data, tuple) else class_func(data)
+    def _gather_and_copy(class_val, acceptance_prob, data):
         return class_val, array_ops.gather(acceptance_prob, class_val), data
 
-    together = _like(dataset, DatasetV2.zip((accepted_ds, dataset))).map(_gather_and_copy)
+    def _classify(acceptance_prob, data):
+        class_val = class_func(*data) if isinstance(data, tuple) else class_func(data)
+        return _gather_and_copy(class_val, acceptance_prob, data)
+
+    if classes is None:
+        together = _like(dataset, DatasetV2.zip((accepted_ds, dataset))).map(_classify)
+    else:
+        together = _like(dataset, DatasetV2.zip((classes, accepted_ds, dataset))).map(_gather_and_copy)
     accepted = _like(dataset, together.filter(lambda _1, p, _2: random_ops.random_uniform([], seed=seed) < p))
     return accepted.map(lambda class_value, _, data: (class_value, data))
 

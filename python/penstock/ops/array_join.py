@@ -3,7 +3,7 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.ops.array_shape import all_dimensions, expand_dims, identity, rank, reshape, shape
 from penstock.util import nest
 
@@ -176,19 +176,23 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
         axis = positive_axis(axis, data.shape.ndims)
-        if repeats.shape.ndims == 1 and repeats.shape.num_elements() == 1:  # every slice as often
+        exact = tf2.enabled()  # graphs of version 1 leave a size to be found, which fails where others are 0
+        if exact and repeats.shape.ndims == 1 and repeats.shape.num_elements() == 1:  # every slice as often
             repeats = reshape(repeats, [])
         if repeats.shape.ndims == 1:
             data.shape.dims[axis].assert_is_compatible_with(repeats.shape[0])
         if repeats.shape.ndims == 0:
-            joined = concat([data_shape[:axis], [data_shape[axis] * repeats], data_shape[axis + 1:]], axis=0)
+            size = data_shape[axis] * repeats if exact else -1
+            joined = concat([data_shape[:axis], [size], data_shape[axis + 1:]], axis=0)
             return reshape(_tile_along(expand_dims(data, axis + 1), axis + 1, repeats), joined)
-        if repeats.shape.ndims is None:  # it may be one number for all slices
+        if exact and repeats.shape.ndims is None:  # it may be one number for all slices
             repeats = gen.broadcast_to(repeats, data_shape[axis:axis + 1])
             repeats.set_shape([None])
-        count, size = gen.sum(repeats, [0]), 0 if repeats.shape[0] == 0 else None
-        if axis != 0:
-            repeats = gen.broadcast_to(repeats, data_shape[:axis + 1])
+        count, size = gen.sum(repeats, [0]) if exact else -1, 0 if repeats.shape[0] == 0 else None
+        if repeats.shape.ndims != axis + 1:
+            rows = data_shape[:axis + 1] if exact else concat([data_shape[:axis + 1 - rank(repeats)], shape(repeats)],
+                                                              axis=0)
+            repeats = gen.broadcast_to(repeats, rows)
             repeats.set_shape([None] * (axis + 1))
         most = gen.maximum(0, gen.max(repeats, all_dimensions(repeats)))
         mask = sequence_mask(repeats, most)

@@ -49,10 +49,17 @@ def test_rewritten_datasets_give_the_same_elements(name):
 
 
 def test_predicates_are_asked_in_parallel():
-    four_at_once = threading.Barrier(4, timeout=100)
+    asked, four_at_once = [], threading.Event()
+
+    def answer(value):
+        asked.append(value)
+        if len(asked) == 4:  # nobody answers before
+            four_at_once.set()
+        assert four_at_once.wait(100)
+        return value % 3 == 0
 
     def predicate(x):
-        return tf.py_function(lambda v: (four_at_once.wait(), v % 3 == 0)[1], [x], tf.bool)
+        return tf.py_function(answer, [x], tf.bool)
     dataset = Dataset.range(40)
     filtered = dataset.filter(lambda x: tf.ensure_shape(predicate(x), []))  # holds the predicate
     variant = tf.raw_ops.ParallelFilterDataset(

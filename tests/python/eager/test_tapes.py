@@ -171,11 +171,6 @@ def test_attributes_and_accumulators():
     assert backprop_util.AggregateIndexedSlicesGradients(grads) is grads[0]
 
 
-def test_one_count_repeats_every_slice():
-    assert tf.repeat([1, 2], [2]).numpy().tolist() == [1, 1, 2, 2]
-    assert tf.repeat([[1, 2], [3, 4]], [2], axis=1).numpy().tolist() == [[1, 1, 2, 2], [3, 3, 4, 4]]
-
-
 def test_eager_values_are_compared_whatever_session_there_is():
     class Case(test_util.TensorFlowTestCase):
         def test(self):

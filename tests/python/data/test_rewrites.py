@@ -56,7 +56,7 @@ def test_predicates_are_asked_in_parallel():
         if len(asked) == 4:  # nobody answers before
             four_at_once.set()
         assert four_at_once.wait(100)
-        return value % 3 == 0
+        return int(value) % 3 == 0
 
     def predicate(x):
         return tf.py_function(answer, [x], tf.bool)

@@ -79,7 +79,8 @@ struct AudioSpectrogram {
           const float* from = x + (first + l) % frames * stride * channels + (first + l) / frames;
           for (int64_t i = 0; i < length; ++i) {
             const double v = i < window ? hann[i] * static_cast<double>(from[i * channels]) : 0.0;
-            (i % 2 ? a.im : a.re)[i / 2 * lanes + l] = v;
+            double* const to = i % 2 ? a.im : a.re;
+            to[i / 2 * lanes + l] = v;
           }
         }
         const Planes<double> z = plan->Run(a, b, lanes), y = z.re == a.re ? b : a;

@@ -36,11 +36,6 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     def __init__(self, value, device, dtype=None):
         """It is complete already."""
 
-    def __getattr__(self, name):
-        if isinstance(getattr(type(self), name, None), property):  # it has said why it has no value
-            getattr(type(self), name).fget(self)
-        return super().__getattr__(name)
-
     _is_eager = True
     _dtype = _core.EagerTensorBase._dtype  # Tensor keeps it in the instance
 

@@ -13,6 +13,17 @@ class _UseEquality:
         return mode.tensor_equality
 
 
+class _NumpyMember:
+    """What NumPy's arrays have and tensors lack until experimental_enable_numpy_behavior puts it here."""
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}. Tensors have the methods of "
+                             "NumPy's arrays after `tf.experimental.numpy.experimental_enable_numpy_behavior()`")
+
+
 class Tensor(types.AnyTensor):
     """An output of an Operation: a value that each step computes anew."""
 
@@ -35,14 +46,8 @@ class Tensor(types.AnyTensor):
         except AttributeError:
             raise TypeError(f"op needs to be an Operation: {op!r}") from None
 
-    def __getattr__(self, name):
-        if hasattr(type(self), name):
-            return object.__getattribute__(self, name)  # a property that says itself why it has no value
-        hint = ""
-        if name in ("T", "astype", "clip", "data", "ravel", "reshape", "size", "tolist", "transpose"):
-            hint = (". Tensors have the methods of NumPy's arrays after "
-                    "`tf.experimental.numpy.experimental_enable_numpy_behavior()`")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+    # Neither here nor in EagerTensor is there a __getattr__: it would make every hasattr of what tensors lack slow.
+    T, astype, clip, data, ravel, reshape, size, tolist, transpose = (_NumpyMember() for _ in range(9))
 
     @property
     def op(self):

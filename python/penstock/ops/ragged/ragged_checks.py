@@ -12,6 +12,17 @@ def require_bool(validate):
         raise TypeError("validate must have type bool")
 
 
+def require_enough_rows(nrows, value_rowids):
+    """ValueError if fewer rows are given than the ids of rows name, as far as both are known (else None)."""
+    if nrows is None:
+        return
+    if nrows < 0:
+        raise ValueError(f"Expected nrows >= 0; got {nrows}")
+    if value_rowids is not None and value_rowids.size and nrows < value_rowids[-1] + 1:
+        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={nrows}, "
+                         f"value_rowids[-1]={value_rowids[-1]}")
+
+
 def nrows_of(values, out_type=dtypes.int32):
     """The number of rows of a tensor, ragged or not."""
     return array_ops.shape(values, out_type=out_type)[0] if isinstance(values, ops.Tensor) else values.nrows(out_type)

@@ -75,12 +75,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             else:
                 nrows = ops.convert_to_tensor(nrows, value_rowids.dtype, "nrows")
                 known_rows = tensor_util.constant_value(nrows)
-                if known_rows is not None:
-                    if known_rows < 0:
-                        raise ValueError(f"Expected nrows >= 0; got {known_rows}")
-                    if known is not None and known.size and known_rows < known[-1] + 1:
-                        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={known_rows}, "
-                                         f"value_rowids[-1]={known[-1]}")
+                ragged_checks.require_enough_rows(known_rows, known)
             value_rowids.shape.assert_has_rank(1)
             nrows.shape.assert_has_rank(0)
             values.shape[:1].assert_is_compatible_with(value_rowids.shape)

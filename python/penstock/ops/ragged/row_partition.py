@@ -36,19 +36,13 @@ class RowPartition(composite_tensor.CompositeTensor):
         ragged_checks.require_bool(validate)
         with ops.name_scope(None, "RowPartitionFromValueRowIds", [value_rowids, nrows]):
             ids = _converted(value_rowids, "value_rowids", dtype, dtype_hint)
-            ids.shape.assert_has_rank(1)
             known = tensor_util.constant_value(ids)
             if nrows is None and known is not None:
                 nrows = int(known[-1]) + 1 if known.size else 0
             elif nrows is None:
                 nrows = math_ops.reduce_max(array_ops.concat([ids, [-1]], axis=0)) + 1
             known_rows = tensor_util.constant_value(nrows) if isinstance(nrows, ops.Tensor) else nrows
-            if known_rows is not None:
-                if known_rows < 0:
-                    raise ValueError(f"Expected nrows >= 0; got {known_rows}")
-                if known is not None and known.size and known_rows < known[-1] + 1:
-                    raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={known_rows}, "
-                                     f"value_rowids[-1]={known[-1]}")
+            ragged_checks.require_enough_rows(known_rows, known)
             nrows = ops.convert_to_tensor(nrows, ids.dtype, name="nrows")
             nrows.shape.assert_has_rank(0)
             if validate:
@@ -71,7 +65,6 @@ class RowPartition(composite_tensor.CompositeTensor):
             raise ValueError("row_splits tensor may not be empty.")
         with ops.name_scope(None, "RowPartitionFromRowSplits", [row_splits]):
             splits = _converted(row_splits, "row_splits", dtype, dtype_hint)
-            splits.shape.assert_has_rank(1)
             if validate:
                 message = "Arguments to from_row_splits do not form a valid RaggedTensor"
                 splits = control_flow_ops.with_dependencies(
@@ -84,7 +77,6 @@ class RowPartition(composite_tensor.CompositeTensor):
         ragged_checks.require_bool(validate)
         with ops.name_scope(None, "RowPartitionFromRowLengths", [row_lengths]):
             lengths = _converted(row_lengths, "row_lengths", dtype, dtype_hint)
-            lengths.shape.assert_has_rank(1)
             if validate:
                 message = "Arguments to from_row_lengths do not form a valid RowPartition"
                 lengths = control_flow_ops.with_dependencies(
@@ -97,7 +89,6 @@ class RowPartition(composite_tensor.CompositeTensor):
         ragged_checks.require_bool(validate)
         with ops.name_scope(None, "RowPartitionFromRowStarts", [row_starts]):
             starts = _converted(row_starts, "row_starts", dtype or _type_of(row_starts, nvals), dtype_hint)
-            starts.shape.assert_has_rank(1)
             nvals = ops.convert_to_tensor(nvals, starts.dtype)
             if validate:
                 message = "Arguments to from_row_starts do not form a valid RaggedTensor"
@@ -112,7 +103,6 @@ class RowPartition(composite_tensor.CompositeTensor):
         ragged_checks.require_bool(validate)
         with ops.name_scope(None, "RowPartitionFromRowLimits", [row_limits]):
             limits = _converted(row_limits, "row_limits", dtype, dtype_hint)
-            limits.shape.assert_has_rank(1)
             if validate:
                 message = "Arguments to from_row_limits do not form a valid RaggedTensor"
                 limits = control_flow_ops.with_dependencies(
@@ -129,8 +119,7 @@ class RowPartition(composite_tensor.CompositeTensor):
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         with ops.name_scope(None, "RowPartitionFromUniformRowLength", [uniform_row_length, nrows]):
             length = _converted(uniform_row_length, "uniform_row_length",
-                                dtype or _type_of(uniform_row_length, nvals, nrows), dtype_hint)
-            length.shape.assert_has_rank(0)
+                                dtype or _type_of(uniform_row_length, nvals, nrows), dtype_hint, rank=0)
             known = tensor_util.constant_value(length)
             if known is not None and known < 0:
                 raise ValueError(f"Expected uniform_row_length >= 0; got {known}")
@@ -262,12 +251,13 @@ def _type_of(*values):
     return next((value.dtype for value in values if isinstance(value, ops.Tensor)), None)
 
 
-def _converted(partition, name, dtype, hint):
+def _converted(partition, name, dtype, hint, rank=1):
     if dtype is None and hint is None and not (isinstance(partition, np.ndarray) and partition.dtype == np.int32):
         hint = dtypes.int64
     result = ops.convert_to_tensor(partition, dtype, preferred_dtype=hint, name=name)
     if result.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"{name} must have dtype int32 or int64")
+    result.shape.assert_has_rank(rank)
     return result
 
 

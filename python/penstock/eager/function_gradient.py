@@ -100,8 +100,8 @@ class Differentiable:
         from penstock.framework.func_graph import _Outside
         from penstock.ops import gradients_util
         with graph.as_default(), _Outside(graph):
-            dys = [Graph._new_op(graph, "Placeholder", [], "grad_ys", {
-                "dtype": results[i].dtype._base, "shape": core.shape(*results[i]._key)}).outputs[0] for i in ys]
+            dys = [Graph._new_op(graph, "Placeholder", [], "grad_ys", _gradient_attrs(results[i])).outputs[0]
+                   for i in ys]
             for i, dy in zip(ys, dys):
                 handle = core.handle_data(*results[i]._key) if results[i].dtype.name == "variant" else None
                 if handle:
@@ -185,11 +185,22 @@ class Differentiable:
 
 
 def _flows(tensor):
-    """Whether gradients flow into a result; lists of integers that a gradient wants are none."""
-    if tensor.dtype.name != "variant":
+    """Whether gradients flow into a result; lists of integers that a gradient wants are none, nor are resources that
+    hold no numbers."""
+    kind = tensor.dtype.name
+    if kind not in ("resource", "variant"):
         return tensor.dtype.is_floating or tensor.dtype.is_complex
     held = tensor.graph._core.handle_data(*tensor._key)
-    return not held or function_definition.is_trainable(dtypes.as_dtype(held[0][0]))
+    return bool(function_definition.is_trainable(dtypes.as_dtype(held[0][0])) if held else kind == "variant")
+
+
+def _gradient_attrs(tensor):
+    """The attributes of the placeholder for what flows into a result; into a variable's handle its value's gradient."""
+    core = tensor.graph._core
+    dtype, shape = tensor.dtype._base, core.shape(*tensor._key)
+    if tensor.dtype == dtypes.resource:
+        dtype, shape = core.handle_data(*tensor._key)[0]
+    return {"dtype": dtype, "shape": shape}
 
 
 def _string(text):
@@ -214,12 +225,17 @@ def _place(gradient, flat):
 
 def _dense(gradient, output):
     if gradient is None:
-        return gen.zeros_like(output)
+        return gen.zeros_like(output) if output.dtype != dtypes.resource else _zeros_of_variable(output)
     if isinstance(gradient, tuple):
         gradient = indexed_slices.IndexedSlices(*gradient)
     if not isinstance(gradient, Tensor):
         gradient = ops.convert_to_tensor(gradient)
     return gradient
+
+
+def _zeros_of_variable(handle):
+    data = _core.eager_handle_data(handle) if handle._is_eager else handle.graph._core.handle_data(*handle._key)
+    return gen.fill(gen.variable_shape(handle), ops.convert_to_tensor(0, dtypes.as_dtype(data[0][0])))
 
 
 def _apply(backward, dys, results, arguments):

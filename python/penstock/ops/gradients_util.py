@@ -45,8 +45,12 @@ def _check_grad_y(y, grad):
         kind, wanted = "real or integer-valued", "real or integer"
     elif dtype.is_complex:
         allowed, kind, wanted = grad_dtype.is_complex, "complex-valued", "real"
-    elif dtype in (dtypes.variant, dtypes.resource):
+    elif dtype == dtypes.variant:
         allowed, kind, wanted = grad_dtype == dtype, dtype.name, dtype.name
+    elif dtype == dtypes.resource:  # a variable's handle: what flows into it is the gradient of its value
+        if grad_dtype == dtype:
+            raise TypeError(f"Input gradient {grad} for resource tensor {y} should not be a resource")
+        return
     else:
         raise TypeError(f"Tensor {y} with type {dtypes.as_dtype(y.dtype).name} must be numeric to obtain a default "
                         "gradient")

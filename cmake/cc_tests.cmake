@@ -13,7 +13,7 @@ set(test_extra_runtime engine)
 
 foreach(name ${PENSTOCK_FOLDERS})
   string(REPLACE kernels_cpu kernels/cpu folder ${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cc/${folder}/*_test.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cc/${folder}/*_test.cc)
   if(NOT sources)
     continue()
   endif()

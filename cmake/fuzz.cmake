@@ -5,7 +5,7 @@ execute_process(COMMAND ${PENSTOCK_CLANG} -print-runtime-dir OUTPUT_VARIABLE cla
 find_library(PENSTOCK_LIBFUZZER NAMES libclang_rt.fuzzer-x86_64.a libclang_rt.fuzzer.a HINTS ${clang_runtime} REQUIRED)
 
 # Of the kernels only the readers of files and messages.
-set(readers png gif jpeg example example_json unicode)
+set(readers image/gif image/jpeg image/png io/example io/example_json strings/unicode)
 list(TRANSFORM readers REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/\\1.cc")
 add_executable(fuzz_readers tests/fuzz/readers.cc tests/fuzz/coverage.cc ${readers})
 target_link_libraries(fuzz_readers PRIVATE penstock_io ${PENSTOCK_JPEG} ${PENSTOCK_LIBFUZZER})

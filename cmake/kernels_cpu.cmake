@@ -11,7 +11,8 @@ endif()
 
 # Loops over formulas with a choice in them become vector code if a comparison or division that nobody asked for does no
 # harm.
-set(formulas activation comparison fake_quant math_binary math_special math_unary quantize)
+set(formulas math/comparison math/math_binary math/math_special math/math_unary nn/activation
+             quantization/fake_quant quantization/quantize)
 list(TRANSFORM formulas REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/\\1.cc")
 set_source_files_properties(${formulas} PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 

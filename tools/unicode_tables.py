@@ -1,4 +1,4 @@
-"""Writes src/penstock/kernels/cpu/unicode_tables.inc: the case and the script of every character.
+"""Writes src/penstock/kernels/cpu/strings/unicode_tables.inc: the case and the script of every character.
 
     python tools/unicode_tables.py    in a Python with TensorFlow, which knows ICU's numbers of scripts
 

@@ -17,9 +17,9 @@
 #include "penstock/io/summary.h"
 #include "penstock/io/tensor_slice.h"
 #include "penstock/io/wav.h"
-#include "penstock/kernels/cpu/codecs.h"
-#include "penstock/kernels/cpu/example.h"
-#include "penstock/kernels/cpu/example_json.h"
+#include "penstock/kernels/cpu/image/codecs.h"
+#include "penstock/kernels/cpu/io/example.h"
+#include "penstock/kernels/cpu/io/example_json.h"
 
 namespace penstock {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-// Each family is a file of this folder and one function; this list is the whole registration.
+// Each family is a file of a folder below and one function; this list is the whole registration.
 void RegisterActivationOps(OpRegistry& ops);
 void RegisterAggregateOps(OpRegistry& ops);
 void RegisterAudioOps(OpRegistry& ops);

@@ -2,7 +2,7 @@
 
 namespace penstock {
 
-// Each family is a file of this folder and one function; this list is the whole registration.
+// Each family is a file of a folder below and one function; this list is the whole registration.
 void RegisterAccumulatorKernels(KernelRegistry& kernels);
 void RegisterActivationKernels(KernelRegistry& kernels);
 void RegisterAggregateKernels(KernelRegistry& kernels);

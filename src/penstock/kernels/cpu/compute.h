@@ -3,8 +3,8 @@
 #pragma once
 
 #include "penstock/kernel/kernel_context.h"
-#include "penstock/kernels/cpu/convert.h"
-#include "penstock/kernels/cpu/elementwise.h"
+#include "penstock/kernels/cpu/math/convert.h"
+#include "penstock/kernels/cpu/math/elementwise.h"
 
 namespace penstock {
 

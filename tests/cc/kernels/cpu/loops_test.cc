@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "penstock/kernels/cpu/quantize_loops.h"
+#include "penstock/kernels/cpu/quantization/quantize_loops.h"
 #include "tests/cc/kernels/cpu/all_loops.h"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 // Convolutions: tiles whose left side lies as it comes and whose right side is packed, and Winograd's transforms.
-#include "penstock/kernels/cpu/conv_loops.h"
+#include "penstock/kernels/cpu/nn/conv_loops.h"
 
 #include <array>
 #include <utility>

@@ -1,10 +1,10 @@
 // Fourier transforms: passes over lines that lie side by side.
 #include <type_traits>
 
-#include "penstock/kernels/cpu/fft_loops.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/loops/square.h"
 #include "penstock/kernels/cpu/loops/vector.h"
+#include "penstock/kernels/cpu/signal/fft_loops.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {

@@ -1,5 +1,5 @@
 // Loops of neural-network kernels: softmax rows, normalisation over channels, pools, activations.
-#include "penstock/kernels/cpu/nn_loops.h"
+#include "penstock/kernels/cpu/nn/nn_loops.h"
 
 #include "penstock/kernels/cpu/loops/elementwise.h"
 #include "penstock/kernels/cpu/loops/exponential.h"

@@ -1,5 +1,5 @@
 // Floats to small integers, and to floats of few levels.
-#include "penstock/kernels/cpu/quantize_loops.h"
+#include "penstock/kernels/cpu/quantization/quantize_loops.h"
 
 #include "penstock/kernels/cpu/loops/elementwise.h"
 #include "penstock/kernels/cpu/loops/scalar.h"

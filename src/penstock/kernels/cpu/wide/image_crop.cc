@@ -6,8 +6,8 @@
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/compute.h"
-#include "penstock/kernels/cpu/copy.h"
 
 namespace penstock {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/compute.h"
-#include "penstock/kernels/cpu/copy.h"
-#include "penstock/kernels/cpu/resample.h"
+#include "penstock/kernels/cpu/image/resample.h"
 
 namespace penstock {
 namespace {

@@ -1,0 +1,273 @@
+#include "penstock/kernels/cpu/math/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penstock {
+
+bool TryMakeBroadcast(std::span<const Shape* const> shapes, Broadcast* plan) {
+  const int inputs = static_cast<int>(shapes.size());
+  plan->inputs = inputs;
+  int rank = 0;
+  for (const Shape* s : shapes) rank = std::max(rank, s->rank());
+  std::vector<int64_t> out(rank, 1);
+  for (const Shape* s : shapes) {
+    for (int d = 0; d < s->rank(); ++d) {
+      int64_t& size = out[rank - s->rank() + d];
+      if (size == 1) {
+        size = s->dim(d);
+      } else if (s->dim(d) != size && s->dim(d) != 1) {
+        return false;
+      }
+    }
+  }
+  plan->out = Shape(out);
+  for (int i = 0; i < inputs; ++i) plan->plain[i] = shapes[i]->num_elements() == plan->out.num_elements();
+
+  // Neighbouring dimensions are joined if every input is stretched along both, or along neither.
+  unsigned previous = ~0u;
+  for (int d = 0; d < rank; ++d) {
+    if (out[d] == 1) continue;
+    unsigned stretched = 0;
+    for (int i = 0; i < inputs; ++i) {
+      const int own = d - (rank - shapes[i]->rank());
+      if (own < 0 || shapes[i]->dim(own) == 1) stretched |= 1u << i;
+    }
+    if (!plan->dims.empty() && stretched == previous) {
+      plan->dims.back() *= out[d];
+    } else {
+      plan->dims.push_back(out[d]);
+      for (int i = 0; i < inputs; ++i) plan->strides[i].push_back(stretched >> i & 1 ? 0 : 1);
+    }
+    previous = stretched;
+  }
+  if (plan->dims.empty()) {
+    plan->dims.push_back(plan->out.num_elements());
+    for (int i = 0; i < inputs; ++i) plan->strides[i].push_back(1);
+  }
+  for (int i = 0; i < inputs; ++i) {
+    int64_t step = 1;
+    for (int d = static_cast<int>(plan->dims.size()) - 1; d >= 0; --d) {
+      if (plan->strides[i][d] == 0) continue;
+      plan->strides[i][d] = step;
+      step *= plan->dims[d];
+    }
+  }
+  return true;
+}
+
+Broadcast MakeBroadcast(std::span<const Shape* const> shapes) {
+  Broadcast plan;
+  if (!TryMakeBroadcast(shapes, &plan)) {
+    std::string text;
+    for (const Shape* s : shapes) text += (text.empty() ? "" : " vs. ") + s->ToString();
+    throw InvalidArgument("Incompatible shapes: ", text);
+  }
+  return plan;
+}
+
+namespace {
+
+// A position in the output as an index for each joined dimension, with the offset of every input.
+struct Cursor {
+  std::vector<int64_t> index;
+  int64_t offset[Broadcast::kMaxInputs] = {};
+
+  Cursor(const Broadcast& plan, int64_t position) : index(plan.dims.size()) {
+    for (int d = static_cast<int>(plan.dims.size()) - 1; d >= 0; --d) {
+      index[d] = position % plan.dims[d];
+      position /= plan.dims[d];
+      for (int i = 0; i < plan.inputs; ++i) offset[i] += index[d] * plan.strides[i][d];
+    }
+  }
+  // Moves n elements along the inner dimension, at most to its end.
+  void Advance(const Broadcast& plan, int64_t n) {
+    int d = static_cast<int>(plan.dims.size()) - 1;
+    index[d] += n;
+    for (int i = 0; i < plan.inputs; ++i) offset[i] += n * plan.strides[i][d];
+    while (d > 0 && index[d] == plan.dims[d]) {
+      for (int i = 0; i < plan.inputs; ++i) offset[i] += plan.strides[i][d - 1] - plan.dims[d] * plan.strides[i][d];
+      index[d] = 0;
+      ++index[--d];
+    }
+  }
+};
+
+}  // namespace
+
+void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
+                FunctionRef<void(int64_t, const int64_t*, int64_t)> fn) {
+  if (begin >= end) return;  // a cursor divides by the dimensions, that may be 0
+  const int64_t inner = plan.dims.back();
+  Cursor cursor(plan, begin);
+  while (begin < end) {
+    const int64_t n = std::min(end - begin, inner - cursor.index.back());
+    fn(begin, cursor.offset, n);
+    cursor.Advance(plan, n);
+    begin += n;
+  }
+}
+
+namespace {
+
+template <class T>
+void GatherAs(const Broadcast& plan, int input, const void* from, int64_t begin, int64_t end, void* to) {
+  const T* in = static_cast<const T*>(from);
+  T* out = static_cast<T*>(to);
+  const int64_t stride = plan.strides[input].back();
+  ForEachRun(plan, begin, end, [&](int64_t, const int64_t* offsets, int64_t n) {
+    const T* p = in + offsets[input];
+    for (int64_t i = 0; i < n; ++i) out[i] = p[i * stride];
+    out += n;
+  });
+}
+
+struct Bytes16 {
+  uint64_t a, b;
+};
+
+}  // namespace
+
+void Gather(const Broadcast& plan, int input, const void* from, size_t size, int64_t begin, int64_t end, void* to) {
+  switch (size) {
+    case 1: return GatherAs<uint8_t>(plan, input, from, begin, end, to);
+    case 2: return GatherAs<uint16_t>(plan, input, from, begin, end, to);
+    case 4: return GatherAs<uint32_t>(plan, input, from, begin, end, to);
+    case 8: return GatherAs<uint64_t>(plan, input, from, begin, end, to);
+    default: return GatherAs<Bytes16>(plan, input, from, begin, end, to);
+  }
+}
+
+void ParallelElements(const KernelContext& k, int64_t n, int64_t picoseconds, FunctionRef<void(int64_t, int64_t)> fn) {
+  constexpr int64_t kUnit = 64;
+  const int64_t unit_cost = std::max<int64_t>(1, kUnit * picoseconds / 1000);
+  if (n <= kUnit) {
+    if (n > 0) fn(0, n);
+    return;
+  }
+  k.Parallel((n + kUnit - 1) / kUnit, unit_cost,
+             [&](int64_t begin, int64_t end) { fn(begin * kUnit, std::min(n, end * kUnit)); });
+}
+
+namespace elementwise {
+namespace {
+
+constexpr int64_t kBlock = 512;  // elements of a temporary that stays in the first-level cache
+
+const char* At(const void* base, int64_t index, size_t size) { return static_cast<const char*>(base) + index * size; }
+char* At(void* base, int64_t index, size_t size) { return static_cast<char*>(base) + index * size; }
+
+// Runs `loop`, which computes in float, on half or bfloat16 inputs.
+void UnaryInFloat(UnaryLoop loop, DataType in, DataType out, const void* x, void* y, int64_t n) {
+  alignas(64) float a[kBlock], b[kBlock];
+  const Loops& loops = CpuLoops();
+  const size_t out_size = DataTypeSize(out);
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t m = std::min(kBlock, n - i);
+    loops.cast[in][DT_FLOAT](At(x, i, 2), a, m);
+    if (IsFloat16(out)) {
+      loop(a, b, m);
+      loops.cast[DT_FLOAT][out](b, At(y, i, 2), m);
+    } else {
+      loop(a, At(y, i, out_size), m);
+    }
+  }
+}
+
+void BinaryInFloat(BinaryLoop loop, DataType in, DataType out, const void* x, int64_t sx, const void* y, int64_t sy,
+                   void* z, int64_t n) {
+  alignas(64) float a[kBlock], b[kBlock], c[kBlock];
+  const Loops& loops = CpuLoops();
+  const size_t out_size = DataTypeSize(out);
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t m = std::min(kBlock, n - i);
+    loops.cast[in][DT_FLOAT](At(x, i * sx, 2), a, sx ? m : 1);
+    loops.cast[in][DT_FLOAT](At(y, i * sy, 2), b, sy ? m : 1);
+    if (IsFloat16(out)) {
+      loop(a, sx, b, sy, c, m);
+      loops.cast[DT_FLOAT][out](c, At(z, i, 2), m);
+    } else {
+      loop(a, sx, b, sy, At(z, i, out_size), m);
+    }
+  }
+}
+
+}  // namespace
+
+void UnaryKernel::operator()(KernelContext& k) const {
+  const Tensor& x = k.input(0);
+  const void* in = x.raw();
+  Tensor& y = in_ == out_ ? k.OutputLike(0, {0}, x.shape()) : k.Output(0, x.shape());
+  void* out = y.mutable_raw();
+  const int64_t n = y.num_elements();
+  const size_t in_size = DataTypeSize(in_), out_size = DataTypeSize(out_);
+  ParallelElements(k, n, loop_.picoseconds, [&](int64_t begin, int64_t end) {
+    if (IsFloat16(in_)) {
+      UnaryInFloat(loop_.unary, in_, out_, At(in, begin, 2), At(out, begin, out_size), end - begin);
+    } else {
+      loop_.unary(At(in, begin, in_size), At(out, begin, out_size), end - begin);
+    }
+  });
+}
+
+void BinaryKernel::operator()(KernelContext& k) const {
+  const size_t in_size = DataTypeSize(in_), out_size = DataTypeSize(out_);
+  const void* a = k.input(0).raw();
+  const void* b = k.input(1).raw();
+  const auto run = [&](const void* x, int64_t sx, const void* y, int64_t sy, void* z, int64_t n) {
+    if (IsFloat16(in_)) {
+      BinaryInFloat(loop_.binary, in_, out_, x, sx, y, sy, z, n);
+    } else {
+      loop_.binary(x, sx, y, sy, z, n);
+    }
+  };
+  const auto output = [&](const Shape& shape) -> Tensor& {
+    return in_ == out_ ? k.OutputLike(0, {0, 1}, shape) : k.Output(0, shape);
+  };
+
+  const Shape &sa = k.shape(0), &sb = k.shape(1);
+  const bool same = sa == sb;
+  k.Require(same || loop_.stretches, "inputs must be the same shape: gradients are ", sa, ", the other input ", sb);
+  // Equal shapes, or a scalar on one side: no plan is needed.
+  if (same || sa.rank() == 0 || sb.rank() == 0) {
+    const bool scalar_a = !same && sa.rank() == 0;
+    const int64_t step_a = scalar_a ? 0 : 1, step_b = same || scalar_a ? 1 : 0;
+    Tensor& out = output(scalar_a ? Shape(sb) : Shape(sa));
+    void* z = out.mutable_raw();
+    ParallelElements(k, out.num_elements(), loop_.picoseconds, [&](int64_t begin, int64_t end) {
+      run(At(a, begin * step_a, in_size), step_a, At(b, begin * step_b, in_size), step_b, At(z, begin, out_size),
+          end - begin);
+    });
+    return;
+  }
+
+  const Shape* const shapes[] = {&sa, &sb};
+  const Broadcast plan = MakeBroadcast(shapes);
+  Tensor& out = output(plan.out);
+  void* z = out.mutable_raw();
+  const bool short_runs = plan.dims.size() > 1 && plan.dims.back() < 32 && IsPod(in_) && in_size <= 16;
+  ParallelElements(k, out.num_elements(), loop_.picoseconds, [&](int64_t begin, int64_t end) {
+    if (!short_runs) {
+      const int64_t step_a = plan.strides[0].back(), step_b = plan.strides[1].back();
+      ForEachRun(plan, begin, end, [&](int64_t at, const int64_t* from, int64_t n) {
+        run(At(a, from[0], in_size), step_a, At(b, from[1], in_size), step_b, At(z, at, out_size), n);
+      });
+      return;
+    }
+    // Many short runs: stretch the inputs block by block, then one long loop.
+    alignas(64) char stretched[2][kBlock * 16];
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t m = std::min(kBlock, end - i);
+      const void* from[2] = {At(a, i, in_size), At(b, i, in_size)};
+      for (int input = 0; input < 2; ++input) {
+        if (plan.Plain(input)) continue;
+        Gather(plan, input, input == 0 ? a : b, in_size, i, i + m, stretched[input]);
+        from[input] = stretched[input];
+      }
+      run(from[0], 1, from[1], 1, At(z, i, out_size), m);
+    }
+  });
+}
+
+}  // namespace elementwise
+}  // namespace penstock

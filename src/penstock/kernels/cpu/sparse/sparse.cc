@@ -1,0 +1,344 @@
+// Sparse tensors converted, reordered, selected from and joined.
+#include <algorithm>
+#include <map>
+
+#include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy.h"
+#include "penstock/kernels/cpu/sparse/sparse_tensor.h"
+#include "penstock/ops/integers.h"
+
+namespace penstock {
+
+namespace {
+
+struct SparseToDense {
+  bool validate;
+
+  explicit SparseToDense(const NodeView& node) : validate(node.attr<bool>("validate_indices")) {}
+  void operator()(KernelContext& k) const {
+    const Tensor &indices = k.input(0), &values = k.input(2);
+    k.Require(indices.rank() <= 2, "sparse_indices should be a scalar, vector, or matrix, got shape ", indices.shape());
+    k.Require(k.input(1).rank() == 1, "output_shape should be a vector, got shape ", k.shape(1));
+    const int64_t n = indices.rank() > 0 ? indices.dim(0) : 1, rank = indices.rank() > 1 ? indices.dim(1) : 1;
+    k.Require(k.input(1).num_elements() == rank,
+              "output_shape has incorrect number of elements: ", k.input(1).num_elements(), " should be: ", rank);
+    k.Require(values.rank() == 0 || (values.rank() == 1 && values.dim(0) == n), "sparse_values has incorrect shape ",
+              values.shape(), ", should be [] or [", n, "]");
+    k.Require(k.input(3).rank() == 0, "default_value should be a scalar.");
+    const Shape shape = k.ShapeInput(1);
+    Tensor& out = k.Output(0, shape);
+    if (out.num_elements() > 0) FillElements(k, out.dtype(), out.mutable_raw(), k.input(3).raw(), out.num_elements());
+    const std::vector<int64_t> steps = Strides(shape), all = shapes::Integers(indices);
+    for (int64_t e = 0; e < n; ++e) {
+      const int64_t* index = all.data() + e * rank;
+      int64_t at = 0;
+      const auto where = [&] { return StrCat("indices[", e, "] = [", StrJoin(std::span(index, rank), ","), "]"); };
+      for (int64_t d = 0; d < rank; ++d) {
+        if (index[d] < 0 || index[d] >= shape[static_cast<int>(d)]) {
+          throw InvalidArgument(where(), " is out of bounds: need 0 <= index < ", shape);
+        }
+        at += index[d] * steps[d];
+      }
+      if (validate && e > 0) {
+        const int order = ComparePositions(index - rank, index, rank);
+        if (order == 0) throw InvalidArgument(where(), " is repeated");
+        if (order > 0) {
+          throw InvalidArgument(
+              where(),
+              " is out of order. Many sparse ops require sorted indices.\n  Use `tf.sparse.reorder` to create a "
+              "correctly ordered copy.\n\n");
+        }
+      }
+      CopyElements(out.dtype(), At(out, at), values.rank() == 0 ? values.raw() : At(values, e), 1);
+    }
+  }
+};
+
+struct SparseReorder {
+  void operator()(KernelContext& k) const {
+    const SparseInput in(k, 0, false);
+    PutEntries(k, in, RowMajorOrder(in), 0, 1);
+  }
+};
+
+struct SparseReshape {
+  void operator()(KernelContext& k) const {
+    const Tensor& indices = k.input(0);
+    k.Require(indices.rank() == 2, "Input indices should be a matrix but received shape ", indices.shape());
+    k.Require(k.input(1).rank() == 1, "Input shape should be a vector but received shape ", k.shape(1));
+    k.Require(k.input(2).rank() == 1, "Target shape should be a vector but received shape ", k.shape(2));
+    const std::vector<int64_t> from = k.Ints(1);
+    std::vector<int64_t> to = k.Ints(2);
+    k.Require(indices.dim(1) == static_cast<int64_t>(from.size()), "Input tensor rank must match input shape length.");
+    for (const int64_t d : from) k.Require(d >= 0, "Input shape must have no negative dimensions, got ", d);
+    int64_t total = 1, known = 1, open = -1;
+    bool overflow = false;
+    for (const int64_t d : from) overflow |= __builtin_mul_overflow(total, d, &total);
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (to[i] == -1) {
+        k.Require(open < 0, "only one output dimension may be -1, not both ", open, " and ", i);
+        open = static_cast<int64_t>(i);
+        continue;
+      }
+      k.Require(to[i] >= 0, "size ", i, " must be non-negative, not ", to[i]);
+      overflow |= __builtin_mul_overflow(known, to[i], &known);
+    }
+    k.Require(!overflow, "Shape has too many elements");
+    if (open >= 0) {
+      k.Require(known > 0,
+                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
+                "non-zero");
+      to[open] = total / known;
+      k.Require(to[open] * known == total, "Input to reshape is a SparseTensor with ", total,
+                " dense values, but the requested shape requires a multiple of ", known, ". input_shape=[",
+                StrJoin(from, ","), "]");
+      known *= to[open];
+    }
+    k.Require(known == total, "Input to reshape is a tensor with ", total,
+              " dense values, but the requested shape has ", known, ". input_shape=[", StrJoin(from, ","),
+              "] output_shape=[", StrJoin(to, ","), "]");
+    const std::vector<int64_t> from_steps = SparseStrides(from), to_steps = SparseStrides(to);
+    const int64_t n = indices.dim(0), rank = static_cast<int64_t>(from.size()),
+                  new_rank = static_cast<int64_t>(to.size());
+    const int64_t* x = indices.data<int64_t>();
+    int64_t* y = k.Output(0, Shape({n, new_rank})).mutable_data<int64_t>();
+    for (int64_t e = 0; e < n; ++e) {
+      for (int64_t d = 0; d < rank; ++d) {
+        k.Require(x[e * rank + d] >= 0 && x[e * rank + d] < from[d], "indices[", e, ", ", d, "] is out of bounds");
+      }
+      int64_t at = FlatPosition(x + e * rank, from_steps);
+      for (int64_t d = 0; d < new_rank; ++d) {
+        y[e * new_rank + d] = at / to_steps[d];
+        at %= to_steps[d];
+      }
+    }
+    PutVector(k, 1, to);
+  }
+};
+
+struct SparseConcat {
+  int64_t axis_attr;
+
+  explicit SparseConcat(const NodeView& node) : axis_attr(node.attr<int64_t>("concat_dim")) {}
+  void operator()(KernelContext& k) const {
+    const int n = k.num_inputs() / 3;
+    std::vector<SparseInput> parts;
+    for (int i = 0; i < n; ++i) parts.emplace_back(k, i, n + i, 2 * n + i, true);
+    const int64_t rank = parts[0].rank;
+    k.Require(axis_attr >= -rank && axis_attr < rank, "Concat dimension must be in range [", -rank, ", ", rank,
+              "), got ", axis_attr);
+    const int64_t axis = axis_attr < 0 ? axis_attr + rank : axis_attr;
+    std::vector<int64_t> shape = parts[0].shape;
+    shape[axis] = 0;
+    // Every entry with its new place, then in row-major order.
+    struct Entry {
+      int part;
+      int64_t entry;
+    };
+    std::vector<Entry> entries;
+    std::vector<int64_t> places, shifts(n);
+    for (int i = 0; i < n; ++i) {
+      k.Require(parts[i].rank == rank, "Ranks of all input tensors must match: expected ", rank, " but got ",
+                parts[i].rank, " at position ", i);
+      for (int64_t d = 0; d < rank; ++d) {
+        k.Require(d == axis || parts[i].shape[d] == shape[d], "Input shapes must match: expected ", shape[d],
+                  " for dimension ", d, " but got ", parts[i].shape[d], " at position ", i);
+      }
+      shifts[i] = shape[axis];
+      k.Require(!__builtin_add_overflow(shape[axis], parts[i].shape[axis], &shape[axis]),
+                "the joined dimension is too large");
+      for (int64_t e = 0; e < parts[i].entries; ++e) {
+        entries.push_back({i, e});
+        places.insert(places.end(), parts[i].at(e), parts[i].at(e) + rank);
+        places[places.size() - rank + axis] += shifts[i];
+      }
+    }
+    std::vector<int64_t> order(entries.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return ComparePositions(&places[a * rank], &places[b * rank], rank) < 0;
+    });
+    const int64_t count = static_cast<int64_t>(entries.size());
+    int64_t* indices = k.Output(0, Shape({count, rank})).mutable_data<int64_t>();
+    Tensor& values = k.Output(1, Shape({count}));
+    for (int64_t i = 0; i < count; ++i) {
+      const Entry& e = entries[order[i]];
+      std::copy_n(&places[order[i] * rank], rank, indices + i * rank);
+      CopyElements(values.dtype(), At(values, i), At(*parts[e.part].values, e.entry), 1);
+    }
+    PutVector(k, 2, shape);
+  }
+};
+
+// Entries inside a box, moved to its start, as outputs.
+void PutBox(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& start,
+            const std::vector<int64_t>& size, int indices_at, int values_at, int shape_at) {
+  std::vector<int64_t> kept;
+  for (int64_t e = 0; e < in.entries; ++e) {
+    bool inside = true;
+    for (int64_t d = 0; d < in.rank; ++d) inside &= in.at(e)[d] >= start[d] && in.at(e)[d] - start[d] < size[d];
+    if (inside) kept.push_back(e);
+  }
+  PutEntries(k, in, kept, indices_at, values_at);
+  Tensor indices = k.Temp(DT_INT64, Shape({static_cast<int64_t>(kept.size()), in.rank}));
+  for (size_t i = 0; i < kept.size(); ++i) {
+    for (int64_t d = 0; d < in.rank; ++d)
+      indices.mutable_data<int64_t>()[i * in.rank + d] = in.at(kept[i])[d] - start[d];
+  }
+  k.SetOutput(indices_at, std::move(indices));
+  PutVector(k, shape_at, size);
+}
+
+struct SparseSlice {
+  void operator()(KernelContext& k) const {
+    const SparseInput in(k, 0, false);
+    k.Require(k.input(3).rank() == 1, "Input start should be a vector but received shape ", k.shape(3));
+    k.Require(k.input(4).rank() == 1, "Input size should be a vector but received shape ", k.shape(4));
+    const std::vector<int64_t> start = k.Ints(3);
+    std::vector<int64_t> size = k.Ints(4);
+    const size_t rank = static_cast<size_t>(in.rank);
+    k.Require(start.size() == rank, "Expected start to be a vector of length ", rank, " but got length ", start.size());
+    k.Require(size.size() == rank, "Expected size to be a vector of length ", rank, " but got length ", size.size());
+    for (size_t d = 0; d < rank; ++d) {
+      k.Require(size[d] >= 0, "Expected size[", d, "] to be non-negative, got ", size[d]);
+      k.Require(start[d] >= 0, "Expected start[", d, "] to be non-negative, got ", start[d]);
+      size[d] = std::max<int64_t>(std::min(size[d], in.shape[d] - std::min(start[d], in.shape[d])), 0);
+    }
+    PutBox(k, in, start, size, 0, 1, 2);
+  }
+};
+
+struct SparseSplit {
+  void operator()(KernelContext& k) const {
+    const int n = k.num_outputs() / 3;
+    const SparseInput in(k, 1);
+    k.Require(k.input(0).rank() == 0, "Input axis should be a scalar but received shape ", k.input(0).shape());
+    const int64_t given = k.Int(0);
+    k.Require(given >= -in.rank && given < in.rank, "Input axis should be in range [", -in.rank, ", ", in.rank,
+              "), got ", given);
+    const int64_t axis = given < 0 ? given + in.rank : given, dim = in.shape[axis];
+    k.Require(n >= 1 && n <= dim, "Input num_split should be between 1 and the splitting dimension size (", dim,
+              "), got ", n);
+    // The first parts are one longer where it does not come out even.
+    std::vector<int64_t> start(in.rank, 0), size = in.shape;
+    for (int i = 0; i < n; ++i) {
+      size[axis] = dim / n + (i < dim % n ? 1 : 0);
+      PutBox(k, in, start, size, i, n + i, 2 * n + i);
+      start[axis] += size[axis];
+    }
+  }
+};
+
+template <class T>
+struct SparseSliceGrad {
+  void operator()(KernelContext& k) const {
+    const Tensor &dy = k.input(0), &in = k.input(1), &start = k.input(2), &out = k.input(3);
+    k.Require(dy.rank() == 1, "Input backprop_val_grad should be a vector but received shape ", dy.shape());
+    k.Require(in.rank() == 2 && out.rank() == 2, "Input and output indices should be matrices but received shapes ",
+              in.shape(), " and ", out.shape());
+    const int64_t rank = in.dim(1);
+    k.Require(out.dim(1) == rank, "The input and output should have the same ndims: got: ", rank, " and ", out.dim(1));
+    k.Require(start.rank() == 1 && start.dim(0) == rank, "Input start should be a vector of length ", rank,
+              " but received shape ", start.shape());
+    k.Require(dy.dim(0) == out.dim(0),
+              "# elements in backprop_val_grad and # rows in output_indices should match: got ", dy.dim(0), " and ",
+              out.dim(0));
+    std::map<std::vector<int64_t>, int64_t> places;
+    const int64_t *o = out.data<int64_t>(), *x = in.data<int64_t>(), *s = start.data<int64_t>();
+    for (int64_t e = 0; e < out.dim(0); ++e) {
+      std::vector<int64_t> at(o + e * rank, o + (e + 1) * rank);
+      for (int64_t d = 0; d < rank; ++d)
+        at[d] = static_cast<int64_t>(static_cast<uint64_t>(at[d]) + static_cast<uint64_t>(s[d]));
+      places.emplace(std::move(at), e);
+    }
+    auto dx = k.out<T>(0, Shape({in.dim(0)}));
+    for (int64_t e = 0; e < in.dim(0); ++e) {
+      const auto found = places.find(std::vector<int64_t>(x + e * rank, x + (e + 1) * rank));
+      dx[e] = found == places.end() ? T() : dy.data<T>()[found->second];
+    }
+  }
+};
+
+struct SparseFillEmptyRows {
+  void operator()(KernelContext& k) const {
+    const SparseInput in(k, 0, false);
+    k.Require(k.input(3).rank() == 0, "default_value must be a scalar, saw: ", k.shape(3));
+    k.Require(in.rank >= 1, "Dense shape cannot be empty.");
+    const int64_t rows = in.shape[0];
+    if (rows == 0) {
+      k.Require(in.entries == 0, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ", in.entries);
+      k.Output(0, Shape({0, in.rank}));
+      k.Output(1, Shape({0}));
+      k.Output(2, Shape({0}));
+      k.Output(3, Shape({0}));
+      return;
+    }
+    std::vector<int64_t> starts(rows + 1);
+    for (int64_t e = 0; e < in.entries; ++e) {
+      const int64_t row = in.at(e)[0];
+      k.Require(row >= 0 && row < rows, "indices(", e, ", 0) is invalid: ", row, " >= ", rows);
+      ++starts[row + 1];
+    }
+    bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();
+    for (int64_t r = 0; r < rows; ++r) {
+      empty[r] = starts[r + 1] == 0;
+      starts[r + 1] = starts[r] + std::max<int64_t>(starts[r + 1], 1);
+    }
+    const int64_t n = starts[rows];
+    int64_t* indices = k.Output(0, Shape({n, in.rank})).mutable_data<int64_t>();
+    Tensor& values = k.Output(1, Shape({n}));
+    int64_t* reverse = k.Output(3, Shape({in.entries})).mutable_data<int64_t>();
+    for (int64_t r = 0; r < rows; ++r) {
+      if (!empty[r]) continue;
+      std::fill_n(indices + starts[r] * in.rank, in.rank, 0);
+      indices[starts[r] * in.rank] = r;
+      CopyElements(values.dtype(), At(values, starts[r]), k.input(3).raw(), 1);
+    }
+    for (int64_t e = 0; e < in.entries; ++e) {
+      const int64_t to = starts[in.at(e)[0]]++;
+      std::copy_n(in.at(e), in.rank, indices + to * in.rank);
+      CopyElements(values.dtype(), At(values, to), At(*in.values, e), 1);
+      reverse[e] = to;
+    }
+  }
+};
+
+template <class T>
+struct SparseFillEmptyRowsGrad {
+  void operator()(KernelContext& k) const {
+    const Tensor &map = k.input(0), &dy = k.input(1);
+    k.Require(map.rank() == 1, "reverse_index_map must be a vector, saw: ", map.shape());
+    k.Require(dy.rank() == 1, "grad_values must be a vector, saw: ", dy.shape());
+    const auto to = map.flat<int64_t>();
+    const auto g = dy.flat<T>();
+    auto dx = k.out<T>(0, Shape({map.dim(0)}));
+    std::vector<bool> used(g.size());
+    for (size_t i = 0; i < to.size(); ++i) {
+      k.Require(to[i] >= 0 && to[i] < static_cast<int64_t>(g.size()), "Elements in reverse index must be in [0, ",
+                g.size(), ") but got ", to[i]);
+      dx[i] = g[to[i]];
+      used[to[i]] = true;
+    }
+    T rest = T();
+    for (size_t i = 0; i < g.size(); ++i) {
+      if (!used[i]) rest = static_cast<T>(rest + g[i]);
+    }
+    *k.out<T>(1, Shape()).data() = rest;
+  }
+};
+
+}  // namespace
+
+void RegisterSparseKernels(KernelRegistry& kernels) {
+  kernels.Add<SparseToDense>("SparseToDense");
+  kernels.Add<SparseReorder>("SparseReorder");
+  kernels.Add<SparseReshape>("SparseReshape");
+  kernels.Add<SparseConcat>("SparseConcat");
+  kernels.Add<SparseSplit>("SparseSplit");
+  kernels.Add<SparseSlice>("SparseSlice");
+  kernels.Add<SparseSliceGrad>("SparseSliceGrad", Numbers{});
+  kernels.Add<SparseFillEmptyRows>("SparseFillEmptyRows");
+  kernels.Add<SparseFillEmptyRowsGrad>("SparseFillEmptyRowsGrad", Numbers{});
+}
+
+}  // namespace penstock

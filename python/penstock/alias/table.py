@@ -14,6 +14,8 @@ PACKAGES = {
     "python.autograph.core": "autograph.core",
     "python.autograph.converters": "autograph.converters",
     "python.autograph.pyct": "autograph.pyct",
+    "python.autograph.pyct.common_transformers": "autograph.pyct.common_transformers",
+    "python.autograph.pyct.static_analysis": "autograph.pyct.static_analysis",
     "python.autograph.impl": "autograph.impl",
     "python.autograph.lang": "autograph.lang",
     "python.client": "client",
@@ -249,11 +251,10 @@ MODULES = {
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
 }
 
-# Below python.autograph: what programs build converters of their own from.
+# Below python.autograph: what programs build converters of their own from and is not there.
 MODULES.update(dict.fromkeys(["python.autograph." + name for name in (
     "converters.break_statements", "converters.continue_statements", "converters.return_statements", "core.naming",
-    "pyct.anno", "pyct.common_transformers.anf", "pyct.compiler", "pyct.inspect_utils", "pyct.loader", "pyct.naming",
-    "pyct.qual_names", "pyct.static_analysis.activity", "pyct.templates", "pyct.transformer")], "autograph.refused"))
+    "pyct.common_transformers.anf", "pyct.compiler", "pyct.static_analysis.activity")], "autograph.refused"))
 
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {

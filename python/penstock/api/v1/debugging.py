@@ -10,5 +10,5 @@ FROM = {
     "framework.config": "get_log_device_placement set_log_device_placement",
     "framework.gen": "check_numerics is_finite is_inf is_nan",
     "debug.lib.check_numerics_callback": "disable_check_numerics enable_check_numerics",
-    "debug.lib.switches": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
+    "util.traceback_utils": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
 }

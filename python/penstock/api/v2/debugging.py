@@ -13,5 +13,5 @@ FROM = {
     "ops.control_flow_ops": "Assert",
     "ops.numerics": "assert_all_finite=verify_tensor_all_finite_v2",
     "debug.lib.check_numerics_callback": "disable_check_numerics enable_check_numerics",
-    "debug.lib.switches": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
+    "util.traceback_utils": "disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled",
 }

@@ -42,19 +42,3 @@ def text_of(node):
         return ast.unparse(node)
     except Exception:  # a tree that no source can say
         return "expression"
-
-
-class Namer:
-    """Names that a function does not use yet."""
-
-    def __init__(self, used):
-        self._used = set(used)
-
-    def new(self, wanted):
-        """A new name."""
-        name, number = wanted, 0
-        while name in self._used:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._used.add(name)
-        return name

@@ -82,7 +82,7 @@ class ControlFlow:
         return [code.statement("global " + ", ".join(written), old)] if written else []
 
     def _state_functions(self, names, old):
-        get, put = self._namer.new("get_state"), self._namer.new("set_state")
+        get, put = self._namer.new_symbol("get_state", ()), self._namer.new_symbol("set_state", ())
         values = ", ".join(n if self._is_plain(n) else f"ag__.ldu(lambda: {n}, {n!r})" for n in names)
         made = [code.statement(f"def {get}():\n    return ({values}{',' if names else ''})", old)]
         setter = code.statement(f"def {put}(vars_):\n    pass", old)
@@ -145,7 +145,7 @@ class ControlFlow:
         names = behind + inside
         body, orelse = self.block(node.body), self.block(node.orelse)
         result, get, put = self._state_functions(names, node)
-        then, other = self._namer.new("if_body"), self._namer.new("else_body")
+        then, other = self._namer.new_symbol("if_body", ()), self._namer.new_symbol("else_body", ())
         result.append(self._function(then, (), body, names, node))
         result.append(self._function(other, (), orelse, names, node))
         call = code.statement(f"ag__.if_stmt(_, {then}, {other}, {get}, {put}, {self._symbols(names)}, {len(behind)})",
@@ -160,7 +160,7 @@ class ControlFlow:
         options = self._take_options(node)
         body = self.block(node.body)
         result, get, put = self._state_functions(names, node)
-        test, loop = self._namer.new("loop_test"), self._namer.new("loop_body")
+        test, loop = self._namer.new_symbol("loop_test", ()), self._namer.new_symbol("loop_body", ())
         condition = node.test
         if getattr(node, "stops", None):
             condition = code.at(ast.BoolOp(ast.And(), [
@@ -181,13 +181,13 @@ class ControlFlow:
         options = self._take_options(node)
         body = self.block(node.body)
         result, get, put = self._state_functions(names, node)
-        loop = self._namer.new("loop_body")
-        item = self._namer.new("itr")
+        loop = self._namer.new_symbol("loop_body", ())
+        item = self._namer.new_symbol("itr", ())
         first.value.id = item
         result.append(self._function(loop, (item,), [first, *body], names, node))
         extra = "None"
         if getattr(node, "stops", None):
-            extra = self._namer.new("extra_test")
+            extra = self._namer.new_symbol("extra_test", ())
             test = code.expression(" and ".join(f"not {name}" for name in node.stops), node)
             result.append(self._function(extra, (), [code.at(ast.Return(test), node)], (), node))
         call = code.statement(f"ag__.for_stmt(_, {extra}, {loop}, {get}, {put}, {self._symbols(names)}, _)", node)

@@ -14,7 +14,7 @@ def lower(body, namer):
         return _Loops(namer, None).block(body)
     if isinstance(body[-1], ast.Return) and not _find(body[:-1], ast.Return, through_loops=True):
         return _Loops(namer, None).block(body[:-1]) + [body[-1]]
-    returns = _Returns(namer.new("do_return"), namer.new("retval_"))
+    returns = _Returns(namer.new_symbol("do_return", ()), namer.new_symbol("retval_", ()))
     body = _into_branches(body)
     lowered = _Loops(namer, returns).block(body)
     last = lowered[-1] if lowered else body[-1]
@@ -159,11 +159,11 @@ class _Loops:
         breaks = continues = None
         stops = []
         if _find(node.body, ast.Break, False):
-            breaks = self._namer.new("break_")
+            breaks = self._namer.new_symbol("break_", ())
             result.append(code.statement(f"{breaks} = False", node))
             stops.append(breaks)
         if _find(node.body, ast.Continue, False):
-            continues = self._namer.new("continue_")
+            continues = self._namer.new_symbol("continue_", ())
         if self._returns is not None and _find(node.body, ast.Return, True):
             stops.append(self._returns.flag)
             self._returns.flag_is_read = True

@@ -9,7 +9,8 @@ import types
 from penstock.autograph.core import ag_ctx
 from penstock.autograph.impl import conversion
 from penstock.autograph.operators import py_builtins
-from penstock.autograph.pyct import parser
+from penstock.autograph.pyct import errors
+from penstock.autograph.pyct import sources
 
 
 class AutoGraphError(Exception):
@@ -86,7 +87,7 @@ def converted(function):
     if known is None:
         try:
             known = autograph_artifact(conversion.convert_function(plain))
-        except (conversion.UnsupportedError, parser.NoSourceError) as e:
+        except (conversion.UnsupportedError, errors.PyCTError) as e:
             _warn(plain, e)
             return function
         if plain.__closure__ is None or not hasattr(plain, "__dict__"):
@@ -185,7 +186,7 @@ def to_graph(entity, recursive=True, experimental_optional_features=None):
         raise ConversionError(f"{entity} is no Python function")
     try:
         made = autograph_artifact(conversion.convert_function(plain))
-    except (conversion.UnsupportedError, parser.NoSourceError) as e:
+    except (conversion.UnsupportedError, errors.PyCTError) as e:
         raise ConversionError(f"converting {entity}: {e}") from e
     made.__name__ = "tf__" + plain.__name__
     return types.MethodType(made, entity.__self__) if method else made
@@ -209,10 +210,10 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
         entity = entity.python_function
     plain = entity.__func__ if isinstance(entity, types.MethodType) else entity
     try:
-        tree = parser.parse(plain)
+        tree = sources.tree_of(plain)
         name = "lambda_" if isinstance(tree, ast.Lambda) else "tf__" + tree.name
         made = conversion.convert_tree(tree, name, plain.__qualname__)
-    except (conversion.UnsupportedError, parser.NoSourceError) as e:
+    except (conversion.UnsupportedError, errors.PyCTError) as e:
         raise ConversionError(f"converting {entity}: {e}") from e
     made.name = name
     return ast.unparse(ast.fix_missing_locations(made))

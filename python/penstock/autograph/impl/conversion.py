@@ -3,17 +3,19 @@ import ast
 import functools
 import threading
 import types
-import weakref
 
 from penstock.autograph.converters import code
 from penstock.autograph.converters import control_flow
 from penstock.autograph.converters import expressions
 from penstock.autograph.converters import jumps
 from penstock.autograph.pyct import activity
-from penstock.autograph.pyct import parser
+from penstock.autograph.pyct import cache
+from penstock.autograph.pyct import errors
+from penstock.autograph.pyct import naming
+from penstock.autograph.pyct import sources
 
 _lock = threading.RLock()
-_converted = weakref.WeakKeyDictionary()  # code object -> the converted code, or why there is none
+_converted = cache.CodeObjectCache()  # under "code": the converted code, or why there is none
 
 
 class UnsupportedError(Exception):
@@ -98,7 +100,7 @@ def _convert_body(node, namer):
 def convert_tree(node, name, qualified_name):
     """The converted FunctionDef of a FunctionDef or a Lambda."""
     _check(node)
-    namer = code.Namer(activity.all_names(node) | {"ag__"})
+    namer = naming.Namer(activity.all_names(node) | {"ag__"})
     if isinstance(node, ast.Lambda):
         function = ast.FunctionDef(name, node.args, [code.at(ast.Return(node.body), node.body)], [], None)
         function = code.at(function, node)
@@ -126,7 +128,7 @@ def convert_tree(node, name, qualified_name):
 def _compile(function):
     """The converted code of a function, with ag__ among its free variables."""
     original = function.__code__
-    tree = parser.parse(function)
+    tree = sources.tree_of(function)
     name = "lambda_" if isinstance(tree, ast.Lambda) else tree.name
     made = convert_tree(tree, name, function.__qualname__)
     free = ["ag__", *original.co_freevars]
@@ -145,18 +147,18 @@ def _compile(function):
 
 
 def converted_code(function):
-    """The converted code object. UnsupportedError, parser.NoSourceError: there is none."""
-    original = function.__code__
+    """The converted code object. UnsupportedError, errors.PyCTError: there is none."""
     with _lock:
-        found = _converted.get(original)
+        kept = _converted[function]
+        found = kept.get("code")
         if found is None:
             try:
                 found = _compile(function)
-            except (UnsupportedError, parser.NoSourceError) as e:
+            except (UnsupportedError, errors.PyCTError) as e:
                 found = e
             except (SyntaxError, ValueError, RecursionError) as e:  # what the conversion made is no program
                 found = UnsupportedError(f"{type(e).__name__}: {e}")
-            _converted[original] = found
+            kept["code"] = found
     if isinstance(found, Exception):
         raise found
     return found
@@ -173,7 +175,7 @@ def _operators():
 
 
 def convert_function(function):
-    """The converted twin of a Python function. UnsupportedError, parser.NoSourceError: it has none."""
+    """The converted twin of a Python function. UnsupportedError, errors.PyCTError: it has none."""
     found = converted_code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     cells["ag__"] = _operators()

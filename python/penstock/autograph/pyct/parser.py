@@ -1,102 +1,103 @@
-"""The syntax tree of a function that a program holds."""
+"""Code as syntax trees of the package gast, which are the same for all versions of Python, and back."""
 import ast
-import inspect
-import linecache
-import textwrap
-import types
+import io
+import tokenize
+
+import gast
+
+from penstock.autograph.pyct import errors
+from penstock.autograph.pyct import inspect_utils
+from penstock.autograph.pyct import sources
+
+PY2_PREAMBLE = PY3_PREAMBLE = STANDARD_PREAMBLE = ""
+STANDARD_PREAMBLE_LEN = 0
 
 
-class NoSourceError(Exception):
-    """The source of a function is not there, or does not tell which function it is."""
+def dedent_block(code_string):
+    """Code whose first statement begins at column 0. Strings of several lines stay as they are, joined lines are one.
 
-
-def parse(function):
-    """The FunctionDef or Lambda of a function, with the line numbers of its file. NoSourceError if there is none."""
-    code = function.__code__
-    linecache.checkcache(code.co_filename)
+    errors.UnsupportedLanguageElementError if tabs and spaces are mixed.
+    """
+    code_string = code_string.replace("\\\n", "")
+    indentation, inside, levels = None, set(), []
     try:
-        lines, first = inspect.getsourcelines(code)  # of itself, whatever it wraps
-    except (OSError, TypeError, IndentationError, SyntaxError) as e:
-        raise NoSourceError(f"the source of {function} is not available: {e}") from None
-    if code.co_name == "<lambda>":
-        return _lambda(function, lines, first)
+        for token in tokenize.generate_tokens(io.StringIO(code_string).readline):
+            if token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)):
+                inside.update(range(token.start[0] + 1, token.end[0] + 1))
+            elif token.type == tokenize.INDENT:
+                levels.append(token.string)
+            if indentation is None and token.type not in (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT,
+                                                          tokenize.STRING):
+                indentation = token.string if token.type == tokenize.INDENT else ""
+    except (tokenize.TokenError, IndentationError):
+        pass  # what a lambda is cut out of may be incomplete
+    if not indentation:
+        return code_string
+    if any(("\t" in level) != ("\t" in indentation) or " " in level and "\t" in level for level in levels):
+        raise errors.UnsupportedLanguageElementError("tabs and spaces are mixed in the indentation of the code")
+    lines = code_string.split("\n")
+    for i, line in enumerate(lines):
+        if i + 1 not in inside:
+            depth = len(line) - len(line.lstrip())
+            lines[i] = line[min(depth, len(indentation)):]
+    return "\n".join(lines)
+
+
+def parse_entity(entity, future_features):
+    """(the gast node, the source that it was read from) of a function, method, lambda or class.
+
+    future_features: names to import from __future__ before it. errors.InaccessibleSourceCodeError if there is no
+    source; errors.UnsupportedLanguageElementError if it does not tell which lambda it is.
+    """
+    if inspect_utils.islambda(entity):
+        return _parse_lambda(entity)
     try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except SyntaxError as e:
-        raise NoSourceError(f"the source of {function} cannot be parsed: {e}") from None
-    node = tree.body[0]
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        raise NoSourceError(f"the source of {function} is no function of that name")
-    ast.increment_lineno(node, first - 1)
-    return node
+        source = inspect_utils.getimmediatesource(entity)
+    except OSError as e:
+        raise errors.InaccessibleSourceCodeError(
+            f"Unable to locate the source code of {entity}: {e}. Functions typed into a prompt have none: define them "
+            "in a file, or decorate the call with @tf.autograph.experimental.do_not_convert") from e
+    source = "\n".join([*(f"from __future__ import {name}" for name in future_features), dedent_block(source)])
+    return parse(source, preamble_len=len(future_features)), source
 
 
-def _lambda(function, lines, first):
-    """The lambda that made a function: the only one of its parameters in its lines, or that compiles to the same."""
-    code, found = function.__code__, []
-    for reading in _readings(lines):
-        for tree, offset in reading:
-            ast.increment_lineno(tree, first - 1 + offset)
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Lambda) and [a.arg for a in _arguments(node)] == list(
-                        code.co_varnames[:code.co_argcount + code.co_kwonlyargcount
-                                         + bool(code.co_flags & 4) + bool(code.co_flags & 8)]):
-                    found.append(node)
-        if found:
-            break
-    same = found if len(found) == 1 else [n for n in found if _compiles_to(n, function)]
-    if len(same) > 1 and len({ast.dump(n) for n in same}) == 1:
-        same = same[:1]  # it does not matter which
-    if len(same) != 1:
-        raise NoSourceError(f"the source of the lambda at line {first} of {code.co_filename} is not clear")
-    return same[0]
+def _parse_lambda(function):
+    node, lines = sources.lambda_of(function)
+    first, last = node.lineno - 1, node.end_lineno
+    segment = [line.rstrip("\n").encode() for line in lines[first:last]]  # columns are bytes
+    segment[-1] = segment[-1][:node.end_col_offset]
+    segment[0] = segment[0][node.col_offset:]
+    source = "\n".join(part.decode().rstrip() for part in segment)
+    ast.increment_lineno(node, -first)
+    return gast.ast_to_gast(node), source
 
 
-def _readings(lines):
-    """Ways to read a statement or a part of one, as lists of syntax trees: (tree, lines before it)."""
-    text = textwrap.dedent("".join(lines))
-    stripped = text.strip()
-    for candidate in (text, f"({stripped})", f"({stripped.rstrip(',')})", f"f({stripped.rstrip(')').rstrip(',')})",
-                      f"({stripped}", f"{stripped})", f"({stripped}))", f"[{stripped}]", f"{{{stripped}}}",
-                      "class _:\n " + stripped, f"{stripped}\n    pass", "if 1:\n  " + stripped):
-        try:
-            yield [(ast.parse(candidate), -1 if candidate.startswith(("class _", "if 1")) else 0)]
-        except SyntaxError:
-            continue
-    parts, at = [], stripped.find("lambda")
-    while at >= 0:
-        for end in range(len(stripped), at, -1):
-            try:
-                parts.append((ast.parse(stripped[at:end], mode="eval"), stripped[:at].count("\n")))
-                break
-            except SyntaxError:
-                continue
-        at = stripped.find("lambda", at + 6)
-    yield parts
+def parse(src, preamble_len=0, single_node=True):
+    """The statement of some code as a gast node; all of them as a list unless `single_node`.
+
+    preamble_len: how many statements at its beginning are left out. ValueError if there is not exactly one.
+    """
+    nodes = gast.parse(src).body[preamble_len:]
+    if not single_node:
+        return nodes
+    if len(nodes) != 1:
+        raise ValueError(f"expected exactly one node, got {nodes}")
+    return nodes[0]
 
 
-def _arguments(node):
-    a = node.args
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *([a.vararg] if a.vararg else []), *([a.kwarg] if a.kwarg else [])]
+def parse_expression(src):
+    """An expression as a gast node. ValueError if the code is something else."""
+    node = parse(src.strip())
+    if not isinstance(node, gast.Expr):
+        raise ValueError(f"expected an expression, got {node}")
+    return node.value
 
 
-def _compiles_to(node, function):
-    code, free = function.__code__, [ast.arg(name) for name in function.__code__.co_freevars]
-    inner = ast.FunctionDef("outer", ast.arguments([], free, None, [], [], None, []),
-                            [ast.Return(ast.Lambda(_without_defaults(node.args), node.body))], [], None)
-    # Calls of what a module imports as a whole are compiled in another way than other methods' calls.
-    imported = [ast.Import([ast.alias(name)]) for name in code.co_names
-                if isinstance(function.__globals__.get(name), types.ModuleType)]
-    module = ast.fix_missing_locations(ast.Module([*imported, inner], []))
-    outer = next(c for c in compile(module, "<lambda>", "exec").co_consts if hasattr(c, "co_code"))
-    made = next(c for c in outer.co_consts if hasattr(c, "co_code"))
-    return made.co_code == code.co_code and made.co_names == code.co_names and \
-        _plain(made.co_consts) == _plain(code.co_consts)
-
-
-def _plain(constants):
-    return [c for c in constants if not hasattr(c, "co_code")]
-
-
-def _without_defaults(a):
-    return ast.arguments(a.posonlyargs, a.args, a.vararg, a.kwonlyargs, [None] * len(a.kwonlyargs), a.kwarg, [])
+def unparse(node, indentation=None, include_encoding_marker=True):
+    """The code of a node or a list of nodes, of gast or Python. indentation: not used, it is 4 columns."""
+    nodes = node if isinstance(node, (list, tuple)) else (node,)
+    code = ["# coding=utf-8"] if include_encoding_marker else []
+    for part in nodes:
+        part = gast.gast_to_ast(part) if type(part).__module__.startswith("gast") else part
+        code.append(ast.unparse(ast.fix_missing_locations(part)).strip())
+    return "\n".join(code)

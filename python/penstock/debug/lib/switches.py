@@ -1,25 +1,6 @@
 """Switches of tf.debugging for the whole process."""
 from penstock.framework import errors
 
-_traceback_filtering = True
-
-
-def is_traceback_filtering_enabled():
-    """Whether tracebacks are said to leave out frames of the package itself."""
-    return _traceback_filtering
-
-
-def enable_traceback_filtering():
-    """The usual state. Converted code keeps the program's own lines, so tracebacks here have little to leave out."""
-    global _traceback_filtering
-    _traceback_filtering = True
-
-
-def disable_traceback_filtering():
-    """Its opposite."""
-    global _traceback_filtering
-    _traceback_filtering = False
-
 
 def enable_dump_debug_info(dump_root, tensor_debug_mode="NO_TENSOR", circular_buffer_size=1000, op_regex=None,
                            tensor_dtypes=None):

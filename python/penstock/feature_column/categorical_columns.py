@@ -8,6 +8,7 @@ from penstock.feature_column.configs import Configured, columns, dtype
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib
+from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import lookup_ops
@@ -82,17 +83,36 @@ class _VocabularyColumn(_KeyedColumn):
         return table.lookup(input_tensor)
 
 
+def _records(path, dtype):
+    """The records of a compressed file as a dataset of keys."""
+    from penstock.data.ops import readers
+    records = readers.TFRecordDatasetV2(path, compression_type="GZIP")
+    return records if dtype == dtypes.string else records.map(lambda key: string_ops.string_to_number(key, dtype))
+
+
 class VocabularyFileCategoricalColumn(
         _VocabularyColumn,
         collections.namedtuple("VocabularyFileCategoricalColumn", (
-            "key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"))):
-    """Ids are lines of a file."""
+            "key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value", "file_format"),
+            defaults=(None,))):
+    """Ids are lines of a file, or, where `file_format` is "tfrecord_gzip", its records."""
 
     @property
     def num_buckets(self):
         return self.vocabulary_size + self.num_oov_buckets
 
+    def get_config(self):
+        config = super().get_config()
+        if not tf2.enabled():
+            del config["file_format"]  # version 1 has only text
+        return config
+
     def _table(self, key_dtype, name):
+        if self.file_format == "tfrecord_gzip":
+            from penstock.data.experimental.ops import lookup_ops as dataset_lookup
+            return dataset_lookup.index_table_from_dataset(
+                _records(self.vocabulary_file, key_dtype), num_oov_buckets=self.num_oov_buckets,
+                vocab_size=self.vocabulary_size, default_value=self.default_value, key_dtype=key_dtype, name=name)
         return lookup_ops.index_table_from_file(
             vocabulary_file=self.vocabulary_file, num_oov_buckets=self.num_oov_buckets,
             vocab_size=self.vocabulary_size, default_value=self.default_value, key_dtype=key_dtype, name=name)

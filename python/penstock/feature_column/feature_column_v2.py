@@ -21,6 +21,7 @@ from penstock.feature_column.layers import (  # noqa: F401
     StateManagerImpl as _StateManagerImpl, StateManagerImplV2 as _StateManagerImplV2, sorted_columns)
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.lib.io import tf_record
 from penstock.ops import init_ops
 from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
@@ -99,15 +100,22 @@ def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_siz
 
 
 def categorical_column_with_vocabulary_file_v2(key, vocabulary_file, vocabulary_size=None, dtype=dtypes.string,
-                                               default_value=None, num_oov_buckets=0):
-    """Words by their lines in a file; others in `num_oov_buckets` by their hashes, or `default_value`."""
+                                               default_value=None, num_oov_buckets=0, file_format=None):
+    """Words by their lines in a file; others in `num_oov_buckets` by their hashes, or `default_value`.
+
+    file_format: "tfrecord_gzip" for a file of compressed records, one for each word.
+    """
     if not vocabulary_file:
         raise ValueError("Missing vocabulary_file in {}.".format(key))
     if vocabulary_size is None:
         if not gfile.Exists(vocabulary_file):
             raise ValueError("vocabulary_file in {} does not exist.".format(key))
-        with gfile.GFile(vocabulary_file) as f:
-            vocabulary_size = sum(1 for _ in f)
+        if file_format == "tfrecord_gzip":
+            vocabulary_size = sum(1 for _ in tf_record.tf_record_iterator(
+                vocabulary_file, tf_record.TFRecordOptions(tf_record.TFRecordCompressionType.GZIP)))
+        else:
+            with gfile.GFile(vocabulary_file) as f:
+                vocabulary_size = sum(1 for _ in f)
         logging.info("vocabulary_size = %d in %s is inferred from the number of elements in the vocabulary_file %s.",
                      vocabulary_size, key, vocabulary_file)
     if vocabulary_size < 1:
@@ -118,7 +126,8 @@ def categorical_column_with_vocabulary_file_v2(key, vocabulary_file, vocabulary_
     return VocabularyFileCategoricalColumn(
         key=key, vocabulary_file=vocabulary_file, vocabulary_size=vocabulary_size,
         num_oov_buckets=0 if num_oov_buckets is None else num_oov_buckets,
-        default_value=-1 if default_value is None else default_value, dtype=dtype)
+        default_value=-1 if default_value is None else default_value, dtype=dtype,
+        file_format=file_format)
 
 
 def _check_oov(num_oov_buckets, has_default, key):

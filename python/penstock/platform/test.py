@@ -122,7 +122,9 @@ class StubOutForTesting:
         self._replaced.append((parent, child_name, parent.__dict__.get(child_name, getattr(parent, child_name, None))))
         setattr(parent, child_name, new_child)
 
-    SmartSet = Set
+    def SmartSet(self, obj, attr_name, new_attr):  # noqa: N802
+        """As Set, under the names that its arguments have there."""
+        self.Set(obj, attr_name, new_attr)
 
     def UnsetAll(self):  # noqa: N802
         """Puts everything back."""

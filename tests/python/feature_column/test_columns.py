@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.compat import v2 as version_two
 from penstock.feature_column import dense_columns
 from penstock.feature_column import dense_features
 from penstock.feature_column import dense_features_v2
 from penstock.feature_column import feature_column_v2 as v2
 from penstock.feature_column import sequence_feature_column
 from penstock.feature_column import serialization
+from penstock.framework import tf2
 
 fc = tf.feature_column
 
@@ -302,3 +304,23 @@ def test_configurations_of_version_2(monkeypatch):
     config = serialization.serialize_feature_column(Own())
     assert config == {"class_name": "Own", "config": {"a": 1}}
     assert type(serialization.deserialize_feature_column(config, {"Own": Own})) is Own
+
+
+@pytest.mark.parametrize("dtype", [tf.string, tf.int64])
+def test_words_of_a_file_of_records(tmp_path, dtype):
+    path = str(tmp_path / "words.gz")
+    with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions(tf.io.TFRecordCompressionType.GZIP)) as writer:
+        for word in (b"7", b"8", b"9"):
+            writer.write(word)
+    make = version_two.feature_column.categorical_column_with_vocabulary_file
+    column = make("word", path, dtype=dtype, num_oov_buckets=1, file_format="tfrecord_gzip")
+    assert column.num_buckets == 4
+    words = tf.constant([["8"], ["5"]]) if dtype == tf.string else tf.constant([[8], [5]])
+    assert layers([fc.indicator_column(column)], {"word": words}) == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    assert "file_format" not in column.get_config()  # version 1's
+
+
+def test_a_configuration_names_the_files_format_in_version_two(monkeypatch):
+    column = version_two.feature_column.categorical_column_with_vocabulary_file("word", "words", 3)
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    assert column.get_config()["file_format"] is None

@@ -53,3 +53,25 @@ def test_compat_v1_has_names_of_later_versions(name):
     found = tf
     for part in name.split("."):
         found = getattr(found, part)
+
+
+def test_loop_options_by_position():
+    @tf.function
+    def f(n):
+        x = tf.zeros([1])
+        while tf.shape(x)[0] < n:
+            tf.autograph.experimental.set_loop_options(1, False, 3, [(x, tf.TensorShape([None]))])
+            x = tf.concat([x, x], 0)
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.shape(f(tf.constant(100)))).tolist() == [8]  # three rounds
+    tf.autograph.experimental.set_loop_options(back_prop=False)
+
+
+def test_stubs_of_tests():
+    stubs = tf.test.StubOutForTesting()
+    stubs.SmartSet(obj=np, attr_name="pi", new_attr=3)
+    assert np.pi == 3
+    stubs.SmartUnsetAll()
+    assert np.pi > 3

@@ -174,3 +174,23 @@ def test_derivatives_of_graphs():
         by_ragged, = tf.compat.v1.gradients(tf.reduce_sum(ragged * ragged), ragged)
         np.testing.assert_array_equal(session.run(by_operator.diag), [3, 4])
         assert session.run(by_ragged).to_list() == [[2, 4], [6]]
+
+
+def test_operators_are_modules():
+    """A module that holds them finds their variables, and its checkpoints have them by TensorFlow's names."""
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = tf.linalg.LinearOperatorDiag(tf.Variable([1.0, 2.0], name="scale"))
+            self.parts = [tf.linalg.LinearOperatorFullMatrix(tf.Variable([[1.0]], name="matrix"))]
+
+    with tf.Graph().as_default():
+        model = Model()
+        assert [v.op.name for v in model.trainable_variables] == ["matrix", "scale"]
+        assert model.submodules == (model.parts[0], model.scale)
+        nodes = dict(model.scale._trackable_children())
+        assert set(nodes) == {"_diag", "_graph_parents"} and nodes["_diag"] is model.scale.diag
+        both = tf.linalg.LinearOperatorComposition([model.scale, model.scale])
+        assert both.variables == (model.scale.diag,) and both.submodules == (model.scale,)
+        with both.name_scope:
+            assert tf.zeros([]).op.name == "LinearOperatorDiag_o_LinearOperatorDiag/zeros"

@@ -16,6 +16,7 @@ COUNTS_AS = {
     "framework.meta_graph": "platform",
     "framework.subscribe": "ops",
     "framework.test_util": "testing",
+    "module.module": "ops",
     "ops.gradient_checker_v2": "eager",
     "ops.rnn": "layers",
     "ops.rnn_cell_impl": "layers",

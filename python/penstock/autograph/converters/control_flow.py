@@ -4,6 +4,8 @@ import ast
 from penstock.autograph.converters import code
 from penstock.autograph.pyct import activity
 
+_LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+
 
 class ControlFlow:
     """Converts the blocks of one function. `state` collects the names that must exist when it begins."""
@@ -121,12 +123,14 @@ class ControlFlow:
             if name is None or name.split(".")[-1] != "set_loop_options":
                 continue
             node.body[i] = code.at(ast.Pass(), statement)
-            for keyword in call.keywords:
+            keywords = [code.at(ast.keyword(name, value), value) for name, value in zip(_LOOP_OPTIONS, call.args)]
+            keywords += call.keywords
+            for keyword in keywords:
                 if keyword.arg == "shape_invariants" and isinstance(keyword.value, (ast.List, ast.Tuple)):
                     for pair in keyword.value.elts:  # by name: the variables have other values by then
                         if isinstance(pair, (ast.Tuple, ast.List)) and activity.qualified(pair.elts[0]):
                             pair.elts[0] = code.at(ast.Constant(activity.qualified(pair.elts[0])), pair)
-            return call.keywords
+            return keywords
         return []
 
     def _options(self, options, old, iterates=None):

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 
 from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape
+from penstock.module import module
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg import composite
@@ -13,8 +14,10 @@ from penstock.ops.linalg.composite import make_composite_tensor
 __all__ = ["LinearOperator", "make_composite_tensor"]
 
 
-class LinearOperator(composite_tensor.CompositeTensor):
+class LinearOperator(module.Module, composite_tensor.CompositeTensor):
     """A matrix, or a batch of matrices, known by what it does to vectors.
+
+    It is a module: the variables that it was made from are those of modules that hold it, and lie in their checkpoints.
 
     A class defines `_shape`, `_shape_tensor` and `_matmul`, and whatever else it can do better than a dense matrix.
     Hints (`is_non_singular`, ...) are promises of the caller; None is no promise.
@@ -32,10 +35,10 @@ class LinearOperator(composite_tensor.CompositeTensor):
         try:
             bound = inspect.signature(cls.__init__).bind(self, *args, **kwargs)
         except TypeError:  # `__init__` says what is wrong; a copy has no arguments
-            self._parameters = {}
+            self._parameters = self._no_dependency({})
         else:
             bound.apply_defaults()
-            self._parameters = dict(list(bound.arguments.items())[1:])
+            self._parameters = self._no_dependency(dict(list(bound.arguments.items())[1:]))
         return self
 
     def __init__(self, dtype, graph_parents=None, is_non_singular=None, is_self_adjoint=None,
@@ -62,10 +65,11 @@ class LinearOperator(composite_tensor.CompositeTensor):
         self._is_non_singular = is_non_singular
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
-        self._name = name or type(self).__name__
+        self._name = name or type(self).__name__  # need not be one that a module's `__init__` takes
+        self._scope_name = self._name + "/"
         if parameters is not None:
-            self._parameters = {key: value for key, value in parameters.items()
-                                if key not in ("self", "__class__") and value is not self}
+            self._parameters = self._no_dependency({key: value for key, value in parameters.items()
+                                                    if key not in ("self", "__class__") and value is not self})
 
     @contextlib.contextmanager
     def _name_scope(self, name=None):
@@ -95,28 +99,6 @@ class LinearOperator(composite_tensor.CompositeTensor):
     @property
     def graph_parents(self):
         return self._graph_parents
-
-    @property
-    def variables(self):
-        """The variables that it was made from."""
-        found = []
-
-        def visit(value):
-            if util.is_ref(value):
-                if not any(value is v for v in found):
-                    found.append(value)
-            elif isinstance(value, LinearOperator):
-                visit(list(value.__dict__.values()))
-            elif isinstance(value, (list, tuple)):
-                for item in value:
-                    visit(item)
-
-        visit(list(self.__dict__.values()))
-        return tuple(found)
-
-    @property
-    def trainable_variables(self):
-        return tuple(v for v in self.variables if v.trainable)
 
     @property
     def is_non_singular(self):

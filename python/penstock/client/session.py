@@ -13,6 +13,7 @@ from penstock.framework import config as process_config
 from penstock.framework import defaults
 from penstock.framework import device
 from penstock.framework import errors
+from penstock.framework import function_errors
 from penstock.framework import stack
 from penstock.framework.graph import Graph
 from penstock.framework.operation import Operation
@@ -364,18 +365,19 @@ def _tensor_name(name):
 
 def explain(error, graph):
     """`error` with the operation that failed, and with the Python line that built each node that its message names."""
-    message = compat.as_text(error.message)
+    message, function = function_errors.unmarked(compat.as_text(error.message))
     named = error._node_name
     found = _NODE.search(message)
     if named is None and found:
         named = found.group(1)
 
     def where(match):
-        op = graph._find(match.group(1))
+        name = match.group(1)
+        op = function_errors.find_in(graph, name) if function is None else function_errors.find(function, name)
         line = stack.user_line(op._traceback) if op is not None else None
         return f"node {match.group(1)}" + (f" (defined at {line[0]}:{line[1]}) " if line else "")
 
-    op = graph._find(named) if named else None
+    op = graph._find(named) if named and function is None else None
     made = type(error)(error._node_def, op, _NODE.sub(where, message))
     made._node_name = named
     return made

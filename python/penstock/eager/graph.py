@@ -5,8 +5,10 @@ from penstock import _core
 from penstock.framework import config
 from penstock.framework import errors
 from penstock.framework import registry
+from penstock.framework import tf2
 from penstock.framework.device_spec import DeviceSpecV2
 from penstock.framework.eager_tensor import EagerTensor
+from penstock.framework.func_graph import out_of_scope
 from penstock.framework.graph import Graph, core_op_def
 from penstock.framework.tensor import Tensor
 
@@ -185,11 +187,13 @@ class EagerGraph(Graph):
         except TypeError:
             for value in inputs:
                 if not isinstance(value, EagerTensor):
-                    raise TypeError("An op outside of the function building code is being passed a \"Graph\" tensor: "
-                                    f"{value!r} is out of scope and cannot be used here. Use return values, explicit "
-                                    "Python locals or TensorFlow collections to access it. Graph tensors leak out of a "
-                                    "function that is built where it leaves its graph, as in tf.init_scope, or keeps "
-                                    "them in outer variables.") from None
+                    if tf2.enabled() and isinstance(value, Tensor) and value.graph.building_function:
+                        raise TypeError(out_of_scope(value)) from None
+                    raise TypeError(
+                        "An op outside of the function building code is being passed a \"Graph\" tensor: "
+                        f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals "
+                        "or TensorFlow collections to access it. Graph tensors leak out of a function that is built "
+                        "where it leaves its graph, as in tf.init_scope, or keeps them in outer variables.") from None
             raise
         except errors.OpError as e:
             if name and name != op_type and type(name) is str:

@@ -5,6 +5,7 @@ from penstock import _core
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.mode import mode
 from penstock.framework.tensor import Tensor
 
@@ -17,7 +18,8 @@ _BUFFERS = frozenset(t._type_enum for t in (
 
 def _meaningless(name):
     def get(self):
-        raise AttributeError(f"Tensor.{name} is meaningless when eager execution is enabled.")
+        raise AttributeError(f"Tensor.{name} is {'undefined' if tf2.enabled() else 'meaningless'} when eager execution "
+                             "is enabled.")
     return property(get, doc="Only tensors of graphs have it.")
 
 

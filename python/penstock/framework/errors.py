@@ -81,6 +81,9 @@ def format_stack(op):
 def _error_class(name, code, doc):
     def __init__(self, node_def, op, message, *args):
         """The runtime gives the name of a node that it alone knows as a fourth argument."""
+        if args and " [Op:" in message and "{{node " in message:  # that failed in an eager call of a function
+            from penstock.framework import function_errors
+            message = function_errors.explained(message)
         OpError.__init__(self, node_def, op, message, code)
         self._node_name = args[0] or None if args else None
     return type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})

@@ -11,6 +11,7 @@ from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import errors
+from penstock.framework import stack
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework.graph import Graph
@@ -222,10 +223,12 @@ class FuncGraph(Graph):
             if graph is tensor.graph:
                 return
             graph = graph.outer_graph
+        if tf2.enabled():
+            raise errors.InaccessibleTensorError(out_of_scope(tensor, self))
         raise errors.InaccessibleTensorError(
-            f"The tensor '{tensor}' cannot be accessed here: it is defined in another function or code block, which is "
-            "out of scope. Use return values, explicit Python locals or TensorFlow collections to access it. Defined "
-            f"in: {tensor.graph}; accessed from: {self}.")
+            f"The tensor '{tensor}' cannot be accessed here: it is defined in another function or code block. Use "
+            "return values, explicit Python locals or TensorFlow collections to access it. Defined in: "
+            f"{tensor.graph}; accessed from: {self}.")
 
     def _outside(self):
         return _Outside(self)
@@ -308,6 +311,17 @@ class FuncGraph(Graph):
                 continue  # an argument: it is there before the body runs
             inside.append(element)
         return super().control_dependencies(inside)
+
+
+def out_of_scope(tensor, graph=None):
+    """What is said of a body's tensor that is used in another graph, or eagerly: with the calls that built it."""
+    where = "".join(f'    File "{file}", line {line}, in {function}\n'
+                    for file, line, function, _ in stack.convert(stack.user_frames(tensor.op._traceback)))
+    return (f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
+            "TensorFlow collections to access it.\nPlease see "
+            "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more "
+            f"information.\n\n{tensor!r} was defined here:\n{where}\nThe tensor {tensor!r} cannot be accessed from "
+            f"{'here' if graph is None else graph}, because it was defined in {tensor.graph}, which is out of scope.")
 
 
 def copy_of(graph, tensor):

@@ -12,6 +12,14 @@ from penstock.framework.tensor_shape import TensorShape
 from penstock.util import compat
 
 
+_known = weakref.WeakValueDictionary()
+
+
+def known(name):
+    """The Definition of this name that was made from a graph, or None."""
+    return _known.get(name)
+
+
 def _remove(name):
     _core.eager_remove_function(name)
 
@@ -44,6 +52,7 @@ class Definition:
         self._functions = _called(graph, body)
         self._message = None
         self.body = weakref.ref(graph)
+        _known[name] = self
         for function in self._functions:
             if not isinstance(function, Definition):
                 function.add_to_library(_core.eager_graph())

@@ -47,9 +47,19 @@ def convert(frames, first_lines=False):
 _HERE = __file__[:-len("framework/stack.py")]
 
 
+def is_ours(code):
+    """Whether code is of this package."""
+    return code.co_filename.startswith((_HERE, "<op "))
+
+
 def user_line(frames):
     """(file, line) of the innermost frame outside this package, or None."""
     for i in range(0, len(frames), 2):
-        if not frames[i].co_filename.startswith((_HERE, "<op ")):
+        if not is_ours(frames[i]):
             return frames[i].co_filename, line_of(frames[i], frames[i + 1])
     return None
+
+
+def user_frames(frames):
+    """The frames outside this package."""
+    return tuple(x for i in range(0, len(frames), 2) if not is_ours(frames[i]) for x in frames[i:i + 2])

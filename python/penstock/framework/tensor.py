@@ -1,9 +1,24 @@
 """The output of a node, with Python's operators."""
 from penstock.framework import defaults
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework import types
 from penstock.framework.errors import OperatorNotAllowedInGraphError
 from penstock.framework.mode import disable_tensor_equality, enable_tensor_equality, mode  # noqa: F401
+
+
+def _not_allowed(beginning, use):
+    """The error of an operator of Python that needs a value."""
+    if not tf2.enabled():
+        return OperatorNotAllowedInGraphError(
+            f"{beginning} {'a ' if use else ''}`tf.Tensor`{use} is not allowed in Graph execution. Use Eager execution "
+            "or decorate this function with @tf.function.")
+    return OperatorNotAllowedInGraphError(
+        f"{beginning.capitalize()} a symbolic `tf.Tensor`{use} is not allowed. You can attempt the following "
+        "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or decorate this "
+        "function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
+        "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not "
+        "be visible to AutoGraph.")
 
 
 class _UseEquality:
@@ -188,22 +203,23 @@ class Tensor(types.AnyTensor):
         return self
 
     def __iter__(self):
-        raise OperatorNotAllowedInGraphError(
-            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate this "
-            "function with @tf.function.")
+        raise _not_allowed("iterating over", "")
 
     def __bool__(self):
-        raise OperatorNotAllowedInGraphError(
-            "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager execution or decorate "
-            "this function with @tf.function.")
+        raise _not_allowed("using", " as a Python `bool`")
 
     __nonzero__ = __bool__  # Python 2's name, which some programs look for
 
     def __len__(self):
-        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather "
-                        "than `len(x)` for shape information.")
+        tensor = f"a symbolic Tensor ({self.name})." if tf2.enabled() else f"symbolic Tensors. ({self.name})"
+        raise TypeError(f"len is not well defined for {tensor} Please call `x.shape` rather than `len(x)` for shape "
+                        "information.")
 
     def __array__(self, dtype=None, copy=None):
+        if tf2.enabled():
+            raise NotImplementedError(
+                f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+                "you're trying to pass a Tensor to a NumPy call, which is not supported.")
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
 
     @staticmethod

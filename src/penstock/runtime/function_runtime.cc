@@ -44,6 +44,15 @@ void CheckArgs(const std::string& function, const std::vector<DataType>& types, 
   }
 }
 
+// Marks the error of a node with the function that it is in, as TensorFlow does; Python takes the mark away when it has
+// found the node's line.
+Status InFunction(Status status, const std::string& function) {
+  if (status.ok() || status.node().empty() || status.message().find("{{function_node ") != std::string::npos) {
+    return status;
+  }
+  return Status(status.code(), StrCat("{{function_node ", function, "}} ", status.message()), status.node());
+}
+
 // A call within a step. `find` gives the function, or throws.
 template <class Find>
 void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
@@ -67,9 +76,10 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
   call->step.schedule = std::move(schedule);
   ++call->step.call_depth;
   const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
-  RunStepAsync(*call->compiled, run, environment, [call, done = std::move(done)](Status status) {
-    done(std::move(status), std::move(call->rets));
-  });
+  RunStepAsync(*call->compiled, run, environment,
+               [call, name = function.name, done = std::move(done)](Status status) {
+                 done(InFunction(std::move(status), name), std::move(call->rets));
+               });
 }
 
 }  // namespace
@@ -162,7 +172,13 @@ class FunctionRuntime::Scope final : public FunctionScope,
       step.intra_op = environment.intra_op;
       step.interrupts_seen = interrupts_seen;
       const RunArgs run{args.data(), results->data(), &step, nullptr};
-      if (compiled_->straight_line()) return RunStep(*compiled_, run, environment);
+      if (compiled_->straight_line()) {
+        try {
+          return RunStep(*compiled_, run, environment);
+        } catch (...) {
+          throw Error(InFunction(CurrentStatus(), name_));
+        }
+      }
 
       CancellationManager own;  // a call that fails cancels what else it started
       CancellationManager::Token token = 0;
@@ -177,7 +193,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
       try {
         RunStep(*compiled_, run, environment);
       } catch (...) {
-        status = CurrentStatus();
+        status = InFunction(CurrentStatus(), name_);
       }
       if (cancellation) cancellation->Deregister(token);
       ThrowIfError(status);

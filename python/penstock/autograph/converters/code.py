@@ -13,11 +13,13 @@ def at(new, old):
 
 
 def _placed(tree, old):
+    """A tree at the place of an old node; if that has several lines at its first one, of which tracebacks speak."""
+    one_line = getattr(old, "end_lineno", old.lineno) == old.lineno
     for child in ast.walk(tree):
         if isinstance(child, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler, ast.alias)):
             child.lineno, child.col_offset = old.lineno, old.col_offset
-            child.end_lineno = getattr(old, "end_lineno", old.lineno)
-            child.end_col_offset = getattr(old, "end_col_offset", old.col_offset)
+            child.end_lineno = old.lineno
+            child.end_col_offset = getattr(old, "end_col_offset", old.col_offset) if one_line else old.col_offset
     return tree
 
 

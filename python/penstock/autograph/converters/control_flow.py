@@ -1,10 +1,12 @@
 """if, while and for as calls of operators, with functions for their tests, branches and bodies."""
 import ast
+import re
 
 from penstock.autograph.converters import code
 from penstock.autograph.pyct import activity
 
 _LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+PART = re.compile(r"(get_state|set_state|if_body|else_body|loop_test|loop_body|extra_test)(_\d+)?")  # their names
 
 
 class ControlFlow:

@@ -8,6 +8,7 @@ import types
 
 from penstock.autograph.core import ag_ctx
 from penstock.autograph.impl import conversion
+from penstock.autograph.impl import user_code
 from penstock.autograph.operators import py_builtins
 from penstock.autograph.pyct import errors
 from penstock.autograph.pyct import sources
@@ -133,7 +134,7 @@ def call_as_asked(function, args, kwargs):
 def traced(function, options=None):
     """A function that a tf.function traces: runs the converted twin, and converts what that calls."""
     def call(*args, **kwargs):
-        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED, options=options):
+        with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED, options=options), user_code.described():
             return converted_call(function, args, kwargs)
 
     return call
@@ -143,7 +144,7 @@ def convert(recursive=False, optional_features=None, user_requested=True, conver
     """Decorator that converts a function when it is called."""
     def decorator(function):
         def wrapper(*args, **kwargs):
-            with conversion_ctx:
+            with conversion_ctx, user_code.described():
                 return converted_call(function, args, kwargs)
 
         if inspect.isfunction(function) or inspect.ismethod(function):

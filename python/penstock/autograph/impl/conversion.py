@@ -143,7 +143,16 @@ def _compile(function):
     flags = original.co_flags & 0x1ff0000  # from __future__
     compiled = compile(module, original.co_filename, "exec", flags=flags, dont_inherit=True)
     enclosing = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
-    return next(c for c in enclosing.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    made = next(c for c in enclosing.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    return _named(made, original.co_name)
+
+
+def _named(made, name):
+    """Code whose parts, such as bodies of loops, bear the name of their function, which tracebacks then show."""
+    constants = tuple(
+        _named(c, name if control_flow.PART.fullmatch(c.co_name) else c.co_name) if isinstance(c, types.CodeType) else c
+        for c in made.co_consts)
+    return made.replace(co_name=name, co_consts=constants)
 
 
 def converted_code(function):

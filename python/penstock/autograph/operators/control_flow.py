@@ -397,17 +397,16 @@ def _like_before(name, value, before, shape_may_change):
     if not before.shape.is_compatible_with(value.shape) or before.shape.rank is not None and (
             value.shape.rank is None or any(a is not None and b is None for a, b in zip(
                 before.shape.as_list(), value.shape.as_list()))):
-        raise _ShapeChanged(name, before.shape, value.shape)
+        raise _shape_changed(name, before.shape, value.shape)
     return value
 
 
-class _ShapeChanged(ValueError):
-    """A variable is of another shape after an iteration; `shape` is what both have in common."""
-
-    def __init__(self, name, before, after):
-        super().__init__(f"{name!r} has shape {before} before the loop, but shape {after} after one iteration. Use "
-                         "tf.autograph.experimental.set_loop_options to set shape invariants.")
-        self.name, self.shape = name, before.most_specific_compatible_shape(after)
+def _shape_changed(name, before, after):
+    """ValueError: a variable is of another shape after an iteration; `shape` is what both have in common."""
+    error = ValueError(f"{name!r} has shape {before} before the loop, but shape {after} after one iteration. Use "
+                       "tf.autograph.experimental.set_loop_options to set shape invariants.")
+    error.variable, error.shape = name, before.most_specific_compatible_shape(after)
+    return error
 
 
 # for
@@ -538,10 +537,10 @@ def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names,
                           {**(opts or {}), "shape_invariants": invariants},
                           lambda: body(iterator.get_next()), lambda: found[0])
             return
-        except _ShapeChanged as changed:
-            values = dict(zip(symbol_names, begin))
-            if changed.name in dict(invariants) or not isinstance(values.get(changed.name), Tensor):
+        except ValueError as changed:
+            name = getattr(changed, "variable", None)
+            if name in dict(invariants) or not isinstance(dict(zip(symbol_names, begin)).get(name), Tensor):
                 raise
-            relaxed[changed.name] = changed.shape
+            relaxed[name] = changed.shape
             found[0] = conversion.convert_to_tensor(True)
             set_state(begin)

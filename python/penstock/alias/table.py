@@ -254,7 +254,7 @@ MODULES = {
 # Below python.autograph: what programs build converters of their own from and is not there.
 MODULES.update(dict.fromkeys(["python.autograph." + name for name in (
     "converters.break_statements", "converters.continue_statements", "converters.return_statements", "core.naming",
-    "pyct.common_transformers.anf", "pyct.compiler", "pyct.static_analysis.activity")], "autograph.refused"))
+    "pyct.common_transformers.anf", "pyct.compiler")], "autograph.refused"))
 
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {

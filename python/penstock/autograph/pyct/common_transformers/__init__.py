@@ -1,0 +1,1 @@
+"""Rewriting that is of use to many."""

@@ -5,7 +5,9 @@ import threading
 import weakref
 
 from penstock import _core
+from penstock.eager import attributes as attributes_lib
 from penstock.eager import function as function_lib
+from penstock.eager import function_type as function_type_lib
 from penstock.eager import lift_to_graph
 from penstock.framework import ops
 from penstock.framework import tf2
@@ -81,7 +83,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
                         autograph=autograph, experimental_autograph_options=experimental_autograph_options,
                         experimental_relax_shapes=bool(experimental_relax_shapes), reduce_retracing=reduce_retracing,
                         experimental_implements=experimental_implements,
-                        jit_compile=experimental_compile if jit_compile is None else jit_compile)
+                        jit_compile=experimental_compile if jit_compile is None else jit_compile,
+                        experimental_attributes=experimental_attributes)
 
     return decorated if func is None else decorated(func)
 
@@ -99,7 +102,7 @@ class Function:
 
     def __init__(self, python_function, name, input_signature=None, autograph=True,
                  experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
-                 experimental_compile=None, reduce_retracing=False, jit_compile=None):
+                 experimental_compile=None, reduce_retracing=False, jit_compile=None, experimental_attributes=None):
         self._lock = threading.RLock()
         self._python_function = python_function
         self._function_spec = function_lib.FunctionSpec.from_function_and_signature(python_function, input_signature)
@@ -111,6 +114,9 @@ class Function:
         self._implements = experimental_implements
         self._jit_compile = experimental_compile if jit_compile is None else jit_compile  # noted, for SavedModels
         self._attributes = {} if experimental_implements is None else {"_implements": experimental_implements}
+        if experimental_attributes is not None:
+            self._attributes.update(experimental_attributes)
+        attributes_lib.check(self._attributes)
         self._forget_traces()
         functools.update_wrapper(self, python_function, updated=())
         for key, value in getattr(python_function, "__dict__", {}).items():
@@ -138,6 +144,8 @@ class Function:
     __signature__ = property(lambda self: inspect.signature(self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature, doc="The specs of the arguments.")
     name = property(lambda self: self._name, doc="The Python function's name.")
+    function_type = property(lambda self: function_type_lib.of_function(self._function_spec),
+                             doc="Its parameters, and what its input signature says of them.")
 
     def experimental_get_tracing_count(self):
         """How often the Python function has been traced."""
@@ -285,7 +293,7 @@ class Function:
 
     def _list_all_concrete_functions_for_serialization(self):
         if self.input_signature is not None:
-            self.get_concrete_function()
+            return [self.get_concrete_function()]  # one, though it may have been traced for several devices
         found = []
         for made in (self._stateful_fn, self._stateless_fn):
             if made is not None:
@@ -315,12 +323,12 @@ class Function:
         return Function(self._python_function if python_function is None else python_function, self._name,
                         self.input_signature, self._autograph, self._experimental_autograph_options,
                         self._relax_shapes, self._implements, jit_compile=self._jit_compile,
-                        reduce_retracing=self._reduce_retracing)
+                        reduce_retracing=self._reduce_retracing, experimental_attributes=self._attributes)
 
     def _bound_copy(self, call, bound):
         copy = Function(call, self._name, None, self._autograph, self._experimental_autograph_options,
                         self._relax_shapes, self._implements, jit_compile=self._jit_compile,
-                        reduce_retracing=self._reduce_retracing)
+                        reduce_retracing=self._reduce_retracing, experimental_attributes=self._attributes)
         original = self._function_spec
         copy._function_spec = function_lib.FunctionSpec(original.fullargspec, True, original.input_signature)
         return copy

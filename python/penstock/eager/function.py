@@ -6,6 +6,7 @@ import types
 import weakref
 
 from penstock import _core
+from penstock.eager import attributes as attributes_lib
 from penstock.eager import function_binding
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
@@ -31,36 +32,16 @@ BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
 FunctionSpec = function_spec.FunctionSpec
 
 
-def _attribute_messages(attributes):
-    """AttrValue messages of the attributes that a function is given."""
-    from penstock import proto
-    cls = proto.message("tensorflow.AttrValue")
-    made = {}
-    for name, value in (attributes or {}).items():
-        if isinstance(value, cls):
-            made[name] = value
-        elif isinstance(value, bool):
-            made[name] = cls(b=value)
-        elif isinstance(value, int):
-            made[name] = cls(i=value)
-        elif isinstance(value, float):
-            made[name] = cls(f=value)
-        elif isinstance(value, (str, bytes)):
-            made[name] = cls(s=compat.as_bytes(value))
-        else:
-            raise ValueError(f"Unsupported attribute type for {name} with type {type(value)}")
-    return made
-
-
 class ConcreteFunction:
     """One trace: callable with tensors of its types. `graph` is its FuncGraph."""
 
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
+    _is_loaded = False   # from a SavedModel
     _gives_none = False  # whether the Python function returned None
 
     def __init__(self, func_graph, attrs=None, signature=None, function_spec=None, body=None):
         self._func_graph = func_graph
-        self._attrs = _attribute_messages(attrs)
+        self._attrs = attributes_lib.messages(attrs)
         self._captured_inputs = func_graph.external_captures
         self._num_inputs = len(func_graph.inputs)
         self._num_outputs = len(func_graph.outputs)
@@ -351,12 +332,18 @@ class ConcreteFunction:
     def _build_call_outputs(self, flat):
         return self._build(flat)
 
+    @property
+    def function_type(self):
+        """What it takes, gives and captures: an inspect.Signature with `parameters`, `output` and `captures`."""
+        return function_text.type_of(self)
+
     def pretty_printed_signature(self, verbose=True):
         """What it takes and gives as text: in several lines, or as a Python signature."""
         return function_text.several_lines(self) if verbose else function_text.one_line(self)
 
     def __repr__(self):
-        text = self._name if self._func_graph is None else function_text.one_line(self)
+        told = self._func_graph is not None or self._is_loaded and self.structured_input_signature is not None
+        text = function_text.one_line(self) if told else self._name
         return f"<ConcreteFunction {text} at 0x{id(self):X}>"
 
     def __str__(self):
@@ -542,6 +529,8 @@ class Function:
             self._name, self._python_function, args, kwargs, signature, autograph=self._autograph,
             autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
             override_flat_arg_shapes=override_flat_arg_shapes)
+        if tf2.enabled():
+            graph.structured_input_signature = self._function_spec.with_defaults(*graph.structured_input_signature)
         return ConcreteFunction(graph, self._function_attributes, self.flat_input_signature, self._function_spec)
 
 

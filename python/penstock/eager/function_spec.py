@@ -8,6 +8,7 @@ import numpy as np
 from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
@@ -139,6 +140,8 @@ class FunctionSpec:
     def _canonical(self, args, kwargs):
         signature = self._input_signature
         if signature is not None:
+            if tf2.enabled():
+                args, kwargs = self._without_defaults(args, kwargs)
             if len(args) > len(signature):
                 raise TypeError("When input_signature is provided, only pass arguments covered by it. Received "
                                 f"{len(args)} argument(s).")
@@ -179,7 +182,36 @@ class FunctionSpec:
                 if name not in self._bound:
                     kwargs.setdefault(name, value)
             return convert_arrays(args), convert_arrays(kwargs) if kwargs else kwargs
-        return self._fit(args), {}
+        only = {name: value for name, value in (self._fullargspec.kwonlydefaults or {}).items()
+                if name not in self._bound} if tf2.enabled() else {}
+        return self._fit(args), only
+
+    def _without_defaults(self, args, kwargs):
+        """The arguments of a call without those behind the signature that are the defaults, as they may be."""
+        count, only = len(self._input_signature), self._fullargspec.kwonlydefaults or {}
+
+        def is_default(place, value):
+            return place in self._default_values and _same(self._default_values[place], value)
+
+        while len(args) > count and is_default(len(args) - 1, args[-1]):
+            args = args[:-1]
+        kept = {}
+        for name, value in kwargs.items():
+            place = self._positions.get(name, -1)
+            if not (is_default(place, value) if place >= count else name in only and _same(only[name], value)):
+                kept[name] = value
+        return args, kept
+
+    def with_defaults(self, args, kwargs):
+        """What a trace for the input signature takes, with the defaults of the arguments behind it."""
+        if self._input_signature is None or self._fullargspec.varargs is not None:
+            return args, kwargs
+        rest = [self._default_values[i] for i in range(len(args), len(self.arg_names)) if i in self._default_values]
+        only = {name: value for name, value in (self._fullargspec.kwonlydefaults or {}).items()
+                if name not in self._bound}
+        if len(args) + len(rest) < len(self.arg_names) or any(map(is_input, [*rest, *only.values()])):
+            return args, kwargs
+        return (*args, *rest), {**only, **kwargs}
 
     def _fit(self, args):
         """The arguments as tensors of the signature."""
@@ -212,6 +244,13 @@ class FunctionSpec:
                 at += 1
         fitted = nest.pack_sequence_as(signature, leaves)
         return tuple(fitted) + tuple(args[len(signature):])
+
+
+def _same(a, b):
+    if a is b:
+        return True
+    plain = (bool, int, float, complex, str, bytes, tuple, list, dict)
+    return isinstance(a, plain) and isinstance(b, plain) and not any(map(is_input, nest.flatten((a, b)))) and a == b
 
 
 def _plain(signature):

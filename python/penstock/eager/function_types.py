@@ -6,14 +6,15 @@ import numpy as np
 
 from penstock.eager.def_function import Function
 from penstock.eager.function import ConcreteFunction
+from penstock.eager.function_type import FunctionType
 from penstock.framework import tensor
 from penstock.framework.types import AnyTensor as Tensor
 
 TensorLike = typing.Union[tensor.Tensor, int, float, bool, str, bytes, complex, tuple, list, np.ndarray, np.generic]
 GenericFunction = PolymorphicFunction = Function
 
-__all__ = ["Callable", "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "Tensor", "TensorLike",
-           "TraceType"]
+__all__ = ["Callable", "ConcreteFunction", "FunctionType", "GenericFunction", "PolymorphicFunction", "Tensor",
+           "TensorLike", "TraceType"]
 
 
 class Callable(abc.ABC):

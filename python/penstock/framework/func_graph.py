@@ -419,7 +419,10 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
             if override_flat_arg_shapes is not None:
                 shapes = override_flat_arg_shapes[len(nest.flatten(args, expand_composites=True)):]
             func_kwargs = _keyword_inputs(func_graph, kwargs, shapes)
-            func_graph.structured_input_signature = (_signature(func_args), _signature(func_kwargs))
+            func_graph.structured_input_signature = _signature(func_args), _signature(func_kwargs)
+            if tf2.enabled():
+                func_graph.structured_input_signature = _named_by_place(
+                    func_graph.structured_input_signature, args, arg_names, kwargs)
             # What the function gets may not be changed by it.
             before = nest.pack_sequence_as(func_args, nest.flatten(func_args)), \
                 nest.pack_sequence_as(func_kwargs, nest.flatten(func_kwargs))
@@ -497,6 +500,26 @@ def _signature(structure):
             return type_spec_from_value(x)
         return x if nest.is_sequence_or_composite(x) else UnknownArgument()
     return nest.map_structure(spec, structure)
+
+
+def _named_by_place(specs, args, names, kwargs):
+    """The specs of tensors within an argument named after their places in it, unless the program has named them."""
+    def named(name, spec, given):
+        places = iter([x for x in nest.flatten(given)])
+
+        def one(path, x):
+            own = next(places, None)
+            if not path or not isinstance(x, TensorSpec) or isinstance(own, TensorSpec) and own.name:
+                return x
+            return TensorSpec(x.shape, x.dtype, _node_name("_".join([str(name), *map(str, path)])).replace("/", "_"))
+        return nest.map_structure_with_tuple_paths(one, spec) if nest.is_sequence(spec) else spec
+
+    names = list(names or ())
+    names += names[-1:] * (len(args) - len(names))
+    positional, keyword = specs
+    if names:
+        positional = tuple(named(*each) for each in zip(names, positional, args))
+    return positional, {name: named(name, spec, kwargs[name]) for name, spec in keyword.items()}
 
 
 def _check_unchanged(before, after, python_func, arg_names):

@@ -6,6 +6,7 @@ from penstock.framework import graph as graph_module
 from penstock.framework import graph_io
 from penstock.framework import importer
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework import versions
 from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
@@ -154,7 +155,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     result = _message("MetaGraphDef")()
     if meta_info_def:
         result.meta_info_def.CopyFrom(meta_info_def)
-    result.meta_info_def.tensorflow_version = versions.__version__
+    result.meta_info_def.tensorflow_version = versions.VERSION_2 if tf2.enabled() else versions.VERSION
     result.meta_info_def.tensorflow_git_version = versions.__git_version__
     result.graph_def.CopyFrom(graph_def or graph.as_graph_def(add_shapes=True))
     if not result.meta_info_def.stripped_op_list.op:

@@ -4,6 +4,7 @@ import functools
 import inspect
 import pprint
 import re
+import weakref
 
 from penstock import _core
 from penstock.eager import def_function
@@ -32,6 +33,8 @@ _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
 class LoadedFunction(function_lib.ConcreteFunction):
     """A function of a library. Its body becomes a graph only when somebody asks for it."""
 
+    _is_loaded = True
+
     def __init__(self, definition, name, structured_input_signature=None, structured_outputs=None):
         self._func_graph = None
         self._attrs = {}
@@ -44,6 +47,8 @@ class LoadedFunction(function_lib.ConcreteFunction):
         self._differentiable = self._gradient_name = self._garbage_collector = None
         self._input_signature = structured_input_signature
         self._outputs = structured_outputs
+        self._called = []            # functions that the body calls, whose gradients live as long as they do
+        self._own_gradients = False  # whether the body, or one that it calls, has gradients of the program
         self._variables = []
         self._names = [arg.name for arg in definition.definition.signature.input_arg]
         self._build = list if structured_outputs is None else _builder(structured_outputs)
@@ -61,6 +66,10 @@ class LoadedFunction(function_lib.ConcreteFunction):
             self._names = named
         if self._arg_keywords is None:
             self._allow_keywords()
+
+    def let_go(self, captured):
+        """What is captured is kept alive by whoever has the function."""
+        self._bound = [x for x in self._bound if x is not captured]
 
     @property
     def structured_input_signature(self):
@@ -90,10 +99,7 @@ class LoadedFunction(function_lib.ConcreteFunction):
         graph.variables = self._variables
         graph.structured_input_signature = self._input_signature
         if self._outputs is not None:
-            specs = [spec for spec in nest.flatten(self._outputs, expand_composites=True)
-                     if isinstance(spec, TensorSpec)]
-            for tensor, spec in zip(graph.outputs, specs):
-                tensor.set_shape(spec.shape)  # of what comes from a call the graph alone does not tell it
+            self._set_shapes(graph.outputs)
             graph.structured_outputs = _builder(self._outputs)(graph.outputs)
         return graph
 
@@ -113,6 +119,7 @@ class LoadedFunction(function_lib.ConcreteFunction):
             graph = ops.get_default_graph()
             for variable in self._variables:
                 graph.watch_variable(variable)
+            for variable in [*self._variables, *filter(resource_variable_ops.is_resource_variable, args)]:
                 variable._watch()
         types = self._definition.input_types
         args = [a.handle if resource_variable_ops.is_resource_variable(a) else
@@ -121,6 +128,18 @@ class LoadedFunction(function_lib.ConcreteFunction):
         if len(args) != expected:
             raise TypeError(f"{self._name}: expected {expected} tensor arguments, got {len(args)}.")
         return self._build(self._call_flat_tensors(args + list(captured_inputs)))
+
+    def _call_flat_tensors(self, inputs):
+        results = super()._call_flat_tensors(inputs)
+        if not ops.get_default_graph()._eager:
+            self._set_shapes(results)
+        return results
+
+    def _set_shapes(self, tensors):
+        """Of what comes from a call the graph alone does not tell the shapes."""
+        specs = nest.flatten(self._outputs, expand_composites=True)
+        for tensor, spec in zip(tensors, [spec for spec in specs if isinstance(spec, TensorSpec)]):
+            tensor.set_shape(spec.shape)
 
 
 def _captured_tensor(x):
@@ -229,6 +248,7 @@ def _fix(fdef, functions, suffix, gradient_types):
     fixed.CopyFrom(fdef)
     unsaved = False
     for node in fixed.node_def:
+        called = functions.get(node.attr["f"].func.name) if node.op in _CALLS else None
         fix_node_def(node, functions, suffix)
         gradient = _gradient_type(node)
         if gradient in gradient_types:
@@ -237,6 +257,9 @@ def _fix(fdef, functions, suffix, gradient_types):
             unsaved = unsaved or gradient is not None
             if gradient is None:
                 del node.attr["_gradient_op_type"]
+        if called is not None and called._own_gradients:
+            # The gradients capture tensors of the called body: it is differentiated by itself, not where it is called.
+            node.attr["_gradient_op_type"].s = compat.as_bytes(called._gradient_function_name())
     if unsaved:
         logging.warning("Importing a function (%s) with ops with unsaved custom gradients. Will likely fail if a "
                         "gradient is requested.", fdef.signature.name)
@@ -267,14 +290,18 @@ def load_function_def_library(library, saved_object_graph=None, load_shared_name
     for fdef in _sorted(library, dependencies):
         original = fdef.signature.name
         fixed = _fix(fdef, functions, suffix, new_types)
+        called = [functions[name] for name in sorted(dependencies[original])]
         definition = function_definition.ImportedDefinition(
-            fixed, [functions[name]._definition for name in sorted(dependencies[original])])
+            fixed, [function._definition for function in called])
         inputs = outputs = None
         if saved_object_graph is not None and original in saved_object_graph.concrete_functions:
             saved = saved_object_graph.concrete_functions[original]
             inputs = nested_structure_coder.decode_proto(saved.canonicalized_input_signature)
             outputs = nested_structure_coder.decode_proto(saved.output_signature)
         functions[original] = loaded = LoadedFunction(definition, _plain_name(original), inputs, outputs)
+        loaded._called = called
+        loaded._own_gradients = any(f._own_gradients for f in called) or any(
+            _gradient_type(node) in gradients for node in fdef.node_def)
         for name in to_register[original]:
             # The name is in the body of the function that uses it, which lives no longer than the program.
             registry.gradient_registry.register(functools.partial(gradient_of_library, loaded), name)
@@ -368,8 +395,10 @@ class RestoredFunction(def_function.Function):
     """A tf.function whose traces were saved: a call goes to the first of them that it fits."""
 
     def __init__(self, function_spec, concrete_functions, jit_compile=None):
+        me = weakref.ref(self)  # so that a model ends with its last reference
+
         def restored_function_body(*args, **kwargs):
-            return self._dispatch(args, kwargs)
+            return me()._dispatch(args, kwargs)
 
         super().__init__(restored_function_body, "restored_function_body", autograph=False)
         self._function_spec = function_spec
@@ -421,4 +450,6 @@ def recreate_function(saved_function, concrete_functions):
     traces = [concrete_functions[name] for name in saved_function.concrete_functions]
     for trace in traces:
         trace._function_spec = spec
+        if trace._input_signature is not None:
+            trace._input_signature = spec.with_defaults(*trace._input_signature)
     return RestoredFunction(spec, traces, _JIT_COMPILE[saved_function.function_spec.jit_compile])

@@ -365,6 +365,15 @@ class Loader:
                 init_op = resource._initialize()
                 if not ops.executing_eagerly():
                     ops.add_to_collection(ops.GraphKeys.TABLE_INITIALIZERS, init_op)
+                self._let_go(resource, node_id)
+
+    def _let_go(self, resource, node_id):
+        """A resource holds its functions and not these the resource: so it ends with the model."""
+        for ref in self._proto.nodes[node_id].children:
+            function = self._nodes.get(ref.node_id)
+            if isinstance(function, function_deserialization.RestoredFunction):
+                for trace in function.concrete_functions:
+                    trace.let_go(resource)
 
 
 def _leave(obj, name, part):

@@ -1,9 +1,11 @@
 """Signatures of a SavedModel: functions from named tensors to named tensors."""
 import collections
 
+from penstock.eager import attributes
 from penstock.eager import def_function
 from penstock.eager import function as function_lib
 from penstock.framework import composite_tensor
+from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
@@ -103,7 +105,10 @@ def _wrapped(concrete, key, specs, name):
 
     if name is not None:
         signature_wrapper.__name__ = "signature_wrapper_" + name
-    made = def_function.function(signature_wrapper, autograph=False).get_concrete_function(**specs)
+    attribute = attributes.DISABLE_SUMMARIES_AT_RUNTIME
+    kept = {attribute: concrete.function_def.attr[attribute]} if attribute in concrete.function_def.attr else None
+    made = def_function.function(signature_wrapper, autograph=False,
+                                 experimental_attributes=kept).get_concrete_function(**specs)
     made._num_positional_args = 1 if len(made._arg_keywords) == 1 else 0
     return made
 
@@ -121,7 +126,8 @@ def _normalize_outputs(outputs, function_name, signature_key):
             raise ValueError(f"Got a dictionary with a non-string key {name!r} in the output of the function "
                              f"{compat.as_str_any(function_name)} used to generate the SavedModel signature "
                              f"{signature_key!r}.")
-        if not isinstance(value, (Tensor, composite_tensor.CompositeTensor)):
+        if not isinstance(value, (Tensor, TensorSpec, composite_tensor.CompositeTensor)) and \
+                not type_spec.is_composite_spec(value):  # a loaded function tells specs
             raise ValueError(f"Got a non-Tensor value {value!r} for key {name!r} in the output of the function "
                              f"{compat.as_str_any(function_name)} used to generate the SavedModel signature "
                              f"{signature_key!r}. Outputs for functions used as signatures must be a single Tensor, a "

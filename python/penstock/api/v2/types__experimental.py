@@ -1,4 +1,5 @@
 """tf.types.experimental."""
 FROM = {
-    "eager.function_types": "Callable ConcreteFunction GenericFunction PolymorphicFunction TensorLike TraceType",
+    "eager.function_types": """
+        Callable ConcreteFunction FunctionType GenericFunction PolymorphicFunction TensorLike TraceType""",
 }

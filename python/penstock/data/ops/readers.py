@@ -3,6 +3,7 @@ import os
 
 from penstock.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSource, DatasetV1Adapter, DatasetV2, get_legacy_output_shapes, get_legacy_output_types)
+from penstock.data.ops import sources
 from penstock.data.ops.mapping import _OfDatasets
 from penstock.data.util import convert
 from penstock.framework import dtypes, gen, ops, tensor_shape, tf2
@@ -21,7 +22,7 @@ def _filenames_dataset(filenames):
         if filenames.dtype != dtypes.string:
             raise TypeError("The `filenames` argument must contain `tf.string` elements. Got "
                             f"`{filenames.dtype!r}` elements.")
-        return DatasetV2.from_tensor_slices(array_ops.reshape(filenames, [-1], name="flat_filenames"))
+        return sources.TensorSliceDataset(array_ops.reshape(filenames, [-1], name="flat_filenames"), is_files=True)
     if get_legacy_output_types(filenames) != dtypes.string:
         raise TypeError("The `filenames` argument must contain `tf.string` elements. Got a dataset of "
                         f"`{get_legacy_output_types(filenames)!r}` elements.")

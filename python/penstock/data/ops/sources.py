@@ -1,7 +1,7 @@
 """Datasets that are made of no others, files apart."""
 from penstock.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure
 from penstock.data.util import nest, random_seed, structure
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import array_ops, control_flow_ops, math_ops, string_ops
 
@@ -22,9 +22,9 @@ class TensorDataset(DatasetSource):
 
 
 class TensorSliceDataset(DatasetSource):
-    """The rows of tensors."""
+    """The rows of tensors. `is_files`: they are names of files, which a SavedModel takes with it."""
 
-    def __init__(self, element):
+    def __init__(self, element, is_files=False):
         element = structure.normalize_element(element)
         batched = structure.type_spec_from_value(element)
         self._tensors = structure.to_batched_tensor_list(batched, element)
@@ -34,8 +34,9 @@ class TensorSliceDataset(DatasetSource):
         rows = [tensor_shape.Dimension(tensor_shape.dimension_value(t.get_shape()[0])) for t in self._tensors]
         for other in rows[1:]:
             rows[0].assert_is_compatible_with(other)
+        kind = {"is_files": True} if is_files and tf2.enabled() else {}
         super().__init__(gen.tensor_slice_dataset(
-            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure)))
+            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure), **kind))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -115,7 +116,7 @@ def list_files(file_pattern, shuffle=None, seed=None):
         found = control_flow_ops.Assert(some, [message], summarize=1, name="assert_not_empty")
         with ops.control_dependencies([found]):
             files = array_ops.identity(files)
-        dataset = TensorSliceDataset(files)
+        dataset = TensorSliceDataset(files, is_files=True)
         if shuffle is None or shuffle:
             size = math_ops.maximum(array_ops.shape(files, out_type=dtypes.int64)[0], 1)
             dataset = dataset.shuffle(size, seed=seed)

@@ -3,11 +3,14 @@ import contextlib
 import copy
 import functools
 import os
+import sys
 import warnings
 import weakref
 
+from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.training.tracking import base
 from penstock.training.tracking import data_structures
 
@@ -119,6 +122,10 @@ class CapturableResource(base.Trackable):
         """The handle."""
         raise NotImplementedError("TrackableResource._create_resource not implemented.")
 
+    def _create_in_graph(self, tensor_map):
+        """The handle in the graph of a SavedModel. tensor_map: {id of a tensor of the program: the one there}."""
+        return self._create_resource()
+
     def _initialize(self):
         """Fills the object."""
 
@@ -128,7 +135,7 @@ class CapturableResource(base.Trackable):
     def _export_to_saved_model_graph(self, object_map, tensor_map, options):
         copied = copy.copy(self)
         with ops.device(self._resource_device):
-            copied._resource_handle = copied._create_resource()
+            copied._resource_handle = copied._create_in_graph(tensor_map)
         object_map[self] = copied
         tensor_map[id(self.resource_handle)] = copied._resource_handle
         return [self.resource_handle]
@@ -137,9 +144,20 @@ class CapturableResource(base.Trackable):
     def resource_handle(self):
         """The handle."""
         if self._resource_handle is None:
-            with ops.device(self._resource_device):
+            # A function that asks first captures it, as all others do.
+            with ops.init_scope() if tf2.enabled() else contextlib.nullcontext(), ops.device(self._resource_device):
                 self._resource_handle = self._create_resource()
         return self._resource_handle
+
+    def __del__(self):
+        handle = self.__dict__.get("_resource_handle")
+        if handle is None or not getattr(handle, "_is_eager", False) or sys.is_finalizing():
+            return
+        try:
+            with context.eager_mode():
+                self._destroy_resource()
+        except Exception:  # noqa: BLE001 (nobody is there to be told)
+            pass
 
 
 class TrackableResource(CapturableResource):
@@ -158,6 +176,10 @@ class RestoredResource(TrackableResource):
         object.__setattr__(self, name, value)
         if isinstance(value, base.Trackable):
             self._track_trackable(value, name, overwrite=True)
+
+    def _create_in_graph(self, tensor_map):
+        trace, = self._create_resource.concrete_functions
+        return trace._call_flat([], [ops.convert_to_tensor(tensor_map.get(id(t), t)) for t in trace.captured_inputs])
 
 
 class TrackableAsset(base.Trackable):

@@ -1,0 +1,205 @@
+"""Functions, datasets and resources that a model takes with it; expected values are TensorFlow 2.21's."""
+import gc
+import os
+import weakref
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.eager import context
+from penstock.framework import errors, tf2
+from penstock.ops import resource_variable_ops
+from penstock.training.tracking import tracking
+
+
+@pytest.fixture(autouse=True)
+def version_two(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with context.eager_mode():
+        yield
+
+
+def reloaded(path, model, **options):
+    tf.saved_model.save(model, str(path), options=tf.saved_model.SaveOptions(**options))
+    return tf.saved_model.load(str(path))
+
+
+@tf.custom_gradient
+def log1pexp(x):
+    e = tf.exp(x)
+    return tf.math.log(1 + e), lambda dy: dy * e  # the wrong gradient, so that it is seen
+
+
+def test_gradients_of_the_program_within_functions_that_are_called(tmp_path):
+    @tf.function
+    def inner(x):
+        y = log1pexp(x)
+        return tf.function(lambda: log1pexp(y))()
+
+    model, v = tf.Module(), tf.Variable(1.)
+    model.f = tf.function(lambda x: log1pexp(inner(x * x)))
+
+    def gradients(f):
+        with tf.GradientTape() as second:
+            with tf.GradientTape() as first:
+                y = f(v)
+            gradient = first.gradient(y, v)
+        return gradient.numpy(), second.gradient(gradient, v).numpy()
+
+    expected = (95.378525, 2732.7124)
+    np.testing.assert_allclose(gradients(model.f), expected, rtol=1e-6)
+    loaded = reloaded(tmp_path / "a", model, experimental_custom_gradients=True)
+    np.testing.assert_allclose(gradients(loaded.f), expected, rtol=1e-6)
+    again = reloaded(tmp_path / "b", loaded, experimental_custom_gradients=True)
+    np.testing.assert_allclose(gradients(again.f), expected, rtol=1e-6)
+
+
+def test_what_a_trace_takes_and_gives(tmp_path):
+    model, y = tf.Module(), tf.constant(1)
+    model.f = tf.function(lambda x: {"input": x, "capture": y}).get_concrete_function(tf.TensorSpec([], tf.int32))
+    x, = model.f.function_type.parameters.values()
+    assert x.name == "x" and x.type_constraint == tf.TensorSpec([], tf.int32) and not x.optional
+    kind = reloaded(tmp_path, model).f.function_type
+    x, = kind.parameters.values()
+    assert x.name == "x" and x.type_constraint == tf.TensorSpec([], tf.int32, name="x")
+    assert list(kind.captures.values()) == [tf.TensorSpec([], tf.int32)] == kind.flat_captures
+    assert kind.output.mapping == {"input": tf.TensorSpec([], tf.int32, name="input"),
+                                   "capture": tf.TensorSpec([], tf.int32, name="capture")}
+    f = tf.function(lambda x, y=3, *a, k=2, **more: (x, [x]))
+    assert str(f.function_type) == "(x, y=<captured_default_value>, *a, k=<captured_default_value>, **more)"
+    traced = f.get_concrete_function(tf.TensorSpec([], tf.float32), 4, tf.constant(1), k=tf.constant(3),
+                                     z=[1, {"a": tf.constant(1)}])
+    assert str(traced.function_type) == (
+        "(x: TensorSpec(shape=(), dtype=tf.float32, name=None), y: Literal[4], a_0: TensorSpec(shape=(), "
+        "dtype=tf.int32, name=None), /, *, k: TensorSpec(shape=(), dtype=tf.int32, name=None), z: List[Literal[1], "
+        "Dict[['a', TensorSpec(shape=(), dtype=tf.int32, name=None)]]]) -> Tuple[TensorSpec(shape=(), "
+        "dtype=tf.float32, name=None), List[TensorSpec(shape=(), dtype=tf.float32, name=None)]]")
+    assert len(traced.function_type.flat_inputs) == 4 and len(traced.function_type.flat_outputs) == 2
+    assert [spec.name for spec in tf.nest.flatten(traced.structured_input_signature) if hasattr(spec, "name")] == [
+        "x", "a_0", "k", "z_1_a"]
+
+
+def test_attributes_of_functions(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x: x * 2., input_signature=[tf.TensorSpec(None, tf.float32)],
+                          experimental_implements="twice",
+                          experimental_attributes={"disable_summaries_at_runtime": ["x", "y"]})
+    loaded = reloaded(tmp_path, model)
+    for function in loaded.f.concrete_functions[0], loaded.signatures["serving_default"]:
+        assert list(function.function_def.attr["disable_summaries_at_runtime"].list.s) == [b"x", b"y"]
+    assert loaded.f.concrete_functions[0].function_def.attr["_implements"].s == b"twice"
+    for attributes, message in (({"foo": 1}, "`foo is not supported by tf.function as an attribute."),
+                                ({"_noinline": [None]}, "Attributes for _noinline must be bool, int, float, or")):
+        with pytest.raises(ValueError, match=message):
+            tf.function(lambda: 1, experimental_attributes=attributes).get_concrete_function()
+
+
+def test_shapes_stay_known(tmp_path):
+    model, signatures = tf.Module(), None
+    model.f = tf.function(lambda x, y: tf.concat([x, y], axis=1), input_signature=[
+        tf.TensorSpec([None, 3], tf.int32), tf.TensorSpec([None, 2], tf.int32)])
+    for i in range(3):
+        tf.saved_model.save(model, str(tmp_path / str(i)), signatures=signatures)
+        model = tf.saved_model.load(str(tmp_path / str(i)))
+        signatures = model.signatures
+    assert signatures["serving_default"].outputs[0].shape.as_list() == [None, 5]
+
+
+class HasFiles(tf.Module):
+
+    def __init__(self, path):
+        super().__init__()
+        self.lines = tf.data.TextLineDataset([path]).map(lambda line: line + "!")
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def __call__(self, x):
+        total = tf.constant(0)
+        for line in self.lines:
+            total += x * tf.strings.length(line)
+        return total
+
+
+def test_files_that_datasets_read(tmp_path):
+    (tmp_path / "a.txt").write_text("a\nbb\n")
+    reloaded(tmp_path / "first", HasFiles(str(tmp_path / "a.txt")))
+    (tmp_path / "a.txt").unlink()
+    os.rename(tmp_path / "first", tmp_path / "second")
+    loaded = tf.saved_model.load(str(tmp_path / "second"))
+    assert loaded(tf.constant(3)).numpy() == 15
+    assert reloaded(tmp_path / "third", loaded)(tf.constant(2)).numpy() == 10
+    (tmp_path / "second" / "assets" / "a.txt").unlink()
+    with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+        info = tf.compat.v1.saved_model.load(sess, ["serve"], str(tmp_path / "third")).signature_def["serving_default"]
+        assert sess.run(info.outputs["output_0"].name, {info.inputs["x"].name: 2}) == 10
+
+
+def _handle():
+    return resource_variable_ops.var_handle_op(shape=[], dtype=tf.float32, shared_name="a_name", container="theirs")
+
+
+class Counter(tracking.TrackableResource):
+
+    def _create_resource(self):
+        return _handle()
+
+    def _initialize(self):
+        resource_variable_ops.assign_variable_op(self.resource_handle, 1.)
+
+    def _destroy_resource(self):
+        resource_variable_ops.destroy_resource_op(_handle(), ignore_lookup_error=True)
+
+
+class HasCounter(tf.Module):
+
+    def __init__(self):
+        super().__init__()
+        self.counter = Counter()
+
+    @tf.function(input_signature=[])
+    def increase(self):
+        handle = self.counter.resource_handle  # made while this is traced
+        resource_variable_ops.assign_add_variable_op(handle, 10.)
+        return resource_variable_ops.read_variable_op(handle, tf.float32)
+
+
+def test_resources_end_with_their_model(tmp_path):
+    loaded = reloaded(tmp_path, HasCounter())
+    assert [loaded.increase().numpy(), loaded.increase().numpy()] == [11, 21]
+    handle, counter = loaded.counter.resource_handle, weakref.ref(loaded.counter)
+    gc.collect()
+    gc.disable()
+    try:
+        del loaded
+        assert counter() is None
+    finally:
+        gc.enable()
+    with pytest.raises(errors.NotFoundError, match="does not exist"):
+        resource_variable_ops.destroy_resource_op(handle, ignore_lookup_error=False)
+
+
+class HasDefaults(tf.Module):
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def f(self, x, y=5., training=False, *, k=2):
+        return x + y
+
+
+def test_defaults_behind_an_input_signature(tmp_path):
+    model = HasDefaults()
+    assert model.f.get_concrete_function().structured_input_signature == (
+        (tf.TensorSpec([], tf.float32, name="x"), 5., False), {"k": 2})
+    for one in model, reloaded(tmp_path, model):
+        assert [one.f(1.).numpy(), one.f(1., 5.).numpy(), one.f(x=1., training=False).numpy(),
+                one.f(1., k=2).numpy()] == [6, 6, 6, 6]
+        with pytest.raises(TypeError, match=r"Can not cast 6.0 to Literal\[5.0\]"):
+            one.f(1., 6.)
+        with pytest.raises(TypeError, match=r"Can not cast True to Literal\[False\]"):
+            one.f(1., training=True)
+
+
+def test_a_loaded_model_is_saved_with_its_signature(tmp_path):
+    loaded = reloaded(tmp_path / "b", reloaded(tmp_path / "a", HasDefaults()))
+    assert list(loaded.signatures) == ["serving_default"]
+    assert loaded.signatures["serving_default"](x=tf.constant(2.))["output_0"].numpy() == 7
+    assert "(*, x: TensorSpec(shape=(), dtype=tf.float32, name='x'))" in repr(loaded.signatures["serving_default"])

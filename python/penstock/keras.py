@@ -19,9 +19,9 @@ def _legacy():
     return os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
 
 
-class NotInstalled(ModuleNotFoundError, NotImplementedError):
-    """The package that has tf.keras is missing: whoever imports it learns so, and whoever looks a name up in one module
-    after the other finds that this one does not have it."""
+class Unavailable(ModuleNotFoundError, NotImplementedError):
+    """There is no tf.keras here: whoever imports it learns why, and whoever looks a name up in one module after the
+    other finds that this one does not have it."""
 
 
 def _load():
@@ -33,9 +33,13 @@ def _load():
         legacy = alias.installed() == "v1" or _legacy()
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
         if not _found(name):
-            raise NotInstalled(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
+            raise Unavailable(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
         if alias.installed() is None:
-            alias.install("v2")
+            try:
+                alias.install("v2")
+            except RuntimeError as e:  # another TensorFlow is in this process, and Keras would find that one
+                raise Unavailable(f"tf.keras is the package {name}, which needs `import tensorflow` to be Penstock: "
+                                  f"{e}", name=name) from e
         _package = importlib.import_module(inside)
     return _package
 

@@ -139,3 +139,18 @@ except ImportError as e:
     print(e)
 """)
         assert done == "tf.keras is the package keras, which is not installed: pip install keras\n"
+
+
+@needs_keras
+def test_beside_another_tensorflow_there_is_no_tf_keras(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("")
+    done = run("-c", f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+import tensorflow, penstock
+try:
+    penstock.keras.layers
+except ImportError as e:
+    assert isinstance(e, NotImplementedError)
+    print(e)
+""")
+    assert "needs `import tensorflow` to be Penstock" in done and "imported already" in done

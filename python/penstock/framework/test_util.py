@@ -247,9 +247,17 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         """The norm of the difference is less than `err`."""
         self.assertLess(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)), err, msg)
 
+    def evaluate_if_both_tensors(self, a, b):
+        """The two values; if both are tensors of graphs, what they are in one step."""
+        if tensor_util.is_tf_type(a) and tensor_util.is_tf_type(b) and \
+                not any(isinstance(v, ops.Tensor) and v._is_eager for v in (a, b)) and not context.executing_eagerly():
+            return self.evaluate((a, b))
+        return a, b
+
     def _assert_close(self, a, b, rtol, atol, path, msg):
         if _is_ragged(a) or _is_ragged(b):
             a, b = self._as_lists(a, b)
+        a, b = self.evaluate_if_both_tensors(a, b)
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
@@ -285,6 +293,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     def assertAllCloseAccordingToType(self, a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6,  # noqa: N802
                                       half_rtol=1e-3, half_atol=1e-3, bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None):
         """assertAllClose with the tolerance of the less precise type."""
+        a, b = self.evaluate_if_both_tensors(a, b)
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         for names, r, t in ((("float32", "complex64"), float_rtol, float_atol), (("float16",), half_rtol, half_atol),
                             (("bfloat16",), bfloat16_rtol, bfloat16_atol)):
@@ -305,6 +314,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if _is_ragged(a) or _is_ragged(b):
             self.assertEqual(*self._as_lists(a, b), msg)
             return
+        a, b = self.evaluate_if_both_tensors(a, b)
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         if b.ndim <= 3 or b.size < 500:
             self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. Contents: {b}. "

@@ -109,3 +109,11 @@ def test_named_combinations():
     made = test_util.generate_combinations_with_testcase_name(a=[1, 2], b="x")
     assert made == [{"a": 1, "b": "x", "testcase_name": "_test_a_1_b_x"}, {"a": 2, "b": "x",
                                                                             "testcase_name": "_test_a_2_b_x"}]
+
+
+def test_random_tensors_are_compared_in_one_step(case):
+    with tf.Graph().as_default(), case.test_session():
+        x = tf.random.normal([3])
+        case.assertAllClose(x, x)
+        case.assertAllEqual([x, x][0], tf.identity(x))
+        case.assertAllCloseAccordingToType(2 * x, x + x)

@@ -194,3 +194,29 @@ def test_operators_are_modules():
         assert both.variables == (model.scale.diag,) and both.submodules == (model.scale,)
         with both.name_scope:
             assert tf.zeros([]).op.name == "LinearOperatorDiag_o_LinearOperatorDiag/zeros"
+
+
+def test_blocks_along_the_diagonal_that_are_not_square(monkeypatch):
+    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    a, b = RNG.normal(size=(2, 3)), RNG.normal(size=(4, 2))
+    operator = linalg.LinearOperatorBlockDiag([linalg.LinearOperatorFullMatrix(a), linalg.LinearOperatorFullMatrix(b)])
+    dense = np.block([[a, np.zeros((2, 2))], [np.zeros((4, 3)), b]])
+    np.testing.assert_array_equal(operator.to_dense(), dense)
+    np.testing.assert_array_equal(operator.shape_tensor(), operator.shape.as_list())
+    for adjoint in (False, True):
+        matrix = dense.T if adjoint else dense
+        x = RNG.normal(size=(matrix.shape[1], 2))
+        np.testing.assert_allclose(operator.matmul(x, adjoint=adjoint), matrix @ x)
+        blocks = operator.matmul(np.split(x, [2 if adjoint else 3]), adjoint=adjoint)
+        np.testing.assert_allclose(np.concatenate(blocks), matrix @ x)
+    np.testing.assert_allclose(operator.adjoint().to_dense(), dense.T)
+    for method in ("trace", "diag_part", "determinant"):
+        with pytest.raises(NotImplementedError, match="not square|not be square"):
+            getattr(operator, method)()
+    with pytest.raises(ValueError, match="not compatible"):
+        operator.matmul([np.ones((2, 1)), np.ones((2, 1))])
+    square = linalg.LinearOperatorBlockDiag([full(2, 2), full(3, 3)])
+    assert isinstance(square.matmul(square), linalg.LinearOperatorBlockDiag)
+    vectors = [RNG.normal(size=2), RNG.normal(size=3)]
+    for got, want in zip(square.matvec(square.solvevec(vectors)), vectors):
+        np.testing.assert_allclose(got, want)

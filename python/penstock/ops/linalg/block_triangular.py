@@ -1,14 +1,15 @@
 """Operators in the blocks of a lower triangle."""
-from penstock.framework import common_shapes, ops, tensor_shape
-from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
+from penstock.framework import common_shapes, tensor_shape
+from penstock.ops import array_ops, control_flow_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock.ops.linalg.base import make_composite_tensor
+from penstock.ops.linalg.blocks import OfBlocks
 
 __all__ = ["LinearOperatorBlockLowerTriangular"]
 
 
 @make_composite_tensor
-class LinearOperatorBlockLowerTriangular(LinearOperator):
+class LinearOperatorBlockLowerTriangular(OfBlocks):
     """Operators in a lower triangle of blocks, and 0 above it.
 
     operators: a list of rows; row i has i + 1 operators, of as many rows each, the last of them square. All in a column
@@ -89,62 +90,6 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
                 batch = array_ops.broadcast_dynamic_shape(batch, operator.batch_shape_tensor())
         return array_ops.concat([batch, [side, side]], 0)
 
-    # Products and solutions of lists of blocks.
-
-    def _is_blocks(self, x):
-        return isinstance(x, (list, tuple)) and len(x) == len(self._operators) and \
-            all(isinstance(b, LinearOperator) or getattr(ops.convert_to_tensor(b).shape, "rank", 0) for b in x) and \
-            len(x) > 1
-
-    def _as_blocks(self, x, axis):
-        """The blocks of `x`, split along an axis."""
-        sizes = [o.domain_dimension for o in self._diagonal]
-        if any(tensor_shape.dimension_value(s) is None for s in sizes):
-            sizes = [o.domain_dimension_tensor() for o in self._diagonal]
-        return array_ops.split(x, array_ops.stack(sizes), axis=axis, num=len(sizes))
-
-    def _checked(self, blocks, axis):
-        result = []
-        for block, operator in zip(blocks, self._diagonal):
-            if not isinstance(block, LinearOperator):
-                block = ops.convert_to_tensor(block)
-                self._check_type(block)
-                operator.domain_dimension.assert_is_compatible_with(block.shape[axis])
-            result.append(block)
-        return result
-
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        """A x for matrices x, lists of their blocks, or a LinearOperator."""
-        if not self._is_blocks(x):
-            return super().matmul(x, adjoint, adjoint_arg, name)
-        with self._name_scope(name):
-            return self._multiplied(self._checked(x, -1 if adjoint_arg else -2), adjoint, adjoint_arg)
-
-    def matvec(self, x, adjoint=False, name="matvec"):
-        """A x for vectors x, or lists of their blocks."""
-        if not self._is_blocks(x):
-            return super().matvec(x, adjoint, name)
-        with self._name_scope(name):
-            columns = [array_ops.expand_dims(block, -1) for block in self._checked(x, -1)]
-            return [array_ops.squeeze(y, -1) for y in self._multiplied(columns, adjoint, False)]
-
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        """The x with A x = rhs, for matrices, lists of their blocks, or a LinearOperator."""
-        if not self._is_blocks(rhs):
-            return super().solve(rhs, adjoint, adjoint_arg, name)
-        self._require_solvable()
-        with self._name_scope(name):
-            blocks = self._checked(rhs, -1 if adjoint_arg else -2)
-            return self._solved([linalg_ops.adjoint(b) for b in blocks] if adjoint_arg else blocks, adjoint)
-
-    def solvevec(self, rhs, adjoint=False, name="solve"):
-        """The x with A x = rhs, for vectors, or lists of their blocks."""
-        if not self._is_blocks(rhs):
-            return super().solvevec(rhs, adjoint, name)
-        with self._name_scope(name):
-            columns = [array_ops.expand_dims(block, -1) for block in self._checked(rhs, -1)]
-            return [array_ops.squeeze(x, -1) for x in self._solved(columns, adjoint)]
-
     def _multiplied(self, blocks, adjoint, adjoint_arg):
         count, results = len(self._operators), []
         for i in range(count):
@@ -165,15 +110,6 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
                 rest = rest - operator.matmul(solutions[j], adjoint=adjoint)
             solutions[i] = self._diagonal[i].solve(rest, adjoint=adjoint)
         return solutions
-
-    def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        results = self._multiplied(self._as_blocks(x, -1 if adjoint_arg else -2), adjoint, adjoint_arg)
-        return array_ops.concat(util.broadcast_matrix_batch_dims(results), axis=-2)
-
-    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
-        return array_ops.concat(util.broadcast_matrix_batch_dims(self._solved(self._as_blocks(rhs, -2), adjoint)),
-                                axis=-2)
 
     # What the diagonal's operators tell.
 

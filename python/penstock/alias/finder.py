@@ -10,6 +10,7 @@ import types
 
 from penstock.alias import table
 from penstock.api import lazy
+from penstock.framework import dispatch
 from penstock.util import foreign_names
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
@@ -71,7 +72,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             return self._message_spec(name)
         where = table.target(inner)
         if where is not None and _exists("penstock." + where):
-            return self._spec(name, lambda: importlib.import_module("penstock." + where))
+            return self._spec(name, lambda: _module(name, where))
         package = table.in_keras(inner)
         if package is not None and _exists(package):
             return self._spec(name, lambda: importlib.import_module(package))
@@ -167,6 +168,40 @@ class _Package(types.ModuleType):
         namespace = self.__dict__.get("_namespace")
         found = None if namespace is None or name.startswith("_") else getattr(namespace, name, None)
         return found is not None and not isinstance(found, types.ModuleType)
+
+
+def _module(name, where):
+    """The module `penstock.WHERE` as programs import it."""
+    found = importlib.import_module("penstock." + where)
+    return _Public(name, found, where) if where in dispatch.modules() and where != table.GENERATED else found
+
+
+class _Public(types.ModuleType):
+    """A module whose functions are the public ones, as TensorFlow's are: those with a row in the tables of
+    framework/dispatch.py take ragged tensors too, and the others that are in these. All else is the module's behind it,
+    and so is what is set."""
+
+    def __init__(self, name, behind, where):
+        super().__init__(name)
+        for attribute, value in [("_behind", behind), ("_where", where), ("__spec__", behind.__spec__),
+                                 ("__doc__", behind.__doc__)]:
+            super().__setattr__(attribute, value)
+
+    def __getattr__(self, name):
+        value = getattr(self._behind, name)
+        return dispatch.dispatched(f"{self._where}:{name}", value) if callable(value) else value
+
+    def __setattr__(self, name, value):
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._behind, name, dispatch.undispatched(value))
+
+    def __delattr__(self, name):
+        delattr(self._behind, name)
+
+    def __dir__(self):
+        return dir(self._behind)
 
 
 class _Distribution(importlib.metadata.Distribution):

@@ -53,7 +53,7 @@ _FUNCTIONS = {
         gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
         one_hot=ragged_array_ops.ragged_one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
         split=ragged_array_ops.split squeeze=v1.squeeze squeeze_v2=ragged_array_ops.squeeze
-        stack=ragged_concat_ops.stack where=ragged_where_op.where
+        stack=ragged_concat_ops.stack_v1 where=ragged_where_op.where
         where_v2=ragged_where_op.where_v2 reverse=ragged_array_ops.reverse shape=dynamic_ragged_shape.shape
         shape_v2=dynamic_ragged_shape.shape_v2 reshape=dynamic_ragged_shape.reshape fill=dynamic_ragged_shape.fill
         zeros=dynamic_ragged_shape.zeros ones=dynamic_ragged_shape.ones
@@ -102,6 +102,7 @@ def _targets():
 
 
 _TARGETS = _targets()
+_looking = {}  # target, function -> what is public
 
 
 by_type = None  # what looks among the functions that a program registered for its types (framework/type_dispatch.py)
@@ -123,11 +124,24 @@ def handle(target, function, args, /, **kwargs):
 
 
 def dispatched(target, function):
-    """The public function behind `target`, for other values too if there is a row for it; the functions that are made
-    from ops' definitions call `handle` themselves."""
+    """The public function behind `target`, for other values too if there is a row for it, and then always the same one;
+    the functions that are made from ops' definitions call `handle` themselves."""
     if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
         return function
-    return looking(target, function)
+    if (target, function) not in _looking:
+        _looking[target, function] = looking(target, function)
+    return _looking[target, function]
+
+
+def undispatched(function):
+    """The function that a public one has behind it; others are their own."""
+    behind = getattr(function, "__wrapped__", None)
+    return behind if any(public is function for public in _looking.values()) else function
+
+
+def modules():
+    """The modules that have functions with rows."""
+    return {target.partition(":")[0] for target in [*_TARGETS, *_METHODS]}
 
 
 def looks(function):

@@ -533,3 +533,30 @@ if "{version}" == "v1":
     from tensorflow.compat.v2.keras import __internal__
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_internal_functions_take_ragged_tensors():
+    assert python("""
+import tensorflow.compat.v1 as tf
+from tensorflow.python.ops import array_ops, math_ops
+from tensorflow.python.ops.ragged import ragged_concat_ops
+ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+assert math_ops.matmul is tf.matmul is tf.linalg.matmul and array_ops.gather is tf.gather
+assert math_ops.__name__.endswith("math_ops") and "matmul" in dir(math_ops)
+with tf.Session() as sess:
+    print(sess.run(math_ops.reduce_sum(ragged, axis=1)).tolist(), sess.run(array_ops.gather(ragged, [1])).to_list())
+    print(sess.run(ragged_concat_ops.stack([[1], [2]])).tolist())
+before = math_ops.reduce_sum
+math_ops.reduce_sum = lambda *args, **kwargs: "other"
+print(math_ops.reduce_sum([1]))
+math_ops.reduce_sum = before
+import penstock.ops.math_ops
+assert math_ops.reduce_sum is before is not penstock.ops.math_ops.reduce_sum
+""") == "[3.0, 3.0] [[3.0]]\n[[1], [2]]\nother\n"
+
+
+def test_stacked_rows_are_ragged_in_version_two():
+    done = run("-c", "from penstock import alias\nalias.install('v2')\n"
+                     "from tensorflow.python.ops.ragged import ragged_concat_ops\n"
+                     "print(ragged_concat_ops.stack([[1], [2, 3]]).to_list())\n")
+    assert done.stdout == "[[1], [2, 3]]\n", done.stderr

@@ -232,7 +232,7 @@ def _cast(value, dtype):
 def _partitioned(data, partitions, count, rank):
     if rank == 0:
         from penstock.ops.ragged import ragged_concat_ops
-        return RaggedTensor.from_value_rowids(ragged_concat_ops.stack([data]), array_ops.stack([partitions]), count,
+        return RaggedTensor.from_value_rowids(ragged_concat_ops.stack_v1([data]), array_ops.stack([partitions]), count,
                                               validate=False)
     if rank == 1:
         order = sort_ops.argsort(partitions, stable=True)

@@ -1,5 +1,5 @@
 """Joining ragged tensors along a dimension."""
-from penstock.framework import ops
+from penstock.framework import ops, tf2
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.ragged import ragged_array_ops, ragged_checks, ragged_gather_ops
 from penstock.ops.ragged.ragged_tensor import (
@@ -14,7 +14,7 @@ def concat(values, axis, name=None):
     return _join(values, axis, False, name)
 
 
-def stack(values, axis=0, name=None):
+def stack_v1(values, axis=0, name=None):
     """Tensors of one rank, ragged or not, side by side along a new dimension.
 
     ValueError: no values, ranks that differ, or an axis out of bounds.
@@ -33,7 +33,7 @@ def _join(values, axis, stacked, name):
 
 
 def stack_v2(values, axis=0, name=None):
-    """`stack`, whose result is ragged also where vectors are stacked as rows."""
+    """`stack_v1`, whose result is ragged also where vectors are stacked as rows."""
     values = list(values) if isinstance(values, (list, tuple)) else [values]
     if values and axis in (0, -2) and not any(map(is_ragged, values)):
         values = [convert_to_tensor_or_ragged_tensor(v, name="rt_input") for v in values]
@@ -41,7 +41,10 @@ def stack_v2(values, axis=0, name=None):
             with ops.name_scope(name, "RaggedConcat", values):
                 lengths = array_ops.stack([array_ops.shape(v)[0] for v in values])
                 return RaggedTensor.from_row_lengths(array_ops.concat(values, axis=0), lengths)
-    return stack(values, axis, name)
+    return stack_v1(values, axis, name)
+
+
+__getattr__ = tf2.by_version(__name__, stack=(stack_v1, stack_v2))
 
 
 def _joined(values, axis, stacked, dtype):

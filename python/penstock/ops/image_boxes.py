@@ -7,7 +7,7 @@ __all__ = [
     "combined_non_max_suppression", "crop_and_resize", "crop_and_resize_v1", "crop_and_resize_v2",
     "draw_bounding_boxes", "draw_bounding_boxes_v2", "extract_glimpse", "extract_glimpse_v2", "non_max_suppression",
     "non_max_suppression_padded", "non_max_suppression_with_overlaps", "non_max_suppression_with_scores",
-    "sample_distorted_bounding_box", "sample_distorted_bounding_box_v2",
+    "sample_distorted_bounding_box", "sample_distorted_bounding_box_v2", "stateless_sample_distorted_bounding_box",
 ]
 
 
@@ -140,3 +140,16 @@ def sample_distorted_bounding_box_v2(image_size, bounding_boxes, seed=0, min_obj
     return sample_distorted_bounding_box(image_size, bounding_boxes, seed1, seed2, min_object_covered,
                                          aspect_ratio_range, area_range, max_attempts,
                                          use_image_if_no_bounding_boxes, name)
+
+
+def stateless_sample_distorted_bounding_box(image_size, bounding_boxes, seed, min_object_covered=0.1,
+                                            aspect_ratio_range=None, area_range=None, max_attempts=None,
+                                            use_image_if_no_bounding_boxes=None, name=None):
+    """(begin, size, box) of a random box that covers enough of one of the given ones, the same one for the same seed,
+    which is two integers. InvalidArgumentError: no boxes, or ranges that cannot be.
+    """
+    with ops.name_scope(name, "stateless_sample_distorted_bounding_box"):
+        return gen.stateless_sample_distorted_bounding_box(
+            image_size, bounding_boxes, min_object_covered, seed, aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range, max_attempts=max_attempts,
+            use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes, name=name)

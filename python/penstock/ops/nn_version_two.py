@@ -4,9 +4,8 @@ import functools
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_util
-from penstock.ops import array_ops, check_ops, math_ops, nn_ops, script_ops, stateless_random_ops
-from penstock.ops.custom_gradient import custom_gradient
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
+from penstock.ops import array_ops, check_ops, math_ops, nn_ops, stateless_random_ops
 from penstock.ops.nn_activation import noise_shape_of
 
 __all__ = ["approx_max_k", "approx_min_k", "compute_average_loss", "general_dropout", "isotonic_regression",
@@ -122,25 +121,5 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
         back = np.argsort(order)
     moved = array_ops.transpose(math_ops.cast(inputs, dtype), order)
     sign = constant_op.constant(1 if decreasing else -1, dtype)
-    values, blocks = _isotonic(array_ops.reshape(moved, [-1, array_ops.shape(moved)[-1]]) * sign)
-    shape = array_ops.shape(moved)
-    result = (array_ops.transpose(array_ops.reshape(values * sign, shape), back),
-              array_ops.transpose(array_ops.reshape(blocks, shape), back))
-    for x in result:
-        x.set_shape(inputs.shape)
-    return result
-
-
-@custom_gradient
-def _isotonic(matrix):
-    numpy_type = matrix.dtype.as_numpy_dtype
-    values, blocks = script_ops.numpy_function(lambda rows: _pooled(rows, numpy_type), [matrix],
-                                               [matrix.dtype, dtypes.int32], stateful=False)
-
-    def grad(of_values, _):
-        shape = array_ops.shape(of_values)
-        ids = array_ops.reshape(blocks + math_ops.range(shape[0])[:, None] * shape[1], [-1])
-        means = math_ops.unsorted_segment_mean(array_ops.reshape(of_values, [-1]), ids, shape[0] * shape[1])
-        return array_ops.reshape(array_ops.gather(means, ids), shape)
-
-    return (values, blocks), grad
+    values, blocks = gen.isotonic_regression(moved * sign, output_dtype=dtype)
+    return array_ops.transpose(values * sign, back), array_ops.transpose(blocks, back)

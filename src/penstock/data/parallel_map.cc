@@ -1,9 +1,10 @@
 #include "penstock/data/parallel_map.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <deque>
 
-#include "penstock/data/autotune.h"
 #include "penstock/data/background.h"
 #include "penstock/data/stats.h"
 
@@ -12,15 +13,23 @@ namespace {
 
 constexpr int64_t kPieceNanos = 20'000;  // elements are worked on in pieces of about this time
 constexpr int64_t kLargestPiece = 64;
+constexpr int64_t kMostThreadsPerCore = 8;
 
-class ParallelDataset final : public Dataset {
+int64_t Nanos(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+class ParallelMapDataset final : public Dataset {
  public:
-  ParallelDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, MakeWork work, int64_t parallelism,
-                  std::optional<bool> deterministic)
+  ParallelMapDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
+                     int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality)
       : Dataset(std::move(name), std::move(spec), {std::move(input)}),
-        work_(std::move(work)),
+        function_(std::move(function)),
         parallelism_(parallelism),
-        deterministic_(deterministic) {}
+        deterministic_(deterministic),
+        preserves_cardinality_(preserves_cardinality) {}
   // Also where the function may end the dataset, as in version 1.
   int64_t Cardinality() const override { return input().Cardinality(); }
   void RequireShuffleable() const override { input().RequireShuffleable(); }
@@ -32,18 +41,16 @@ class ParallelDataset final : public Dataset {
     bool done = false;
   };
 
-  class Ahead final : public IteratorOverInput<ParallelDataset> {
+  class Mapped final : public IteratorOverInput<ParallelMapDataset> {
    public:
-    Ahead(const ParallelDataset& dataset, const Place& place)
+    Mapped(const ParallelMapDataset& dataset, const Place& place)
         : IteratorOverInput(dataset, place),
-          work_(dataset.work_(place)),
+          call_(dataset.function_, place),
           ordered_(dataset.deterministic_.value_or(place.context->options.deterministic.value_or(true))),
+          autotuned_(dataset.parallelism_ == kAutotune),
           stats_(place, dataset.name()),
-          parallelism_(place.context->options, dataset.parallelism_),
-          background_(place.context) {
-      std::lock_guard lock(background_.mutex);
-      if (place.context->options.warm_start) background_.Start(1, [this] { Run(); });
-    }
+          parallelism_(autotuned_ ? NumCores() : dataset.parallelism_),
+          background_(place.context) {}
 
     bool Next(Element* element) override {
       if (mine_.empty() && !Take()) return false;
@@ -78,14 +85,13 @@ class ParallelDataset final : public Dataset {
    private:
     void Count() {
       std::lock_guard lock(background_.mutex);
-      const double share = static_cast<double>(running_) / static_cast<double>(parallelism_.now());
-      stats_.Scalar("thread_utilization", share, ++step_);
+      stats_.Scalar("thread_utilization", static_cast<double>(running_) / static_cast<double>(parallelism_), ++step_);
     }
 
     // Takes over a piece that is done; waits for it. False at the end.
     bool Take() {
       std::unique_lock lock(background_.mutex);
-      if (!ended_) background_.Start(1, [this] { Run(); });
+      if (!ended_) background_.Start(1, [this] { Work(); });
       std::shared_ptr<Piece> taken;
       background_.WaitForResult(lock, [&] {
         for (auto it = pieces_.begin(); it != pieces_.end(); ++it) {
@@ -94,11 +100,9 @@ class ParallelDataset final : public Dataset {
             pieces_.erase(it);
             return true;
           }
-          if (ordered_) break;
+          if (ordered_) return false;
         }
-        if (ended_ && pieces_.empty()) return true;
-        parallelism_.Waited();
-        return false;
+        return ended_ && pieces_.empty();
       });
       if (!taken) return false;
       for (Made& made : taken->items) mine_.push_back(std::move(made));
@@ -106,11 +110,11 @@ class ParallelDataset final : public Dataset {
       return true;
     }
 
-    void Run() {
+    void Work() {
       std::unique_lock lock(background_.mutex);
       for (;;) {
         const auto may_read = [&] {
-          const int64_t most = piece_size_ > 1 ? 2 * parallelism_.now() : parallelism_.now();
+          const int64_t most = piece_size_ > 1 ? 2 * parallelism_ : parallelism_;
           return !paused_ && !reading_ && (ended_ || static_cast<int64_t>(pieces_.size()) < most);
         };
         if (!background_.WaitForWork(lock, may_read) || ended_) return;
@@ -124,19 +128,19 @@ class ParallelDataset final : public Dataset {
         reading_ = false;
         ended_ = ended_ || ended;
         ++running_;
-        if (!ended_ && background_.threads() < parallelism_.now())
-          background_.Start(background_.threads() + 1, [this] { Run(); });
+        if (!ended_ && background_.threads() < parallelism_)
+          background_.Start(background_.threads() + 1, [this] { Work(); });
         background_.NotifyWork();
         lock.unlock();
-        CallTimes times;
-        for (Made& made : piece->items) Apply(&made);
-        times.Stop();
+        const int64_t wall = Nanos(CLOCK_MONOTONIC), cpu = Nanos(CLOCK_THREAD_CPUTIME_ID);
+        for (Made& made : piece->items) Map(&made);
+        const int64_t wall_used = Nanos(CLOCK_MONOTONIC) - wall, cpu_used = Nanos(CLOCK_THREAD_CPUTIME_ID) - cpu;
         lock.lock();
         --running_;
         if (piece->items.empty()) {
           std::erase(pieces_, piece);
         } else {
-          Learn(static_cast<int64_t>(piece->items.size()), times);
+          Learn(static_cast<int64_t>(piece->items.size()), wall_used, cpu_used);
           piece->done = true;
         }
         background_.NotifyResult();
@@ -154,10 +158,10 @@ class ParallelDataset final : public Dataset {
       return false;
     }
 
-    void Apply(Made* made) const {
+    void Map(Made* made) const {
       if (!made->status.ok()) return;
       try {
-        work_.apply(&made->element);
+        MapElement(call_, !dataset().preserves_cardinality_, &made->element);
       } catch (const Error& error) {
         made->end = IsEnd(error);
         if (!made->end) made->status = error.status();
@@ -166,41 +170,43 @@ class ParallelDataset final : public Dataset {
       }
     }
 
-    // The size of the next pieces follows from how long an element takes.
-    void Learn(int64_t elements, const CallTimes& times) {
-      const int64_t each = std::max<int64_t>(1, times.wall / elements);
+    // The size of the next pieces follows from how long an element takes; how many threads pay, from how much of that
+    // time the function waits for something else than a core.
+    void Learn(int64_t elements, int64_t wall, int64_t cpu) {
+      const int64_t each = std::max<int64_t>(1, wall / elements);
       nanos_ = nanos_ == 0 ? each : (7 * nanos_ + each) / 8;
       // Calls that wait may wait for each other.
-      if (!work_.may_wait) piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
-      if (nanos_ > kPieceNanos) parallelism_.Learn(times);
+      if (!call_.may_wait()) piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
+      waits_ = (7 * waits_ + static_cast<double>(wall) / static_cast<double>(std::max<int64_t>(1, cpu))) / 8;
+      if (autotuned_ && nanos_ > kPieceNanos) {
+        parallelism_ = std::clamp<int64_t>(static_cast<int64_t>(NumCores() * waits_), NumCores(),
+                                           kMostThreadsPerCore * NumCores());
+      }
     }
 
-    const Work work_;
-    const bool ordered_;
+    const BoundCall call_;
+    const bool ordered_, autotuned_;
     const IteratorStats stats_;
     int64_t step_ = 0;       // of what is counted
     std::deque<Made> mine_;  // taken over by whoever asks for elements
     // Under the background's mutex:
     std::deque<std::shared_ptr<Piece>> pieces_;
-    TunedThreads parallelism_;
-    int64_t piece_size_ = 1, nanos_ = 0;
+    int64_t parallelism_, piece_size_ = 1, nanos_ = 0;
+    double waits_ = 1;
     int running_ = 0;
     bool reading_ = false, ended_ = false, paused_ = false;
     Background background_;  // last: its threads use all this
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
-    return std::make_unique<Ahead>(*this, place);
+    return std::make_unique<Mapped>(*this, place);
   }
   Accessor MakeAccessor(const Place& place) const override {
-    return [input = input().Access(place), work = work_(place)](int64_t index) {
-      Element element = input(index);
-      work.apply(&element);
-      return element;
-    };
+    return AccessMapped(input(), function_, !preserves_cardinality_, place);
   }
-  const MakeWork work_;
+  const CapturedFunction function_;
   const int64_t parallelism_;
   const std::optional<bool> deterministic_;
+  const bool preserves_cardinality_;
 };
 
 Ref<Dataset> Make(DatasetArgs& args) {
@@ -213,21 +219,10 @@ Ref<Dataset> Make(DatasetArgs& args) {
 
 }  // namespace
 
-Ref<Dataset> MakeParallel(std::string name, ElementSpec spec, Ref<const Dataset> input, MakeWork work,
-                          int64_t parallelism, std::optional<bool> deterministic) {
-  return MakeRef<ParallelDataset>(std::move(name), std::move(spec), std::move(input), std::move(work), parallelism,
-                                  deterministic);
-}
-
 Ref<Dataset> MakeParallelMap(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
                              int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality) {
-  const auto f = std::make_shared<const CapturedFunction>(std::move(function));
-  const auto make_work = [f, preserves_cardinality](const Place& place) {
-    const auto call = std::make_shared<const BoundCall>(*f, place);
-    return Work{[call, preserves_cardinality](Element* element) { MapElement(*call, !preserves_cardinality, element); },
-                call->may_wait()};
-  };
-  return MakeParallel(std::move(name), std::move(spec), std::move(input), make_work, parallelism, deterministic);
+  return MakeRef<ParallelMapDataset>(std::move(name), std::move(spec), std::move(input), std::move(function),
+                                     parallelism, deterministic, preserves_cardinality);
 }
 
 void RegisterParallelMapDatasets(KernelRegistry& kernels) {

@@ -1,5 +1,7 @@
 """Random numbers: the same ones for the same seeds."""
 
+import numpy as np
+
 from spec import Case, T, Type, V, i32, i64
 
 
@@ -27,8 +29,6 @@ def _cases():
             add(op, shape=i32(shape), seed=i64(-1, 2**40), dtype=T)
         for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2"):
             for alg in (1, 2):
-                import numpy as np
-
                 add(
                     op,
                     shape=i32(shape),
@@ -78,6 +78,19 @@ def _cases():
     limits = {"means": V(values=0.5), "stddevs": V(values=2.0), "minvals": V(values=-1.0), "maxvals": V(values=3.0)}
     for shape in ([5], [2, 3]):
         add("StatelessParameterizedTruncatedNormal", shape=i32(shape), seed=i32(1, 2), **limits)
+    for dim, count, skip in ((1, 5, 0), (3, 40, 7), (40, 3, 12345), (2056, 2, 99)):
+        add("SobolSample", dim=i32(dim), num_results=i32(count), skip=i32(skip), dtype=T, types=("float32", "float64"))
+    add("SobolSample", dim=i32(0), num_results=i32(3), skip=i32(0), error="dim must be at least one")
+    add("SobolSample", dim=i32(3), num_results=i32(0), skip=i32(0), error="num_results must be at least one")
+    add("SobolSample", dim=i32(3), num_results=i32(1), skip=i32(-1), error="skip must be non-negative")
+    box = np.array([[[0.1, 0.2, 0.5, 0.6]]], np.float32)
+    for seed, covered in ((i32(1, 2), 0.3), (i64(7, 2**40), 0.1)):
+        args = {"image_size": V(values=[50, 60, 3]), "min_object_covered": np.float32(covered), "seed": seed}
+        add("StatelessSampleDistortedBoundingBox", bounding_boxes=box, types=("uint8", "int32", "int64"), **args)
+        add("StatelessSampleDistortedBoundingBox", bounding_boxes=box, aspect_ratio_range=[0.5, 2.0],
+            area_range=[0.2, 0.9], max_attempts=5, types=("int32",), **args)
+        add("StatelessSampleDistortedBoundingBox", bounding_boxes=box[:, :0], types=("int32",),
+            use_image_if_no_bounding_boxes=True, **args)
     return made
 
 

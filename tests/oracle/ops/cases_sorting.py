@@ -45,6 +45,11 @@ def _cases():
                 out_type=_type(out),
             )
         add(op, sorted_inputs=V(2, 5), values=V(3, 3), error="")
+    for shape in ((6,), (3, 5), (2, 2, 7), (0, 4), (3, 0), (1,)):
+        for dtype in ("half", "bfloat16", "float32", "float64"):
+            add("IsotonicRegression", input=V(*shape), output_dtype=_type(dtype), types=(dtype,))
+        add("IsotonicRegression", input=V(*shape), output_dtype=_type("float32"), types=("int8", "int16"))
+        add("IsotonicRegression", input=V(*shape), output_dtype=_type("float64"), types=("int32", "int64"))
     add("InTopK", predictions=V(3, 4), targets=i32(0, 3, 1), k=2, types=("float32",))
     add("InTopKV2", predictions=V(3, 4), targets=i64(0, 3, 1), k=i64(2), types=("float32",))
     add("InTopKV2", predictions=V(3, 4), targets=i32(0, 7, -1), k=i32(2), types=("float32",))

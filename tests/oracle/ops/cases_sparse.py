@@ -76,6 +76,14 @@ def _cases():
     add("SparseFillEmptyRowsGrad", reverse_index_map=i64(1, 3), grad_values=V(5))
     add("SparseFillEmptyRowsGrad", reverse_index_map=i64(1, 7), grad_values=V(5), error="")
 
+    for rows in ([0, 0, 2], [2, 0], [1, 0, 1], [], [0, 1, 2, 3]):
+        add("RaggedFillEmptyRows", value_rowids=i64(rows), values=V(len(rows)), nrows=i64(4), default_value=V())
+    add("RaggedFillEmptyRows", value_rowids=i64([5]), values=V(1), nrows=i64(4), default_value=V(), error="is invalid")
+    add("RaggedFillEmptyRows", value_rowids=i64([0]), values=V(2), nrows=i64(4), default_value=V(), error="")
+    add("RaggedFillEmptyRows", value_rowids=i64([0]), values=V(1), nrows=i64([4]), default_value=V(), error="")
+    add("RaggedFillEmptyRowsGrad", reverse_index_map=i64(1, 3), grad_values=V(5))
+    add("RaggedFillEmptyRowsGrad", reverse_index_map=i64(1, 7), grad_values=V(5), error="")
+
     for make in (i32, i64):
         add("SparseToDense", sparse_indices=make(_A), output_shape=make(_SHAPE), sparse_values=V(3), default_value=V())
         add("SparseToDense", sparse_indices=make(1, 3), output_shape=make([5]), sparse_values=V(), default_value=V())

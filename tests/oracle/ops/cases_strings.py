@@ -301,6 +301,10 @@ def _cases():
         add("SparseCross", indices=[], values=[], shapes=[], dense_inputs=[letters, i64([[1], [2], [3]])], **types)
         add("SparseCross", indices=[at], values=[numbers], shapes=[i64(2, 2)], dense_inputs=[letters], error="",
             **types)
+    add("SparseCrossHashed", indices=[at, at], values=[s(b"x", b"y", b"zz"), numbers], shapes=[shape, shape],
+        dense_inputs=[letters, i64([[1], [2**40], [3]])], num_buckets=i64(1000), strong_hash=np.False_, salt=i64(1, 2))
+    add("SparseCrossHashed", indices=[], values=[], shapes=[], dense_inputs=[letters], num_buckets=i64(0),
+        strong_hash=np.False_, salt=i64(1, 2))
     add("SparseCrossV2", indices=[at, at], values=[s(b"x", b"y", b"zz"), numbers], shapes=[shape, shape],
         dense_inputs=[letters], sep=one(b"-"))
     return made

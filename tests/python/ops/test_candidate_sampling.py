@@ -75,3 +75,61 @@ def test_bad_input():
             sess.run(one, {classes: [1]})
         with pytest.raises(tf.errors.InvalidArgumentError, match="num_true columns"):
             sess.run(one, {classes: [[1, 2]]})
+
+
+# Sampler by frequency, unique: what two steps gave in TensorFlow 2.21, samples and their expected counts.
+BY_FREQUENCY = {
+    ("fixed", False): ([9, 9, 7, 4], [0.78338, 0.78338, 0.63135, 0.3754], [6, 3, 8, 2],
+                       [0.55066, 0.27697, 0.70873, 0.16469]),
+    ("fixed", True): ([9, 7, 4, 8], [0.72958, 0.64324, 0.4464, 0.68967], [6, 3, 8, 2],
+                      [0.55066, 0.27697, 0.70873, 0.16469]),
+    ("shard", True): ([1, 2, 4], [0.60912, 0.72987, 0.17346], [1, 2, 3], [0.60912, 0.72987, 0.84455]),
+    ("learned", False): ([6, 3, 3, 6], [0.57143] * 4, [1, 4, 5, 3], [0.72727, 0.72727, 0.36364, 0.72727]),
+    ("learned", True): ([6, 3, 0, 4], [0.78594] * 4, [1, 4, 5, 3], [0.72727, 0.72727, 0.36364, 0.72727]),
+}
+WEIGHTS = [1, 2, 3, 4.5, 5, 6, 7, 8]
+
+
+def by_frequency(name, unique, tmp_path):
+    true_classes = tf.constant([[0, 1], [3, 4]], tf.int64)
+    if name == "learned":
+        return tf.nn.learned_unigram_candidate_sampler(true_classes, 2, 4, unique, 7, seed=3)
+    if name == "shard":
+        return tf.nn.fixed_unigram_candidate_sampler(true_classes, 2, 3, unique, 5, unigrams=[*WEIGHTS, 9, 1],
+                                                     num_shards=2, shard=1, seed=5)
+    weights = {"unigrams": WEIGHTS}
+    if unique:  # the same ones from a file
+        weights = {"vocab_file": str(tmp_path / "words.csv")}
+        (tmp_path / "words.csv").write_text("".join(f"word,more,{weight}\n" for weight in WEIGHTS))
+    return tf.nn.fixed_unigram_candidate_sampler(true_classes, 2, 4, unique, 10, num_reserved_ids=2, distortion=0.75,
+                                                 seed=5, **weights)
+
+
+@pytest.mark.parametrize("case", BY_FREQUENCY)
+def test_samples_by_frequency(case, tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.set_random_seed(7)
+        result = by_frequency(*case, tmp_path)
+        steps = [sess.run(result) for _ in range(2)]
+    for (samples, _, counts), theirs in zip(steps, [BY_FREQUENCY[case][:2], BY_FREQUENCY[case][2:]]):
+        assert samples.tolist() == theirs[0]
+        np.testing.assert_allclose(counts, theirs[1], atol=1e-5)
+
+
+def test_bad_frequencies(tmp_path):
+    (tmp_path / "words.csv").write_text("a,1\nb,many\n")
+
+    def sample(message, range_max=2, unique=False, **args):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            one = tf.nn.fixed_unigram_candidate_sampler(tf.constant([[1]], tf.int64), 1, 2, unique, range_max, **args)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                sess.run(one)
+
+    sample("Must provide either vocab_file or unigrams")
+    sample("Must only provide one", unigrams=[1, 2], vocab_file="x")
+    sample("range_max is 2, but the number of classes with weights is 3", unigrams=[1, 2, 3])
+    sample("Wrong vocabulary format at line: b,many", vocab_file=str(tmp_path / "words.csv"))
+    sample("add up to 0", unigrams=[0, 0])
+    sample("must not be negative", unigrams=[1, -1])
+    sample("only 1 have a weight", unigrams=[0, 1], unique=True)
+    sample(r"`true_candidate` out of range \[0, 1\), received 1", range_max=1, unigrams=[1])

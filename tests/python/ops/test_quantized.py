@@ -199,3 +199,66 @@ def test_pools_over_more_than_the_image_end(session):
                                     tf.raw_ops.QuantizedAvgPool(input=x, **how)[0]])
     assert largest[0, ..., 0].tolist() == [[8, 9, 10, 11]] * 3
     assert mean[0, ..., 0].tolist() == [[4, 5, 6, 7]] * 3
+
+
+LEVELS = np.arange(0, 256, 17)
+
+
+def test_sums_and_products(session):
+    x, zero, y = quantized(LEVELS, tf.quint8), quantized(0, tf.quint8), quantized(LEVELS[:, None], tf.quint8)
+    ranges = {"min_x": -1.0, "max_x": 2.0, "min_y": 0.0, "max_y": 1.0}
+    total, low, high = plain(session, tf.raw_ops.QuantizedAdd(x=x, y=zero, **ranges))
+    assert total.tolist() == [  # recorded, as the next one
+        -65536, -52429, -39322, -26215, -13108, -1, 13106, 26213, 39320, 52427, 65534, 78641, 91748, 104855, 117962,
+        131069]
+    assert (low, high) == (-32768, 32768)
+    assert plain(session, tf.raw_ops.QuantizedAdd(x=x, y=x, **ranges))[0].tolist() == [
+        -65536, -48060, -30584, -13108, 4368, 21844, 39320, 56796, 74272, 91748, 109224, 126700, 144176, 161652,
+        179128, 196604]
+    product, low, high = plain(session, tf.raw_ops.QuantizedMul(x=x, y=y, **ranges))
+    np.testing.assert_array_equal(product, (LEVELS - 85) * LEVELS[:, None])
+    values = (LEVELS / 85 - 1) * (LEVELS / 255)[:, None]
+    np.testing.assert_allclose(product * (high - low) / 2**32, values, atol=1e-6)
+    for op in (tf.raw_ops.QuantizedAdd, tf.raw_ops.QuantizedMul):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must be larger than min_x"):
+            session.run(op(x=x, y=zero, **dict(ranges, max_x=-1.0))[0])
+
+
+def test_joined_in_one_range(session):
+    x = quantized(LEVELS[::3], tf.quint8)
+    for op, axis in ((tf.raw_ops.QuantizedConcat, "concat_dim"), (tf.raw_ops.QuantizedConcatV2, "axis")):
+        joined, low, high = plain(session, op(values=[x, x], input_mins=[1.0, 0.0], input_maxes=[2.0, 2.0],
+                                              **{axis: 0}))
+        assert joined.tolist() == [128, 153, 179, 204, 230, 255] + LEVELS[::3].tolist() and (low, high) == (0, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"in the range \[0, 1\), but got 1"):
+        session.run(tf.raw_ops.QuantizedConcat(concat_dim=tf.placeholder_with_default(1, []), values=[x, x],
+                                               input_mins=[0.0, 0.0], input_maxes=[1.0, 1.0])[0])
+    shaped = plain(session, tf.raw_ops.QuantizedReshape(tensor=x, shape=[-1, 2], input_min=0.5, input_max=2.0))
+    np.testing.assert_array_equal(shaped[0], LEVELS[::3].reshape(3, 2))
+    assert shaped[1:] == [0.5, 2.0]
+
+
+def test_normalised_images(session):
+    levels = RANDOM.randint(0, 256, [2, 3, 5, 4])
+    x = levels * (4 / 255) - 1
+    normal = (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + 1e-5)
+    got, low, high = plain(session, tf.raw_ops.QuantizedInstanceNorm(x=quantized(levels, tf.quint8), x_min=-1.0,
+                                                                     x_max=3.0))
+    np.testing.assert_allclose([low, high], [normal.min(), normal.max()], rtol=1e-5)
+    np.testing.assert_allclose(low + got * (high - low) / 255, normal, atol=(high - low) / 255)
+    given = tf.raw_ops.QuantizedInstanceNorm(x=quantized(levels, tf.quint8), x_min=-1.0, x_max=3.0, given_y_min=-2.0,
+                                             given_y_max=2.0, output_range_given=True)
+    assert plain(session, given)[1:] == [-2, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="input_min must be less than input_max"):
+        session.run(tf.raw_ops.QuantizedInstanceNorm(x=quantized(levels, tf.quint8), x_min=1.0, x_max=1.0)[1])
+
+    channel = RANDOM.randint(100, 256, [4])
+    one = {f"{n}{e}": v for n in ("t", "m", "v", "beta", "gamma") for e, v in (("_min", -2.0), ("_max", 2.0))}
+    vector = quantized(channel, tf.quint8)
+    for scaled in (False, True):
+        total, low, high = plain(session, tf.raw_ops.QuantizedBatchNormWithGlobalNormalization(
+            t=quantized(levels, tf.quint8), m=vector, v=quantized([255] * 4, tf.quint8), beta=vector, gamma=vector,
+            out_type=tf.qint32, variance_epsilon=0.001, scale_after_normalization=scaled, **one))
+        t, c = levels * (4 / 255) - 2, channel * (4 / 255) - 2
+        expected = (t - c) / np.sqrt(2.001) * (c if scaled else 1) + c
+        np.testing.assert_allclose(total * ((high - low) / 2**32), expected, atol=0.02)

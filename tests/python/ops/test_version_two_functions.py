@@ -337,3 +337,63 @@ def test_lengths_of_ranges_of_floats(limits, length):
 def test_endless_rates_give_endless_counts():
     assert tf.random.poisson([2], [np.inf]).numpy().tolist() == [[np.inf], [np.inf]]
     assert tf.random.stateless_poisson([2], [1, 2], np.inf, dtype=tf.float32).numpy().tolist() == [np.inf, np.inf]
+
+
+def test_isotonic_regression_is_an_op_of_graphs():
+    regress = tf.function(lambda x: tf.nn.isotonic_regression(x)[0], input_signature=[tf.TensorSpec([None, None])])
+    assert "IsotonicRegression" in [op.type for op in regress.get_concrete_function().graph.get_operations()]
+    np.testing.assert_array_equal(regress([[1.0, 2.0]]), [[1.5, 1.5]])
+
+
+def test_points_that_fill_the_cube():
+    np.testing.assert_array_equal(tf.math.sobol_sample(3, 4), [[.5, .5, .5], [.75, .25, .25], [.25, .75, .75],
+                                                               [.375, .375, .625]])
+    np.testing.assert_array_equal(tf.math.sobol_sample(2, 2, skip=2, dtype=tf.float64), [[.25, .75], [.375, .375]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dim must be at most 2056"):
+        tf.math.sobol_sample(2057, 1)
+
+
+def test_a_box_by_seed():  # recorded from 2.21
+    begin, size, box = tf.image.stateless_sample_distorted_bounding_box([50, 60, 3], [[[0.1, 0.2, 0.5, 0.6]]], (1, 2),
+                                                                        min_object_covered=0.3)
+    assert begin.numpy().tolist() == [0, 4, 0] and size.numpy().tolist() == [44, 55, -1]
+    np.testing.assert_allclose(box, [[[0, 4 / 60, 44 / 50, 59 / 60]]], rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No bounding boxes"):
+        tf.image.stateless_sample_distorted_bounding_box([50, 60, 3], tf.zeros([1, 0, 4]), (1, 2))
+
+
+@pytest.mark.parametrize("scatter", ["scatter_nd", "tensor_scatter_nd_update", "tensor_scatter_nd_add",
+                                     "tensor_scatter_nd_sub", "tensor_scatter_nd_max"])
+def test_gradients_ignore_what_the_op_ignores(scatter):
+    indices, updates = tf.constant([[1], [7], [-1]]), tf.constant([5.0, 6.0, 7.0])
+    raw = {"scatter_nd": "ScatterNd", "tensor_scatter_nd_update": "TensorScatterUpdate"}.get(
+        scatter, "TensorScatter" + scatter.rpartition("_")[2].title())
+    with tf.GradientTape() as tape:
+        tape.watch(updates)
+        to = {"shape": [3]} if scatter == "scatter_nd" else {"tensor": tf.zeros([3])}
+        y = getattr(tf.raw_ops, raw)(indices=indices, updates=updates, bad_indices_policy="IGNORE", **to)
+    np.testing.assert_array_equal(tape.gradient(y, updates), [-1.0 if scatter.endswith("sub") else 1.0, 0, 0])
+    np.testing.assert_array_equal(y, [0, -5.0 if scatter.endswith("sub") else 5.0, 0])
+
+
+@pytest.mark.parametrize("axes, lengths", [(None, None), ([1, 2], None), ([0, 2], [5, 6]), ([1, 2], [2, 5]),
+                                           ([-3], [4])])
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_transforms_along_any_axes(axes, lengths, norm):
+    random = np.random.RandomState(0)
+    x = random.normal(size=[4, 3, 6]) + 1j * random.normal(size=[4, 3, 6])
+    close = {"atol": 1e-12}
+    np.testing.assert_allclose(tf.signal.fftnd(x, lengths, axes, norm), np.fft.fftn(x, lengths, axes, norm), **close)
+    np.testing.assert_allclose(tf.signal.ifftnd(x, lengths, axes, norm), np.fft.ifftn(x, lengths, axes, norm), **close)
+    np.testing.assert_allclose(tf.signal.rfftnd(x.real, lengths, axes, norm), np.fft.rfftn(x.real, lengths, axes, norm),
+                               **close)
+    half = np.fft.rfftn(x.real, lengths, axes, norm)
+    np.testing.assert_allclose(tf.signal.irfftnd(half, lengths, axes, norm), np.fft.irfftn(half, lengths, axes, norm),
+                               **close)
+
+
+def test_bad_axes_of_transforms():
+    x = np.ones([2, 3], np.complex64)
+    for args in ([None, [2]], [None, [0, 0]], [[4], [0, 1]], [None, None, "none"]):
+        with pytest.raises(ValueError, match="axes|norm"):
+            tf.signal.fftnd(x, *args)

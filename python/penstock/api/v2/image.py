@@ -8,7 +8,8 @@ FROM = {
         combined_non_max_suppression crop_and_resize=crop_and_resize_v2 draw_bounding_boxes=draw_bounding_boxes_v2
         extract_glimpse=extract_glimpse_v2 non_max_suppression
         non_max_suppression_overlaps=non_max_suppression_with_overlaps non_max_suppression_padded
-        non_max_suppression_with_scores sample_distorted_bounding_box=sample_distorted_bounding_box_v2""",
+        non_max_suppression_with_scores sample_distorted_bounding_box=sample_distorted_bounding_box_v2
+        stateless_sample_distorted_bounding_box""",
     "ops.image_color": """
         adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation
         convert_image_dtype grayscale_to_rgb per_image_standardization=per_image_standardization_v2

@@ -5,8 +5,8 @@ FROM = {
         floormod=floor_mod greater greater_equal igamma igammac invert_permutation is_finite is_inf is_nan less
         less_equal lgamma log log1p logical_and logical_not logical_or maximum minimum mod=floor_mod ndtri
         nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod
-        segment_sum sin sinh softplus softsign squared_difference tan unsorted_segment_max unsorted_segment_min
-        unsorted_segment_prod unsorted_segment_sum xdivy xlog1py xlogy zeta""",
+        segment_sum sin sinh softplus softsign squared_difference tan unsorted_segment_max
+        unsorted_segment_min unsorted_segment_prod unsorted_segment_sum xdivy xlog1py xlogy zeta""",
     "ops.bincount_ops": "bincount",
     "ops.check_ops": "is_non_decreasing is_strictly_increasing",
     "ops.confusion_matrix": "confusion_matrix",
@@ -20,5 +20,5 @@ FROM = {
     "ops.nn_version_two": "approx_max_k approx_min_k",
     "ops.nn_impl": "l2_normalize zero_fraction",
     "ops.nn_ops": "in_top_k=in_top_k_v2 log_softmax=log_softmax_v2 softmax=softmax_v2 top_k",
-    "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta",
+    "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta sobol_sample",
 }

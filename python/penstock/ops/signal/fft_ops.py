@@ -2,8 +2,8 @@
 from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, manip_ops, math_ops
 
-__all__ = ["fft", "fft2d", "fft3d", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftshift", "irfft", "irfft2d",
-           "irfft3d", "rfft", "rfft2d", "rfft3d"]
+__all__ = ["fft", "fft2d", "fft3d", "fftnd", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftnd", "ifftshift", "irfft",
+           "irfft2d", "irfft3d", "irfftnd", "rfft", "rfft2d", "rfft3d", "rfftnd"]
 
 
 def fft(input, name=None):
@@ -128,6 +128,91 @@ def irfft2d(input_tensor, fft_length=None, name=None):
 def irfft3d(input_tensor, fft_length=None, name=None):
     """The inverse of rfft3d."""
     return _transform(input_tensor, fft_length, name, "irfft3d", 3, True)
+
+
+def _fitted(x, n):
+    """x cut or filled up with zeros to n elements along the last dimension."""
+    if x.shape.dims[-1].value == n:
+        return x
+    x = x[..., :n]
+    return array_ops.pad(x, [[0, 0]] * (x.shape.ndims - 1) + [[0, n - array_ops.shape(x)[-1]]])
+
+
+def _along(x, axis, transform):
+    """A transform of the last dimension along another one."""
+    order = [i for i in range(x.shape.ndims) if i != axis] + [axis]
+    if order[-1] == len(order) - 1 == axis:
+        return transform(x)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return array_ops.transpose(transform(array_ops.transpose(x, order)), back)
+
+
+# By which power of the number of elements the forward transform is divided.
+_PARTS = {None: 0.0, "backward": 0.0, "ortho": 0.5, "forward": 1.0}
+
+
+def _along_all(x, fft_length, axes, norm, name, default_name):
+    """A transform along any axes, one axis after the other: the last one is where a spectrum of real numbers is half.
+    """
+    with ops.name_scope(name, default_name, [x]) as name:
+        x = ops.convert_to_tensor(x)
+        rank = x.shape.ndims
+        if rank is None:
+            raise ValueError(f"{default_name} needs a tensor of known rank.")
+        if norm not in _PARTS:
+            raise ValueError(f"Unknown norm: {norm!r}. It must be 'backward', 'ortho' or 'forward'.")
+        if axes is None:
+            axes = range(-(rank if fft_length is None else len(fft_length)), 0)
+        axes = [int(axis) for axis in axes]
+        if not axes or any(not -rank <= axis < rank for axis in axes) or len({a % rank for a in axes}) < len(axes):
+            raise ValueError(f"axes must be different dimensions of the input of rank {rank}, but are {axes}.")
+        axes = [axis % rank for axis in axes]
+        real, inverse = "rfft" in default_name, default_name.startswith("i")
+        if fft_length is None:
+            lengths = [x.shape.dims[axis].value or array_ops.shape(x)[axis] for axis in axes]
+            if real and inverse:
+                lengths[-1] = 2 * (lengths[-1] - 1)
+        else:
+            lengths = fft_length if isinstance(fft_length, (list, tuple)) else array_ops.unstack(fft_length)
+            if len(lengths) != len(axes):
+                raise ValueError(f"There are {len(lengths)} lengths for {len(axes)} axes.")
+        one = gen.ifft if inverse else gen.fft
+        if real and not inverse:
+            x = _along(x, axes[-1], lambda v: rfft(v, [lengths[-1]]))
+        for axis, n in list(zip(axes, lengths))[:-1] if real else zip(axes, lengths):
+            x = _along(x, axis, lambda v, n=n: one(_fitted(v, n)))
+        if real and inverse:
+            x = _along(x, axes[-1], lambda v: irfft(v, [lengths[-1]]))
+        part = _PARTS[norm]
+        if part == 0:
+            return array_ops.identity(x, name=name)
+        count = math_ops.cast(math_ops.reduce_prod(ops.convert_to_tensor(lengths, dtypes.int32)), x.dtype.real_dtype)
+        return math_ops.multiply(x, math_ops.cast(count ** (part if inverse else -part), x.dtype), name=name)
+
+
+def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The Fourier transform along any axes.
+
+    input_tensor: complex, of known rank. fft_length: how many elements are taken along each of the axes, zeros where
+    there are fewer. axes: all, or as many last ones as there are lengths. norm: "backward" (the inverse divides by the
+    number of elements), "forward" or "ortho" (both divide by its root). ValueError: wrong axes, lengths or norm.
+    """
+    return _along_all(input_tensor, fft_length, axes, norm, name, "fftnd")
+
+
+def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The inverse of fftnd, with its arguments."""
+    return _along_all(input_tensor, fft_length, axes, norm, name, "ifftnd")
+
+
+def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """fftnd of real numbers; of the last of the axes the half that says it all."""
+    return _along_all(input_tensor, fft_length, axes, norm, name, "rfftnd")
+
+
+def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The inverse of rfftnd; the last of the axes gets 2 * (n - 1) elements unless fft_length says otherwise."""
+    return _along_all(input_tensor, fft_length, axes, norm, name, "irfftnd")
 
 
 def _shift(x, axes, name, default_name, sign):

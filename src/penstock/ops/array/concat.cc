@@ -149,6 +149,12 @@ void SplitGradient(GradContext& g, Out axis) {
   g.Set(value, g.CallAll("ConcatV2", parts, {{"N", n}})[0]);
 }
 
+// Ranges from input `first` on are scalars, as outputs 1 and 2 are.
+void QuantizedRanges(ShapeContext& c, int first) {
+  for (int i = first; i < c.num_inputs(); ++i) c.WithRank(i, 0);
+  for (int i = 1; i <= 2; ++i) c.out(i, PartialShape(std::vector<int64_t>{}));
+}
+
 }  // namespace
 
 void RegisterConcatOps(OpRegistry& ops) {
@@ -174,6 +180,27 @@ void RegisterConcatOps(OpRegistry& ops) {
       .ShapeValue([](ShapeContext& c) { return JoinedShape(c, 0, c.num_inputs() - 1); })
       .Gradient([](GradContext& g) { ConcatGradient(g, 0, g.num_inputs() - 1, g.x(g.num_inputs() - 1)); })
       .Doc("The tensors `values` one after the other along dimension `axis`.");
+
+  // Of quantized numbers, each tensor with a range of its own.
+  const auto with_ranges = [](OpBuilder op) {
+    op.Input("input_mins: N * float").Input("input_maxes: N * float").Output("output: T").Output("output_min: float")
+        .Output("output_max: float").Attr("N: int >= 2").Attr("T: type")
+        .Doc("The quantized tensors `values` one after the other along a dimension, in a range that holds all.");
+    return op;
+  };
+  with_ranges(ops.Add("QuantizedConcat").Input("concat_dim: int32").Input("values: N * T"))
+      .Shape([](ShapeContext& c) {
+        const int n = static_cast<int>(c.attr<int64_t>("N"));
+        ConcatShape(c, 1, n + 1, 0);
+        QuantizedRanges(c, n + 1);
+      });
+  with_ranges(ops.Add("QuantizedConcatV2").Input("values: N * T").Input("axis: Tidx"))
+      .Attr("Tidx: {int32, int64} = DT_INT32")
+      .Shape([](ShapeContext& c) {
+        const int n = static_cast<int>(c.attr<int64_t>("N"));
+        ConcatShape(c, 0, n, n);
+        QuantizedRanges(c, n + 1);
+      });
 
   ops.Add("ConcatOffset")
       .Input("concat_dim: int32")

@@ -12,9 +12,14 @@ void TensorScatterShape(ShapeContext& c) {
   c.out(0, c.in(0));
 }
 
+// What lies at the op's indices; zeros at bad ones if the op ignores those.
+Out Gathered(GradContext& g, Out from, Out indices) {
+  return g.Call("GatherNd", {from, indices}, {{"bad_indices_policy", g.attr<std::string>("bad_indices_policy")}});
+}
+
 void AddedGradient(GradContext& g) {
   g.Set(0, g.dy());
-  g.Set(2, g.Call("GatherNd", {g.dy(), g.x(1)}));
+  g.Set(2, Gathered(g, g.dy(), g.x(1)));
 }
 
 // y = max(x, updates) gets its gradient from whichever gave the value; equal ones share it.
@@ -23,10 +28,12 @@ void ExtremeGradient(GradContext& g) {
   const DataType type = dy.type();
   const AttrMap equal{{"incompatible_shape_error", true}};
   const Out from_x = Cast(g.Call("Equal", {x, y}, equal), type);
-  const Out from_updates = Cast(g.Call("Equal", {updates, g.Call("GatherNd", {y, indices})}, equal), type);
-  const Out several = from_x + g.Call("ScatterNd", {indices, from_updates, ShapeOf(x, indices.type())});
+  const Out from_updates = Cast(g.Call("Equal", {updates, Gathered(g, y, indices)}, equal), type);
+  const Out several = from_x + g.Call(
+      "ScatterNd", {indices, from_updates, ShapeOf(x, indices.type())},
+      {{"bad_indices_policy", g.attr<std::string>("bad_indices_policy")}});
   g.Set(0, dy * from_x / several);
-  g.Set(2, g.Call("GatherNd", {dy / several, indices}) * from_updates);
+  g.Set(2, Gathered(g, dy / several, indices) * from_updates);
 }
 
 }  // namespace
@@ -49,7 +56,7 @@ void RegisterScatterNdOps(OpRegistry& ops) {
         c.out(0, shape);
       })
       .Gradient([](GradContext& g) {
-        g.Set(1, g.Call("GatherNd", {g.dy(), g.x(0)}));
+        g.Set(1, Gathered(g, g.dy(), g.x(0)));
       })
       .Doc(
           "Zeros of shape `shape` with `updates` added at the positions that the last dimension of `indices` spells "
@@ -79,8 +86,9 @@ void RegisterScatterNdOps(OpRegistry& ops) {
       .Attr("bad_indices_policy: string = ''")
       .Shape(TensorScatterShape)
       .Gradient([](GradContext& g) {
-        g.Set(0, g.Call("TensorScatterUpdate", {g.dy(), g.x(1), ZerosLike(g.x(2))}));
-        g.Set(2, g.Call("GatherNd", {g.dy(), g.x(1)}));
+        g.Set(0, g.Call("TensorScatterUpdate", {g.dy(), g.x(1), ZerosLike(g.x(2))},
+                        {{"bad_indices_policy", g.attr<std::string>("bad_indices_policy")}}));
+        g.Set(2, Gathered(g, g.dy(), g.x(1)));
       })
       .Doc("`tensor` with `updates` in place of what is at `indices`.");
 
@@ -93,7 +101,7 @@ void RegisterScatterNdOps(OpRegistry& ops) {
       {"TensorScatterSub", "`tensor` with `updates` subtracted at `indices`.",
        [](GradContext& g) {
          g.Set(0, g.dy());
-         g.Set(2, -g.Call("GatherNd", {g.dy(), g.x(1)}));
+         g.Set(2, -Gathered(g, g.dy(), g.x(1)));
        }},
       {"TensorScatterMin", "`tensor` with the smaller of itself and `updates` at `indices`.", ExtremeGradient},
       {"TensorScatterMax", "`tensor` with the larger of itself and `updates` at `indices`.", ExtremeGradient}};

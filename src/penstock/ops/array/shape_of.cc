@@ -98,6 +98,25 @@ void RegisterShapeOfOps(OpRegistry& ops) {
       .Free()
       .Doc("The elements of `tensor` in the shape `shape`, of which one dimension may be -1: what fits.");
 
+  ops.Add("QuantizedReshape")
+      .Input("tensor: T")
+      .Input("shape: Tshape")
+      .Input("input_min: float")
+      .Input("input_max: float")
+      .Output("output: T")
+      .Output("output_min: float")
+      .Output("output_max: float")
+      .Attr("T: type")
+      .Attr("Tshape: {int32, int64} = DT_INT32")
+      .Shape([](ShapeContext& c) {
+        ReshapeShape(c);
+        for (int i = 1; i <= 2; ++i) {
+          c.WithRank(i + 1, 0);
+          c.out(i, PartialShape(std::vector<int64_t>{}));
+        }
+      })
+      .Doc("The quantized elements of `tensor` in the shape `shape`, and their range.");
+
   ops.Add("ExpandDims")
       .Input("input: T")
       .Input("dim: Tdim")

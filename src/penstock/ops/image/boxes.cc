@@ -140,6 +140,27 @@ void RegisterBoxesOps(OpRegistry& ops) {
         .Shape(DistortedShape)
         .Doc("A random box that covers enough of one of the given boxes.");
   }
+  ops.Add("StatelessSampleDistortedBoundingBox")
+      .Input("image_size: T")
+      .Input("bounding_boxes: float")
+      .Input("min_object_covered: float")
+      .Input("seed: Tseed")
+      .Output("begin: T")
+      .Output("size: T")
+      .Output("bboxes: float")
+      .Attr("T: {uint8, int8, int16, int32, int64}")
+      .Attr("Tseed: {int32, int64}")
+      .Attr("aspect_ratio_range: list(float) = [0.75, 1.33]")
+      .Attr("area_range: list(float) = [0.05, 1]")
+      .Attr("max_attempts: int = 100")
+      .Attr("use_image_if_no_bounding_boxes: bool = false")
+      .NotDifferentiable()
+      .Shape([](ShapeContext& c) {
+        DistortedShape(c);
+        const PartialShape seed = c.WithRank(3, 1);
+        if (seed.known_rank()) shapes::RequireDim(seed[0], 2);
+      })
+      .Doc("A random box that covers enough of one of the given boxes, the same one for the same seed.");
 }
 
 }  // namespace penstock

@@ -26,6 +26,16 @@ void RegisterCandidateSamplingOps(OpRegistry& ops) {
       .Doc("Classes in [0, range_max), all equally likely, and how often each class is expected among the samples.");
   Sampler(ops, "LogUniformCandidateSampler").Attr("range_max: int >= 1").Attr("seed: int = 0").Attr("seed2: int = 0")
       .Doc("Classes in [0, range_max), class k with probability log((k + 2) / (k + 1)) / log(range_max + 1).");
+  for (const char* name : {"LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"}) {
+    Sampler(ops, name).Attr("range_max: int >= 1").Attr("seed: int = 0").Attr("seed2: int = 0")
+        .Doc("Classes in [0, range_max), each with a probability of 1 + how often it was a true one in earlier steps.");
+  }
+  Sampler(ops, "FixedUnigramCandidateSampler").Attr("range_max: int >= 1").Attr("vocab_file: string = ''")
+      .Attr("distortion: float = 1.0").Attr("num_reserved_ids: int = 0").Attr("num_shards: int >= 1 = 1")
+      .Attr("shard: int >= 0 = 0").Attr("unigrams: list(float) = []").Attr("seed: int = 0").Attr("seed2: int = 0")
+      .Doc("Classes in [0, range_max) by given weights, each to the power `distortion`: `unigrams`, or the last column "
+           "of the lines of `vocab_file`, whose columns commas separate. Reserved classes come first, and are never "
+           "drawn.");
   Sampler(ops, "AllCandidateSampler").Attr("seed: int = 0").Attr("seed2: int = 0")
       .Doc("All classes, once each.");
   ops.Add("ComputeAccidentalHits").Input("true_classes: int64").Input("sampled_candidates: int64")

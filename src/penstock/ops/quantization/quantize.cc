@@ -191,6 +191,74 @@ void RegisterQuantizeOps(OpRegistry& ops) {
           ScalarRanges(c, 1);
         });
   }
+
+  for (const char* name : {"QuantizedAdd", "QuantizedMul"}) {
+    ops.Add(name)
+        .Input("x: T1")
+        .Input("y: T2")
+        .Input("min_x: float")
+        .Input("max_x: float")
+        .Input("min_y: float")
+        .Input("max_y: float")
+        .Output("z: Toutput")
+        .Output("min_z: float")
+        .Output("max_z: float")
+        .Attr(Type("T1"))
+        .Attr(Type("T2"))
+        .Attr(Type("Toutput") + " = DT_QINT32")
+        .Doc("The sum, or the product, of quantized numbers, stretched to one shape.")
+        .Shape([](ShapeContext& c) {
+          ScalarRanges(c, 2);
+          c.out(0, shapes::BroadcastShapes(c.in(0), c.in(1)));
+        });
+  }
+  ops.Add("QuantizedInstanceNorm")
+      .Input("x: T")
+      .Input("x_min: float")
+      .Input("x_max: float")
+      .Output("y: T")
+      .Output("y_min: float")
+      .Output("y_max: float")
+      .Attr(Type("T"))
+      .Attr("output_range_given: bool = false")
+      .Attr("given_y_min: float = 0")
+      .Attr("given_y_max: float = 0")
+      .Attr("variance_epsilon: float = 1e-5")
+      .Attr("min_separation: float = 1e-3")
+      .Doc("Quantized images of which each channel has mean 0 and deviation 1.")
+      .Shape([](ShapeContext& c) {
+        ScalarRanges(c, 1);
+        c.out(0, c.WithRank(0, 4));
+      });
+  OpBuilder norm = ops.Add("QuantizedBatchNormWithGlobalNormalization");
+  for (const char* name : {"t", "m", "v", "beta", "gamma"}) {
+    norm.Input(StrCat(name, ": Tinput")).Input(StrCat(name, "_min: float")).Input(StrCat(name, "_max: float"));
+  }
+  norm.Output("result: out_type")
+      .Output("result_min: float")
+      .Output("result_max: float")
+      .Attr(Type("Tinput"))
+      .Attr(Type("out_type"))
+      .Attr("variance_epsilon: float")
+      .Attr("scale_after_normalization: bool")
+      .Doc("Quantized images less `m`, over the root of `v`, times `gamma` if wanted, plus `beta`.")
+      .Shape([](ShapeContext& c) {
+        const PartialShape images = c.WithRank(0, 4);
+        int64_t channels = images.known_rank() ? images[3] : -1;
+        for (int i = 0; i < 5; ++i) {
+          if (i > 0) {
+            const PartialShape vector = c.WithRank(3 * i, 1);
+            channels = ShapeContext::MergeDim(channels, vector.known_rank() ? vector[0] : -1);
+          }
+          c.WithRank(3 * i + 1, 0);
+          c.WithRank(3 * i + 2, 0);
+        }
+        PartialShape out = images.known_rank() ? images : PartialShape::OfRank(4);
+        out.set_dim(3, channels);
+        c.out(0, out);
+        c.out(1, PartialShape(std::vector<int64_t>{}));
+        c.out(2, PartialShape(std::vector<int64_t>{}));
+      });
 }
 
 }  // namespace penstock

@@ -152,6 +152,33 @@ void RegisterRaggedOps(OpRegistry& ops) {
       .Attr("Tindex: {int64, int32}").Attr("Tshape: {int64, int32}").Attr("num_row_partition_tensors: int >= 1")
       .Attr("row_partition_types: list(string)").Shape(ToTensorShape).Gradient(ToTensorGradient)
       .Doc("A ragged tensor as a dense one, filled up with a default.");
+  ops.Add("RaggedFillEmptyRows").Input("value_rowids: int64").Input("values: T").Input("nrows: int64")
+      .Input("default_value: T").Output("output_value_rowids: int64").Output("output_values: T")
+      .Output("empty_row_indicator: bool").Output("reverse_index_map: int64").Attr("T: type")
+      .Shape([](ShapeContext& c) {
+        const PartialShape rows = c.WithRank(0, 1), values = c.WithRank(1, 1);
+        c.WithRank(2, 0);
+        c.WithRank(3, 0);
+        c.out(0, PartialShape({-1}));
+        c.out(1, PartialShape({-1}));
+        c.out(2, PartialShape({shapes::DimFromInput(c, 2)}));
+        c.out(3, PartialShape({ShapeContext::MergeDim(rows.known_rank() ? rows[0] : -1,
+                                                      values.known_rank() ? values[0] : -1)}));
+      })
+      .Gradient([](GradContext& g) {
+        const Outs dx = g.CallAll("RaggedFillEmptyRowsGrad", std::vector<Out>{g.y(3), g.dy(1)});
+        g.Set(1, dx[0]);
+        g.Set(3, dx[1]);
+      })
+      .Doc("The values of the rows, row by row, with one of `default_value` for each row that has none.");
+  ops.Add("RaggedFillEmptyRowsGrad").Input("reverse_index_map: int64").Input("grad_values: T").Output("d_values: T")
+      .Output("d_default_value: T").Attr("T: type")
+      .Shape([](ShapeContext& c) {
+        c.out(0, c.WithRank(0, 1));
+        c.WithRank(1, 1);
+        c.out(1, PartialShape(std::vector<int64_t>{}));
+      })
+      .Doc("The gradient of RaggedFillEmptyRows.");
 }
 
 }  // namespace penstock

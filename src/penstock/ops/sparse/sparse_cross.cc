@@ -26,6 +26,11 @@ void RegisterSparseCrossOps(OpRegistry& ops) {
       .Output("output_values: string").Output("output_shape: int64").Attr("N: int >= 0")
       .Attr("sparse_types: list({int64, string}) >= 0").Attr("dense_types: list({int64, string}) >= 0")
       .Shape(CrossShape).Doc("For each row, every combination of one feature of each input, joined by `sep`.");
+  ops.Add("SparseCrossHashed").Input("indices: N * int64").Input("values: sparse_types").Input("shapes: N * int64")
+      .Input("dense_inputs: dense_types").Input("num_buckets: int64").Input("strong_hash: bool").Input("salt: int64")
+      .Output("output_indices: int64").Output("output_values: int64").Output("output_shape: int64").Attr("N: int >= 0")
+      .Attr("sparse_types: list({int64, string}) >= 0").Attr("dense_types: list({int64, string}) >= 0")
+      .Shape(CrossShape).Doc("For each row, the hash of every combination of one feature of each input.");
   ops.Add("RaggedCross")
       .Input("ragged_values: ragged_values_types")
       .Input("ragged_row_splits: ragged_splits_types")

@@ -87,6 +87,16 @@ struct Reshape {
     k.SetOutput(0, k.Take(0).Reshaped(shape));
   }
 };
+struct QuantizedReshape {
+  void operator()(KernelContext& k) const {
+    Reshape()(k);
+    for (const int i : {2, 3}) {
+      k.Require(k.input(i).num_elements() == 1, k.node().op().inputs[i].name, " must be a scalar, but has shape ",
+                k.shape(i));
+      *k.out<float>(i - 1, Shape()).data() = *k.input(i).data<float>();
+    }
+  }
+};
 
 struct ExpandDims {
   void operator()(KernelContext& k) const {
@@ -188,6 +198,7 @@ void RegisterShapeOfKernels(KernelRegistry& kernels) {
   kernels.Add<Size>("Size");
   kernels.Add<Rank>("Rank");
   kernels.Add<Reshape>("Reshape");
+  kernels.Add<QuantizedReshape>("QuantizedReshape").HostInput(1);
   kernels.Add<ExpandDims>("ExpandDims");
   kernels.Add<Squeeze>("Squeeze");
   kernels.Add<BroadcastTo>("BroadcastTo");

@@ -6,6 +6,7 @@
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/random/random_samplers.h"
 #include "penstock/kernels/cpu/compute.h"
 
 namespace penstock {
@@ -360,6 +361,17 @@ class SampleDistortedBoundingBox : public Kernel {
   SharedPhilox philox_;
 };
 
+class StatelessDistortedBoundingBox : public Kernel {
+ public:
+  explicit StatelessDistortedBoundingBox(const NodeView& node) : box_(node) {}
+  void Run(KernelContext& k) override {
+    box_.Run(k, ScalarOf(k, 2, "min_object_covered"), random::FromSeed(k, 3));
+  }
+
+ private:
+  DistortedBox box_;
+};
+
 }  // namespace
 
 void RegisterBoxesKernels(KernelRegistry& kernels) {
@@ -373,6 +385,7 @@ void RegisterBoxesKernels(KernelRegistry& kernels) {
   using Sizes = Types<uint8_t, int8_t, int16_t, int32_t, int64_t>;
   kernels.Add<SampleDistortedBoundingBox>("SampleDistortedBoundingBox", Sizes{}).HostInput(0);
   kernels.Add<SampleDistortedBoundingBox>("SampleDistortedBoundingBoxV2", Sizes{}).HostInput(0);
+  kernels.Add<StatelessDistortedBoundingBox>("StatelessSampleDistortedBoundingBox", Sizes{}).HostInput(0).HostInput(3);
 }
 
 }  // namespace penstock

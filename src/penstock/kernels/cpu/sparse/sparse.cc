@@ -259,52 +259,70 @@ struct SparseSliceGrad {
   }
 };
 
+// Entries of `rows` rows, with `rank` numbers each at `from` of which the first is the row, go to outputs 0 (those
+// numbers, in a tensor of shape [entries, inner]) and 1 (the values) row by row. A row that has none gets one entry of
+// input 3, the default, behind whose row are zeros; output 2 says which these are, and output 3 where entries went.
+void FillEmptyRows(KernelContext& k, const int64_t* from, int64_t entries, int64_t rank, int64_t rows,
+                   const Tensor& from_values, const std::vector<int64_t>& inner) {
+  k.Require(k.input(3).rank() == 0, "default_value must be a scalar, saw: ", k.shape(3));
+  std::vector<int64_t> starts(rows + 1);
+  for (int64_t e = 0; e < entries; ++e) {
+    const int64_t row = from[e * rank];
+    k.Require(row >= 0 && row < rows, "indices(", e, ", 0) is invalid: ", row, " >= ", rows);
+    ++starts[row + 1];
+  }
+  bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();
+  for (int64_t r = 0; r < rows; ++r) {
+    empty[r] = starts[r + 1] == 0;
+    starts[r + 1] = starts[r] + std::max<int64_t>(starts[r + 1], 1);
+  }
+  const int64_t n = starts[rows];
+  std::vector<int64_t> shape = {n};
+  shape.insert(shape.end(), inner.begin(), inner.end());
+  int64_t* indices = k.Output(0, Shape(shape)).mutable_data<int64_t>();
+  Tensor& values = k.Output(1, Shape({n}));
+  int64_t* reverse = k.Output(3, Shape({entries})).mutable_data<int64_t>();
+  for (int64_t r = 0; r < rows; ++r) {
+    if (!empty[r]) continue;
+    std::fill_n(indices + starts[r] * rank, rank, 0);
+    indices[starts[r] * rank] = r;
+    CopyElements(values.dtype(), At(values, starts[r]), k.input(3).raw(), 1);
+  }
+  for (int64_t e = 0; e < entries; ++e) {
+    const int64_t to = starts[from[e * rank]]++;
+    std::copy_n(from + e * rank, rank, indices + to * rank);
+    CopyElements(values.dtype(), At(values, to), At(from_values, e), 1);
+    reverse[e] = to;
+  }
+}
+
 struct SparseFillEmptyRows {
   void operator()(KernelContext& k) const {
     const SparseInput in(k, 0, false);
-    k.Require(k.input(3).rank() == 0, "default_value must be a scalar, saw: ", k.shape(3));
     k.Require(in.rank >= 1, "Dense shape cannot be empty.");
     const int64_t rows = in.shape[0];
-    if (rows == 0) {
-      k.Require(in.entries == 0, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ", in.entries);
-      k.Output(0, Shape({0, in.rank}));
-      k.Output(1, Shape({0}));
-      k.Output(2, Shape({0}));
-      k.Output(3, Shape({0}));
-      return;
-    }
-    std::vector<int64_t> starts(rows + 1);
-    for (int64_t e = 0; e < in.entries; ++e) {
-      const int64_t row = in.at(e)[0];
-      k.Require(row >= 0 && row < rows, "indices(", e, ", 0) is invalid: ", row, " >= ", rows);
-      ++starts[row + 1];
-    }
-    bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();
-    for (int64_t r = 0; r < rows; ++r) {
-      empty[r] = starts[r + 1] == 0;
-      starts[r + 1] = starts[r] + std::max<int64_t>(starts[r + 1], 1);
-    }
-    const int64_t n = starts[rows];
-    int64_t* indices = k.Output(0, Shape({n, in.rank})).mutable_data<int64_t>();
-    Tensor& values = k.Output(1, Shape({n}));
-    int64_t* reverse = k.Output(3, Shape({in.entries})).mutable_data<int64_t>();
-    for (int64_t r = 0; r < rows; ++r) {
-      if (!empty[r]) continue;
-      std::fill_n(indices + starts[r] * in.rank, in.rank, 0);
-      indices[starts[r] * in.rank] = r;
-      CopyElements(values.dtype(), At(values, starts[r]), k.input(3).raw(), 1);
-    }
-    for (int64_t e = 0; e < in.entries; ++e) {
-      const int64_t to = starts[in.at(e)[0]]++;
-      std::copy_n(in.at(e), in.rank, indices + to * in.rank);
-      CopyElements(values.dtype(), At(values, to), At(*in.values, e), 1);
-      reverse[e] = to;
-    }
+    k.Require(rows > 0 || in.entries == 0, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
+              in.entries);
+    FillEmptyRows(k, in.indices, in.entries, in.rank, rows, *in.values, {in.rank});
+  }
+};
+
+struct RaggedFillEmptyRows {
+  void operator()(KernelContext& k) const {
+    const Tensor &rowids = k.input(0), &values = k.input(1), &rows = k.input(2);
+    k.Require(rowids.rank() == 1, "value_rowids must be a vector, saw: ", rowids.shape());
+    k.Require(values.rank() == 1, "values must be a vector, saw: ", values.shape());
+    k.Require(rowids.dim(0) == values.dim(0), "The length of `values` (", values.dim(0),
+              ") must match the first dimension of `value_rowids` (", rowids.dim(0), ").");
+    k.Require(rows.rank() == 0, "nrows must be a scalar, saw: ", rows.shape());
+    const int64_t n = k.Int(2);
+    k.Require(n >= 0 && n < int64_t{1} << 40, "nrows must be a number of rows, but is ", n);
+    FillEmptyRows(k, rowids.data<int64_t>(), rowids.dim(0), 1, n, values, {});
   }
 };
 
 template <class T>
-struct SparseFillEmptyRowsGrad {
+struct FillEmptyRowsGrad {
   void operator()(KernelContext& k) const {
     const Tensor &map = k.input(0), &dy = k.input(1);
     k.Require(map.rank() == 1, "reverse_index_map must be a vector, saw: ", map.shape());
@@ -338,7 +356,9 @@ void RegisterSparseKernels(KernelRegistry& kernels) {
   kernels.Add<SparseSlice>("SparseSlice");
   kernels.Add<SparseSliceGrad>("SparseSliceGrad", Numbers{});
   kernels.Add<SparseFillEmptyRows>("SparseFillEmptyRows");
-  kernels.Add<SparseFillEmptyRowsGrad>("SparseFillEmptyRowsGrad", Numbers{});
+  kernels.Add<RaggedFillEmptyRows>("RaggedFillEmptyRows").HostInput(2);
+  kernels.Add<FillEmptyRowsGrad>("SparseFillEmptyRowsGrad", Numbers{});
+  kernels.Add<FillEmptyRowsGrad>("RaggedFillEmptyRowsGrad", Numbers{});
 }
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/strings/string_hash.h"
 
 namespace penstock {
 namespace {
@@ -15,6 +16,7 @@ struct Column {
   const Tensor* values;
   std::vector<int64_t> starts;
   bool text() const { return values->dtype() == DT_STRING; }
+  bool dense() const { return values->rank() == 2; }
   int64_t count(int64_t row) const { return starts[row + 1] - starts[row]; }
 };
 
@@ -181,6 +183,28 @@ auto HashesOf(const Inputs& in, uint64_t key, uint64_t buckets) {
   };
 }
 
+// The hash of a feature by SparseCrossHashed: of texts by a key if there is one; of numbers, where TensorFlow hashes
+// them, the low four bytes.
+uint64_t HashOf(const Column& column, int64_t at, const uint64_t* key) {
+  std::string_view bytes;
+  if (column.text()) {
+    bytes = column.values->data<TString>()[at].view();
+  } else if (column.dense() && !key) {
+    return HashOf(column, at);
+  } else {
+    bytes = {reinterpret_cast<const char*>(column.values->data<int64_t>() + at), 4};
+  }
+  return key ? SipHash(bytes, key[0], key[1]) : util::Fingerprint64(bytes.data(), bytes.size());
+}
+auto HashesOf(const Inputs& in, const uint64_t* key, uint64_t buckets) {
+  const uint64_t most = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
+  return [&in, key, most](const std::vector<int64_t>& at) {
+    uint64_t hash = HashOf(in.columns[0], at[0], key);
+    for (size_t c = 1; c < at.size(); ++c) hash = Join(hash, HashOf(in.columns[c], at[c], key));
+    return static_cast<int64_t>(hash % most);
+  };
+}
+
 template <class T, class ValueOf>
 void PutSparse(KernelContext& k, const Inputs& in, const ValueOf& value_of) {
   int64_t widest;
@@ -254,6 +278,30 @@ struct SparseCrossV2 {
   }
 };
 
+struct SparseCrossHashed {
+  int sparse, dense;
+  explicit SparseCrossHashed(const NodeView& node)
+      : sparse(static_cast<int>(node.attr<int64_t>("N"))),
+        dense(static_cast<int>(node.attr<TypeList>("dense_types").size())) {
+    if (static_cast<size_t>(sparse) != node.attr<TypeList>("sparse_types").size()) {
+      throw InvalidArgument("Expected ", sparse, " input values, got ", node.attr<TypeList>("sparse_types").size());
+    }
+  }
+  void operator()(KernelContext& k) const {
+    const Inputs in(k, sparse, dense);
+    const int buckets_at = 3 * sparse + dense;
+    const int64_t buckets = k.Scalar<int64_t>(buckets_at);
+    k.Require(buckets >= 0, "num_buckets must not be negative: ", buckets);
+    const Tensor& salt = k.input(buckets_at + 2);
+    k.Require(salt.rank() == 1 && salt.dim(0) == 2, "salt must be a vector of two numbers, but has shape ",
+              salt.shape());
+    const uint64_t key[] = {static_cast<uint64_t>(salt.data<int64_t>()[0]),
+                            static_cast<uint64_t>(salt.data<int64_t>()[1])};
+    const bool strong = k.Scalar<bool>(buckets_at + 1);
+    PutSparse<int64_t>(k, in, HashesOf(in, strong ? key : nullptr, static_cast<uint64_t>(buckets)));
+  }
+};
+
 struct RaggedCross {
   int ragged, sparse, dense;
   std::string order;
@@ -288,6 +336,7 @@ struct RaggedCross {
 void RegisterSparseCrossKernels(KernelRegistry& kernels) {
   kernels.Add<SparseCross>("SparseCross");
   kernels.Add<SparseCrossV2>("SparseCrossV2");
+  kernels.Add<SparseCrossHashed>("SparseCrossHashed");
   kernels.Add<RaggedCross>("RaggedCross");
 }
 

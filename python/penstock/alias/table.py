@@ -117,6 +117,7 @@ MODULES = {
     "python.data.experimental.ops.threading_options": "data.ops.options",
     "python.data.experimental.ops.unique": "data.experimental.ops.simple",
     "contrib.metrics.python.ops.set_ops": "ops.sets_impl",
+    "python.autograph.core.naming": "autograph.pyct.naming",
     "python.compat.compat": "framework.forward_compat",
     "python.compat.v2_compat": "framework.mode",
     "python.compiler.xla.jit": "compiler.jit",
@@ -250,11 +251,6 @@ MODULES = {
     "contrib.training.python.training.training": "contrib.training.training",
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
 }
-
-# Below python.autograph: what programs build converters of their own from and is not there.
-MODULES.update(dict.fromkeys(["python.autograph." + name for name in (
-    "converters.break_statements", "converters.continue_statements", "converters.return_statements", "core.naming",
-    "pyct.common_transformers.anf", "pyct.compiler")], "autograph.refused"))
 
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {

@@ -112,6 +112,23 @@ def test_defaults_keywords_and_documents():
     assert twin(1) == 6 and twin(1, 1, 1, c=0, d=5) == 8
 
 
+def test_a_break_in_a_loops_else_ends_the_loop_around():
+    def f(n, m):
+        seen = []
+        for i in range(n):
+            for j in range(m):
+                if j == i:
+                    break
+            else:
+                if i == 3:
+                    continue
+                break
+            seen.append(i)
+        return seen
+
+    assert api.to_graph(f)(4, 2) == f(4, 2) == [0, 1]
+
+
 def test_methods_and_super():
     class A:
         def f(self, x):

@@ -1,5 +1,22 @@
-"""Pieces of syntax trees: written as text, or put where another piece stands."""
+"""Pieces of syntax trees: written as text, or put where another piece stands.
+
+What is made is of the kind of the node whose place it takes: Python's own (ast), or gast's in trees of programs.
+"""
 import ast
+
+from penstock.autograph.pyct import anno
+
+
+def _made(text, old):
+    """The statements of a text, all at the place of an old node."""
+    if not type(old).__module__.startswith("gast"):
+        return _placed(ast.parse(text), old).body
+    import gast
+    tree = gast.parse(text)
+    origin = anno.Basic.ORIGIN.of(old)
+    for child in ast.walk(tree) if origin is not None else ():
+        anno.setanno(child, anno.Basic.ORIGIN, origin)
+    return (tree if getattr(old, "lineno", None) is None else _placed(tree, old)).body
 
 
 def at(new, old):
@@ -25,7 +42,7 @@ def _placed(tree, old):
 
 def statements(text, old):
     """Statements written as text, all at the place of an old node."""
-    return [_placed(node, old) for node in ast.parse(text).body]
+    return _made(text, old)
 
 
 def statement(text, old):
@@ -35,7 +52,7 @@ def statement(text, old):
 
 def expression(text, old):
     """An expression."""
-    return _placed(ast.parse(text, mode="eval").body, old)
+    return _made(text, old)[0].value
 
 
 def text_of(node):

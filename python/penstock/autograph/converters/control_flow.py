@@ -3,7 +3,7 @@ import ast
 import re
 
 from penstock.autograph.converters import code
-from penstock.autograph.pyct import activity
+from penstock.autograph.converters.names import Liveness, Names, qualified
 
 _LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
 PART = re.compile(r"(get_state|set_state|if_body|else_body|loop_test|loop_body|extra_test)(_\d+)?")  # their names
@@ -13,13 +13,13 @@ class ControlFlow:
     """Converts the blocks of one function. `state` collects the names that must exist when it begins."""
 
     def __init__(self, body, namer, declared_global, local):
-        names = activity.Names(body)
+        names = Names(body)
         self._namer = namer
         self._local = frozenset(local)
         self._foreign = set()  # lists and dicts of surrounding functions and the module whose elements are set
         self._global = frozenset(declared_global)
         self._declared = names.declared
-        self._liveness = activity.Liveness(body, names.inner)
+        self._liveness = Liveness(body, names.inner)
         self.state = []
 
     def block(self, body):
@@ -47,7 +47,7 @@ class ControlFlow:
     def _changed(self, *blocks):
         names, attributes, containers = [], [], set()
         for block in blocks:
-            found = activity.Names(block)
+            found = Names(block)
             elements = found.elements
             containers.update(elements)
             self._foreign.update(e for e in elements if "." not in e and e not in self._local)
@@ -82,7 +82,7 @@ class ControlFlow:
         return code.statements("\n".join(lines), old) if lines else []
 
     def _globals(self, body, old):
-        written = [n for n in activity.Names(body).written if n in self._global]
+        written = [n for n in Names(body).written if n in self._global]
         return [code.statement("global " + ", ".join(written), old)] if written else []
 
     def _state_functions(self, names, old):
@@ -121,7 +121,7 @@ class ControlFlow:
         """What set_loop_options says in a loop's body, as keywords of a dict; the call goes away."""
         for i, statement in enumerate(node.body):
             call = statement.value if isinstance(statement, ast.Expr) else None
-            name = activity.qualified(call.func) if isinstance(call, ast.Call) else None
+            name = qualified(call.func) if isinstance(call, ast.Call) else None
             if name is None or name.split(".")[-1] != "set_loop_options":
                 continue
             node.body[i] = code.at(ast.Pass(), statement)
@@ -130,8 +130,8 @@ class ControlFlow:
             for keyword in keywords:
                 if keyword.arg == "shape_invariants" and isinstance(keyword.value, (ast.List, ast.Tuple)):
                     for pair in keyword.value.elts:  # by name: the variables have other values by then
-                        if isinstance(pair, (ast.Tuple, ast.List)) and activity.qualified(pair.elts[0]):
-                            pair.elts[0] = code.at(ast.Constant(activity.qualified(pair.elts[0])), pair)
+                        if isinstance(pair, (ast.Tuple, ast.List)) and qualified(pair.elts[0]):
+                            pair.elts[0] = code.at(ast.Constant(qualified(pair.elts[0])), pair)
             return keywords
         return []
 
@@ -179,7 +179,7 @@ class ControlFlow:
 
     def _for(self, node):
         after, head = self._liveness.after[node], self._liveness.entering[node]
-        targets = activity.Names(node.target)
+        targets = Names(node.target)
         first = code.at(ast.Assign([node.target], code.expression("itr", node)), node)
         inner_live = self._liveness.block(node.body, after | head) | head
         behind, inside = self._split(self._changed([first], node.body), after, inner_live - set(targets.written) | head)

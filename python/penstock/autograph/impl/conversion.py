@@ -8,7 +8,7 @@ from penstock.autograph.converters import code
 from penstock.autograph.converters import control_flow
 from penstock.autograph.converters import expressions
 from penstock.autograph.converters import jumps
-from penstock.autograph.pyct import activity
+from penstock.autograph.converters.names import Names, all_names
 from penstock.autograph.pyct import cache
 from penstock.autograph.pyct import errors
 from penstock.autograph.pyct import naming
@@ -83,7 +83,7 @@ def _convert_body(node, namer):
         documentation, body = body[:1], body[1:]
     if not body:
         return
-    names = activity.Names(body)
+    names = Names(body)
     local = (set(names.written) | set(_parameters(node))) - names.declared
     body = expressions.Elements(local).visit(ast.Module(body, [])).body
     body = jumps.lower(body, namer)
@@ -100,7 +100,7 @@ def _convert_body(node, namer):
 def convert_tree(node, name, qualified_name):
     """The converted FunctionDef of a FunctionDef or a Lambda."""
     _check(node)
-    namer = naming.Namer(activity.all_names(node) | {"ag__"})
+    namer = naming.Namer(all_names(node) | {"ag__"})
     if isinstance(node, ast.Lambda):
         function = ast.FunctionDef(name, node.args, [code.at(ast.Return(node.body), node.body)], [], None)
         function = code.at(function, node)

@@ -1,0 +1,7 @@
+"""continue as a flag."""
+from penstock.autograph.converters import flags
+
+
+def transform(node, ctx):
+    """A tree without continue: what follows in the loop's body is guarded by a flag."""
+    return flags.transform(node, ctx, ("Continue",))

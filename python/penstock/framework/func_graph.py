@@ -11,6 +11,7 @@ from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
 from penstock.framework import errors
+from penstock.framework import frozen_functions
 from penstock.framework import stack
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
@@ -88,6 +89,11 @@ class FuncGraph(Graph):
 
     def __str__(self):
         return f"FuncGraph(name={self.name}, id={id(self)})"
+
+    def _as_graph_def(self, from_version=None, add_shapes=False):
+        message, version = super()._as_graph_def(from_version, add_shapes)
+        frozen_functions.keep_named_functions(message)  # it knows all functions of the program
+        return message, version
 
     # Variables
 

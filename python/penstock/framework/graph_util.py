@@ -2,8 +2,10 @@
 import re
 
 from penstock.framework import dtypes
+from penstock.framework import frozen_functions
 from penstock.framework import tensor_util
 from penstock.framework.operation import Operation
+from penstock.framework.tensor_shape import TensorShape
 
 _VARIABLE_OPS = {"Assign", "AssignAdd", "AssignSub", "Queue", "ScatterAdd", "ScatterSub", "ScatterUpdate",
                  "TruncatedNormal", "Variable", "VariableV2"}
@@ -95,6 +97,25 @@ def _reads(nodes, variables):
     return reads, found
 
 
+def _given_to_functions(nodes, values):
+    """({name of a call, conditional or loop: {input: (type, shape) of the variable that it is given}}, {name: type
+    attribute} of what lies between)."""
+    calls, found = {}, {}
+    for node in nodes.values():
+        if not frozen_functions.takes_functions(node):
+            continue
+        for i, text in enumerate(node.input):
+            between, source = [], nodes.get(_node_name(text))
+            while source is not None and source.op in _PASSING_ON:
+                between.append(source.name)
+                source = nodes.get(_node_name(source.input[0]))
+            if source is not None and source.op == "VarHandleOp" and source.name in values:
+                shape = TensorShape(values[source.name].shape).as_proto()
+                calls.setdefault(node.name, {})[i] = source.attr["dtype"].type, shape
+                found.update((name, source.attr["dtype"]) for name in between)
+    return calls, found
+
+
 def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None,
                                    variable_names_blacklist=None):
     """The part of a GraphDef that the outputs depend on, with each variable replaced by its value in `sess`."""
@@ -107,9 +128,16 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
     reads = [n + "/Read/ReadVariableOp:0" if nodes[n].op == "VarHandleOp" else n + ":0" for n in names]
     values = dict(zip(names, sess.run(reads) if reads else []))
     result = _graph_def_class()()
+    result.library.CopyFrom(graph_def.library)
+    calls, between = _given_to_functions(nodes, values)
+    types.update(between)
+    freezer = frozen_functions.Freezer(result.library)
     for node in graph_def.node:
         made = result.node.add()
-        if node.name in values:
+        if node.name in calls:
+            made.CopyFrom(node)
+            freezer.call(made, calls[node.name])
+        elif node.name in values:
             value = values[node.name]
             _set_constant(made, node.name, node.attr["dtype"], value, value.shape)
         elif node.name in types:
@@ -126,7 +154,8 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
             _gather(result, made, node)
         else:
             made.CopyFrom(node)
-    result.library.CopyFrom(graph_def.library)
+    if calls:
+        frozen_functions.keep_named_functions(result)
     return result
 
 

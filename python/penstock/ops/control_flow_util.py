@@ -157,6 +157,8 @@ def __getattr__(name):
 def EnableControlFlowV2(graph):
     """Whether conditionals and loops that are built in `graph` become single operations."""
     from penstock.framework.mode import mode
+    if getattr(graph, "_switches_only", False):  # of a function that is being lowered
+        return False
     return mode.control_flow_v2 or (graph._building_function and not hasattr(graph, "_captured"))
 
 

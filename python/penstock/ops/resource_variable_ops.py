@@ -184,7 +184,7 @@ class BaseResourceVariable(variables.VariableV1):
         self._watch()
         with ops.name_scope("Gather" if name is None else name) as name:
             value = gen.resource_gather(self._handle, indices, dtype=self._dtype, name=name)
-        return array_ops.identity(value)
+        return value if tf2.enabled() else array_ops.identity(value)
 
     def gather_nd(self, indices, name=None):
         """Only the positions that the last dimension of `indices` names."""

@@ -44,11 +44,13 @@ def trace(graph, captured_ids, add_capture):
     captured_ids: {id of a tensor: object}; `add_capture(tensor, CapturedTensor)` makes a tensor of a body an object.
     ValueError: a gradient cannot be traced.
     """
-    bodies = {id(definition.body()): definition for definition in graph._functions.values()
-              if getattr(definition, "body", None) is not None and definition.body() is not None}
+    held = {name: definition.body() for name, definition in graph._functions.items()
+            if getattr(definition, "body", None) is not None}  # they are referred to weakly
+    bodies = {id(body): graph._functions[name] for name, body in held.items() if body is not None}
     found = _loaded_gradients(graph)
-    for definition in list(bodies.values()):
-        for name, op in _own_gradients(definition.body()):
+    for body in filter(None, held.values()):
+        definition = bodies[id(body)]
+        for name, op in _own_gradients(body):
             if name in found:
                 continue
             try:

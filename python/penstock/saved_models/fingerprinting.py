@@ -15,7 +15,7 @@ from penstock.saved_models import utils_impl
 from penstock.util import compat
 
 FINGERPRINT_FILENAME = "fingerprint.pb"
-_PRODUCER = 3
+_PRODUCER = 4
 _MULTIPLIER, _64_BITS = 0xC6A4A7935BD1E995, (1 << 64) - 1
 
 
@@ -40,8 +40,10 @@ def _hash_of_graph(graph_def):
                 node.attr["config_proto"].s = b""
         elif node.op == "Const" and node.attr["dtype"].type == 7:
             node.attr["value"].Clear()
-    plain.ClearField("library")
-    plain.ClearField("versions")
+    plain.library.Clear()
+    plain.library.SetInParent()
+    plain.versions.Clear()
+    plain.versions.SetInParent()
     return _hash(plain.SerializeToString(deterministic=True))
 
 
@@ -86,7 +88,7 @@ def write_fingerprint(export_dir):
         saved_model_checksum=_hash(data), graph_def_program_hash=_hash_of_graph(meta_graph.graph_def),
         signature_def_hash=_hash_of_signatures(meta_graph.signature_def),
         saved_object_graph_hash=_hash_of_functions(meta_graph.object_graph_def.concrete_functions),
-        uuid=str(uuid_module.uuid4().int & 0xFFFFFFFFFFFFFFFF))
+        uuid=str(uuid_module.uuid4().int))
     index = utils_impl.get_variables_path(export_dir) + ".index"
     if file_io.file_exists(index):
         message.checkpoint_hash = _hash(file_io.read_file_to_string(index, binary_mode=True))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -14,6 +15,7 @@ import penstock as tf  # noqa: E402
 import recorded_models  # noqa: E402
 from penstock.eager import context  # noqa: E402
 from penstock.framework import function as v1_function  # noqa: E402
+from penstock.proto import graph_pb2  # noqa: E402
 from penstock.saved_models import fingerprinting  # noqa: E402
 from penstock.saved_models import loader_impl  # noqa: E402
 from penstock.saved_models import nested_structure_coder  # noqa: E402
@@ -245,6 +247,18 @@ def test_fingerprints(saved):
     assert found.saved_object_graph_hash == fingerprinting._hash_of_functions(
         meta_graph.object_graph_def.concrete_functions)
     assert found.singleprint().count("/") == 3
+
+
+def test_the_hash_of_a_graph_is_tensorflows():
+    graph_def = text_format.Parse("""
+        node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_STRING } }
+               attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: "x" } } } }
+        node { name: "p" op: "PartitionedCall" input: "c"
+               attr { key: "f" value { func { name: "__inference_f_12" } } }
+               attr { key: "config_proto" value { s: "abc" } } }
+        versions { producer: 7 }
+        library { function { signature { name: "__inference_f_12" } } }""", graph_pb2.GraphDef())
+    assert fingerprinting._hash_of_graph(graph_def) == 4845784036647092038
 
 
 @pytest.mark.parametrize("value", [

@@ -5,7 +5,7 @@ from penstock.feature_column import base
 from penstock.feature_column.base import CategoricalColumn, DenseColumn, StateManager
 from penstock.framework import dtypes
 from penstock.framework import ops
-from penstock.keras_v1.engine import training
+from penstock.keras.engine import training
 from penstock.layers import base as base_layer
 from penstock.ops import array_ops
 from penstock.ops import init_ops

@@ -2,7 +2,7 @@
 import inspect
 
 from penstock.framework import gen
-from penstock.keras_v1 import initializers
+from penstock.keras.v1 import initializers
 from penstock.ops import clip_ops
 from penstock.ops import math_ops
 from penstock.ops import nn_ops

@@ -115,3 +115,9 @@ loaded.fit(data, np.ones((4, 3)), verbose=0)
 """], capture_output=True, text=True, timeout=300,
         env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
     assert done.returncode == 0, done.stderr
+
+
+def test_internal_modules_stand_under_tensorflows_names():
+    import penstock.v1 as tf
+    from penstock.keras.engine import network, training
+    assert tf.keras.Model is training.Model and issubclass(training.Model, network.Network)

@@ -1,4 +1,4 @@
 """tf.keras."""
 FROM = {
-    "keras_v1.engine.training": "Model",
+    "keras.engine.training": "Model",
 }

@@ -1,2 +1,2 @@
 """tf.keras.callbacks."""
-FROM = {"keras_v1.callbacks": "Callback"}
+FROM = {"keras.v1.callbacks": "Callback"}

@@ -1,6 +1,6 @@
 """tf.keras.initializers."""
 FROM = {
-    "keras_v1.initializers": """
+    "keras.v1.initializers": """
         RandomNormal RandomUniform TruncatedNormal deserialize get normal=RandomNormal random_normal=RandomNormal
         random_uniform=RandomUniform serialize truncated_normal=TruncatedNormal uniform=RandomUniform""",
     "ops.init_ops": """

@@ -1,2 +1,2 @@
 """tf.keras.regularizers."""
-FROM = {"keras_v1.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize"}
+FROM = {"keras.v1.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize"}

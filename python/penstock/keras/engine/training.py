@@ -1,5 +1,5 @@
 """Model: what programs derive their models from."""
-from penstock.keras_v1.engine import network
+from penstock.keras.engine import network
 
 
 class Model(network.Network):

@@ -1,5 +1,6 @@
 """tensorflow.python.autograph.pyct as programs use it that rewrite Python code. Values are TensorFlow 2.21's."""
 import ast
+import inspect
 import os
 import subprocess
 import sys
@@ -122,7 +123,7 @@ def test_functions_keep_their_strings_and_lines():
     assert source.startswith("from __future__ import division\ndef f(x):\n") and isinstance(node, gast.FunctionDef)
     assert parser.parse(source, preamble_len=1).name == "f"
     tree = sources.tree_of(f)
-    assert tree.lineno == f.__code__.co_firstlineno and ast.get_docstring(tree, clean=False) == f.__doc__
+    assert tree.lineno == f.__code__.co_firstlineno and ast.get_docstring(tree) == inspect.cleandoc(f.__doc__)
     exec_made = {}
     exec("def g(): pass", exec_made)
     for read in (lambda g: parser.parse_entity(g, ()), sources.tree_of):

@@ -1,4 +1,7 @@
-"""Notes on the nodes of syntax trees: a dict on the node, under a key of one of the enumerations below."""
+"""Notes on the nodes of syntax trees: a dict on the node, under a key of one of the enumerations below.
+
+It is no field of the node's, so what is made of gast's nodes for Python has no notes.
+"""
 import ast
 import enum
 
@@ -78,8 +81,6 @@ def setanno(node, key, value, field_name=_FIELD):
     if not hasattr(node, field_name):
         setattr(node, field_name, {})
     getattr(node, field_name)[key] = value
-    if field_name not in node._fields:  # so that copies into other kinds of trees have it, too
-        node._fields = (*node._fields, field_name)
 
 
 def delanno(node, key, field_name=_FIELD):
@@ -88,7 +89,6 @@ def delanno(node, key, field_name=_FIELD):
     del notes[key]
     if not notes:
         delattr(node, field_name)
-        node._fields = tuple(name for name in node._fields if name != field_name)
 
 
 def copyanno(from_node, to_node, key, field_name=_FIELD):

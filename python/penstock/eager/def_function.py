@@ -9,6 +9,7 @@ from penstock.eager import attributes as attributes_lib
 from penstock.eager import function as function_lib
 from penstock.eager import function_type as function_type_lib
 from penstock.eager import lift_to_graph
+from penstock.eager import retracing
 from penstock.framework import ops
 from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
@@ -127,6 +128,7 @@ class Function:
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
         self._traces = _core.Traces()
+        self._quick_calls = 0  # that the runtime found a trace for, since the last that it did not
         self._descriptor_cache = weakref.WeakKeyDictionary()
 
     def __getstate__(self):
@@ -227,11 +229,17 @@ class Function:
         if not kwargs:
             result = self._traces(args)
             if result is not NotImplemented:
+                self._quick_calls += 1
                 return result
+        count = self.experimental_get_tracing_count()
         made = self._traced(args, kwargs)
         concrete, full, more = made._maybe_define_function(args, kwargs)
         if not kwargs:
             self._remember(args, concrete)
+        if ops.executing_eagerly():
+            traced = self.experimental_get_tracing_count() > count
+            retracing.note(self._python_function, traced, self._quick_calls + (not traced))
+            self._quick_calls = 0
         return concrete._filtered_call(full, more)
 
     def _remember(self, args, concrete):

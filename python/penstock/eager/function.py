@@ -8,10 +8,12 @@ import weakref
 from penstock import _core
 from penstock.eager import attributes as attributes_lib
 from penstock.eager import function_binding
+from penstock.eager import function_cache
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
 from penstock.eager import function_text
 from penstock.eager import graph_collection
+from penstock.eager.function_spec import NOTHING, RANKS, SHAPES
 from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import dtypes
@@ -30,6 +32,7 @@ from penstock.util import nest
 FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
 BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
 FunctionSpec = function_spec.FunctionSpec
+FunctionCache = function_cache.FunctionCache
 
 
 class ConcreteFunction:
@@ -111,8 +114,12 @@ class ConcreteFunction:
 
     @property
     def captured_inputs(self):
-        """The tensors outside that the body uses."""
-        return nest.flatten([x() if callable(x) else x for x in self._captured_inputs], expand_composites=True)
+        """The tensors outside that the body uses. Those of each call are, while a function is traced, its own."""
+        graph = defaults.get_default_graph()
+        inside = graph.building_function and hasattr(graph, "capture_call_time_value")
+        return nest.flatten([
+            x if not callable(x) else graph.capture_call_time_value(x, x.spec, key=x) if inside else x()
+            for x in self._captured_inputs], expand_composites=True)
 
     @property
     def variables(self):
@@ -401,20 +408,6 @@ def _builder(structure):
     return build
 
 
-class FunctionCache:
-    """The traces of a Function."""
-
-    def __init__(self):
-        self.missed = set()
-        self.primary = {}
-        self.arg_relaxed_shapes = {}
-        self.arg_relaxed = {}
-
-    def all_values(self):
-        """All traces."""
-        return list(self.primary.values()) + list(self.arg_relaxed.values())
-
-
 class Function:
     """A Python function that is traced anew for each kind of arguments, and then runs as a graph."""
 
@@ -470,10 +463,10 @@ class Function:
             bound = self._descriptor_cache[instance] = class_method_to_instance_method(self, instance)
         return bound
 
-    def _key(self, args, kwargs, ranks_only=False):
+    def _key(self, args, kwargs, known=SHAPES):
         aliases = {}
         if self.input_signature is None:
-            arguments = function_spec.encode((args, kwargs), ranks_only, aliases)
+            arguments = function_spec.encode((args, kwargs), known, aliases)
         else:
             arguments = ()
         return function_spec.CacheKey(arguments, function_spec.place_of_call())
@@ -490,6 +483,9 @@ class Function:
             found = cache.primary.get(key)
             if found is not None:
                 return found, args, kwargs
+            if self.input_signature is None and tf2.enabled():
+                found = cache.primary[key] = self._of_kind(args, kwargs)
+                return found, args, kwargs
             if self.input_signature is not None or not self._experimental_relax_shapes:
                 found = cache.primary[key] = self._create_graph_function(args, kwargs)
                 return found, args, kwargs
@@ -498,13 +494,27 @@ class Function:
                 cache.missed.add(place)
                 found = cache.primary[key] = self._create_graph_function(args, kwargs)
                 if self._generalize_at_once:
-                    cache.arg_relaxed_shapes[self._key(args, kwargs, ranks_only=True)] = _shapes(args, kwargs)
+                    cache.arg_relaxed_shapes[self._key(args, kwargs, RANKS)] = _shapes(args, kwargs)
                 return found, args, kwargs
             return self._relaxed(args, kwargs), args, kwargs
 
+    def _of_kind(self, args, kwargs):
+        """Version 2's trace for arguments that no call was made with yet: one that serves them, or a new one."""
+        specs = function_cache.specs_of((args, kwargs))
+        traces = self._function_cache.of_kind.setdefault(self._key(args, kwargs, NOTHING), [])
+        found = function_cache.most_specific(traces, specs)
+        if found is None:
+            if self._experimental_relax_shapes:
+                wanted = function_cache.generalized(traces, specs)
+                args, kwargs = function_cache.with_specs((args, kwargs), specs, wanted)
+                specs = wanted
+            found = self._create_graph_function(args, kwargs)
+            traces.append((specs, found))
+        return found
+
     def _relaxed(self, args, kwargs):
         """A trace with unknown sizes where calls differ."""
-        cache, key = self._function_cache, self._key(args, kwargs, ranks_only=True)
+        cache, key = self._function_cache, self._key(args, kwargs, RANKS)
         shapes = _shapes(args, kwargs)
         known = cache.arg_relaxed_shapes.get(key)
         if known is None:  # the next call that differs shows what may be unknown
@@ -565,11 +575,8 @@ def class_method_to_instance_method(original, instance, strong=False):
         python_function = python_function.func
 
     def call(*args, **kwargs):
-        target = held()
-        if target is None:
-            raise ReferenceError("the object that this method is bound to is gone")
         from penstock.autograph.impl import api
-        return api.call_as_asked(python_function, (target, *args), kwargs)
+        return api.call_as_asked(python_function, (held(), *args), kwargs)  # None if the object is gone
 
     functools.update_wrapper(call, python_function)
     bound = types.MethodType(call, _Weak(held, python_function))

@@ -302,41 +302,44 @@ class UnhashableArgument(TypeError, AttributeError):
     """No trace can be found by an argument: 2.21 raises TypeError, 1.15 AttributeError."""
 
 
-def encode(value, ranks_only=False, aliases=None):
+SHAPES, RANKS, NOTHING = range(3)  # what encode takes of shapes
+
+
+def encode(value, known=SHAPES, aliases=None):
     """What tells one kind of argument from another: type and shape of tensors, structure, Python values."""
     if isinstance(value, Tensor):
         shape = value._dims if value._is_eager else value._shape_tuple()
-        return "T", value._dtype._base, None if shape is None else len(shape) if ranks_only else shape
+        return "T", value._dtype._base, shape if known is SHAPES else _known_of(shape, known)
     kind = type(value)
     if value is None or kind in (int, float, bool, str, bytes, complex):
         return "P", value  # 1 and 1.0 are one trace, as equal values are
     if kind is TensorSpec:
         shape = value._shape_tuple
-        key = "T", value.dtype._base, None if shape is None else len(shape) if ranks_only else tuple(shape)
-        return key if value.name is None else (*key, value.name)
+        key = "T", value.dtype._base, _known_of(shape, known)
+        return key if value.name is None or known is NOTHING else (*key, value.name)
     kind = getattr(kind, "_plain_kind", kind)  # lists and dicts of a module are as others
     if isinstance(value, (list, tuple)):
-        return (kind, *[encode(v, ranks_only, aliases) for v in value])
+        return (kind, *[encode(v, known, aliases) for v in value])
     if isinstance(value, dict):
-        return (kind, *[(k, encode(value[k], ranks_only, aliases)) for k in nest._sorted(value)])
+        return (kind, *[(k, encode(value[k], known, aliases)) for k in nest._sorted(value)])
     if is_variable(value):
         place = aliases.setdefault(id(value), len(aliases)) if aliases is not None else 0
         return "V", value.dtype._base, value._shape_tuple(), getattr(value, "trainable", True), place
     if getattr(value, "_is_composite_tensor", False) and value._type_spec._is_opaque:
-        return "S", value._type_spec
+        return "S", type(value._type_spec) if known is NOTHING else value._type_spec
     if type_spec.is_composite_spec(value):
         if value._is_opaque:
-            return "S", value
-        return "S", _static(value, ranks_only), \
-            *[encode(s, ranks_only) for s in nest.flatten(value, expand_composites=True)]
+            return "S", type(value) if known is NOTHING else value
+        return "S", _static(value, known), \
+            *[encode(s, known) for s in nest.flatten(value, expand_composites=True)]
     if getattr(value, "_is_composite_tensor", False):
-        return "S", _static(type_spec.type_spec_from_value(value), ranks_only), \
-            *[encode(c, ranks_only) for c in nest.flatten(value, expand_composites=True)]
+        return "S", _static(type_spec.type_spec_from_value(value), known), \
+            *[encode(c, known) for c in nest.flatten(value, expand_composites=True)]
     if nest._is_dataclass(value):
-        return kind, encode(value.__tf_flatten__()[0], ranks_only, aliases), \
-            *[encode(v, ranks_only, aliases) for v in nest._values(value)]
+        return kind, encode(value.__tf_flatten__()[0], known, aliases), \
+            *[encode(v, known, aliases) for v in nest._values(value)]
     if nest.is_sequence(value):
-        return (kind, *[encode(v, ranks_only, aliases) for v in nest._values(value)])
+        return (kind, *[encode(v, known, aliases) for v in nest._values(value)])
     try:
         hash(value)
     except TypeError:
@@ -349,19 +352,26 @@ def encode(value, ranks_only=False, aliases=None):
         return kind, value
 
 
-def _static(value, ranks_only):
+def _known_of(shape, known):
+    """What is taken of a shape: all, its rank, nothing."""
+    if shape is None or known is NOTHING:
+        return None
+    return len(shape) if known is RANKS else tuple(shape)
+
+
+def _static(value, known):
     """What tells one spec from another beside its tensors, which are encoded themselves: the fields of an extension
     type that are no tensors, a ragged rank..."""
     if isinstance(value, TensorSpec):
         return None
     if type_spec.is_composite_spec(value):
-        return type(value), _static(value._serialize(), ranks_only)
+        return type(value), _static(value._serialize(), known)
     if isinstance(value, tensor_shape.TensorShape):
-        return value.rank if ranks_only else value._values
+        return _known_of(value._values, known)
     if isinstance(value, (list, tuple)):
-        return (type(value), *[_static(v, ranks_only) for v in value])
+        return (type(value), *[_static(v, known) for v in value])
     if isinstance(value, dict):
-        return (type(value), *[(k, _static(v, ranks_only)) for k, v in value.items()])
+        return (type(value), *[(k, _static(v, known)) for k, v in value.items()])
     return type_spec._key(value)
 
 

@@ -217,6 +217,7 @@ class FuncGraph(Graph):
                     raise ValueError(f"The value of a deferred capture does not have the structure of {spec}")
                 return [_as_described(s, v) for s, v in zip(specs, result)]
 
+            values.spec = spec
             self._deferred[key] = (values, _pack(spec, flat))
         return self._deferred[key][1]
 
@@ -608,13 +609,11 @@ def _flat_specs(structure):
 
 
 def _as_described(spec, value):
-    try:
-        tensor = conversion.convert_to_tensor(value, dtype=spec.dtype)
-    except (TypeError, ValueError):
-        raise ValueError(f"Value {value} cannot be converted to a tensor with dtype {spec.dtype} and shape "
-                         f"{spec.shape}") from None
+    if isinstance(value, Tensor) and value.dtype != spec.dtype:
+        raise TypeError(f"Can not cast Tensor with dtype {value.dtype!r} to {spec}")
+    tensor = conversion.convert_to_tensor(value, dtype=spec.dtype)
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise ValueError(f"Value {tensor} has shape {tensor.shape}, which is not compatible with {spec.shape}")
+        raise TypeError(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {spec}")
     return tensor
 
 

@@ -19,6 +19,14 @@ class ControlFlowFuncGraph(FuncGraph):
         if ops.executing_eagerly_outside_functions():
             self._name_stack = self.outer_graph._name_stack
 
+    def capture_call_time_value(self, closure, spec, key=None):
+        """What the function around it captures so."""
+        outer = self.outer_graph
+        if isinstance(outer, FuncGraph):
+            found = outer.capture_call_time_value(closure, spec, key)
+            return nest.map_structure(self.capture, found, expand_composites=True)
+        return super().capture_call_time_value(closure, spec, key)
+
 
 class CondBranchFuncGraph(ControlFlowFuncGraph):
     """A branch of a conditional."""

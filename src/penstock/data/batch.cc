@@ -93,12 +93,83 @@ class BatchDataset final : public Dataset {
   const bool drop_remainder_, rows_fail_together_;
 };
 
+// The rows of a batch, one behind the other: what threads join. In a pipeline it is part of the parallel batch.
+class RowsDataset final : public Dataset {
+ public:
+  RowsDataset(ElementSpec spec, Ref<const Dataset> input, int64_t size, bool drop_remainder)
+      : Dataset("", std::move(spec), {std::move(input)}), size_(size), drop_remainder_(drop_remainder) {}
+  int64_t Cardinality() const override { return PartsOf(input().Cardinality(), size_, drop_remainder_); }
+  void RequireShuffleable() const override {
+    if (!drop_remainder_) {
+      throw FailedPrecondition("ParallelBatchDataset does not support global shuffling with `drop_remainder=False`.");
+    }
+    input().RequireShuffleable();
+  }
+
+ private:
+  class Rows final : public IteratorOverInput<RowsDataset> {
+   public:
+    using IteratorOverInput::IteratorOverInput;
+    bool Next(Element* element) override {
+      Element row;
+      element->clear();
+      int64_t rows = 0;
+      for (; !ended_ && rows < dataset().size_; ++rows) {
+        ended_ = !input_->Next(&row);
+        if (ended_) break;
+        RequireComponents(row, dataset().types().size());
+        element->insert(element->end(), std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
+      }
+      return rows > 0 && (!dataset().drop_remainder_ || rows == dataset().size_);
+    }
+    void Visit(State& state) override {
+      IteratorOverInput::Visit(state);
+      state.Value("ended", &ended_);
+    }
+
+   private:
+    bool ended_ = false;
+  };
+  std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
+    return std::make_unique<Rows>(*this, place);
+  }
+  Accessor MakeAccessor(const Place& place) const override {
+    return [input = input().Access(place), n = input().Cardinality(), this](int64_t index) {
+      Element rows;
+      for (int64_t row = index * size_; row < std::min(n, (index + 1) * size_); ++row) {
+        Element element = input(row);
+        rows.insert(rows.end(), std::make_move_iterator(element.begin()), std::make_move_iterator(element.end()));
+      }
+      return rows;
+    };
+  }
+  const int64_t size_;
+  const bool drop_remainder_;
+};
+
 Ref<Dataset> MakeBatch(DatasetArgs& args) {
   const int64_t size = args.Int("batch_size");
   args.Require(size > 0, "Batch size must be greater than zero.");
-  std::string name = args.Has("num_parallel_calls") ? "ParallelBatch" : args.Versioned("Batch");
   const bool drop_remainder = args.Has("drop_remainder") && args.Bool("drop_remainder");
-  return MakeRef<BatchDataset>(std::move(name), args.spec(), args.dataset(), size, drop_remainder, false);
+  return MakeRef<BatchDataset>(args.Versioned("Batch"), args.spec(), args.dataset(), size, drop_remainder, false);
+}
+
+Ref<Dataset> MakeParallelBatch(DatasetArgs& args) {
+  const int64_t size = args.Int("batch_size"), parallelism = args.Int("num_parallel_calls");
+  args.Require(size > 0, "Batch size must be greater than zero.");
+  args.Require(parallelism > 0 || parallelism == kAutotune, "num_parallel_calls must be greater than zero.");
+  const auto join = [size, components = args.spec().types.size()](Element* rows) {
+    BatchBuilder batch(size);
+    Element row;
+    for (size_t i = 0; i < rows->size(); i += components) {
+      row.assign(std::make_move_iterator(rows->begin() + i), std::make_move_iterator(rows->begin() + i + components));
+      batch.Add(std::move(row));
+    }
+    *rows = batch.Finish();
+  };
+  return MakeParallel("ParallelBatch", args.spec(),
+                      MakeRef<RowsDataset>(args.spec(), args.dataset(), size, args.Bool("drop_remainder")),
+                      [join](const Place&) { return Work{join, false}; }, parallelism, args.Deterministic());
 }
 
 Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {
@@ -116,7 +187,8 @@ Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {
 }  // namespace
 
 void RegisterBatchDatasets(KernelRegistry& kernels) {
-  for (const char* op : {"BatchDataset", "BatchDatasetV2", "ParallelBatchDataset"}) AddDataset<MakeBatch>(kernels, op);
+  for (const char* op : {"BatchDataset", "BatchDatasetV2"}) AddDataset<MakeBatch>(kernels, op);
+  AddDataset<MakeParallelBatch>(kernels, "ParallelBatchDataset");
   AddDatasetAndTwin<MakeMapAndBatch>(kernels, "MapAndBatchDataset");
 }
 

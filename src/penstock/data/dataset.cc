@@ -24,6 +24,11 @@ void ElementSpec::RequireCompatible(const ElementSpec& other) const {
 void Options::Override(const Options& inner) {
   if (!deterministic) deterministic = inner.deterministic;
   autotune = autotune && inner.autotune;
+  warm_start = warm_start || inner.warm_start;
+  if (cpu_budget == 0) cpu_budget = inner.cpu_budget;
+  if (ram_budget == 0) ram_budget = inner.ram_budget;
+  if (initial_parallelism == 0) initial_parallelism = inner.initial_parallelism;
+  if (min_parallelism == 0) min_parallelism = inner.min_parallelism;
   if (!stats) stats = inner.stats;
   if (max_intra_op_parallelism == 0) max_intra_op_parallelism = inner.max_intra_op_parallelism;
   if (most_threads == 0) most_threads = inner.most_threads;

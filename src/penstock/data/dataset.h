@@ -35,7 +35,9 @@ struct Stats;  // see stats.h
 // What the user leaves to choose or sets for a whole dataset (OptionsDataset).
 struct Options {
   std::optional<bool> deterministic;
-  bool autotune = true;
+  bool autotune = true, warm_start = false;
+  // Of autotuning, see autotune.h; 0: not set. Cores, bytes, threads of a stage.
+  int64_t cpu_budget = 0, ram_budget = 0, initial_parallelism = 0, min_parallelism = 0;
   int max_intra_op_parallelism = 0;
   int64_t most_threads = 0;            // of each stage; 0: as many as it wants
   std::shared_ptr<const Stats> stats;  // where iterators count; null: nowhere
@@ -80,6 +82,10 @@ class IteratorContext {
       throw Cancelled("Iterator was cancelled.");
   }
 
+  // Takes `bytes` of the memory that tuned buffers may grow by, or gives them back if negative; false if there are not
+  // as many (autotune.cc).
+  bool ReserveBuffer(int64_t bytes);
+
   Device* const device;
   ThreadPool* const intra_op;
   CancellationManager cancellation;
@@ -89,6 +95,7 @@ class IteratorContext {
 
  private:
   const std::shared_ptr<FunctionScope> functions_;
+  std::optional<int64_t> buffers_free_;  // bytes; null: nobody has asked yet
   struct Bound {
     std::shared_ptr<const FuncRef> function;
     FunctionLibraryPtr library;

@@ -1,21 +1,22 @@
 // As InterleaveDataset, with threads that make the elements of several datasets ahead of time.
 #include <algorithm>
-#include <chrono>
 #include <deque>
 
+#include "penstock/data/autotune.h"
 #include "penstock/data/background.h"
 #include "penstock/data/interleave.h"
 
 namespace penstock::data {
 namespace {
 
-constexpr std::chrono::microseconds kPieceTime{20};
-constexpr int64_t kLeastBuffer = 64;
+constexpr int64_t kPieceNanos = 20'000;  // threads work this long before they hand over what they made
+constexpr int64_t kMostTuned = 64;
 constexpr int64_t kMostThreads = 64;
 
 struct Settings {
   InterleaveSizes sizes;
-  int64_t parallelism, ahead, buffer;  // threads; datasets opened before their turn; elements made of each
+  // Threads, datasets opened before their turn, elements made of each; or kAutotune.
+  int64_t parallelism, ahead, buffer;
   std::optional<bool> deterministic;
   bool legacy;
 };
@@ -38,6 +39,7 @@ class ParallelInterleaveDataset final : public Dataset {
     std::deque<Made> made;
     bool busy = false;    // a thread uses the iterator
     bool failed = false;  // it could not be opened; `made` says why
+    bool was_full = false;
     bool ended() const { return !busy && !iterator && made.empty(); }
   };
   using SourcePtr = std::shared_ptr<Source>;
@@ -48,18 +50,28 @@ class ParallelInterleaveDataset final : public Dataset {
         : IteratorOverInput(dataset, place),
           call_(dataset.function_, place),
           ordered_(dataset.settings_.deterministic.value_or(place.context->options.deterministic.value_or(true))),
+          threads_(place.context->options, dataset.settings_.parallelism,
+                   std::min(dataset.settings_.sizes.cycle, kMostThreads)),
+          ahead_most_(place.context, dataset.settings_.ahead,
+                      std::min<int64_t>(dataset.settings_.sizes.cycle, 2 * NumCores()), kMostTuned),
+          buffer_(place.context, dataset.settings_.buffer, 2 * dataset.settings_.sizes.block,
+                  std::max(2 * dataset.settings_.sizes.block, kMostTuned)),
           slots_(static_cast<size_t>(dataset.settings_.sizes.cycle)),
-          background_(place.context) {}
+          background_(place.context) {
+      std::lock_guard lock(background_.mutex);
+      if (place.context->options.warm_start) Start();
+    }
 
     bool Next(Element* element) override {
       std::unique_lock lock(background_.mutex);
-      const int64_t threads = std::min(dataset().settings_.parallelism, kMostThreads);
-      if (background_.threads() == 0) background_.Start(static_cast<int>(threads), [this] { Work(); });
+      Start();
       Made made;
       bool found = false;
       background_.WaitForResult(lock, [&] {
         found = ordered_ ? TakeInOrder(&made) : TakeAny(&made);
-        return found || (input_ended_ && open_ == 0 && ahead_.empty());
+        if (found || (input_ended_ && open_ == 0 && ahead_.empty())) return true;
+        Waited();
+        return false;
       });
       if (!found) return false;
       ThrowIfError(made.status);
@@ -93,6 +105,21 @@ class ParallelInterleaveDataset final : public Dataset {
     }
 
    private:
+    void Start() {
+      background_.Start(static_cast<int>(std::min(threads_.now(), kMostThreads)), [this] { Work(); });
+    }
+    // What was asked for is not there: more threads may pay, a larger buffer if this one was full since, datasets
+    // opened earlier if none is open.
+    void Waited() {
+      threads_.Waited();
+      const SourcePtr& source = slots_[at_];
+      if (source) {
+        grows_ = source->was_full && buffer_.tuned();
+        source->was_full = false;
+      } else if (!reading_ && !input_ended_) {
+        ahead_most_.Grow({});
+      }
+    }
     void VisitSource(State& state, const std::string& key, SourcePtr* source) {
       state.Inside(key, [&] {
         bool there = *source != nullptr;
@@ -126,6 +153,7 @@ class ParallelInterleaveDataset final : public Dataset {
     void Give(Source& source, Made* made) {
       *made = std::move(source.made.front());
       source.made.pop_front();
+      if (grows_) GrowBuffer(made->element);
       if (static_cast<int64_t>(source.made.size()) == LowLevel()) background_.NotifyWork();
     }
     // Whether the slot's dataset is at its end; then the slot is empty.
@@ -199,10 +227,14 @@ class ParallelInterleaveDataset final : public Dataset {
       const SourcePtr& slot = slots_[at_];
       const bool waits = dataset().settings_.legacy && slot && slot->ended();
       return open_ - waits + static_cast<int64_t>(ahead_.size()) <
-             static_cast<int64_t>(slots_.size()) + dataset().settings_.ahead;
+             static_cast<int64_t>(slots_.size()) + ahead_most_.now();
     }
     // Threads are woken for many elements at once.
-    int64_t LowLevel() const { return dataset().settings_.buffer / 2; }
+    int64_t LowLevel() const { return buffer_.now() / 2; }
+    void GrowBuffer(const Element& element) {
+      buffer_.Grow(element, open_ + static_cast<int64_t>(ahead_.size()));
+      grows_ = false;
+    }
     // A dataset of which more elements may be made: those whose turn is next first.
     Source* Starved() {
       const auto is_starved = [&](const SourcePtr& s) {
@@ -222,7 +254,9 @@ class ParallelInterleaveDataset final : public Dataset {
       std::unique_lock lock(background_.mutex);
       for (;;) {
         Source* source = nullptr;
-        const auto has_work = [&] { return !paused_ && (MayRead() || (source = Starved()) != nullptr); };
+        const auto has_work = [&] {
+          return !paused_ && running_ < threads_.now() && (MayRead() || (source = Starved()) != nullptr);
+        };
         if (!background_.WaitForWork(lock, has_work)) return;
         ++running_;
         if (!source) {
@@ -231,6 +265,7 @@ class ParallelInterleaveDataset final : public Dataset {
           Make(lock, *source);
         }
         --running_;
+        Start();
         background_.NotifyResult();
         background_.NotifyWork();
       }
@@ -254,6 +289,7 @@ class ParallelInterleaveDataset final : public Dataset {
       ahead_.push_back(source);
       background_.NotifyWork();
       lock.unlock();
+      CallTimes times;
       Made opened{args.status, {}, false};
       if (opened.status.ok()) {
         opened = Catch([&](Element*) {
@@ -261,7 +297,9 @@ class ParallelInterleaveDataset final : public Dataset {
           return true;
         });
       }
+      times.Stop();
       lock.lock();
+      threads_.Learn(times);
       source->busy = false;
       if (opened.status.ok()) return;
       source->failed = true;
@@ -270,31 +308,38 @@ class ParallelInterleaveDataset final : public Dataset {
 
     void Make(std::unique_lock<std::mutex>& lock, Source& source) {
       source.busy = true;
-      const int64_t room = dataset().settings_.buffer - static_cast<int64_t>(source.made.size());
+      const int64_t room = buffer_.now() - static_cast<int64_t>(source.made.size());
       lock.unlock();
       std::deque<Made> piece;
-      bool ended = false;
-      const auto start = std::chrono::steady_clock::now();
+      bool ended = false, in_time = true;
+      CallTimes times;
       do {
         Made made = Catch([&](Element* element) { return source.iterator->Next(element); });
         ended = made.end;
         if (!ended) piece.push_back(std::move(made));
-      } while (!ended && static_cast<int64_t>(piece.size()) < room &&
-               std::chrono::steady_clock::now() - start < kPieceTime);
+        in_time = times.wall + Nanos(CLOCK_MONOTONIC) < kPieceNanos;
+      } while (!ended && in_time && static_cast<int64_t>(piece.size()) < room);
       if (ended) source.iterator.reset();
+      if (threads_.tuned()) times.Stop();
       lock.lock();
+      threads_.Learn(times);
       source.busy = false;
+      source.was_full = !ended && static_cast<int64_t>(piece.size()) == room;
+      // Threads hand over as much as they make in one piece's time.
+      if (source.was_full && in_time && buffer_.tuned()) GrowBuffer(piece.back().element);
       for (Made& made : piece) source.made.push_back(std::move(made));
     }
 
     const BoundCall call_;
     const bool ordered_;
     // Under the background's mutex:
+    TunedThreads threads_;
+    TunedBuffer ahead_most_, buffer_;
     std::vector<SourcePtr> slots_;  // those that are read in turns
     std::deque<SourcePtr> ahead_;   // those that come into slots next, in order
     int64_t at_ = 0, given_ = 0, open_ = 0, index_ = 0, filled_ = 0;
     int running_ = 0;
-    bool reading_ = false, input_ended_ = false, paused_ = false;
+    bool reading_ = false, input_ended_ = false, paused_ = false, grows_ = false;
     Background background_;  // last: its threads use all this
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
@@ -323,12 +368,8 @@ Ref<Dataset> MakeParallelInterleave(DatasetArgs& args) {
       "value less than or equal to `cycle_length`. However, `num_parallel_calls` is ", settings.parallelism,
       " and `cycle_length` is ", settings.sizes.cycle);
   if (args.Has("sloppy")) settings.deterministic = !args.Bool("sloppy");
-  const int64_t cycle = settings.sizes.cycle;
-  if (settings.parallelism == kAutotune) {
-    settings.parallelism = args.Has("num_parallel_calls") ? std::min<int64_t>(cycle, 2 * NumCores()) : cycle;
-  }
-  if (settings.ahead == kAutotune) settings.ahead = std::min<int64_t>(cycle, 2 * NumCores());
-  if (settings.buffer == kAutotune) settings.buffer = std::max(2 * settings.sizes.block, kLeastBuffer);
+  // The legacy form has a thread for each dataset: they may wait for each other.
+  if (settings.legacy) settings.parallelism = settings.sizes.cycle;
   std::string name = args.Versioned(args.kernel().node().op().name.starts_with("Legacy") ? "LegacyParallelInterleave"
                                                                                          : "ParallelInterleave");
   return MakeRef<ParallelInterleaveDataset>(std::move(name), args.spec(), args.dataset(),

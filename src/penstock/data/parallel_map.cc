@@ -1,10 +1,9 @@
 #include "penstock/data/parallel_map.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <deque>
 
+#include "penstock/data/autotune.h"
 #include "penstock/data/background.h"
 #include "penstock/data/stats.h"
 
@@ -13,23 +12,15 @@ namespace {
 
 constexpr int64_t kPieceNanos = 20'000;  // elements are worked on in pieces of about this time
 constexpr int64_t kLargestPiece = 64;
-constexpr int64_t kMostThreadsPerCore = 8;
 
-int64_t Nanos(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
-}
-
-class ParallelMapDataset final : public Dataset {
+class ParallelDataset final : public Dataset {
  public:
-  ParallelMapDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
-                     int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality)
+  ParallelDataset(std::string name, ElementSpec spec, Ref<const Dataset> input, MakeWork work, int64_t parallelism,
+                  std::optional<bool> deterministic)
       : Dataset(std::move(name), std::move(spec), {std::move(input)}),
-        function_(std::move(function)),
+        work_(std::move(work)),
         parallelism_(parallelism),
-        deterministic_(deterministic),
-        preserves_cardinality_(preserves_cardinality) {}
+        deterministic_(deterministic) {}
   // Also where the function may end the dataset, as in version 1.
   int64_t Cardinality() const override { return input().Cardinality(); }
   void RequireShuffleable() const override { input().RequireShuffleable(); }
@@ -41,16 +32,18 @@ class ParallelMapDataset final : public Dataset {
     bool done = false;
   };
 
-  class Mapped final : public IteratorOverInput<ParallelMapDataset> {
+  class Ahead final : public IteratorOverInput<ParallelDataset> {
    public:
-    Mapped(const ParallelMapDataset& dataset, const Place& place)
+    Ahead(const ParallelDataset& dataset, const Place& place)
         : IteratorOverInput(dataset, place),
-          call_(dataset.function_, place),
+          work_(dataset.work_(place)),
           ordered_(dataset.deterministic_.value_or(place.context->options.deterministic.value_or(true))),
-          autotuned_(dataset.parallelism_ == kAutotune),
           stats_(place, dataset.name()),
-          parallelism_(autotuned_ ? NumCores() : dataset.parallelism_),
-          background_(place.context) {}
+          parallelism_(place.context->options, dataset.parallelism_),
+          background_(place.context) {
+      std::lock_guard lock(background_.mutex);
+      if (place.context->options.warm_start) background_.Start(1, [this] { Run(); });
+    }
 
     bool Next(Element* element) override {
       if (mine_.empty() && !Take()) return false;
@@ -85,13 +78,14 @@ class ParallelMapDataset final : public Dataset {
    private:
     void Count() {
       std::lock_guard lock(background_.mutex);
-      stats_.Scalar("thread_utilization", static_cast<double>(running_) / static_cast<double>(parallelism_), ++step_);
+      const double share = static_cast<double>(running_) / static_cast<double>(parallelism_.now());
+      stats_.Scalar("thread_utilization", share, ++step_);
     }
 
     // Takes over a piece that is done; waits for it. False at the end.
     bool Take() {
       std::unique_lock lock(background_.mutex);
-      if (!ended_) background_.Start(1, [this] { Work(); });
+      if (!ended_) background_.Start(1, [this] { Run(); });
       std::shared_ptr<Piece> taken;
       background_.WaitForResult(lock, [&] {
         for (auto it = pieces_.begin(); it != pieces_.end(); ++it) {
@@ -100,9 +94,11 @@ class ParallelMapDataset final : public Dataset {
             pieces_.erase(it);
             return true;
           }
-          if (ordered_) return false;
+          if (ordered_) break;
         }
-        return ended_ && pieces_.empty();
+        if (ended_ && pieces_.empty()) return true;
+        parallelism_.Waited();
+        return false;
       });
       if (!taken) return false;
       for (Made& made : taken->items) mine_.push_back(std::move(made));
@@ -110,11 +106,11 @@ class ParallelMapDataset final : public Dataset {
       return true;
     }
 
-    void Work() {
+    void Run() {
       std::unique_lock lock(background_.mutex);
       for (;;) {
         const auto may_read = [&] {
-          const int64_t most = piece_size_ > 1 ? 2 * parallelism_ : parallelism_;
+          const int64_t most = piece_size_ > 1 ? 2 * parallelism_.now() : parallelism_.now();
           return !paused_ && !reading_ && (ended_ || static_cast<int64_t>(pieces_.size()) < most);
         };
         if (!background_.WaitForWork(lock, may_read) || ended_) return;
@@ -128,19 +124,19 @@ class ParallelMapDataset final : public Dataset {
         reading_ = false;
         ended_ = ended_ || ended;
         ++running_;
-        if (!ended_ && background_.threads() < parallelism_)
-          background_.Start(background_.threads() + 1, [this] { Work(); });
+        if (!ended_ && background_.threads() < parallelism_.now())
+          background_.Start(background_.threads() + 1, [this] { Run(); });
         background_.NotifyWork();
         lock.unlock();
-        const int64_t wall = Nanos(CLOCK_MONOTONIC), cpu = Nanos(CLOCK_THREAD_CPUTIME_ID);
-        for (Made& made : piece->items) Map(&made);
-        const int64_t wall_used = Nanos(CLOCK_MONOTONIC) - wall, cpu_used = Nanos(CLOCK_THREAD_CPUTIME_ID) - cpu;
+        CallTimes times;
+        for (Made& made : piece->items) Apply(&made);
+        times.Stop();
         lock.lock();
         --running_;
         if (piece->items.empty()) {
           std::erase(pieces_, piece);
         } else {
-          Learn(static_cast<int64_t>(piece->items.size()), wall_used, cpu_used);
+          Learn(static_cast<int64_t>(piece->items.size()), times);
           piece->done = true;
         }
         background_.NotifyResult();
@@ -158,10 +154,10 @@ class ParallelMapDataset final : public Dataset {
       return false;
     }
 
-    void Map(Made* made) const {
+    void Apply(Made* made) const {
       if (!made->status.ok()) return;
       try {
-        MapElement(call_, !dataset().preserves_cardinality_, &made->element);
+        work_.apply(&made->element);
       } catch (const Error& error) {
         made->end = IsEnd(error);
         if (!made->end) made->status = error.status();
@@ -170,43 +166,41 @@ class ParallelMapDataset final : public Dataset {
       }
     }
 
-    // The size of the next pieces follows from how long an element takes; how many threads pay, from how much of that
-    // time the function waits for something else than a core.
-    void Learn(int64_t elements, int64_t wall, int64_t cpu) {
-      const int64_t each = std::max<int64_t>(1, wall / elements);
+    // The size of the next pieces follows from how long an element takes.
+    void Learn(int64_t elements, const CallTimes& times) {
+      const int64_t each = std::max<int64_t>(1, times.wall / elements);
       nanos_ = nanos_ == 0 ? each : (7 * nanos_ + each) / 8;
       // Calls that wait may wait for each other.
-      if (!call_.may_wait()) piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
-      waits_ = (7 * waits_ + static_cast<double>(wall) / static_cast<double>(std::max<int64_t>(1, cpu))) / 8;
-      if (autotuned_ && nanos_ > kPieceNanos) {
-        parallelism_ = std::clamp<int64_t>(static_cast<int64_t>(NumCores() * waits_), NumCores(),
-                                           kMostThreadsPerCore * NumCores());
-      }
+      if (!work_.may_wait) piece_size_ = std::clamp<int64_t>(kPieceNanos / nanos_, 1, kLargestPiece);
+      if (nanos_ > kPieceNanos) parallelism_.Learn(times);
     }
 
-    const BoundCall call_;
-    const bool ordered_, autotuned_;
+    const Work work_;
+    const bool ordered_;
     const IteratorStats stats_;
     int64_t step_ = 0;       // of what is counted
     std::deque<Made> mine_;  // taken over by whoever asks for elements
     // Under the background's mutex:
     std::deque<std::shared_ptr<Piece>> pieces_;
-    int64_t parallelism_, piece_size_ = 1, nanos_ = 0;
-    double waits_ = 1;
+    TunedThreads parallelism_;
+    int64_t piece_size_ = 1, nanos_ = 0;
     int running_ = 0;
     bool reading_ = false, ended_ = false, paused_ = false;
     Background background_;  // last: its threads use all this
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
-    return std::make_unique<Mapped>(*this, place);
+    return std::make_unique<Ahead>(*this, place);
   }
   Accessor MakeAccessor(const Place& place) const override {
-    return AccessMapped(input(), function_, !preserves_cardinality_, place);
+    return [input = input().Access(place), work = work_(place)](int64_t index) {
+      Element element = input(index);
+      work.apply(&element);
+      return element;
+    };
   }
-  const CapturedFunction function_;
+  const MakeWork work_;
   const int64_t parallelism_;
   const std::optional<bool> deterministic_;
-  const bool preserves_cardinality_;
 };
 
 Ref<Dataset> Make(DatasetArgs& args) {
@@ -219,10 +213,21 @@ Ref<Dataset> Make(DatasetArgs& args) {
 
 }  // namespace
 
+Ref<Dataset> MakeParallel(std::string name, ElementSpec spec, Ref<const Dataset> input, MakeWork work,
+                          int64_t parallelism, std::optional<bool> deterministic) {
+  return MakeRef<ParallelDataset>(std::move(name), std::move(spec), std::move(input), std::move(work), parallelism,
+                                  deterministic);
+}
+
 Ref<Dataset> MakeParallelMap(std::string name, ElementSpec spec, Ref<const Dataset> input, CapturedFunction function,
                              int64_t parallelism, std::optional<bool> deterministic, bool preserves_cardinality) {
-  return MakeRef<ParallelMapDataset>(std::move(name), std::move(spec), std::move(input), std::move(function),
-                                     parallelism, deterministic, preserves_cardinality);
+  const auto f = std::make_shared<const CapturedFunction>(std::move(function));
+  const auto make_work = [f, preserves_cardinality](const Place& place) {
+    const auto call = std::make_shared<const BoundCall>(*f, place);
+    return Work{[call, preserves_cardinality](Element* element) { MapElement(*call, !preserves_cardinality, element); },
+                call->may_wait()};
+  };
+  return MakeParallel(std::move(name), std::move(spec), std::move(input), make_work, parallelism, deterministic);
 }
 
 void RegisterParallelMapDatasets(KernelRegistry& kernels) {

@@ -178,9 +178,9 @@ Ref<Dataset> Pass(DatasetArgs& args, std::string name, const Options& options = 
   return MakeRef<PassDataset>(std::move(name), args.dataset(), options);
 }
 
-// The wire form of tensorflow.data.Options as far as it changes what an iterator does: field 1, deterministic.
-Options OptionsFrom(std::string_view message) {
-  Options options;
+// Calls `see(field, number, bytes)` with each field of a message on the wire: numbers, or messages and strings.
+template <class See>
+void ForEachField(std::string_view message, See see) {
   const auto varint = [&](size_t* at) {
     uint64_t value = 0;
     for (int shift = 0; *at < message.size() && shift < 64; shift += 7) {
@@ -191,23 +191,52 @@ Options OptionsFrom(std::string_view message) {
     return value;
   };
   for (size_t at = 0; at < message.size();) {
-    const uint64_t tag = varint(&at);
+    const uint64_t tag = varint(&at), value = varint(&at);
+    const int64_t field = static_cast<int64_t>(tag >> 3);
     if ((tag & 7) == 0) {
-      const uint64_t value = varint(&at);
-      if (tag >> 3 == 1) options.deterministic = value != 0;
-    } else if ((tag & 7) == 2) {
-      at += varint(&at);
+      see(field, static_cast<int64_t>(value), std::string_view());
+    } else if ((tag & 7) == 2 && value <= message.size() - at) {
+      see(field, 0, message.substr(at, value));
+      at += value;
     } else {
       throw InvalidArgument("Could not parse serialized_options");
     }
   }
+}
+
+// What changes an iterator of a message tensorflow.data.Options: the numbers are those of its fields.
+Options OptionsFrom(std::string_view message) {
+  Options options;
+  ForEachField(message, [&](int64_t field, int64_t value, std::string_view part) {
+    if (field == 1) options.deterministic = value != 0;
+    if (field == 9) options.warm_start = value != 0;
+    if (field == 7) {
+      ForEachField(part, [&](int64_t of_autotune, int64_t number, std::string_view) {
+        if (of_autotune == 1) options.autotune = number != 0;
+        if (of_autotune == 2) options.cpu_budget = number;
+        if (of_autotune == 3) options.ram_budget = number;
+        if (of_autotune == 5) options.initial_parallelism = number;
+        if (of_autotune == 6) options.min_parallelism = number;
+      });
+    }
+    if (field == 5) {
+      ForEachField(part, [&](int64_t of_threading, int64_t number, std::string_view) {
+        if (of_threading == 2) options.most_threads = number;
+      });
+    }
+  });
   return options;
 }
 
 Ref<Dataset> MakeOptions(DatasetArgs& args) {
   return Pass(args, "Options", OptionsFrom(args.attr<std::string>("serialized_options")));
 }
-Ref<Dataset> MakeModel(DatasetArgs& args) { return Pass(args, "Model"); }
+Ref<Dataset> MakeModel(DatasetArgs& args) {
+  Options options;
+  options.cpu_budget = args.attr<int64_t>("cpu_budget");
+  options.ram_budget = args.attr<int64_t>("ram_budget");
+  return Pass(args, "Model", options);
+}
 
 Ref<Dataset> PassOn(std::string name, Ref<const Dataset> rewritten, const Options& options = {}) {
   return MakeRef<PassDataset>(std::move(name), std::move(rewritten), options);

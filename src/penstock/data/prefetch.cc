@@ -2,6 +2,7 @@
 #include <chrono>
 #include <deque>
 
+#include "penstock/data/autotune.h"
 #include "penstock/data/background.h"
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/stats.h"
@@ -9,7 +10,7 @@
 namespace penstock::data {
 namespace {
 
-constexpr int64_t kLargestAutotuned = 512;
+constexpr int64_t kFirstAutotuned = 2, kLargestAutotuned = 512;
 constexpr int64_t kSmall = 16;  // buffers up to this size are filled up as soon as one element is taken
 // Elements are handed over together as long as they were made within this time.
 constexpr std::chrono::microseconds kPieceTime{20};
@@ -26,8 +27,11 @@ class PrefetchDataset final : public Dataset {
     Ahead(const PrefetchDataset& dataset, const Place& place)
         : IteratorOverInput(dataset, place),
           stats_(place, "Prefetch"),
-          limit_(dataset.size_ == kAutotune ? 2 : dataset.size_),
-          background_(place.context) {}
+          limit_(place.context, dataset.size_, kFirstAutotuned, kLargestAutotuned),
+          background_(place.context) {
+      std::lock_guard lock(background_.mutex);
+      if (place.context->options.warm_start && limit_.now() > 0) background_.Start(1, [this] { Work(); });
+    }
 
     bool Next(Element* element) override {
       if (dataset().size_ == 0) return input_->Next(element);
@@ -69,22 +73,23 @@ class PrefetchDataset final : public Dataset {
       if (mine_.empty() && ready_.empty() && ended_) return;
       const int64_t held = held_.load();
       ++step_;
-      stats_.Histogram("buffer_utilization", static_cast<double>(held) / static_cast<double>(limit_), step_);
+      stats_.Histogram("buffer_utilization", static_cast<double>(held) / static_cast<double>(limit_.now()), step_);
       stats_.Scalar("buffer_size", static_cast<double>(held), step_);
-      stats_.Scalar("buffer_capacity", static_cast<double>(limit_), step_);
+      stats_.Scalar("buffer_capacity", static_cast<double>(limit_.now()), step_);
     }
 
     // Takes over all that is ready; waits for it. False at the end.
     bool Take() {
       std::unique_lock lock(background_.mutex);
       if (!ended_) background_.Start(1, [this] { Work(); });
-      if (ready_.empty() && was_full_ && dataset().size_ == kAutotune) {
-        limit_ = std::min(2 * limit_, kLargestAutotuned);  // a burst was longer than the buffer
+      const bool grows = ready_.empty() && was_full_ && limit_.tuned();
+      background_.WaitForResult(lock, [&] { return !ready_.empty() || ended_; });
+      mine_.swap(ready_);
+      if (grows && !mine_.empty()) {
+        limit_.Grow(mine_.front().element);
         was_full_ = false;
         background_.NotifyWork();
       }
-      background_.WaitForResult(lock, [&] { return !ready_.empty() || ended_; });
-      mine_.swap(ready_);
       return !mine_.empty();
     }
 
@@ -93,7 +98,7 @@ class PrefetchDataset final : public Dataset {
         int64_t room;
         {
           std::unique_lock lock(background_.mutex);
-          const auto has_room = [&] { return held_.load(std::memory_order_acquire) < limit_; };
+          const auto has_room = [&] { return held_.load(std::memory_order_acquire) < limit_.now(); };
           if (!has_room()) {
             was_full_ = true;
             full_.store(true, std::memory_order_release);
@@ -102,7 +107,7 @@ class PrefetchDataset final : public Dataset {
             if (!goes_on) return;
           }
           if (background_.stopping()) return;
-          room = limit_ - held_.load(std::memory_order_acquire);
+          room = limit_.now() - held_.load(std::memory_order_acquire);
         }
         std::lock_guard reading(reading_);
         std::deque<Made> piece;
@@ -129,7 +134,7 @@ class PrefetchDataset final : public Dataset {
     std::deque<Made> mine_;   // taken over by whoever asks for elements
     std::deque<Made> ready_;  // under the background's mutex, as what follows
     bool ended_ = false, was_full_ = false;
-    int64_t limit_;
+    TunedBuffer limit_;
     std::atomic<int64_t> held_{0};   // elements in both
     std::atomic<bool> full_{false};  // the thread waits for room
     Background background_;          // last: its thread uses all this

@@ -1,15 +1,27 @@
 #include "penstock/data/dataset_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "penstock/data/fused_function.h"
 #include "penstock/graph/import.h"
+#include "penstock/io/convert.h"
 
 namespace penstock::data {
 namespace {
 
 constexpr std::string_view kResult = "_Retval";
+constexpr std::string_view kGraphKey = "/graph";  // ends the keys of graphs that stand for datasets in a state
+
+// Whether all elements are datasets that ops made.
+bool HoldsDatasets(const Tensor& t) {
+  if (t.dtype() != DT_VARIANT || t.num_elements() == 0) return false;
+  return std::ranges::all_of(t.flat<Variant>(), [](const Variant& v) {
+    const auto* dataset = v.as<Dataset>();
+    return dataset && dataset->recipe().op;
+  });
+}
 
 class GraphWriter {
  public:
@@ -38,7 +50,12 @@ class GraphWriter {
   }
 
   std::string AddInput(const Tensor& input, const Recipe& recipe) {
-    if (const Dataset* dataset = AsDataset(input)) return AddDataset(*dataset);
+    if (const Dataset* dataset = AsDataset(input); dataset && dataset->recipe().op) return AddDataset(*dataset);
+    if (HoldsDatasets(input) && input.rank() == 1) {
+      std::vector<std::string> datasets;
+      for (const Variant& v : input.flat<Variant>()) datasets.push_back(AddDataset(*v.as<Dataset>()));
+      return AddNode("Pack", std::move(datasets), {{"N", input.dim(0)}, {"T", DT_VARIANT}, {"axis", 0}});
+    }
     if (input.dtype() != DT_RESOURCE) {
       return AddNode("Const", {}, {{"dtype", input.dtype()}, {"value", input}});
     }
@@ -114,6 +131,45 @@ Ref<const Dataset> DatasetOf(KernelContext& k, GraphDef graph_def) {
   scope->Bind({function->signature.name, {}})->Call({}, k.step().cancellation, k.step().interrupts_seen, &made);
   RequireComponents(made, 1);
   return DatasetFrom(made[0]);
+}
+
+Ref<SavedState> WithGraphs(KernelContext& k, Ref<SavedState> state) {
+  std::map<std::string, Tensor, std::less<>> values;
+  for (auto& [key, value] : state->values) {
+    if (!HoldsDatasets(value)) {
+      values[key] = std::move(value);
+      continue;
+    }
+    try {
+      Tensor graphs(DT_STRING, value.shape());
+      TString* graph = graphs.mutable_data<TString>();
+      for (const Variant& v : value.flat<Variant>()) {
+        *graph++ = TString(SerializeGraphDef(GraphOf(*v.as<Dataset>(), FunctionsOf(k).library(), StatePolicy::kAllow)));
+      }
+      values[StrCat(key, kGraphKey)] = std::move(graphs);
+    } catch (const Error&) {
+      values[key] = std::move(value);
+    }
+  }
+  state->values = std::move(values);
+  return state;
+}
+
+Ref<const SavedState> WithDatasets(KernelContext& k, Ref<const SavedState> state) {
+  auto made = MakeRef<SavedState>();
+  for (const auto& [key, value] : state->values) {
+    if (!key.ends_with(kGraphKey) || value.dtype() != DT_STRING) {
+      made->values[key] = value;
+      continue;
+    }
+    Tensor datasets(DT_VARIANT, value.shape());
+    Variant* v = datasets.mutable_data<Variant>();
+    for (const TString& graph : value.flat<TString>()) {
+      *v++ = *ToVariant(DatasetOf(k, ParseGraphDef(graph.view()))).data<Variant>();
+    }
+    made->values[key.substr(0, key.size() - kGraphKey.size())] = std::move(datasets);
+  }
+  return made;
 }
 
 }  // namespace penstock::data

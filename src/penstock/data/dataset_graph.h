@@ -16,4 +16,9 @@ GraphDef GraphOf(const Dataset& dataset, const FunctionLibraryPtr& session_libra
 // The dataset that such a graph makes. InvalidArgument: there is none in it.
 Ref<const Dataset> DatasetOf(KernelContext& k, GraphDef graph);
 
+// The state of an iterator with graphs in the place of datasets that ops made, so that it can be written to a file; and
+// with the datasets that such graphs make. Datasets that cannot be written as graphs stay.
+Ref<SavedState> WithGraphs(KernelContext& k, Ref<SavedState> state);
+Ref<const SavedState> WithDatasets(KernelContext& k, Ref<const SavedState> state);
+
 }  // namespace penstock::data

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.data.ops import dataset_ops
 from penstock.eager import context
 
-Dataset = tf.data.Dataset
+Dataset = dataset_ops.DatasetV2
 
 
 @pytest.fixture(autouse=True)
@@ -97,3 +98,39 @@ def test_a_damaged_specification_of_elements(tmp_path):
     (tmp_path / "saved" / "dataset_spec.pb").write_bytes(b"\xff")
     with pytest.raises(tf.errors.DataLossError, match="dataset_spec.pb"):
         Dataset.load(path)
+
+
+NESTED = {
+    "interleave": lambda: Dataset.from_tensors(Dataset.range(5, 25).shuffle(4, seed=1)).repeat(2).interleave(
+        lambda d: d, cycle_length=2),
+    "parallel_interleave": lambda: Dataset.from_tensors(Dataset.range(20)).repeat(2).interleave(
+        lambda d: d.map(lambda x: 2 * x), cycle_length=2, num_parallel_calls=2),
+    "flat_map": lambda: Dataset.range(4).map(lambda x: Dataset.range(10 * x, 10 * x + 5)).flat_map(
+        lambda d: d.map(lambda x: x + 1)),
+    "slices": lambda: Dataset.from_tensor_slices([Dataset.range(8), Dataset.range(10, 19)]).flat_map(lambda d: d),
+    "prefetch": lambda: Dataset.range(6).map(lambda x: (x, Dataset.range(x))).prefetch(3).flat_map(
+        lambda x, d: d.concatenate(Dataset.from_tensors(x))),
+    "window": lambda: Dataset.range(20).window(5, 2).prefetch(2).flat_map(lambda d: d.batch(2)),
+    "group": lambda: Dataset.range(30).group_by_window(lambda x: x % 3, lambda k, d: Dataset.zip((d, d.skip(1))), 4),
+    "batched": lambda: Dataset.range(6).map(lambda x: Dataset.range(10 * x, 10 * x + 3)).batch(2).prefetch(1).unbatch(
+        ).flat_map(lambda d: d),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("taken", [1, 7])
+def test_states_that_hold_datasets_are_written_to_files(name, taken, tmp_path):
+    def begun():
+        return iter(NESTED[name]())
+
+    def parts(iterator):
+        return [[p.numpy().tolist() for p in tf.nest.flatten(element)] for element in iterator]
+
+    iterator = begun()
+    for _ in range(taken):
+        next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "state"))
+    rest = parts(iterator)
+    again = begun()
+    tf.train.Checkpoint(iterator=again).restore(path).assert_consumed()
+    assert parts(again) == rest and rest

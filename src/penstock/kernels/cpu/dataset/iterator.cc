@@ -1,6 +1,7 @@
 // Iterators: their handles, what they give, their state.
 #include <atomic>
 
+#include "penstock/data/dataset_graph.h"
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/iterator_resource.h"
 #include "penstock/data/snapshot_files.h"
@@ -166,7 +167,7 @@ class Serialize {
     const Ref<IteratorResource> iterator = k.Lookup<IteratorResource>(0);
     if (fails_) iterator->RequireNoState(data::FunctionsOf(k).library());
     Tensor& out = k.Output(0, Shape({1}));
-    *out.mutable_data<Variant>() = Variant(iterator->Save(k.step()));
+    *out.mutable_data<Variant>() = Variant(data::WithGraphs(k, iterator->Save(k.step())));
   }
 
  private:
@@ -181,7 +182,7 @@ struct Deserialize {
     const auto* state = k.input(1).data<Variant>()->as<data::SavedState>();
     k.Require(state != nullptr, "The variant does not hold the state of an iterator");
     state->AddRef();
-    k.Lookup<IteratorResource>(0)->Restore(k.step(), Ref<const data::SavedState>(state));
+    k.Lookup<IteratorResource>(0)->Restore(k.step(), data::WithDatasets(k, Ref<const data::SavedState>(state)));
   }
 };
 

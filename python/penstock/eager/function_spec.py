@@ -271,7 +271,7 @@ def _parts(spec, value):
     if type_spec.is_composite_spec(value):
         return _spec_parts(value)
     try:
-        parts = list(spec._to_components(value))
+        parts = nest.flatten(spec._to_components(value), expand_composites=True)
     except AttributeError as e:
         raise ValueError(str(e)) from None
     if [(s.dtype, s.shape.rank) for s in _spec_parts(spec)] != [(p.dtype, p.shape.rank) for p in parts]:

@@ -147,7 +147,8 @@ def _within(a, b):
 def _merged(a, b):
     if type(a) is type(b):
         if isinstance(a, (list, tuple)) and len(a) == len(b):
-            return tuple(map(_merged, a, b)) if isinstance(a, tuple) else list(map(_merged, a, b))
+            parts = map(_merged, a, b)
+            return type(a)(*parts) if hasattr(a, "_fields") else type(a)(parts)
         if isinstance(a, dict) and list(a) == list(b):
             return type(a)((key, _merged(a[key], b[key])) for key in a)
         if isinstance(a, tensor_shape.TensorShape):

@@ -124,7 +124,7 @@ def _sequence_like(instance, args):
     if _is_namedtuple(instance) or _is_attrs(instance):
         return kind(*args)
     if _is_dataclass(instance):
-        return kind.__tf_unflatten__(instance.__tf_flatten__()[0], tuple(args))
+        return instance.__tf_unflatten__(instance.__tf_flatten__()[0], tuple(args))
     if _is_composite(instance) or _is_spec(instance):
         components, = args
         return _spec_of(instance)._from_components(components)

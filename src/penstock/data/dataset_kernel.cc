@@ -1,5 +1,7 @@
 #include "penstock/data/dataset_kernel.h"
 
+#include <atomic>
+
 namespace penstock::data {
 
 FunctionScopes& FunctionsOf(const KernelContext& k) {
@@ -79,7 +81,12 @@ std::string DatasetArgs::TransformationName() const {
   if (metadata.size() > 2 && metadata[0] == 0x0A && metadata.size() >= 2u + static_cast<uint8_t>(metadata[1])) {
     return metadata.substr(2, static_cast<uint8_t>(metadata[1]));
   }
-  return k_.node().op().name + ":";
+  return StrCat(k_.node().op().name, ":", number_);
+}
+
+int64_t NextDatasetNumber() {
+  static std::atomic<int64_t> next{0};
+  return next.fetch_add(1);
 }
 
 std::optional<bool> DatasetArgs::Deterministic() const {

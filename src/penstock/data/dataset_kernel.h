@@ -18,7 +18,9 @@ FunctionScopes& FunctionsOf(const KernelContext& k);
 class DatasetArgs {
  public:
   using Functions = std::map<std::string, std::shared_ptr<const FuncRef>, std::less<>>;
-  DatasetArgs(KernelContext& k, const Functions& functions) : k_(k), functions_(functions) {}
+  // `number`: which of the datasets of this process it is, for messages.
+  DatasetArgs(KernelContext& k, const Functions& functions, int64_t number = 0)
+      : k_(k), functions_(functions), number_(number) {}
 
   KernelContext& kernel() const { return k_; }
   // The types and shapes that the node states.
@@ -47,7 +49,7 @@ class DatasetArgs {
   }
   // What iterators are called that have the version of their op in their names: "BatchV2".
   std::string Versioned(std::string_view name) const;
-  // "MapDataset:1" as the program calls this dataset, or "MapDataset:".
+  // What the program calls this dataset, or "MapDataset:1".
   std::string TransformationName() const;
   // Whether parallel stages must keep the order: as the attributes `deterministic` or `sloppy` say; unset: as the
   // options do.
@@ -64,7 +66,11 @@ class DatasetArgs {
   std::pair<int, int> Range(std::string_view name) const { return InputRange(k_.node().op(), k_.node().attrs(), name); }
   KernelContext& k_;
   const Functions& functions_;
+  const int64_t number_;
 };
+
+// The number of the next dataset without a name.
+int64_t NextDatasetNumber();
 
 using MakeDataset = Ref<Dataset> (*)(DatasetArgs&);
 
@@ -72,13 +78,15 @@ template <MakeDataset kMake>
 class DatasetKernel final : public Kernel {
  public:
   explicit DatasetKernel(const NodeView& node)
-      : op_(&node.op()), attrs_(std::make_shared<const AttrMap>(node.attrs())) {
+      : op_(&node.op()),
+        attrs_(std::make_shared<const AttrMap>(node.attrs())),
+        named_(!node.attr_or<std::string>("metadata", "").empty()) {
     for (const AttrDef& attr : node.op().attrs) {
       if (attr.kind == "func") functions_[attr.name] = std::make_shared<const FuncRef>(node.attr<FuncRef>(attr.name));
     }
   }
   void Run(KernelContext& k) override {
-    DatasetArgs args(k, functions_);
+    DatasetArgs args(k, functions_, named_ ? 0 : NextDatasetNumber());
     const Ref<Dataset> dataset = kMake(args);
     dataset->set_recipe(args.MakeRecipe(op_, attrs_));
     k.SetOutput(0, ToVariant(dataset));
@@ -87,6 +95,7 @@ class DatasetKernel final : public Kernel {
  private:
   const OpDef* const op_;
   const std::shared_ptr<const AttrMap> attrs_;
+  const bool named_;
   DatasetArgs::Functions functions_;
 };
 

@@ -1,4 +1,6 @@
 // Several datasets as one: one after the other, side by side, or as another dataset directs.
+#include <algorithm>
+
 #include "penstock/data/dataset_kernel.h"
 
 namespace penstock::data {
@@ -155,10 +157,13 @@ class DirectedInterleaveDataset final : public Dataset {
   DirectedInterleaveDataset(ElementSpec spec, std::vector<Ref<const Dataset>> selector_and_data, bool stops_on_empty)
       : Dataset("DirectedInterleave", std::move(spec), std::move(selector_and_data)), stops_on_empty_(stops_on_empty) {}
   int64_t Cardinality() const override {
-    // Without end only if the selector and all the others are: which of them are asked is not known.
-    bool infinite = true;
-    for (const auto& input : inputs()) infinite = infinite && input->Cardinality() == kInfinite;
-    return infinite ? kInfinite : kUnknown;
+    // Without end if the selector is, and all of the others: of one it is not known whether it is asked before one that
+    // ends the whole.
+    const auto is_infinite = [](const Ref<const Dataset>& input) { return input->Cardinality() == kInfinite; };
+    const auto data = inputs().begin() + 1;
+    const bool infinite = stops_on_empty_ ? std::all_of(data, inputs().end(), is_infinite)
+                                          : std::any_of(data, inputs().end(), is_infinite);
+    return is_infinite(inputs()[0]) && infinite ? kInfinite : kUnknown;
   }
 
  private:

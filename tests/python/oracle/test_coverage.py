@@ -37,7 +37,7 @@ OTHERWISE = {
     "is made by optimize_for_inference: tests/python/ops/test_convolution.py": "FusedPadConv2D FusedResizeAndPadConv2D",
     "makes a dataset, an iterator or a part of one: tests/python/data": """
         *Dataset *DatasetV? *DatasetCardinality *DatasetToTFRecord DatasetToSingleElement *Iterator* Optional* MapDefun
-        GetElementAtIndex *MemoryCache *SeedGenerator *ThreadPoolHandle DatasetFromGraph DatasetToGraph*
+        GetElementAtIndex GetOptions *MemoryCache *SeedGenerator *ThreadPoolHandle DatasetFromGraph DatasetToGraph*
         DatasetFingerprint WrapDatasetVariant UnwrapDatasetVariant *StatsAggregator*
         """,
     "reads or writes files, prints, calls Python: tests/python/ops, tests/python/training": """

@@ -4,7 +4,7 @@ import numpy as np
 from penstock.data.ops import debug_mode
 from penstock.data.ops.dataset_ops import (
     DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
-    get_legacy_output_types)
+    get_legacy_output_types, named)
 from penstock.data.ops.simple import _RestructuredDataset
 from penstock.data.util import convert, nest, structure
 from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
@@ -26,11 +26,11 @@ def batched_structure(element_spec, batch_size, drop_remainder):
     return nest.map_structure(lambda spec: spec._batch(size), element_spec)
 
 
-def batch(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic):
+def batch(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic, name=None):
     """See Dataset.batch."""
     if num_parallel_calls is None or debug_mode.enabled():
-        return BatchDataset(dataset, batch_size, drop_remainder)
-    return ParallelBatchDataset(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic)
+        return BatchDataset(dataset, batch_size, drop_remainder, name)
+    return ParallelBatchDataset(dataset, batch_size, drop_remainder, num_parallel_calls, deterministic, name)
 
 
 class BatchDataset(_Structured):
@@ -42,7 +42,7 @@ class BatchDataset(_Structured):
         self._structure = batched_structure(input_dataset.element_spec, batch_size, drop_remainder)
         super().__init__(input_dataset, gen.batch_dataset_v2(
             input_dataset._variant_tensor, batch_size=batch_size, drop_remainder=drop_remainder,
-            **flat_structure(self._structure)))
+            **flat_structure(self._structure, name)))
 
 
 def determinism(deterministic):
@@ -61,10 +61,10 @@ class ParallelBatchDataset(_Structured):
         super().__init__(input_dataset, gen.parallel_batch_dataset(
             input_dataset._variant_tensor, batch_size=batch_size, num_parallel_calls=calls,
             drop_remainder=drop_remainder, deterministic=determinism(deterministic),
-            **flat_structure(self._structure)))
+            **flat_structure(self._structure, name)))
 
 
-def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
+def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype, name=None):
     """Each element becomes a ragged tensor before elements are put together."""
     def ragged_spec(spec):
         if not isinstance(spec, TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
@@ -86,7 +86,7 @@ def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
             return nest.pack_sequence_as(specs, [
                 encoded(spec, part) for spec, part in zip(nest.flatten(specs), nest.flatten(element))])
         dataset = _RestructuredDataset(dataset.map(encode), specs)
-    return BatchDataset(dataset, batch_size, drop_remainder)
+    return BatchDataset(dataset, batch_size, drop_remainder, name)
 
 
 class DenseToSparseBatchDataset(_Structured):
@@ -199,15 +199,16 @@ class PaddedBatchDataset(_Structured):
                                                   for s in padded]), get_legacy_output_classes(input_dataset))
         super().__init__(input_dataset, gen.padded_batch_dataset_v2(
             input_dataset._variant_tensor, batch_size=batch_size, padded_shapes=padded, padding_values=values,
-            drop_remainder=drop_remainder, output_shapes=structure.get_flat_tensor_shapes(self._structure)))
+            drop_remainder=drop_remainder, output_shapes=structure.get_flat_tensor_shapes(self._structure),
+            **named(name)))
 
 
 # Taking apart
 
 
-def unbatch(dataset):
+def unbatch(dataset, name=None):
     """See Dataset.unbatch."""
-    return UnbatchDataset(_as_rows(dataset))
+    return UnbatchDataset(_as_rows(dataset), name)
 
 
 def _as_rows(dataset):
@@ -236,7 +237,7 @@ class UnbatchDataset(_Structured):
                     raise ValueError("Cannot unbatch an input whose components have different batch sizes.") from None
         self._structure = nest.map_structure(lambda spec: spec._unbatch(), input_dataset.element_spec)
         super().__init__(input_dataset, gen.unbatch_dataset(input_dataset._variant_tensor,
-                                                            **flat_structure(self._structure)))
+                                                            **flat_structure(self._structure, name)))
 
 
 class RebatchDataset(_Structured):
@@ -286,4 +287,4 @@ class WindowDataset(_Structured):
         drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
         self._structure = nest.map_structure(DatasetSpec, input_dataset.element_spec)
         super().__init__(input_dataset, gen.window_dataset(
-            input_dataset._variant_tensor, *numbers, drop_remainder, **flat_structure(self._structure)))
+            input_dataset._variant_tensor, *numbers, drop_remainder, **flat_structure(self._structure, name)))

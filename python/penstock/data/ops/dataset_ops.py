@@ -5,11 +5,14 @@ import warnings
 from penstock.data.ops import iterator_ops, saved_dataset
 from penstock.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
 from penstock.data.util import nest, structure
+from penstock.data.util.structure import (  # noqa: F401
+    flat_structure, get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types, get_structure, named)
 from penstock.framework import (composite_tensor, dtypes, function as function_lib, gen, ops, random_seed, tensor_shape,
-                                tf2, type_spec)
+                                tensor_util, tf2, type_spec)
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.platform import tf_logging as logging
+from penstock.proto import dataset_options_pb2
 from penstock.training.tracking import base as tracking_base
 from penstock.util import deprecation
 from penstock.util import nest as whole_nest
@@ -29,12 +32,6 @@ def _shown_name(dataset):
 
 def _is_users(kind):
     return not kind.__module__.startswith(__name__.partition(".")[0] + ".")
-
-
-def flat_structure(element_spec):
-    """The attributes with which an op names what its elements consist of."""
-    return {"output_shapes": structure.get_flat_tensor_shapes(element_spec),
-            "output_types": structure.get_flat_tensor_types(element_spec)}
 
 
 @known_as("tensorflow.python.data.ops.dataset_ops.DatasetV2")
@@ -136,13 +133,27 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     _merged_options = None  # once they are known
 
+    def _options(self):
+        """The same as a tensor: a serialized message, of what the variant holds."""
+        return gen.get_options(self._variant_tensor)
+
+    @staticmethod
+    def _options_tensor_to_options(serialized_options):
+        """The options that such a tensor, or its value, holds."""
+        if isinstance(serialized_options, ops.Tensor):
+            serialized_options = tensor_util.constant_value(serialized_options)
+        options = Options()
+        options._from_proto(dataset_options_pb2.Options.FromString(serialized_options))
+        options._set_mutable(False)
+        return options
+
     def _options_from(self):
         """The datasets whose options it has."""
         return self._inputs()
 
     def with_options(self, options, name=None):
         """This dataset with options."""
-        return _simple()._OptionsDataset(self, options)
+        return _simple()._OptionsDataset(self, options, name)
 
     def _apply_options(self):
         """The dataset with what its options ask for around it, ready to be iterated over."""
@@ -195,12 +206,12 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     @staticmethod
     def from_tensors(tensors, name=None):
         """One element: `tensors`."""
-        return _sources().TensorDataset(tensors)
+        return _sources().TensorDataset(tensors, name)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
         """The rows of `tensors`, which must have as many."""
-        return _sources().TensorSliceDataset(tensors)
+        return _sources().TensorSliceDataset(tensors, name)
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
@@ -209,7 +220,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         Either `output_signature`, the spec of an element, or `output_types` and `output_shapes` (unknown if left out).
         """
         from penstock.data.ops import from_generator_op
-        return from_generator_op.from_generator(generator, output_types, output_shapes, args, output_signature)
+        return from_generator_op.from_generator(generator, output_types, output_shapes, args, output_signature, name)
 
     @staticmethod
     def range(*args, **kwargs):
@@ -219,22 +230,22 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None):
         """Random numbers of type int64 without end."""
-        return _sources().RandomDataset(seed, rerandomize_each_iteration)
+        return _sources().RandomDataset(seed, rerandomize_each_iteration, name)
 
     @staticmethod
     def counter(start=0, step=1, dtype=dtypes.int64, name=None):
         """start, start + step, and so on without end."""
-        return _sources().counter(start, step, dtype)
+        return _sources().counter(start, step, dtype, name)
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
         """The names of the files that match a pattern, or one of several; shuffled unless `shuffle` is False."""
-        return _sources().list_files(file_pattern, shuffle, seed)
+        return _sources().list_files(file_pattern, shuffle, seed, name)
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
         """Elements made of one element of each dataset in a structure of datasets."""
-        return _simple().zip_datasets(args, datasets)
+        return _simple().zip_datasets(args, datasets, name)
 
     @staticmethod
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
@@ -264,56 +275,56 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def concatenate(self, dataset, name=None):
         """The elements of this dataset, then those of another one."""
-        return _simple().ConcatenateDataset(self, dataset)
+        return _simple().ConcatenateDataset(self, dataset, name)
 
     def repeat(self, count=None, name=None):
         """This dataset `count` times; without end for None or -1."""
-        return _simple().RepeatDataset(self, count)
+        return _simple().RepeatDataset(self, count, name)
 
     def take(self, count, name=None):
         """The first `count` elements; all for -1."""
-        return _simple().TakeDataset(self, count)
+        return _simple().TakeDataset(self, count, name)
 
     def skip(self, count, name=None):
         """All but the first `count` elements; none for -1."""
-        return _simple().SkipDataset(self, count)
+        return _simple().SkipDataset(self, count, name)
 
     def shard(self, num_shards, index, name=None):
         """Each `num_shards`-th element, from the `index`-th on."""
-        return _simple().ShardDataset(self, num_shards, index)
+        return _simple().ShardDataset(self, num_shards, index, name)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
         """Each element taken at random from a buffer of the next `buffer_size`; in another order in each iteration
         unless `reshuffle_each_iteration` is False."""
-        return _simple().ShuffleDataset(self, buffer_size, seed, reshuffle_each_iteration)
+        return _simple().ShuffleDataset(self, buffer_size, seed, reshuffle_each_iteration, name)
 
     def cache(self, filename="", name=None):
         """Keeps the elements, in files or in memory, so that later iterations need not make them again."""
-        return _simple().CacheDataset(self, filename)
+        return _simple().CacheDataset(self, filename, name)
 
     def prefetch(self, buffer_size, name=None):
         """Makes up to `buffer_size` elements before they are asked for."""
-        return _simple().PrefetchDataset(self, buffer_size)
+        return _simple().PrefetchDataset(self, buffer_size, name=name)
 
     def enumerate(self, start=0, name=None):
         """(number, element) for each, counted from `start`."""
-        return DatasetV2.zip((DatasetV2.range(start, 2**63 - 1), self))
+        return DatasetV2.zip((DatasetV2.range(start, 2**63 - 1), self), name=name)
 
     def unique(self, name=None):
         """Without elements that came before."""
-        return _simple().UniqueDataset(self)
+        return _simple().UniqueDataset(self, name)
 
     def filter(self, predicate, name=None):
         """The elements for which `predicate` is true."""
-        return _mapping().FilterDataset(self, predicate)
+        return _mapping().FilterDataset(self, predicate, name=name)
 
     def take_while(self, predicate, name=None):
         """The elements up to the first for which `predicate` is false."""
-        return _mapping().TakeWhileDataset(self, predicate)
+        return _mapping().TakeWhileDataset(self, predicate, name)
 
     def ignore_errors(self, log_warning=False, name=None):
         """Without elements that could not be made."""
-        return _simple().IgnoreErrorsDataset(self, log_warning)
+        return _simple().IgnoreErrorsDataset(self, log_warning, name)
 
     def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
         """(class, element), with elements left out so that the classes come as often as `target_dist` says."""
@@ -324,48 +335,48 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
         """Each `batch_size` elements as one; the last ones may be fewer, unless `drop_remainder`."""
-        return _batching().batch(self, batch_size, drop_remainder, num_parallel_calls, deterministic)
+        return _batching().batch(self, batch_size, drop_remainder, num_parallel_calls, deterministic, name)
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
         """As batch, of elements of different sizes: padded to `padded_shapes`, or to the largest in the batch where
         these are unknown."""
-        return _batching().PaddedBatchDataset(self, batch_size, padded_shapes, padding_values, drop_remainder)
+        return _batching().PaddedBatchDataset(self, batch_size, padded_shapes, padding_values, drop_remainder, name)
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
         """As batch, of elements of different sizes, as ragged tensors."""
-        return _batching().ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+        return _batching().ragged_batch(self, batch_size, drop_remainder, row_splits_dtype, name)
 
     def sparse_batch(self, batch_size, row_shape, name=None):
         """As batch, of elements of different sizes, as sparse tensors with rows of `row_shape`."""
-        return _batching().DenseToSparseBatchDataset(self, batch_size, row_shape)
+        return _batching().DenseToSparseBatchDataset(self, batch_size, row_shape, name)
 
     def unbatch(self, name=None):
         """The rows of the elements."""
-        return _batching().unbatch(self)
+        return _batching().unbatch(self, name)
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
         """Batches of another size; of several sizes in turn if `batch_size` is a vector."""
-        return _batching().RebatchDataset(self, batch_size, drop_remainder)
+        return _batching().RebatchDataset(self, batch_size, drop_remainder, name)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of `size` elements each; a new one begins every `shift` elements, `size` if left out, and takes
         each `stride`-th."""
-        return _batching().WindowDataset(self, size, size if shift is None else shift, stride, drop_remainder)
+        return _batching().WindowDataset(self, size, size if shift is None else shift, stride, drop_remainder, name)
 
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
         """The elements sorted by `key_func` into datasets of `window_size`; the elements of
         `reduce_func(key, dataset)` for each."""
         from penstock.data.experimental.ops import grouping
-        return grouping.group_by_window(key_func, reduce_func, window_size, window_size_func)(self)
+        return grouping.named_group_by_window(key_func, reduce_func, window_size, window_size_func, name)(self)
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                                   padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
                                   drop_remainder=False, name=None):
         """Padded batches of elements of about the same length."""
         from penstock.data.experimental.ops import grouping
-        return grouping.bucket_by_sequence_length(
+        return grouping.named_bucket_by_sequence_length(
             element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
-            pad_to_bucket_boundary, no_padding, drop_remainder)(self)
+            pad_to_bucket_boundary, no_padding, drop_remainder, name)(self)
 
     # Functions of elements
 
@@ -374,24 +385,25 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         """`map_func` of each element, `num_parallel_calls` at a time; in their order unless `deterministic` is
         False."""
         return _mapping().map_dataset(self, map_func, num_parallel_calls, deterministic, synchronous,
-                                      use_unbounded_threadpool, preserve_cardinality=True)
+                                      use_unbounded_threadpool, preserve_cardinality=True, name=name)
 
     def flat_map(self, map_func, name=None):
         """The elements of the datasets that `map_func` gives, one dataset after the other."""
-        return _mapping().FlatMapDataset(self, map_func)
+        return _mapping().FlatMapDataset(self, map_func, name)
 
     def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None,
                    name=None):
         """The elements of the datasets that `map_func` gives, `block_length` of each of `cycle_length` in turn."""
-        return _mapping().interleave(self, map_func, cycle_length, block_length, num_parallel_calls, deterministic)
+        return _mapping().interleave(self, map_func, cycle_length, block_length, num_parallel_calls, deterministic,
+                                     name)
 
     def scan(self, initial_state, scan_func, name=None):
         """The outputs of `scan_func(state, element)`, which returns (the next state, an output)."""
-        return _mapping().ScanDataset(self, initial_state, scan_func)
+        return _mapping().ScanDataset(self, initial_state, scan_func, name=name)
 
     def reduce(self, initial_state, reduce_func, name=None):
         """The last state of `reduce_func(state, element)`, which returns the next one."""
-        return _mapping().reduce(self, initial_state, reduce_func)
+        return _mapping().reduce(self, initial_state, reduce_func, name)
 
     def apply(self, transformation_func):
         """`transformation_func(self)`, which must be a dataset (TypeError)."""
@@ -404,7 +416,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
         """Writes the elements to files in the first iteration, and reads them from there in all others."""
         from penstock.data.experimental.ops import snapshot
-        return snapshot.SnapshotDataset(self, path, compression, reader_func, shard_func)
+        return snapshot.SnapshotDataset(self, path, compression, reader_func, shard_func, name)
 
     # As a whole
 
@@ -415,7 +427,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     def get_single_element(self, name=None):
         """The one element. An InvalidArgumentError when it runs if there is not exactly one."""
         return structure.from_compatible_tensor_list(self.element_spec, gen.dataset_to_single_element(
-            self._variant_tensor, **self._flat_structure))
+            self._variant_tensor, **flat_structure(self.element_spec, name)))
 
     def fingerprint(self):
         """A uint64 that tells datasets apart: the same for equal pipelines."""
@@ -465,6 +477,12 @@ class DatasetV1(DatasetV2):
         except ValueError as e:
             if "Cannot capture a stateful node" not in str(e):
                 raise
+            if tf2.enabled():
+                raise ValueError(
+                    f"{e}: A likely cause of this error is that the dataset for which you are calling "
+                    "`make_one_shot_iterator()` captures a stateful object, such as a `tf.Variable` or "
+                    "`tf.lookup.StaticHashTable`, which is not supported. Use `make_initializable_iterator()` "
+                    "instead.") from None
             raise ValueError("Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` "
                              "does not support datasets that capture stateful objects, such as a `Variable` or "
                              "`LookupTable`. In these cases, use `Dataset.make_initializable_iterator()`. (Original "
@@ -524,7 +542,8 @@ class DatasetV1(DatasetV2):
             use_unbounded_threadpool=False, name=None):
         """As in version 2, but it need not keep the number of elements."""
         return DatasetV1Adapter(_mapping().map_dataset(self, map_func, num_parallel_calls, deterministic, synchronous,
-                                                       use_unbounded_threadpool, preserve_cardinality=False))
+                                                       use_unbounded_threadpool, preserve_cardinality=False,
+                                                       name=name))
 
     @deprecation.deprecated(None, "Use `tf.data.Dataset.map()")
     def map_with_legacy_function(self, map_func, num_parallel_calls=None, deterministic=None,
@@ -542,7 +561,7 @@ class DatasetV1(DatasetV2):
                    name=None):
         """As in version 2."""
         return DatasetV1Adapter(super().interleave(map_func, cycle_length, block_length, num_parallel_calls,
-                                                   deterministic))
+                                                   deterministic, name))
 
     def apply(self, transformation_func):
         """As in version 2."""
@@ -634,6 +653,12 @@ class _VariantDataset(DatasetV2):
 
     def _inputs(self):
         return []
+
+    def options(self):
+        """What was set for the dataset in the variant."""
+        if self._merged_options is None and tf2.enabled() and self._variant_tensor._is_eager:
+            self._merged_options = self._options_tensor_to_options(self._options())
+        return self._merged_options or super().options()
 
     element_spec = property(lambda self: self._element_spec, doc="The spec of an element.")
 
@@ -738,30 +763,6 @@ def to_variant(dataset):
     if variant._is_eager:
         variant._dataset = dataset  # whose functions are there as long as it is
     return variant
-
-
-def get_structure(dataset_or_iterator):
-    """The spec of an element of a dataset or iterator. TypeError if it is neither."""
-    try:
-        return dataset_or_iterator.element_spec
-    except AttributeError:
-        raise TypeError("`dataset_or_iterator` must be a Dataset or Iterator object, but got "
-                        f"{type(dataset_or_iterator)}.") from None
-
-
-def get_legacy_output_classes(dataset_or_iterator):
-    """The classes of an element's parts."""
-    return structure.legacy_classes(get_structure(dataset_or_iterator))
-
-
-def get_legacy_output_shapes(dataset_or_iterator):
-    """The shapes of an element's parts."""
-    return structure.legacy_shapes(get_structure(dataset_or_iterator))
-
-
-def get_legacy_output_types(dataset_or_iterator):
-    """The types of an element's parts."""
-    return structure.legacy_types(get_structure(dataset_or_iterator))
 
 
 def warn_deprecated_ref(optimizations):

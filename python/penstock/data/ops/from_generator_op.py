@@ -3,7 +3,7 @@ import threading
 
 import numpy as np
 
-from penstock.data.ops.dataset_ops import DatasetSource, DatasetV2
+from penstock.data.ops.dataset_ops import DatasetSource, DatasetV2, flat_structure
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
 from penstock.data.util import nest, structure
 from penstock.framework import dtypes, gen, ops, tensor_shape, type_spec
@@ -144,7 +144,7 @@ def _element(output_types, output_shapes, output_signature):
     return _Element(output_types, output_shapes)
 
 
-def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None):
+def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
     """See Dataset.from_generator."""
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
@@ -170,10 +170,10 @@ def from_generator(generator, output_types=None, output_shapes=None, args=None, 
         return script_ops.numpy_function(finalize_py_func, [iterator_id_t], dtypes.int64)
 
     def flat_map_fn(dummy_arg):
-        return GeneratorDataset(dummy_arg, get_iterator_id_fn, generator_next_fn, finalize_fn)
+        return GeneratorDataset(dummy_arg, get_iterator_id_fn, generator_next_fn, finalize_fn, name=name)
 
     # Each iteration over the single element calls flat_map_fn, so each has an iterator of its own.
-    return DatasetV2.from_tensors(0).flat_map(flat_map_fn)
+    return DatasetV2.from_tensors(0, name).flat_map(flat_map_fn, name)
 
 
 class GeneratorDataset(DatasetSource):
@@ -182,17 +182,17 @@ class GeneratorDataset(DatasetSource):
 
     def __init__(self, init_args, init_func, next_func, finalize_func, output_signature=None, name=None):
         spec = structure.type_spec_from_value(init_args)
-        name = "Dataset.from_generator()"  # TensorFlow's for its functions
-        self._init_func = StructuredFunctionWrapper(init_func, name, input_structure=spec)
+        what = "Dataset.from_generator()"  # TensorFlow's name for its functions
+        self._init_func = StructuredFunctionWrapper(init_func, what, input_structure=spec)
         state = self._init_func.output_structure
-        self._next_func = StructuredFunctionWrapper(next_func, name, input_structure=state)
-        self._finalize_func = StructuredFunctionWrapper(finalize_func, name, input_structure=state)
+        self._next_func = StructuredFunctionWrapper(next_func, what, input_structure=state)
+        self._finalize_func = StructuredFunctionWrapper(finalize_func, what, input_structure=state)
         self._structure = self._next_func.output_structure if output_signature is None else output_signature
         super().__init__(gen.generator_dataset(
             structure.to_tensor_list(spec, init_args) + self._init_func.function.captured_inputs,
             self._next_func.function.captured_inputs, self._finalize_func.function.captured_inputs,
             init_func=self._init_func.function, next_func=self._next_func.function,
-            finalize_func=self._finalize_func.function, **self._flat_structure))
+            finalize_func=self._finalize_func.function, **flat_structure(self._structure, name)))
 
     def _functions(self):
         return [self._init_func, self._next_func, self._finalize_func]

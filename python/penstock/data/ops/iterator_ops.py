@@ -10,7 +10,7 @@ from penstock.data.ops import optional_ops
 from penstock.data.ops.options import ExternalStatePolicy
 from penstock.data.util import nest, structure
 from penstock.framework import (
-    composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, type_spec)
+    composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tf2, type_spec)
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from penstock.training.saving.saveable_object import SaveableObject, SaveSpec
@@ -124,7 +124,11 @@ class Iterator(_LegacyProperties, trackable.Trackable):
     def initializer(self):
         """The operation that begins a new iteration. ValueError if it has none."""
         if self._initializer is None:
-            raise ValueError("Iterator does not have an initializer.")
+            raise ValueError(
+                "The iterator does not have an initializer. This means it was likely created using "
+                "`tf.data.Dataset.make_one_shot_iterator()`. For an initializable iterator, use "
+                "`tf.data.Dataset.make_initializable_iterator()` instead." if tf2.enabled() else
+                "Iterator does not have an initializer.")
         return self._initializer
 
     def make_initializer(self, dataset, name=None):
@@ -193,8 +197,10 @@ class OwnedIterator(IteratorBase):
     _calls_in_graphs = 0  # without AutoGraph, where a loop of Python's has no end
 
     def __init__(self, dataset=None, components=None, element_spec=None):
-        if (dataset is None) != (components is not None and element_spec is not None):
-            raise ValueError("Either `dataset` or both `components` and `element_spec` need to be provided.")
+        if dataset is None and (components is None or element_spec is None):
+            raise ValueError("When `dataset` is not provided, both `components` and `element_spec` must be specified.")
+        if dataset is not None and (components is not None or element_spec is not None):
+            raise ValueError("When `dataset` is provided, `element_spec` and `components` must not be specified.")
         if dataset is None:
             self._dataset = None
             self._describe(element_spec)

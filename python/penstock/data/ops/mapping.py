@@ -25,20 +25,20 @@ class _WithFunction(UnaryDataset):
 
 
 def map_dataset(dataset, map_func, num_parallel_calls=None, deterministic=None, synchronous=None,
-                use_unbounded_threadpool=False, preserve_cardinality=True, use_legacy_function=False):
+                use_unbounded_threadpool=False, preserve_cardinality=True, use_legacy_function=False, name=None):
     """See Dataset.map."""
     if num_parallel_calls is None or debug_mode.enabled():
         if deterministic is not None and not debug_mode.enabled():
             warnings.warn("The `deterministic` argument has no effect unless the `num_parallel_calls` argument is "
                           "specified.")
         return MapDataset(dataset, map_func, force_synchronous=bool(synchronous),
-                          preserve_cardinality=preserve_cardinality, use_legacy_function=use_legacy_function)
+                          preserve_cardinality=preserve_cardinality, use_legacy_function=use_legacy_function, name=name)
     if synchronous:
         raise ValueError("`synchronous` is not supported with `num_parallel_calls`, but `num_parallel_calls` was set "
                          f"to {num_parallel_calls}")
     return ParallelMapDataset(dataset, map_func, num_parallel_calls, deterministic,
                               preserve_cardinality=preserve_cardinality, use_legacy_function=use_legacy_function,
-                              use_unbounded_threadpool=use_unbounded_threadpool)
+                              use_unbounded_threadpool=use_unbounded_threadpool, name=name)
 
 
 class MapDataset(_WithFunction):
@@ -49,7 +49,8 @@ class MapDataset(_WithFunction):
         f = self._wrap(map_func, input_dataset, use_legacy_function=use_legacy_function)
         super().__init__(input_dataset, gen.map_dataset(
             input_dataset._variant_tensor, f.captured_inputs, f=f, use_inter_op_parallelism=use_inter_op_parallelism,
-            preserve_cardinality=preserve_cardinality, force_synchronous=force_synchronous, **self._flat_structure))
+            preserve_cardinality=preserve_cardinality, force_synchronous=force_synchronous,
+            **flat_structure(self.element_spec, name)))
 
     def _transformation_name(self):
         return "Dataset.map()"
@@ -62,7 +63,7 @@ class ParallelMapDataset(_WithFunction):
                  preserve_cardinality=False, use_legacy_function=False, use_unbounded_threadpool=False, name=None):
         f = self._wrap(map_func, input_dataset, use_legacy_function=use_legacy_function)
         arguments = dict(f=f, use_inter_op_parallelism=use_inter_op_parallelism,
-                         preserve_cardinality=preserve_cardinality, **self._flat_structure)
+                         preserve_cardinality=preserve_cardinality, **flat_structure(self.element_spec, name))
         if deterministic is None and not use_unbounded_threadpool and not tf2.enabled():
             calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
             variant = gen.parallel_map_dataset(input_dataset._variant_tensor, f.captured_inputs,
@@ -99,13 +100,13 @@ class FlatMapDataset(_OfDatasets):
     def __init__(self, input_dataset, map_func, name=None):
         f = self._wrap(map_func, input_dataset)
         super().__init__(input_dataset, gen.flat_map_dataset(input_dataset._variant_tensor, f.captured_inputs, f=f,
-                                                             **self._flat_structure))
+                                                             **flat_structure(self.element_spec, name)))
 
     def _transformation_name(self):
         return "Dataset.flat_map()"
 
 
-def interleave(dataset, map_func, cycle_length, block_length, num_parallel_calls, deterministic):
+def interleave(dataset, map_func, cycle_length, block_length, num_parallel_calls, deterministic, name=None):
     """See Dataset.interleave."""
     cycle_length = AUTOTUNE if cycle_length is None else cycle_length
     block_length = 1 if block_length is None else block_length
@@ -113,9 +114,9 @@ def interleave(dataset, map_func, cycle_length, block_length, num_parallel_calls
         if deterministic is not None and not debug_mode.enabled():
             warnings.warn("The `deterministic` argument has no effect unless the `num_parallel_calls` argument is "
                           "specified.")
-        return InterleaveDataset(dataset, map_func, cycle_length, block_length)
+        return InterleaveDataset(dataset, map_func, cycle_length, block_length, name)
     return ParallelInterleaveDataset(dataset, map_func, cycle_length, block_length, num_parallel_calls,
-                                     deterministic=deterministic)
+                                     deterministic=deterministic, name=name)
 
 
 def _cycle(cycle_length, block_length):
@@ -130,7 +131,7 @@ class InterleaveDataset(_OfDatasets):
         f = self._wrap(map_func, input_dataset)
         super().__init__(input_dataset, gen.interleave_dataset(
             input_dataset._variant_tensor, f.captured_inputs, *_cycle(cycle_length, block_length), f=f,
-            **self._flat_structure))
+            **flat_structure(self.element_spec, name)))
 
     def _transformation_name(self):
         return "Dataset.interleave()"
@@ -146,14 +147,14 @@ class ParallelInterleaveDataset(_OfDatasets):
         calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int64, name="num_parallel_calls")
         if deterministic is None and not tf2.enabled():
             variant = gen.parallel_interleave_dataset_v2(input_dataset._variant_tensor, f.captured_inputs, *cycle,
-                                                         calls, f=f, **self._flat_structure)
+                                                         calls, f=f, **flat_structure(self.element_spec, name))
         else:
             ahead = [ops.convert_to_tensor(value, dtype=dtypes.int64, name=word) for value, word in (
                 (buffer_output_elements, "buffer_output_elements"),
                 (prefetch_input_elements, "prefetch_input_elements"))]
             variant = gen.parallel_interleave_dataset_v4(
                 input_dataset._variant_tensor, f.captured_inputs, *cycle, *ahead, calls, f=f,
-                deterministic=determinism(deterministic), **self._flat_structure)
+                deterministic=determinism(deterministic), **flat_structure(self.element_spec, name))
         super().__init__(input_dataset, variant)
 
     def _transformation_name(self):
@@ -183,7 +184,7 @@ class FilterDataset(_Chosen):
                        "tensor. Was {}.", use_legacy_function=use_legacy_function)
         super().__init__(input_dataset, gen.filter_dataset(
             input_dataset._variant_tensor, other_arguments=f.captured_inputs, predicate=f,
-            **input_dataset._flat_structure))
+            **flat_structure(input_dataset.element_spec, name)))
 
     def _transformation_name(self):
         return "Dataset.filter()"
@@ -196,7 +197,7 @@ class TakeWhileDataset(_Chosen):
         f = self._wrap(predicate, input_dataset, "`predicate` must return a scalar boolean tensor.")
         super().__init__(input_dataset, gen.take_while_dataset(
             input_dataset._variant_tensor, other_arguments=f.captured_inputs, predicate=f,
-            **input_dataset._flat_structure))
+            **flat_structure(input_dataset.element_spec, name)))
 
     def _transformation_name(self):
         return "tf.data.experimental.take_while()"
@@ -223,7 +224,8 @@ class ScanDataset(_WithFunction):
         self._structure = self._map_func.output_structure[1]
         super().__init__(input_dataset, gen.scan_dataset(
             input_dataset._variant_tensor, structure.to_tensor_list(spec, state), f.captured_inputs, f=f,
-            preserve_cardinality=True, use_default_device=use_default_device, **self._flat_structure))
+            preserve_cardinality=True, use_default_device=use_default_device,
+            **flat_structure(self.element_spec, name)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -231,7 +233,7 @@ class ScanDataset(_WithFunction):
         return "tf.data.experimental.scan()"
 
 
-def reduce(dataset, initial_state, reduce_func):
+def reduce(dataset, initial_state, reduce_func, name=None):
     """See Dataset.reduce."""
     with ops.name_scope("initial_state"):
         state = structure.normalize_element(initial_state)
@@ -240,4 +242,4 @@ def reduce(dataset, initial_state, reduce_func):
     f = wrapped.function
     return structure.from_compatible_tensor_list(spec, gen.reduce_dataset(
         dataset._variant_tensor, structure.to_tensor_list(spec, state), f.captured_inputs, f=f,
-        **flat_structure(spec)))
+        **flat_structure(spec, name)))

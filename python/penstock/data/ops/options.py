@@ -147,6 +147,12 @@ class ThreadingOptions(options_lib.OptionsBase):
 class Options(options_lib.OptionsBase):
     """What `Dataset.with_options` sets."""
 
+    _fields = {"autotune_options": "autotune", "distribute_options": "experimental_distribute",
+               "optimization_options": "experimental_optimization", "service_options": "experimental_service",
+               "threading_options": "threading", "slack": "experimental_slack",
+               "external_state_policy": "experimental_external_state_policy",
+               "symbolic_checkpoint": "experimental_symbolic_checkpoint", "warm_start": "experimental_warm_start"}
+
     autotune = _option("autotune", AutotuneOptions, "Of finding parallelism while the pipeline runs.", AutotuneOptions)
     dataset_name = _option("dataset_name", str, "A name for the dataset.")
     deterministic = experimental_deterministic = _option(

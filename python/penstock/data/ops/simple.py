@@ -3,7 +3,7 @@ from penstock.data.ops.dataset_ops import (
     DatasetV2, UnaryUnchangedStructureDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
     get_legacy_output_types)
 from penstock.data.util import nest, random_seed, structure
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import dtypes, gen, ops, tf2
 from penstock.framework.mode import mode
 
 
@@ -19,32 +19,32 @@ def _keeps_resources():
 
 
 class _Passed(UnaryUnchangedStructureDataset):
-    """A dataset made by an op function of (the input dataset, further inputs)."""
+    """A dataset made by an op function of (the input dataset, further inputs); `name` is the program's for it."""
 
-    def __init__(self, input_dataset, function, *inputs, **attrs):
+    def __init__(self, input_dataset, name, function, *inputs, **attrs):
         super().__init__(input_dataset, function(input_dataset._variant_tensor, *inputs, **attrs,
-                                                 **input_dataset._flat_structure))
+                                                 **flat_structure(input_dataset.element_spec, name)))
 
 
 class RepeatDataset(_Passed):
     """The input's elements several times."""
 
     def __init__(self, input_dataset, count, name=None):
-        super().__init__(input_dataset, gen.repeat_dataset, _int64(-1 if count is None else count, "count"))
+        super().__init__(input_dataset, name, gen.repeat_dataset, _int64(-1 if count is None else count, "count"))
 
 
 class TakeDataset(_Passed):
     """The first elements."""
 
     def __init__(self, input_dataset, count, name=None):
-        super().__init__(input_dataset, gen.take_dataset, _int64(count, "count"))
+        super().__init__(input_dataset, name, gen.take_dataset, _int64(count, "count"))
 
 
 class SkipDataset(_Passed):
     """All but the first elements."""
 
     def __init__(self, input_dataset, count, name=None):
-        super().__init__(input_dataset, gen.skip_dataset, _int64(count, "count"))
+        super().__init__(input_dataset, name, gen.skip_dataset, _int64(count, "count"))
 
 
 class ShardDataset(_Passed):
@@ -52,7 +52,7 @@ class ShardDataset(_Passed):
 
     def __init__(self, input_dataset, num_shards, index, name=None):
         num_shards = _int64(num_shards, "num_shards")
-        super().__init__(input_dataset, gen.shard_dataset, num_shards, _int64(index, "index"))
+        super().__init__(input_dataset, name, gen.shard_dataset, num_shards, _int64(index, "index"))
 
 
 class CacheDataset(_Passed):
@@ -62,9 +62,9 @@ class CacheDataset(_Passed):
         filename = ops.convert_to_tensor(filename, dtype=dtypes.string, name="filename")
         if _keeps_resources():
             handle, self._deleter = gen.anonymous_memory_cache()
-            super().__init__(input_dataset, gen.cache_dataset_v2, filename, handle)
+            super().__init__(input_dataset, name, gen.cache_dataset_v2, filename, handle)
         else:
-            super().__init__(input_dataset, gen.cache_dataset, filename)
+            super().__init__(input_dataset, name, gen.cache_dataset, filename)
 
 
 class ShuffleDataset(_Passed):
@@ -76,28 +76,28 @@ class ShuffleDataset(_Passed):
         reshuffle = True if reshuffle_each_iteration is None else reshuffle_each_iteration
         if _keeps_resources():
             handle, self._deleter = gen.anonymous_seed_generator(seed, seed2, reshuffle)
-            super().__init__(input_dataset, gen.shuffle_dataset_v3, buffer_size, seed, seed2, handle,
+            super().__init__(input_dataset, name, gen.shuffle_dataset_v3, buffer_size, seed, seed2, handle,
                              reshuffle_each_iteration=reshuffle)
         else:
-            super().__init__(input_dataset, gen.shuffle_dataset, buffer_size, seed, seed2,
+            super().__init__(input_dataset, name, gen.shuffle_dataset, buffer_size, seed, seed2,
                              reshuffle_each_iteration=reshuffle)
 
 
 class ShuffleAndRepeatDataset(_Passed):
     """Elements in random orders, several times."""
 
-    def __init__(self, input_dataset, buffer_size, count=None, seed=None):
+    def __init__(self, input_dataset, buffer_size, count=None, seed=None, name=None):
         buffer_size = _int64(buffer_size, "buffer_size")
         count = _int64(-1 if count is None else count, "count")
         seed, seed2 = random_seed.get_seed(seed)
-        super().__init__(input_dataset, gen.shuffle_and_repeat_dataset, buffer_size, seed, seed2, count)
+        super().__init__(input_dataset, name, gen.shuffle_and_repeat_dataset, buffer_size, seed, seed2, count)
 
 
 class PrefetchDataset(_Passed):
     """Elements made before they are asked for."""
 
     def __init__(self, input_dataset, buffer_size, slack_period=None, name=None):
-        super().__init__(input_dataset, gen.prefetch_dataset, _int64(-1 if buffer_size is None else buffer_size,
+        super().__init__(input_dataset, name, gen.prefetch_dataset, _int64(-1 if buffer_size is None else buffer_size,
                                                                      "buffer_size"), slack_period=slack_period)
 
 
@@ -105,7 +105,7 @@ class IgnoreErrorsDataset(_Passed):
     """Elements that could be made."""
 
     def __init__(self, input_dataset, log_warning=False, name=None):
-        super().__init__(input_dataset, gen.ignore_errors_dataset, log_warning=log_warning)
+        super().__init__(input_dataset, None, gen.ignore_errors_dataset, log_warning=log_warning)
 
 
 class UniqueDataset(_Passed):
@@ -123,7 +123,7 @@ class UniqueDataset(_Passed):
         elif nest.is_sequence(types) or types not in allowed:
             raise TypeError("`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, "
                             "`tf.int64`, or `tf.string` component.")
-        super().__init__(input_dataset, gen.unique_dataset)
+        super().__init__(input_dataset, name, gen.unique_dataset)
 
 
 class _OptionsDataset(UnaryUnchangedStructureDataset):
@@ -132,7 +132,11 @@ class _OptionsDataset(UnaryUnchangedStructureDataset):
     def __init__(self, input_dataset, options, name=None):
         self._merged_options = input_dataset.options().merge(options)
         self._merged_options._set_mutable(False)
-        super().__init__(input_dataset, input_dataset._variant_tensor)
+        variant = input_dataset._variant_tensor
+        if tf2.enabled():  # where a variant that comes out of a function has its options too
+            variant = gen.options_dataset(variant, serialized_options=options._to_proto().SerializeToString(),
+                                          **flat_structure(input_dataset.element_spec, name))
+        super().__init__(input_dataset, variant)
 
     def options(self):
         """What was set with `with_options`."""
@@ -162,7 +166,7 @@ class ZipDataset(DatasetV2):
         self._datasets = datasets
         self._structure = nest.pack_sequence_as(datasets, [d.element_spec for d in nest.flatten(datasets)])
         super().__init__(gen.zip_dataset([d._variant_tensor for d in nest.flatten(datasets)],
-                                         **flat_structure(self._structure)))
+                                         **flat_structure(self._structure, name)))
 
     def _inputs(self):
         return nest.flatten(self._datasets)
@@ -170,27 +174,27 @@ class ZipDataset(DatasetV2):
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
 
-def zip_datasets(args, datasets):
+def zip_datasets(args, datasets, name=None):
     """The zip of a structure, or of several datasets as a tuple."""
     if bool(args) == (datasets is not None):
         raise TypeError("Must pass at least one dataset to `zip`." if not args else
                         "Both `*args` and `datasets` cannot be set.")
     if datasets is None:
         datasets = args[0] if len(args) == 1 else args
-    return ZipDataset(datasets)
+    return ZipDataset(datasets, name)
 
 
 class ConcatenateDataset(DatasetV2):
     """One dataset after the other. TypeError: their elements are of different types or classes."""
 
     def __init__(self, input_dataset, dataset_to_concatenate, name=None):
-        self._input_datasets = [input_dataset, dataset_to_concatenate]
-        self._structure = common_structure(self._input_datasets, "concatenate")
+        self._parts = [input_dataset, dataset_to_concatenate]
+        self._structure = common_structure(self._parts, "concatenate")
         super().__init__(gen.concatenate_dataset(input_dataset._variant_tensor, dataset_to_concatenate._variant_tensor,
-                                                 **flat_structure(self._structure)))
+                                                 **flat_structure(self._structure, name)))
 
     def _inputs(self):
-        return self._input_datasets
+        return self._parts
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 

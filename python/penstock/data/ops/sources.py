@@ -1,5 +1,5 @@
 """Datasets that are made of no others, files apart."""
-from penstock.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure
+from penstock.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure, named
 from penstock.data.util import nest, random_seed, structure
 from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
 from penstock.framework.tensor_spec import TensorSpec
@@ -9,14 +9,14 @@ from penstock.ops import array_ops, control_flow_ops, math_ops, string_ops
 class TensorDataset(DatasetSource):
     """One element."""
 
-    def __init__(self, element):
+    def __init__(self, element, name=None):
         element = structure.normalize_element(element)
         self._structure = structure.type_spec_from_value(element)
         self._tensors = structure.to_tensor_list(self._structure, element)
         if not self._tensors:
             raise ValueError("Invalid `element`. `element` should not be empty.")
         super().__init__(gen.tensor_dataset(
-            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure)))
+            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure), **named(name)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -24,7 +24,7 @@ class TensorDataset(DatasetSource):
 class TensorSliceDataset(DatasetSource):
     """The rows of tensors. `is_files`: they are names of files, which a SavedModel takes with it."""
 
-    def __init__(self, element, is_files=False):
+    def __init__(self, element, name=None, is_files=False):
         element = structure.normalize_element(element)
         batched = structure.type_spec_from_value(element)
         self._tensors = structure.to_batched_tensor_list(batched, element)
@@ -36,7 +36,7 @@ class TensorSliceDataset(DatasetSource):
             rows[0].assert_is_compatible_with(other)
         kind = {"is_files": True} if is_files and tf2.enabled() else {}
         super().__init__(gen.tensor_slice_dataset(
-            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure), **kind))
+            self._tensors, output_shapes=structure.get_flat_tensor_shapes(self._structure), **kind, **named(name)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -66,7 +66,7 @@ class RangeDataset(DatasetSource):
         bounds = [ops.convert_to_tensor(value, dtype=dtypes.int64, name=word)
                   for value, word in ((start, "start"), (stop, "stop"), (step, "step"))]
         self._structure = TensorSpec([], output_type)
-        super().__init__(gen.range_dataset(*bounds, **flat_structure(self._structure)))
+        super().__init__(gen.range_dataset(*bounds, **flat_structure(self._structure, name)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
@@ -77,11 +77,11 @@ class RandomDataset(DatasetSource):
     def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
         seed, seed2 = random_seed.get_seed(seed)
         if rerandomize_each_iteration is None:
-            variant = gen.random_dataset(seed=seed, seed2=seed2, **flat_structure(self.element_spec))
+            variant = gen.random_dataset(seed=seed, seed2=seed2, **flat_structure(self.element_spec, name))
         else:
             variant = gen.random_dataset_v2(
                 seed=seed, seed2=seed2, seed_generator=gen.dummy_seed_generator(),
-                rerandomize_each_iteration=rerandomize_each_iteration, **flat_structure(self.element_spec))
+                rerandomize_each_iteration=rerandomize_each_iteration, **flat_structure(self.element_spec, name))
         super().__init__(variant)
 
     element_spec = property(lambda self: TensorSpec([], dtypes.int64), doc="The spec of an element.")
@@ -94,18 +94,18 @@ class RandomDatasetV1(DatasetV1Adapter):
     """Random numbers, with version 1's methods."""
 
     def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
-        super().__init__(RandomDataset(seed, rerandomize_each_iteration))
+        super().__init__(RandomDataset(seed, rerandomize_each_iteration, name))
 
 
-def counter(start=0, step=1, dtype=dtypes.int64):
+def counter(start=0, step=1, dtype=dtypes.int64, name=None):
     """start, start + step, and so on without end."""
     with ops.name_scope("counter"):
         start = ops.convert_to_tensor(start, dtype=dtype, name="start")
         step = ops.convert_to_tensor(step, dtype=dtype, name="step")
-        return TensorDataset(0).repeat(None).scan(start, lambda state, _: (state + step, state))
+        return TensorDataset(0, name).repeat(None, name=name).scan(start, lambda state, _: (state + step, state), name)
 
 
-def list_files(file_pattern, shuffle=None, seed=None):
+def list_files(file_pattern, shuffle=None, seed=None, name=None):
     """The names of the files that match a pattern."""
     with ops.name_scope("list_files"):
         file_pattern = ops.convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
@@ -116,10 +116,10 @@ def list_files(file_pattern, shuffle=None, seed=None):
         found = control_flow_ops.Assert(some, [message], summarize=1, name="assert_not_empty")
         with ops.control_dependencies([found]):
             files = array_ops.identity(files)
-        dataset = TensorSliceDataset(files, is_files=True)
+        dataset = TensorSliceDataset(files, name, is_files=True)
         if shuffle is None or shuffle:
             size = math_ops.maximum(array_ops.shape(files, out_type=dtypes.int64)[0], 1)
-            dataset = dataset.shuffle(size, seed=seed)
+            dataset = dataset.shuffle(size, seed=seed, name=name)
         return dataset
 
 
@@ -138,14 +138,14 @@ class ListDataset(DatasetSource):
             self._structure = nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), self._structure,
                                                  spec)
         tensors = [t for element in elements for t in structure.to_tensor_list(self._structure, element)]
-        super().__init__(gen.list_dataset(tensors, **flat_structure(self._structure)))
+        super().__init__(gen.list_dataset(tensors, **flat_structure(self._structure, name)))
 
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
 
 def from_list(elements, name=None):
     """A dataset of the elements of a list. TypeError, ValueError: it is none, or empty."""
-    return ListDataset(elements)
+    return ListDataset(elements, name)
 
 
 # The names of TensorFlow 2, under which libraries ask what a dataset was made of.

@@ -1,5 +1,8 @@
-"""Objects that hold options: each has a type and a default, and two of them can be merged."""
+"""Objects that hold options: each has a type and a default, two of them can be merged, and messages hold them too."""
+import enum
+
 from penstock.framework import tf2
+from penstock.proto import dataset_options_pb2
 
 
 class OptionsBase:
@@ -28,6 +31,31 @@ class OptionsBase:
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
 
+    _fields = {}  # the option that a field of the message has, where their names differ
+
+    def _to_proto(self):
+        """The message of tensorflow.data that holds what is set."""
+        message = getattr(dataset_options_pb2, type(self).__name__)()
+        for field in message.DESCRIPTOR.fields:
+            value = getattr(self, self._fields.get(field.name, field.name))
+            if isinstance(value, OptionsBase):
+                getattr(message, field.name).CopyFrom(value._to_proto())
+            elif isinstance(value, list):
+                getattr(message, field.name).extend(value)
+            elif value is not None:
+                setattr(message, field.name, value.value if isinstance(value, enum.Enum) else value)
+        return message
+
+    def _from_proto(self, message):
+        """Sets what is set in such a message."""
+        for field in message.DESCRIPTOR.fields:
+            name, value = self._fields.get(field.name, field.name), getattr(message, field.name)
+            kind, one_of = getattr(type(self), name).fget.ty, field.containing_oneof
+            if field.message_type is not None:
+                getattr(self, name)._from_proto(value)
+            elif value if kind is list else one_of is None or message.WhichOneof(one_of.name) is not None:
+                setattr(self, name, kind(value))
+
     def _set_mutable(self, mutable):
         """Whether it may be changed; also of the options that it holds."""
         object.__setattr__(self, "_mutable", mutable)
@@ -48,6 +76,7 @@ def create_option(name, ty, docstring, default_factory=lambda: None):
             raise TypeError(f'Property "{name}" must be of type {ty}, got: {value!r} (type: {type(value)!r})')
         options._options[name] = value
 
+    get.ty = ty
     return property(get, put, None, docstring)
 
 

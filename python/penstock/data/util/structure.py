@@ -9,6 +9,7 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import tensor_array_ops, tensor_array_spec
 from penstock.ops.ragged import ragged_tensor
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock.proto import dataset_metadata_pb2
 
 
 def _spec_of(value):
@@ -227,3 +228,45 @@ def sparse_tensor_structure(dtype, shape):
 def ragged_tensor_structure(dtype, shape, ragged_rank):
     """RaggedTensorSpec(shape, dtype, ragged_rank)."""
     return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def flat_structure(element_spec, name=None):
+    """The attributes with which an op names what its elements consist of, and `named(name)`."""
+    return {"output_shapes": get_flat_tensor_shapes(element_spec),
+            "output_types": get_flat_tensor_types(element_spec), **named(name)}
+
+
+def named(name):
+    """The attribute of a transformation that the program names; errors of its function tell it. ValueError unless it
+    is an identifier."""
+    if not name:
+        return {}
+    if not name.isidentifier():
+        raise ValueError("Invalid `name`. The argument `name` needs to be a valid identifier. Value is considered a "
+                         "valid identifier if it only contains alphanumeric characters (a-z), (A-Z), and (0-9), or "
+                         "underscores (_). A valid identifier cannot start with a number, or contain any spaces.")
+    return {"metadata": dataset_metadata_pb2.Metadata(name=name.encode()).SerializeToString()}
+
+
+def get_structure(dataset_or_iterator):
+    """The spec of an element of a dataset or iterator. TypeError if it is neither."""
+    try:
+        return dataset_or_iterator.element_spec
+    except AttributeError:
+        raise TypeError("`dataset_or_iterator` must be a Dataset or Iterator object, but got "
+                        f"{type(dataset_or_iterator)}.") from None
+
+
+def get_legacy_output_classes(dataset_or_iterator):
+    """The classes of an element's parts."""
+    return legacy_classes(get_structure(dataset_or_iterator))
+
+
+def get_legacy_output_shapes(dataset_or_iterator):
+    """The shapes of an element's parts."""
+    return legacy_shapes(get_structure(dataset_or_iterator))
+
+
+def get_legacy_output_types(dataset_or_iterator):
+    """The types of an element's parts."""
+    return legacy_types(get_structure(dataset_or_iterator))

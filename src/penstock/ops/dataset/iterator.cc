@@ -171,6 +171,8 @@ void AddWholeDatasetOps(OpRegistry& ops) {
       .Shape(shapes::Scalar).Doc("How many elements there are; -1: without end; -2: unknown.");
   ops.Add("DatasetFingerprint").Input("input_dataset: variant").Output("fingerprint: uint64").Shape(shapes::Scalar)
       .Doc("A number that is the same for equal datasets.");
+  ops.Add("GetOptions").Input("input_dataset: variant").Output("serialized_options: string").Shape(shapes::Scalar)
+      .Doc("The tensorflow.data.Options that were set for the dataset and what it is made of, serialized.");
   ops.Add("DatasetToGraph").Input("input_dataset: variant").Output("graph: string")
       .Attr("stateful_whitelist: list(string) >= 0 = []").Attr("allow_stateful: bool = false")
       .Attr("strip_device_assignment: bool = false").Shape(shapes::Scalar)

@@ -1,10 +1,11 @@
 """Pipelines divided among workers and devices."""
 from penstock.data.ops.dataset_ops import (
-    DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure,
-    get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types)
-from penstock.data.ops.options import AutoShardPolicy
+    SHARD_HINT, DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset,  # noqa: F401
+    UnaryUnchangedStructureDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
+    get_legacy_output_types)
+from penstock.data.ops.options import AutoShardPolicy, ExternalStatePolicy
 from penstock.data.util import nest, structure
-from penstock.framework import gen, ops, tensor_shape
+from penstock.framework import gen, ops, tensor_shape, tf2
 
 
 class _AutoShardDataset(UnaryUnchangedStructureDataset):
@@ -63,6 +64,10 @@ def replicate(dataset, devices):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     with ops.colocate_with(dataset._variant_tensor):
         dataset = dataset._apply_options()
-        graph_def = dataset._as_serialized_graph(
-            stateful_whitelist=dataset.options().experimental_stateful_whitelist)
+        if tf2.enabled():
+            graph_def = dataset._as_serialized_graph(strip_device_assignment=True,
+                                                     external_state_policy=ExternalStatePolicy.WARN)
+        else:
+            graph_def = dataset._as_serialized_graph(
+                stateful_whitelist=dataset.options().experimental_stateful_whitelist)
     return {device: _RemoteDataset(graph_def, device, dataset.element_spec) for device in devices}

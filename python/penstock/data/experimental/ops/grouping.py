@@ -19,19 +19,32 @@ def group_by_reducer(key_func, reducer):
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
     """For Dataset.apply: the elements sorted by `key_func` into datasets of `window_size`; the elements of
     `reduce_func(key, dataset)` for each. ValueError unless one of the last two arguments is given."""
+    return named_group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+
+def named_group_by_window(key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+    """group_by_window with the program's name for it."""
     if (window_size is None) == (not window_size_func):
         raise ValueError("Must pass either window_size or window_size_func.")
     if window_size is not None:
         def constant_window_func(unused_key):
             return ops.convert_to_tensor(window_size, dtype=dtypes.int64)
         window_size_func = constant_window_func
-    return lambda dataset: GroupByWindowDataset(dataset, key_func, reduce_func, window_size_func)
+    return lambda dataset: GroupByWindowDataset(dataset, key_func, reduce_func, window_size_func, name)
 
 
 def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                               padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
                               drop_remainder=False):
     """For Dataset.apply: padded batches of elements of about the same length, which `element_length_func` tells."""
+    return named_bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder)
+
+
+def named_bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
+                                    padding_values, pad_to_bucket_boundary, no_padding, drop_remainder, name=None):
+    """bucket_by_sequence_length with the program's name for it."""
     with ops.name_scope("bucket_by_seq_length"):
         if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
             raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
@@ -55,7 +68,7 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
         def batching_fn(bucket_id, grouped_dataset):
             batch_size = window_size_fn(bucket_id)
             if no_padding:
-                return grouped_dataset.batch(batch_size, drop_remainder=drop_remainder)
+                return grouped_dataset.batch(batch_size, drop_remainder=drop_remainder, name=name)
             filler = None
             if pad_to_bucket_boundary:
                 known = check_ops.assert_less(
@@ -64,10 +77,12 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
                 with ops.control_dependencies([known]):
                     filler = constant_op.constant(bucket_boundaries, dtype=dtypes.int64)[bucket_id] - 1
             shapes = filled(padded_shapes or get_legacy_output_shapes(grouped_dataset), filler)
-            return grouped_dataset.padded_batch(batch_size, shapes, padding_values, drop_remainder=drop_remainder)
+            return grouped_dataset.padded_batch(batch_size, shapes, padding_values, drop_remainder=drop_remainder,
+                                                name=name)
 
         def apply(dataset):
-            return dataset.apply(group_by_window(element_to_bucket_id, batching_fn, window_size_func=window_size_fn))
+            return dataset.apply(named_group_by_window(element_to_bucket_id, batching_fn,
+                                                       window_size_func=window_size_fn, name=name))
         return apply
 
 
@@ -114,7 +129,7 @@ class GroupByReducerDataset(_Grouped):
 class GroupByWindowDataset(_Grouped):
     """The elements of datasets made of elements with the same key."""
 
-    def __init__(self, input_dataset, key_func, reduce_func, window_size_func):
+    def __init__(self, input_dataset, key_func, reduce_func, window_size_func, name=None):
         def key_func_wrapper(*args):
             return ops.convert_to_tensor(key_func(*args), dtype=dtypes.int64)
 
@@ -133,7 +148,8 @@ class GroupByWindowDataset(_Grouped):
         self._structure = reduce.output_structure._element_spec
         super().__init__(input_dataset, gen.group_by_window_dataset(
             input_dataset._variant_tensor, *(w.function.captured_inputs for w in self._wrapped), key_func=key.function,
-            reduce_func=reduce.function, window_size_func=size.function, **flat_structure(self._structure)))
+            reduce_func=reduce.function, window_size_func=size.function,
+            **flat_structure(self._structure, name)))
 
     def _transformation_name(self):
         return "tf.data.experimental.group_by_window()"

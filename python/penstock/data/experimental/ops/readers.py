@@ -19,10 +19,10 @@ _CSV_BUFFER_SIZE_BYTES = 4 * 1024 * 1024
 
 
 def _maybe_shuffle_and_repeat(dataset, num_epochs, shuffle, buffer_size, seed):
-    if shuffle and num_epochs != 1:
+    if shuffle and num_epochs != 1 and not tf2.enabled():
         return dataset.apply(lambda d: ShuffleAndRepeatDataset(d, buffer_size, num_epochs, seed))
     if shuffle:
-        return dataset.shuffle(buffer_size, seed)
+        dataset = dataset.shuffle(buffer_size, seed)
     return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
 
 

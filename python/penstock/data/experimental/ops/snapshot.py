@@ -1,7 +1,7 @@
 """Elements written to files once, and read from there later."""
 import multiprocessing
 
-from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSpec, UnaryUnchangedStructureDataset
+from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSpec, UnaryUnchangedStructureDataset, flat_structure
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
 from penstock.framework import dtypes, gen, ops
 
@@ -13,7 +13,7 @@ COMPRESSION_NONE = None
 class _SnapshotDataset(UnaryUnchangedStructureDataset):
     """The input's elements, with the reader and shard functions wrapped."""
 
-    def __init__(self, input_dataset, path, compression, reader_func, shard_func):
+    def __init__(self, input_dataset, path, compression, reader_func, shard_func, name=None):
         if reader_func is None:
             def reader_func(datasets):
                 return datasets.interleave(lambda x: x, cycle_length=multiprocessing.cpu_count(),
@@ -29,20 +29,20 @@ class _SnapshotDataset(UnaryUnchangedStructureDataset):
         super().__init__(input_dataset, gen.snapshot_dataset_v2(
             input_dataset._variant_tensor, ops.convert_to_tensor(path, dtype=dtypes.string, name="path"),
             reader.captured_inputs, shard.captured_inputs, reader_func=reader, shard_func=shard,
-            compression=compression or "", **input_dataset._flat_structure))
+            compression=compression or "", **flat_structure(input_dataset.element_spec, name)))
 
     def _functions(self):
         return [self._reader_func, self._shard_func]
 
 
-def SnapshotDataset(input_dataset, path, compression="AUTO", reader_func=None, shard_func=None):
+def SnapshotDataset(input_dataset, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
     """See Dataset.snapshot."""
     if shard_func is not None:
-        return _SnapshotDataset(input_dataset, path, compression, reader_func, shard_func)
+        return _SnapshotDataset(input_dataset, path, compression, reader_func, shard_func, name)
     cores = multiprocessing.cpu_count()
-    numbered = _SnapshotDataset(input_dataset.enumerate(), path, compression, reader_func,
-                                lambda index, _: index % cores)
-    return numbered.map(lambda _, element: element)
+    numbered = _SnapshotDataset(input_dataset.enumerate(name=name), path, compression, reader_func,
+                                lambda index, _: index % cores, name)
+    return numbered.map(lambda _, element: element, name=name)
 
 
 class _LegacySnapshotDataset(UnaryUnchangedStructureDataset):

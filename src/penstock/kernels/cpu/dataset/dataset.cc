@@ -5,6 +5,7 @@
 #include "penstock/data/fingerprint.h"
 #include "penstock/data/function.h"
 #include "penstock/data/iterator_resource.h"
+#include "penstock/data/remake.h"
 #include "penstock/data/snapshot.h"
 #include "penstock/io/convert.h"
 #include "penstock/io/record_stream.h"
@@ -173,6 +174,21 @@ class ToGraph {
   data::StatePolicy policy_;
 };
 
+// Messages are merged by writing them one after the other: what comes later counts.
+std::string OptionsOf(const data::Dataset& dataset) {
+  std::string options;
+  for (const auto& input : dataset.inputs()) options += OptionsOf(*input);
+  const data::RecipeView recipe(dataset);
+  if (recipe.Is({"OptionsDataset"})) options += recipe.attr<std::string>("serialized_options");
+  return options;
+}
+
+struct GetOptions {
+  void operator()(KernelContext& k) const {
+    k.SetOutput(0, Tensor(TString(OptionsOf(*data::DatasetFrom(k.input(0))))));
+  }
+};
+
 struct FromGraph {
   void operator()(KernelContext& k) const {
     k.SetOutput(0, data::ToVariant(data::DatasetOf(k, ParseGraphDef(k.Scalar<TString>(0).view()))));
@@ -228,6 +244,7 @@ void RegisterDatasetKernels(KernelRegistry& kernels) {
   kernels.Add<BlockingKernel<MapDefun>>("MapDefun");
   kernels.Add<BlockingKernel<FillTable>>("InitializeTableFromDataset");
   kernels.Add<BlockingKernel<Save>>("SaveDataset");
+  kernels.Add<GetOptions>("GetOptions");
   for (const char* op : {"DatasetToGraph", "DatasetToGraphV2"}) kernels.Add<ToGraph>(op);
   kernels.Add<DatasetFingerprint>("DatasetFingerprint");
   kernels.Add<BlockingKernel<FromGraph>>("DatasetFromGraph");

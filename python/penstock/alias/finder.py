@@ -173,7 +173,7 @@ class _Package(types.ModuleType):
 def _module(name, where):
     """The module `penstock.WHERE` as programs import it."""
     found = importlib.import_module("penstock." + where)
-    return _Public(name, found, where) if where in dispatch.modules() and where != table.GENERATED else found
+    return _Public(name, found, where) if where.startswith("ops.") and where.count(".") == 1 else found
 
 
 class _Public(types.ModuleType):
@@ -189,7 +189,7 @@ class _Public(types.ModuleType):
 
     def __getattr__(self, name):
         value = getattr(self._behind, name)
-        return dispatch.dispatched(f"{self._where}:{name}", value) if callable(value) else value
+        return dispatch.public(f"{self._where}:{name}", value) if isinstance(value, types.FunctionType) else value
 
     def __setattr__(self, name, value):
         if name.startswith("__"):

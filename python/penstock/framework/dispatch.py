@@ -139,9 +139,10 @@ def undispatched(function):
     return behind if any(public is function for public in _looking.values()) else function
 
 
-def modules():
-    """The modules that have functions with rows."""
-    return {target.partition(":")[0] for target in [*_TARGETS, *_METHODS]}
+def public(target, function):
+    """What is public of a function that a program found as `target`, which may be in another module than its row is."""
+    home = f"{function.__module__.partition('.')[2]}:{function.__name__}"
+    return dispatched(target if target in _TARGETS or target in _METHODS else home, function)
 
 
 def looks(function):

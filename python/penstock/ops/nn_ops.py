@@ -14,4 +14,7 @@ def __getattr__(name):
     if name in _ABOVE:
         from penstock.ops import nn_version_two
         return getattr(nn_version_two, name)
+    if name == "gelu":
+        from penstock.ops import nn_impl
+        return nn_impl.gelu
     return _made(_NAMES.get(name, name))

@@ -561,3 +561,15 @@ def test_stacked_rows_are_ragged_in_version_two():
                      "from tensorflow.python.ops.ragged import ragged_concat_ops\n"
                      "print(ragged_concat_ops.stack([[1], [2, 3]]).to_list())\n")
     assert done.stdout == "[[1], [2, 3]]\n", done.stderr
+
+
+def test_functions_under_internal_names():
+    assert python("""
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tensorflow.python.ops import image_ops, linalg_ops, nn_ops
+with tf.Session() as sess:
+    print(sess.run(nn_ops.gelu(0.0)), sorted(sess.run(linalg_ops.eigvals(np.diag([2.0, 1.0]))).real))
+    image = tf.ragged.stack([tf.ones([2, 2, 1]), tf.ones([4, 3, 1])])
+    print(sess.run(image_ops.resize_images_v2(image, [1, 1])).ravel())
+""") == "0.0 [np.float64(1.0), np.float64(2.0)]\n[1. 1.]\n"

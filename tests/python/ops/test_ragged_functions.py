@@ -184,3 +184,52 @@ def test_uniform_dimensions_are_known_behind_functions():
     for axis, shape in ((0, [1, 2, None]), (1, [2, 1, None]), (2, [2, None, 1])):
         assert tf.function(lambda x, axis=axis: tf.expand_dims(x, axis))(ragged).shape.as_list() == shape
         assert tf.expand_dims(ragged, axis).shape.as_list() == shape
+
+
+def test_lengths_of_rows_that_are_all_the_same_stay_known(monkeypatch):
+    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    uniform = tf.RaggedTensor.from_tensor(np.zeros([3, 4, 5]), ragged_rank=2)
+    assert uniform.shape.as_list() == [3, 4, 5] and (uniform + 1).shape.as_list() == [3, 4, 5]
+    assert tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).shape.as_list() == [2, None]
+    assert tf.add_n([uniform, uniform]).shape.as_list() == [3, 4, 5]
+    dataset = tf.data.Dataset.from_tensor_slices(uniform).map(lambda x: x)
+    assert dataset.element_spec.shape.as_list() == [4, 5]
+    with pytest.raises(ValueError, match="Inconsistent size"):
+        uniform._set_shape([None, 3, None])
+    for shape in ([5, None, None], [None, None, 4], [3]):
+        with pytest.raises(ValueError):
+            uniform._set_shape(shape)
+
+
+def test_rows_of_rows_of_datasets():
+    rows = tf.data.Dataset.from_tensors(tf.ragged.constant([[0], [1], [2, 3]]))
+    assert [x.numpy() for x in rows.unbatch().unbatch()] == [0, 1, 2, 3]
+    seen = []
+    three = tf.data.Dataset.from_tensors(tf.ragged.constant([[[0, 1]], [[2, 3], [4, 5]]], ragged_rank=1))
+    list(three.map(lambda x: seen.append(x.shape.as_list()) or x))
+    assert seen == [[2, None, 2]]
+    assert tf.RaggedTensorSpec([None], tf.int32, 0).is_compatible_with(tf.constant([1, 2]))
+
+
+def test_shapes_of_ragged_tensors_in_graphs():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+        shape = tf.experimental.DynamicRaggedShape.from_lengths([3, (1, 0, 2)])
+        results = [tf.broadcast_to(7, shape), tf.reshape([1, 2, 3], shape)]
+        assert [x.to_list() for x in sess.run(results)] == [[[7], [], [7, 7]], [[1], [], [2, 3]]]
+
+
+def test_rows_that_are_empty_are_filled():
+    from penstock.ops.ragged import ragged_array_ops
+    filled, empty = ragged_array_ops.fill_empty_rows(tf.ragged.constant([[], [1, 3], []], dtype=tf.int32), -1)
+    assert filled.to_list() == [[-1], [1, 3], [-1]] and empty.numpy().tolist() == [True, False, True]
+    with pytest.raises(TypeError, match="must be RaggedTensor"):
+        ragged_array_ops.fill_empty_rows([1], -1)
+
+
+def test_values_of_ragged_tensors():
+    value = tf.compat.v1.ragged.constant_value([[1], [-1, 2]], np.uint64)  # numbers wrap around, as in TensorFlow
+    assert value.values.tolist() == [1, 2**64 - 1, 2]
+    parts = tf.split(tf.compat.v1.ragged.constant_value([[1], [2, 3]]), 2)
+    assert [part.to_list() for part in parts] == [[[1]], [[2, 3]]]
+    from penstock.ops.ragged import ragged_where_op
+    assert ragged_where_op.where_v2([True, False], [1, 2], [3, 4]).numpy().tolist() == [1, 4]

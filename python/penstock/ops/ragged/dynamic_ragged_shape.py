@@ -298,7 +298,7 @@ def shape_v2(input, out_type=dtypes.int32, name=None):
 
 def reshape(tensor, shape, name=None):
     """The innermost values of a tensor, ragged or not, in another shape, ragged or not."""
-    with ops.name_scope(name, "RaggedReshape", [tensor, shape]):
+    with ops.name_scope(name, "RaggedReshape", [tensor]):
         flat = ragged_functional_ops.flat(convert_to_tensor_or_ragged_tensor(tensor))
         if isinstance(shape, DynamicRaggedShape):
             return shape._applied(array_ops.reshape(flat, shape.inner_shape))
@@ -322,7 +322,7 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
 
 def broadcast_to(input, shape, name=None):
     """A tensor, ragged or not, stretched to a shape, ragged or not. InvalidArgumentError if it does not fit."""
-    with ops.name_scope(name, "RaggedBroadcastTo", [input, shape]):
+    with ops.name_scope(name, "RaggedBroadcastTo", [input]):
         shape = _as_ragged_shape(shape)
         input = convert_to_tensor_or_ragged_tensor(input)
         if not shape.row_partitions and not is_ragged(input):

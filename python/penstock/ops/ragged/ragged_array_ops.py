@@ -167,6 +167,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
     ValueError: sizes that do not add up, or a ragged dimension.
     """
     with ops.name_scope(name, "RaggedSplit"):
+        value = convert_to_tensor_or_ragged_tensor(value)
         axis = ragged_checks.positive_axis(axis, value.shape.ndims)
         if 0 < axis <= value.ragged_rank:
             raise ValueError(f"ragged dimension {axis} cannot be split")
@@ -257,3 +258,21 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
         raise TypeError("num_partitions must be a non-negative integer")
     stacked = stack_dynamic_partitions(data, partitions, num_partitions, name)
     return [stacked[i] for i in range(num_partitions)]
+
+
+def fill_empty_rows(ragged_input, default_value, name=None):
+    """(the ragged tensor with one of `default_value` in each row that has none, which rows these are).
+
+    ragged_input: of one ragged dimension, with scalars in its rows.
+    """
+    with ops.name_scope(name, "RaggedFillEmptyRows", [ragged_input]):
+        if not is_ragged(ragged_input):
+            raise TypeError(f"ragged_input must be RaggedTensor, got {type(ragged_input)}")
+        values = ragged_input.values
+        rows, values, is_empty, _ = gen.ragged_fill_empty_rows(
+            math_ops.cast(ragged_input.value_rowids(), dtypes.int64), values,
+            math_ops.cast(ragged_input.nrows(), dtypes.int64), math_ops.cast(default_value, values.dtype)
+            if values.dtype != dtypes.string else default_value)
+        filled = RaggedTensor.from_value_rowids(values, rows, math_ops.cast(ragged_input.nrows(), dtypes.int64),
+                                                validate=False)
+        return filled, is_empty

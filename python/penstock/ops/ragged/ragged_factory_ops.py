@@ -28,7 +28,8 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
     splits_dtype = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
 
     def array(values, dtype, shape, name=None):
-        return np.reshape(np.array(values, dtype=dtype), shape)
+        # Converted afterwards, numbers wrap around in unsigned types, as in TensorFlow.
+        return np.reshape(np.array(values, dtype) if dtype in (None, object) else np.array(values).astype(dtype), shape)
 
     return _build(lambda values, splits: RaggedTensorValue(values, np.array(splits, dtype=splits_dtype)), array, pylist,
                   dtype, ragged_rank, inner_shape)

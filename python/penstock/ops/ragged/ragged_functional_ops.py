@@ -40,7 +40,7 @@ def map_flat_values(op, *args, **kwargs):
         if checks:
             return RaggedTensor.from_nested_row_splits(
                 values, [control_flow_ops.with_dependencies(checks, s) for s in splits[0]], validate=False)
-        return RaggedTensor.from_nested_row_splits(values, splits[0], validate=False)
+        return found[0].with_flat_values(values)
 
 
 def stretch(*values):

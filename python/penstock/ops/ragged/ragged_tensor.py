@@ -4,7 +4,8 @@ import functools
 import numpy as np
 
 from penstock.client import fetches
-from penstock.framework import composite_tensor, constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.framework import composite_tensor, constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import tensor_util, tf2
 from penstock.framework.composite_tensor_gradient import WithValuesCompositeTensorGradient
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, math_ops
@@ -242,6 +243,27 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         """The shape."""
         return self.shape
 
+    def _set_shape(self, shape):
+        """Takes over what `shape` says more. ValueError if it cannot be the shape of this one."""
+        shape = tensor_shape.as_shape(shape)
+        if shape.ndims is None:
+            return
+        if shape.ndims <= self.ragged_rank:
+            raise ValueError(f"Shape {shape} must have rank greater than {self.ragged_rank}")
+        rows, length, *inner = shape.as_list()
+        self._row_splits.set_shape([None if rows is None else rows + 1])
+        if length is not None:
+            known = tensor_shape.dimension_value(self.shape[1])
+            if known not in (None, length):
+                raise ValueError(f"Inconsistent size for axis 1: {length} vs {known}.")
+            if self._uniform_row_length is None:
+                self._uniform_row_length = constant_op.constant(length, self._row_splits.dtype)
+        of_values = [None if None in (rows, length) else rows * length, *inner]
+        if isinstance(self._values, RaggedTensor):
+            self._values._set_shape(of_values)
+        else:
+            self._values.set_shape(of_values)
+
     @property
     def ragged_rank(self):
         """The number of ragged dimensions."""
@@ -433,7 +455,11 @@ class RaggedTensor(composite_tensor.CompositeTensor):
                 values = cls.from_tensor(flat, lengths, padding, row_splits_dtype=dtype)
                 sizes = math_ops.cumprod(shape)
                 splits = [math_ops.range(0, sizes[d - 1] + 1) * shape[d] for d in range(1, ragged_rank)]
-                return cls.from_nested_row_splits(values, splits, validate=False)
+                result = inner = cls.from_nested_row_splits(values, splits, validate=False)
+                for axis in range(1, ragged_rank):
+                    inner._take_length(tensor.shape[axis], shape[axis])
+                    inner = inner.values
+                return result
             if padding is not None:
                 lengths = cls._lengths_without(tensor, padding, columns, dtype)
             if lengths is not None:
@@ -452,7 +478,15 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             count = shape[0] * columns
             splits = math_ops.range(shape[0] + 1) * columns
             values = array_ops.reshape(tensor, array_ops.concat([[count], shape[2:]], axis=0))
-            return cls.from_row_splits(values, splits, validate=False)
+            result = cls.from_row_splits(values, splits, validate=False)
+            result._take_length(tensor.shape[1], columns)
+            return result
+
+    def _take_length(self, known, length):
+        """Remembers that all rows are of one length, which version 1 forgets."""
+        if tf2.enabled():
+            known = tensor_shape.dimension_value(known)
+            self._uniform_row_length = length if known is None else constant_op.constant(known, self._row_splits.dtype)
 
     @staticmethod
     def _lengths_without(tensor, padding, columns, dtype):

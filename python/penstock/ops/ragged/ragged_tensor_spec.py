@@ -1,7 +1,7 @@
 """RaggedTensorSpec: what is known of a ragged tensor before it is there."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
+from penstock.framework import dtypes, gen, ops, tensor_shape
 from penstock.framework import type_spec_registry
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
@@ -43,6 +43,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
     ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions are divided by row splits.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the row splits.")
 
+    def is_compatible_with(self, spec_or_value):
+        """Whether a value, or what a spec describes, is one of these: of no ragged dimensions tensors are too."""
+        if self._ragged_rank == 0 and isinstance(spec_or_value, (ops.Tensor, TensorSpec)):
+            return TensorSpec(self._shape, self._dtype).is_compatible_with(spec_or_value)
+        return super().is_compatible_with(spec_or_value)
+
     def _serialize(self):
         return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
 
@@ -67,11 +73,10 @@ class RaggedTensorSpec(BatchableTypeSpec):
                 result = RaggedTensorValue(result, splits)
             return result
         result, *nested = (ops.convert_to_tensor(c) for c in components)
-        for axis, splits in reversed(list(enumerate(nested, 1))):
+        for splits in reversed(nested):
             result = RaggedTensor.from_row_splits(result, splits, validate=False)
-            length = None if self._shape.ndims is None else self._shape.as_list()[axis]
-            if length is not None:
-                result._uniform_row_length = constant_op.constant(length, splits.dtype)
+        if nested:
+            result._set_shape(self._shape)
         return result
 
     # A dataset holds a ragged tensor as one variant, and a batch of them as a vector of such.
@@ -95,13 +100,15 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _from_compatible_tensor_list(self, tensor_list):
         splits, values = gen.ragged_tensor_from_variant(
-            tensor_list[0], input_ragged_rank=-1, output_ragged_rank=self._ragged_rank, Tvalues=self._dtype,
+            tensor_list[0], input_ragged_rank=-1, output_ragged_rank=max(self._ragged_rank, 0), Tvalues=self._dtype,
             Tsplits=self._row_splits_dtype)
-        if not values._is_eager and self._shape.ndims is not None:
-            values.set_shape(self._shape if self._ragged_rank == 0 else
-                             tensor_shape.TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:]))
-        return values if self._ragged_rank == 0 else RaggedTensor.from_nested_row_splits(values, splits,
-                                                                                         validate=False)
+        if self._ragged_rank <= 0:
+            if not values._is_eager:
+                values.set_shape(self._shape)
+            return values
+        result = RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        result._set_shape(self._shape)
+        return result
 
     def _from_tensor_list(self, tensor_list):
         tensor, = tensor_list

@@ -36,6 +36,8 @@ def where_v2(condition, x=None, y=None, name=None):
     with ops.name_scope(name, "RaggedWhere", [condition, x, y]):
         parts = [convert_to_tensor_or_ragged_tensor(v, name=n) for v, n in ((condition, "condition"), (x, "x"),
                                                                             (y, "y"))]
+        if not any(map(is_ragged, parts)):
+            return array_ops.where_v2(*parts)
         return ragged_functional_ops.stretched(array_ops.where_v2, *parts)
 
 

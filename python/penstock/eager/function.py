@@ -251,6 +251,9 @@ class ConcreteFunction:
         if not all(map(_fits, [*full, *(more[k] for k in sorted(more))],
                        [*wanted, *(wanted_more[k] for k in sorted(wanted_more))])):
             return None
+        if any(isinstance(s, TensorSpec) and isinstance(v, Tensor) and not s.is_compatible_with(v)
+               for v, s in zip(flat, specs)):
+            return None
         kept = [v for v, s in zip(flat, specs) if isinstance(s, TensorSpec) or function_spec.is_variable(s)]
         return kept if len(kept) == self._num_positional_args else None
 

@@ -5,6 +5,7 @@ from penstock.eager import function_spec
 from penstock.eager import function_text
 from penstock.framework import conversion
 from penstock.framework import type_spec
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import nest
@@ -31,9 +32,9 @@ def error_of_trace(concrete, args, kwargs, flat):
     if reason is None:
         return flat
     names = f"{concrete._name}({', '.join(concrete._arg_keywords)})"
-    return function_spec.SignatureMismatch(
-        f"{text(reason, signature, args, kwargs)}\nFallback to flat signature also failed due to: {names}{flat.reason}"
-        f"\n{flat}")
+    message = f"{text(reason, signature, args, kwargs)}\nFallback to flat signature also failed due to: {names}" \
+        f"{flat.reason}"
+    return TypeError(message) if tf2.enabled() else function_spec.SignatureMismatch(f"{message}\n{flat}")
 
 
 def signature_of_function(spec):

@@ -164,6 +164,10 @@ class Differentiable:
                 ask(tuple(key))
         for t in flat:
             ask(t._key)
+        connecting = self._connecting(constants)
+        if connecting is not None:
+            constants.remove(connecting)
+            take((connecting, 0))
         for node in body:
             control = core.control_inputs(node)
             if any(c not in inside for c in control):
@@ -173,6 +177,16 @@ class Differentiable:
                         core.add_control_input(node, c)
         self._make_backward(ys, dys, arguments, sorted(constants) + body, taken, flat, grads)
         self._results.append(results + more)
+
+    def _connecting(self, constants):
+        """A constant of the program that the backward function should take as a result, or None.
+
+        In TensorFlow the constants that it reads are results, too, so that gradients of gradients are zeros where they
+        would be None; one is enough."""
+        for node in sorted(constants):
+            if node < self._end and _flows(self._graph._ops[node].outputs[0]):
+                return node
+        return None
 
     def _make_backward(self, ys, dys, arguments, body, taken, flat, grads):
         attrs = {**self._attrs, "forward_function_name": _string(self._forward_names[-1])}

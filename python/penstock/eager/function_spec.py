@@ -133,7 +133,7 @@ class FunctionSpec:
             if reason is None:
                 raise
             message, kind = function_binding.text(reason, signature, args, kwargs), TypeError
-            if self._input_signature is not None:
+            if self._input_signature is not None and not tf2.enabled():
                 message, kind = f"{message}\n{e}", SignatureMismatch
             raise kind(message) from None
 

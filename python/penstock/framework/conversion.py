@@ -183,8 +183,8 @@ def get_graph_from_inputs(op_input_list, graph=None):
     """The graph of the inputs: all must be of one. The default graph if none of them is of a graph, or if the default
     graph is a function's body. ValueError if they are of several."""
     default = defaults.get_default_graph()
-    if default._building_function or default._eager:
-        return default
+    if default._building_function or default._eager or default.__dict__.get("_gradient_of") is not None:
+        return default  # which captures what is of others, or has it from bodies that it differentiates
     first = None
     for value in op_input_list:
         if isinstance(value, Tensor) and value._is_eager:

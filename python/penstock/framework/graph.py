@@ -160,7 +160,8 @@ class Graph(ScopesMixin):
 
     def _with_copies(self, inputs):
         from penstock.framework.func_graph import copy_of
-        return [t if t._op._graph is self else copy_of(self, t) or t for t in inputs]
+        copies = [None if t._op._graph is self else copy_of(self, t) for t in inputs]
+        return [t if copy is None else copy for t, copy in zip(inputs, copies)]
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         """create_op for attributes in the runtime's form. `attrs` may be changed."""

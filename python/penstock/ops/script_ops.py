@@ -198,14 +198,14 @@ class _EagerFunction:
     def __call__(self, *arrays):
         from penstock.eager import context
         with context.eager_mode():
-            return [value.numpy() for value in self._results([ops.convert_to_tensor(a) for a in arrays])]
+            return [value.numpy() for value in self._results([_tensor_of(a) for a in arrays])]
 
     def gradient(self, count):
         """The function from the arguments and what flows into the results to the gradients of the arguments."""
         def run(*arrays):
             from penstock.eager import backprop, context
             with context.eager_mode():
-                args = [ops.convert_to_tensor(a) for a in arrays[:count]]
+                args = [_tensor_of(a) for a in arrays[:count]]
                 sources = [a for a in args if a.dtype.is_floating or a.dtype.is_complex]
                 with backprop.GradientTape() as tape:
                     tape.watch(sources)
@@ -216,6 +216,11 @@ class _EagerFunction:
                 return [np.zeros(x.shape.as_list(), x.dtype.as_numpy_dtype) if g is None else
                         ops.convert_to_tensor(g).numpy() for x, g in zip(sources, grads)]
         return run
+
+
+def _tensor_of(array):
+    """An argument as an eager tensor; resources and variants come as the runtime has them."""
+    return _core.eager_from_core(array) if isinstance(array, _core.Tensor) else ops.convert_to_tensor(array)
 
 
 @ops.RegisterGradient("EagerPyFunc")

@@ -174,3 +174,23 @@ def test_parameters_behind_one_that_a_partial_binds_by_its_name():
     assert call({"x": tf.constant(1)}, y=tf.constant(3)) == 3231
     with pytest.raises(TypeError):
         call({"y": 5}, one, tf.constant(6))
+
+
+def test_tensors_of_another_type_or_shape_within_structures(monkeypatch):
+    from penstock.framework import tf2
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    f = tf.function(lambda x: x)
+    trace = f.get_concrete_function({"a": SPEC([None], tf.int32)})
+    assert trace({"a": tf.constant([1, 2])})["a"].numpy().tolist() == [1, 2]
+    for value, given in ((tf.constant([1.0]), "shape=(1,), dtype=tf.float32"),
+                         (tf.constant(1), "shape=(), dtype=tf.int32")):
+        first, second = _message(lambda: trace({"a": value}))  # noqa: B023
+        assert first.startswith(f"Binding inputs to tf.function failed due to `Can not cast TensorSpec({given}, name=")
+        assert "Fallback to flat signature also failed due to: <lambda>(x): expected argument #0" in second
+    rows = f.get_concrete_function(tf.RaggedTensorSpec([2, None], tf.int32))
+    assert rows(tf.ragged.constant([[1], [2, 3]])).to_list() == [[1], [2, 3]]
+    for value in (tf.ragged.constant([[1], [2], [3]]), tf.ragged.constant([[1.0], [2.0]])):
+        assert "Can not cast TensorSpec(" in "".join(_message(lambda: rows(value)))  # noqa: B023
+    with pytest.raises(TypeError) as e:
+        trace()
+    assert type(e.value) is TypeError

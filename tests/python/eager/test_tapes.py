@@ -224,3 +224,26 @@ def test_custom_gradients_of_ragged_values(called):
     results, (dx, dy) = called(gradients)()
     assert results[0].to_list() == [[1, 4], [9]] and results[1].to_list() == [[8], [10, 12]]
     assert dx.to_list() == [[3, 3], [3]] and dy.to_list() == [[4], [4, 4]]
+
+
+def test_the_second_derivative_of_a_linear_function_is_zero():
+    """As TensorFlow has it where a function is called: what its gradient reads, a constant too, is a result of it."""
+    twice = tf.function(lambda x: x * 2.0)
+    w = tf.constant(4.0)
+    captured = tf.function(lambda x: x * w)
+
+    def derivatives(f):
+        x = tf.constant(3.0)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            first = tape.gradient(y, x)
+        second = outer.gradient(first, x)
+        return [float(first), None if second is None else float(second)]
+
+    nested = tf.function(lambda x: twice(x))
+    assert derivatives(twice) == derivatives(nested) == [2.0, 0.0]
+    assert derivatives(captured) == [4.0, 0.0] and derivatives(lambda x: x * 2.0) == [2.0, None]
+    assert derivatives(tf.function(lambda x: x * x * 2.0)) == [12.0, 4.0]

@@ -289,3 +289,21 @@ def test_internal_names():
                                    return_same_structure=False)
 
     assert float(f()) == 54.0
+
+
+def test_a_custom_gradient_in_a_loop_of_a_graph():
+    with tf.Graph().as_default():
+        v1.enable_control_flow_v2()
+        try:
+            x, n = tf.constant(2.0), tf.constant(3.0)
+
+            @tf.custom_gradient
+            def square(v):
+                return v * v, lambda dy: dy * 2.0 * v * n
+
+            result, = while_v2.while_loop(lambda v: v < 8.0, lambda v: (square(v),), [x], return_same_structure=True)
+            gradient, = tf.gradients(result, x)
+            with v1.Session() as session:
+                assert session.run([result, gradient]) == [16.0, 2 * 2.0 * 3 * 2 * 4.0 * 3]
+        finally:
+            v1.disable_control_flow_v2()

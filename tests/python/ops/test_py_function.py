@@ -87,3 +87,15 @@ def test_as_a_decorator(function):
         function(add, Tout=tf.float32)
     with pytest.raises(TypeError, match="Don't set the `inp` argument"):
         function(inp=[], Tout=tf.float32)
+
+
+def test_a_variables_handle_as_an_argument():
+    from penstock.eager import context
+    with context.eager_mode():
+        v = tf.Variable([2.0, 3.0])
+
+        def doubled(handle):
+            return tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32) * 2.0
+
+        f = tf.function(lambda handle: tf.py_function(doubled, [handle], tf.float32))
+        assert f(v.handle).numpy().tolist() == [4.0, 6.0]

@@ -241,7 +241,11 @@ def _refuse_graph_tensors(inside_function, **kwargs):
 
 def create_file_writer_v2(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,
                           experimental_trackable=False, experimental_mesh=None):
-    """A writer of an event file in a directory. `experimental_trackable` changes nothing."""
+    """A writer of an event file in a directory.
+
+    experimental_trackable: a model that has it as an attribute can be saved with it; the loaded model writes a file of
+    its own in the same directory.
+    """
     if experimental_mesh is not None:
         raise NotImplementedError("summaries are not written from a mesh of devices (DTensor)")
     if logdir is None:
@@ -259,6 +263,10 @@ def create_file_writer_v2(logdir, max_queue=None, flush_millis=None, filename_su
         shared_name = context.shared_name() if context.executing_eagerly() else ops.name_from_scope_name(scope)
         create = functools.partial(gen.create_summary_file_writer, logdir=logdir, max_queue=max_queue,
                                    flush_millis=flush_millis, filename_suffix=filename_suffix)
+        if experimental_trackable:
+            from penstock.training.tracking import summary_writer
+            # Named, so that the runs of a session find one writer.
+            return summary_writer.TrackableSummaryWriter("writer_%s_%s" % (os.getpid(), ops.uid()), create, name)
         return ResourceSummaryWriter(shared_name=shared_name, init_op_fn=create, name=name, v2=True)
 
 
@@ -330,7 +338,6 @@ def write(tag, tensor, step=None, metadata=None, name=None):
     with ops.name_scope(name, "write_summary") as scope:
         if _state.writer is None:
             return constant_op.constant(False)
-        step = _step_of_v2(step)
         if metadata is None:
             metadata = b""
         elif hasattr(metadata, "SerializeToString"):
@@ -339,8 +346,8 @@ def write(tag, tensor, step=None, metadata=None, name=None):
         def record():
             with ops.device("cpu:0"):
                 value = tensor() if callable(tensor) else array_ops.identity(tensor)
-                written = gen.write_summary(_state.writer._resource, math_ops.cast(step, dtypes.int64), value, tag,
-                                            metadata, name=scope)
+                written = gen.write_summary(_state.writer._resource, math_ops.cast(_step_of_v2(step), dtypes.int64),
+                                            value, tag, metadata, name=scope)
                 with ops.control_dependencies([written]):
                     return constant_op.constant(True)
 
@@ -352,12 +359,12 @@ def write_raw_pb(tensor, step=None, name=None):
     with ops.name_scope(name, "write_raw_pb") as scope:
         if _state.writer is None:
             return constant_op.constant(False)
-        step = _step_of_v2(step)
 
         def record():
             with ops.device("cpu:0"):
-                written = gen.write_raw_proto_summary(_state.writer._resource, math_ops.cast(step, dtypes.int64),
-                                                      array_ops.identity(tensor), name=scope)
+                written = gen.write_raw_proto_summary(
+                    _state.writer._resource, math_ops.cast(_step_of_v2(step), dtypes.int64), array_ops.identity(tensor),
+                    name=scope)
                 with ops.control_dependencies([written]):
                     return constant_op.constant(True)
 
@@ -519,10 +526,11 @@ _trace_lock = threading.Lock()
 def _may_trace(doing):
     """Whether a trace can be switched here; says so if not."""
     if ops.inside_function():
-        logging.warning("Cannot %s trace inside a tf.function." % doing)
+        logging.warn("Cannot %s trace inside a tf.function." % doing)
         return False
     if not context.executing_eagerly():
-        logging.warning("Cannot %s trace: it is possible in eager mode only." % doing)
+        logging.warn("Must enable trace in eager mode." if doing == "enable" else
+                     "Can only export trace while executing eagerly.")
         return False
     return True
 
@@ -538,10 +546,10 @@ def trace_on(graph=True, profiler=False, profiler_outdir=None):
         return
     with _trace_lock:
         if _trace is not None:
-            logging.warning("Trace already enabled")
+            logging.warn("Trace already enabled")
             return
         if profiler and profiler_outdir is None:
-            logging.warning("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
+            logging.warn("No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.")
         elif profiler:
             profiler_v2.start(profiler_outdir)
         if graph or profiler:
@@ -564,7 +572,7 @@ def trace_export(name, step=None, profiler_outdir=None):
     metadata = graph_collection.stop()
     if profiler:
         if profiler_outdir:
-            logging.warning("Ignoring `profiler_outdir` passed to trace_export(). "
+            logging.warn("Ignoring `profiler_outdir` passed to trace_export(). "
                             "Please pass it to trace_on() instead.")
         metadata.step_stats.CopyFrom(profiler_v2.finish(save=True).step_stats)
     (run_metadata_graphs if graph and not profiler else run_metadata)(name, metadata, step)

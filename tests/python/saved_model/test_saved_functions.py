@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+import penstock.v1 as v1
 from penstock.eager import context
 from penstock.framework import errors, tf2
 from penstock.ops import resource_variable_ops
@@ -203,3 +204,42 @@ def test_a_loaded_model_is_saved_with_its_signature(tmp_path):
     assert list(loaded.signatures) == ["serving_default"]
     assert loaded.signatures["serving_default"](x=tf.constant(2.))["output_0"].numpy() == 7
     assert "(*, x: TensorSpec(shape=(), dtype=tf.float32, name='x'))" in repr(loaded.signatures["serving_default"])
+
+
+class Logged(tf.Module):
+
+    def __init__(self, logdir):
+        super().__init__()
+        self.writer = tf.summary.create_file_writer(logdir, experimental_trackable=True)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int64)])
+    def train(self, step):
+        with self.writer.as_default():
+            tf.summary.write("tag", "text", step=step)
+        return tf.constant(0)
+
+
+def test_writers_of_summaries(tmp_path):
+    logdir = str(tmp_path / "logs")
+    model = Logged(logdir)
+
+    def events_of_new_file(known):
+        path, = set(os.listdir(logdir)) - known
+        return [event.step for event in v1.train.summary_iterator(os.path.join(logdir, path))][1:]
+
+    known = set(os.listdir(logdir))
+    loaded = reloaded(tmp_path / "model", model)
+    loaded.train(1)
+    loaded.train(2)
+    assert events_of_new_file(known) == [1, 2]
+    known = set(os.listdir(logdir))
+    with tf.Graph().as_default(), v1.Session() as sess:
+        info = v1.saved_model.load(sess, ["serve"], str(tmp_path / "model")).signature_def["serving_default"]
+        for step in 3, 4:
+            sess.run(info.outputs["output_0"].name, {info.inputs["step"].name: step})
+    assert events_of_new_file(known) == [3, 4]
+
+
+def test_a_summary_that_is_not_recorded_needs_no_step(tmp_path):
+    with tf.summary.create_file_writer(str(tmp_path)).as_default(), tf.summary.record_if(False):
+        assert not tf.summary.write("tag", 42).numpy()

@@ -243,3 +243,23 @@ def test_writers_of_summaries(tmp_path):
 def test_a_summary_that_is_not_recorded_needs_no_step(tmp_path):
     with tf.summary.create_file_writer(str(tmp_path)).as_default(), tf.summary.record_if(False):
         assert not tf.summary.write("tag", 42).numpy()
+
+
+class Dense(tf.Module):
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.b = tf.Variable(1.), tf.Variable(0., trainable=False)
+
+
+def test_lists_and_dictionaries_have_the_variables_of_their_modules():
+    model = tf.Module()
+    model.parts = [Dense(), [Dense(), tf.Variable(3.)], tf.Variable(4.)]
+    model.named = {"a": Dense(), "b": {"c": tf.Variable(5.)}}
+    assert [float(v) for v in model.parts.variables] == [1, 1, 3, 4, 0, 0]
+    assert [float(v) for v in model.named.trainable_variables] == [1, 5]
+    assert len(model.parts.non_trainable_variables) == 2
+    model.parts.trainable = False
+    assert not model.parts.trainable_variables and len(model.parts.non_trainable_variables) == 6
+    model.shape = [2]
+    assert model.shape + tf.TensorShape([3]) == [2, 3] and [1] + model.shape == [1, 2]

@@ -45,8 +45,6 @@ def test_bad_transforms(text, words):
     graph_def = built(lambda: tf.identity(tf.constant(1.0)))
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         TransformGraph(graph_def, [], ["none"], [text])
-    with pytest.raises(tf.errors.UnimplementedError):
-        TransformGraph(graph_def, [], ["none"], ["quantize_nodes"])
 
 
 def test_errors_may_be_ignored():

@@ -5,14 +5,14 @@ from penstock.framework import errors
 from penstock.platform import tf_logging as logging
 from penstock.proto import graph_pb2
 from penstock.tools.graph_transforms import fusions
+from penstock.tools.graph_transforms import inserted
+from penstock.tools.graph_transforms import quantize
 from penstock.tools.graph_transforms import structure
 from penstock.tools.graph_transforms import values
 from penstock.tools.graph_transforms.context import Context, node_name
 
-TRANSFORMS = {**structure.TRANSFORMS, **values.TRANSFORMS, **fusions.TRANSFORMS}
-# Those of TensorFlow that are not here.
-_OTHERS = frozenset((
-    "freeze_requantization_ranges", "insert_logging", "quantize_nodes", "sparsify_gather"))
+TRANSFORMS = {**structure.TRANSFORMS, **values.TRANSFORMS, **fusions.TRANSFORMS, **quantize.TRANSFORMS,
+              **inserted.TRANSFORMS}
 
 _NAME = re.compile(r"\s*(\w+)(\(?)")
 _PARAMETER = re.compile(r""",?\s*(\w+)=(?:"((?:[^"\\]|\\.)*)"|([\w./-]+))['"]?""")
@@ -53,14 +53,11 @@ def TransformGraph(input_graph_def, inputs, outputs, transforms):  # noqa: N802
 
     inputs, outputs: names of the nodes that are fed and fetched. transforms: texts such as "fold_constants" or
     "strip_unused_nodes(type=float, shape=\\"1,299,299,3\\")"; `ignore_errors=true` goes on with the graph as it was.
-    InvalidArgumentError: an unknown transform, or a graph or parameters that it cannot take. UnimplementedError: one of
-    TensorFlow's that is not here.
+    InvalidArgumentError: an unknown transform, or a graph or parameters that it cannot take.
     """
     graph_def = graph_pb2.GraphDef()
     graph_def.CopyFrom(input_graph_def)
     for name, parameters in parse_transforms(" ".join(transforms)):
-        if name in _OTHERS:
-            raise errors.UnimplementedError(None, None, f"Transform '{name}' is not there")
         if name not in TRANSFORMS:
             raise errors.InvalidArgumentError(None, None, f"Transform '{name}' not recognized.")
         context = Context(list(inputs), list(outputs), parameters)

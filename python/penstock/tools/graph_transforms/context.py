@@ -60,6 +60,14 @@ class Context:
         except ValueError:
             raise invalid(f"Couldn't interpret the {name} argument as a number:{text}") from None
 
+    def number(self, name, default):
+        """A parameter that is a number."""
+        text = self.one(name)
+        try:
+            return default if text is None else float(text)
+        except ValueError:
+            raise invalid(f"Couldn't interpret the {name} argument as a float number:{text}") from None
+
 
 class Nodes:
     """The nodes of a graph by name, in their order; they are the graph's own and may be changed."""
@@ -77,6 +85,10 @@ class Nodes:
         if self._uses is None:
             self._uses = collections.Counter(node_name(text) for node in self.by_name.values() for text in node.input)
         return self._uses[name]
+
+    def changed(self):
+        """Inputs have changed: they are counted again."""
+        self._uses = None
 
     def constant(self, node, i, *ranks):
         """The array of a node's i-th input, a constant; None if it is none, or its rank is not one of those."""
@@ -111,6 +123,23 @@ def constant_node(name, value, dtype=None):
     node.attr["dtype"].type = tensor.dtype
     node.attr["value"].tensor.CopyFrom(tensor)
     return node
+
+
+def rename_inputs(nodes, renamed, ignored=()):
+    """Makes nodes read other outputs. renamed: {"node:slot": input}; `ignored`: names of nodes that stay."""
+    def target(text):
+        seen = set()
+        while text not in seen:
+            seen.add(text)
+            text = renamed.get(text if node_name(text) != text else text + ":0", text)
+        return text
+
+    for node in nodes.by_name.values():
+        if node.name not in ignored:
+            texts = [text if text.startswith("^") else target(text) for text in node.input]
+            del node.input[:]
+            node.input.extend(texts)
+    nodes.changed()
 
 
 def reachable(nodes, starts, stops=()):

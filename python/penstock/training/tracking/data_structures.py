@@ -123,16 +123,17 @@ class TrackableDataStructure(base.Trackable):
         return self._weights(False)
 
     def _weights(self, trainable):
-        found = []
-        for layer in self._layers:
-            if trainable and self.trainable:
-                found += layer.trainable_weights
-            elif not trainable:
-                found += layer.non_trainable_weights if self.trainable else layer.weights
+        found, own = [], []
         for value in self._values:
-            if isinstance(value, variables.Variable) and (value.trainable and self.trainable) == trainable:
-                found.append(value)
-        return found
+            if isinstance(value, variables.Variable):
+                if (value.trainable and self.trainable) == trainable:
+                    own.append(value)
+            elif hasattr(value, "trainable_variables"):  # a layer, a module, a list of them
+                if self.trainable:
+                    found += value.trainable_variables if trainable else value.non_trainable_variables
+                elif not trainable:
+                    found += value.variables
+        return found + own
 
     @property
     def weights(self):
@@ -303,6 +304,12 @@ class ListWrapper(TrackableDataStructure, list):
         self.extend(values)
         return self
 
+    def __add__(self, other):
+        return self._storage + getattr(other, "_storage", other)  # or what the other one makes of it
+
+    def __radd__(self, other):
+        return other + self._storage if isinstance(other, list) else NotImplemented
+
     def __imul__(self, y):
         if y <= 0:
             self._mutate(list.clear)
@@ -411,7 +418,7 @@ def _reading(name):
 
 
 # The list that was wrapped may be changed by whoever else has it: what reads, reads that.
-for _name in ("__add__", "__contains__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iter__", "__le__", "__len__",
+for _name in ("__contains__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iter__", "__le__", "__len__",
               "__lt__", "__mul__", "__ne__", "__reversed__", "__rmul__", "__sizeof__", "count", "index"):
     setattr(ListWrapper, _name, _reading(_name))
 

@@ -18,6 +18,8 @@ PACKAGES = {
     "python.autograph.pyct.static_analysis": "autograph.pyct.static_analysis",
     "python.autograph.impl": "autograph.impl",
     "python.autograph.lang": "autograph.lang",
+    "python.autograph.operators": "autograph.operators",
+    "python.autograph.utils": "autograph.utils",
     "python.client": "client",
     "python.data": "data",
     "python.data.experimental": "data.experimental",

@@ -3,8 +3,11 @@ import itertools
 
 import pytest
 
+from penstock.autograph.core import config
 from penstock.autograph.core import converter
+from penstock.autograph.impl import api
 from penstock.autograph.impl import generated
+from penstock.autograph.utils import ag_logging
 
 gast = pytest.importorskip("gast")
 
@@ -260,3 +263,44 @@ def test_version_ones_names():
     module, _, places = compiler.ast_to_object(parser.parse("def f(x):\n  return x + 1"), include_source_map=True)
     assert module.f(1) == 2 and places == {} and compiler.ast_to_source(parser.parse("x"))[-1] == "x"
     assert compiler.source_to_entity("y = 3", delete_on_exit=True)[0].y == 3
+
+
+# What else such programs import
+
+
+def test_operators_under_tensorflows_names():
+    from penstock.autograph import operators
+    assert operators.if_exp(True, lambda: 1, lambda: 2, "c") == 1 and operators.ld(3) == 3
+    assert set(operators._WHERE) <= set(dir(operators)) and all(callable(getattr(operators, n)) for n in dir(operators)
+                                                                if n in operators._WHERE)
+    with pytest.raises(UnboundLocalError):
+        operators.ld(operators.ldu(lambda: undefined_name, "u"))  # noqa: F821
+    with pytest.raises(AttributeError):
+        operators.no_such_operator
+
+
+def test_rules_say_what_is_converted(monkeypatch):
+    def f(x):
+        return "ag__" in f.__code__.co_freevars if x else None
+
+    f.__module__ = "some.module.inside"
+    assert api.converted(f) is not f
+    monkeypatch.setattr(config, "CONVERSION_RULES", (config.DoNotConvert("some.module"), *config.CONVERSION_RULES))
+    assert api.converted(f) is f
+    monkeypatch.setattr(config, "CONVERSION_RULES", (config.Convert("some.module.inside"), *config.CONVERSION_RULES))
+    assert api.converted(f) is not f
+    rule = config.DoNotConvert("numpy")
+    assert rule.matches("numpy.random") and not rule.matches("numpyro") and str(rule) == "DoNotConvert rule for numpy"
+    assert rule.get_action(parser) is config.Action.NONE
+
+
+def test_what_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(ag_logging, "verbosity_level", None)
+    monkeypatch.setattr(ag_logging, "echo_log_to_stdout", False)
+    monkeypatch.setenv("AUTOGRAPH_VERBOSITY", "2")
+    assert ag_logging.get_verbosity() == 2 and not ag_logging.has_verbosity(3)
+    ag_logging.set_verbosity(1, alsologtostdout=True)
+    ag_logging.log(1, "of %s", "a")
+    ag_logging.error(2, "no")
+    ag_logging.warning("100%")
+    assert capsys.readouterr().out == "of a\nWARNING: 100%\n"

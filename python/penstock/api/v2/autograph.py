@@ -1,5 +1,5 @@
 """tf.autograph."""
 FROM = {
     "autograph.impl.api": "to_code to_graph",
-    "autograph.utils": "set_verbosity trace",
+    "autograph.utils.ag_logging": "set_verbosity trace",
 }

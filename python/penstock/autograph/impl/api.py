@@ -7,6 +7,7 @@ import sys
 import types
 
 from penstock.autograph.core import ag_ctx
+from penstock.autograph.core import config
 from penstock.autograph.impl import conversion
 from penstock.autograph.impl import user_code
 from penstock.autograph.operators import py_builtins
@@ -27,14 +28,9 @@ class StagingError(AutoGraphError):
 
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
-# Code of these modules is called as it is: it knows no tensors, or knows them itself.
-_LEFT_ALONE = frozenset((_PACKAGE, "tensorflow", "numpy", "collections", "copy", "cProfile", "inspect", "ipdb",
-                         "linecache", "mock", "unittest", "pdb", "pkg_resources", "psutil", "pybind11_abseil", "pytest",
-                         "re", "threading", "urllib", "six", "absl", "functools", "contextlib", "typing", "logging",
-                         "random", "math", "itertools", "operator", "json", "os", "sys", "time", "abc", "enum",
-                         "weakref", "types", "traceback", "warnings", "keras", "tree", "wrapt", "attr", "dataclasses"))
 _HERE = os.path.dirname(sys.modules[_PACKAGE].__file__) + os.sep  # as code objects have it
 _warned = set()
+_rules, _decided = None, {}  # config.CONVERSION_RULES, and what they say: module -> whether it is excluded
 
 
 def autograph_artifact(entity):
@@ -67,13 +63,26 @@ def do_not_convert(func=None):
 do_not_convert_internal = do_not_convert
 
 
+def _excluded(module):
+    """Whether the rules of the conversion exclude a module."""
+    global _rules, _decided
+    if config.CONVERSION_RULES is not _rules:  # a program has set others
+        _rules, _decided = config.CONVERSION_RULES, {}
+    found = _decided.get(module)
+    if found is None:
+        named = types.SimpleNamespace(__name__=module)
+        said = next((a for a in (rule.get_action(named) for rule in _rules) if a is not config.Action.NONE), None)
+        found = _decided[module] = said is config.Action.DO_NOT_CONVERT
+    return found
+
+
 def _left_alone(function):
     """Whether a function is called as it is."""
     module = getattr(function, "__module__", None) or ""
     code = getattr(function, "__code__", None)
     if code is None or code.co_filename.startswith((_HERE, "<")):
         return True
-    return module.split(".", maxsplit=1)[0] in _LEFT_ALONE and module != "__main__"
+    return module != "__main__" and _excluded(module)
 
 
 def converted(function):

@@ -38,6 +38,11 @@ def is_undefined(value):
     return isinstance(value, (Undefined, UndefinedReturnValue))
 
 
+def ld(v):
+    """The value of a variable. UnboundLocalError if it has none."""
+    return v.read() if isinstance(v, Undefined) else v
+
+
 def ldu(load, name):
     """What `load` gives, or Undefined if the attribute or variable is not there."""
     try:

@@ -124,12 +124,12 @@ class ConcreteFunction:
     @property
     def variables(self):
         """The variables that the body reads."""
-        return self.graph.variables
+        return tuple(self.graph.variables)
 
     @property
     def trainable_variables(self):
         """Those of them that are trained."""
-        return self.graph.trainable_variables
+        return tuple(self.graph.trainable_variables)
 
     @property
     def function_def(self):

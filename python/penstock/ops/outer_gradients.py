@@ -7,6 +7,21 @@ def captures(graph):
     return list(graph._captured.values()) if found is None else list(found)
 
 
+_FLOW = frozenset(("Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "Exit", "RefExit"))
+
+
+def _is_of_control_flow(op):
+    """Whether an operation is part of a conditional or loop of version 1; the two that say which side is taken are."""
+    if op.type in _FLOW or op._get_control_flow_context() is not None:
+        return True
+    return op.type == "Identity" and op.inputs[0].op.type == "Switch"
+
+
+def _check_stateless(op):
+    if op.op_def.is_stateful:
+        raise NotImplementedError(f"tf.gradients inside of a function, through {op.name} ({op.type}) outside")
+
+
 class Around:
     """The part of the graphs around a function's body that lies between some tensors `xs` and what it captures."""
 
@@ -46,8 +61,10 @@ class Around:
             found = self.copied(source)
         else:
             op = tensor.op
-            if op.op_def.is_stateful or op._get_control_flow_context() is not None:
-                raise NotImplementedError(f"tf.gradients inside of a function, through {op.name} ({op.type}) outside")
+            if _is_of_control_flow(op):
+                found = self._copies[id(tensor)] = self._copy_of_construct(tensor)
+                return found
+            _check_stateless(op)
             inputs = [self.copied(x) for x in op.inputs]
             with self._graph.as_default():
                 copy = self._graph.create_op(op.type, inputs, [x.dtype for x in op.outputs],
@@ -58,6 +75,36 @@ class Around:
         self._copies[id(tensor)] = found
         return found
 
+
+    def _copy_of_construct(self, tensor):
+        """A result of a conditional or loop of version 1, which is copied with all that is inside of it."""
+        from penstock.framework import importer
+        from penstock import proto
+        inside, outside, stack = {}, {}, [tensor.op]
+        while stack:
+            op = stack.pop()
+            if op.name in inside:
+                continue
+            _check_stateless(op)
+            inside[op.name] = op
+            for x in op.inputs:
+                if _is_of_control_flow(x.op):
+                    stack.append(x.op)
+                else:
+                    outside[x.name] = x
+            stack += [before for before in op.control_inputs if _is_of_control_flow(before)]
+        graph_def = proto.message("tensorflow.GraphDef")()
+        for op in inside.values():
+            node = graph_def.node.add()
+            node.CopyFrom(op.node_def)
+            node.attr.pop("_class", None)  # what it is placed with may not be copied
+            kept = [x for x in node.input if not x.startswith("^") or x[1:] in inside]
+            del node.input[:]
+            node.input.extend(kept)
+        inputs = {name: self.copied(x) for name, x in outside.items()}
+        with self._graph.as_default(), self._graph.control_dependencies(None):
+            return importer.import_graph_def(graph_def, input_map=inputs, return_elements=[tensor.name],
+                                             name=tensor.op.name.split("/")[0])[0]
 
     def dependent_captures(self):
         """[(tensor outside, placeholder)] of what the body captures and is computed from the xs."""

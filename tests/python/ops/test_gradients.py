@@ -235,3 +235,20 @@ def test_error_of_a_scalar_with_an_initial_value():
     with tf.Session():
         x = tf.constant(0.3, tf.float64)
         assert tf.test.compute_gradient_error(x, [], tf.sin(x), [], x_init_value=np.asarray(0.3)) < 1e-6
+
+
+@pytest.mark.parametrize("build, taken, other", [
+    (lambda x, p: tf.cond(p, lambda: tf.cond(x[0] > 1.0, lambda: x * x * x, lambda: x), lambda: 3.0 * x),
+     [12.0, 27.0], [3.0, 3.0]),
+    (lambda x, p: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.cond(p, lambda: y * x, lambda: y + x)),
+                                (0, x))[1], [32.0, 108.0], [4.0, 4.0]),
+    (lambda x, p: tf.cond(p, lambda: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1],
+                          lambda: x), [32.0, 108.0], [1.0, 1.0]),
+], ids=["cond", "loop", "loop_in_cond"])
+def test_in_a_function_through_control_flow_around_it(session, build, taken, other):
+    """The control flow of version 1 lies outside of the function; values are formulas, and TensorFlow 1.15's."""
+    x, p = tf.constant([2.0, 3.0]), tf.placeholder_with_default(True, [])
+    y = build(x, p)
+    derivative = tf.function(lambda a: tf.gradients(y * a, x)[0], autograph=False)(tf.constant(2.0))
+    np.testing.assert_allclose(session.run(derivative), 2 * np.array(taken))
+    np.testing.assert_allclose(session.run(derivative, {p: False}), 2 * np.array(other))

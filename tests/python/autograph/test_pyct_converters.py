@@ -3,16 +3,19 @@ import itertools
 
 import pytest
 
+import penstock as tf
 from penstock.autograph.core import config
 from penstock.autograph.core import converter
 from penstock.autograph.impl import api
 from penstock.autograph.impl import generated
 from penstock.autograph.utils import ag_logging
+from penstock.eager import context as context_module
 
 gast = pytest.importorskip("gast")
 
 from penstock.autograph.converters import break_statements  # noqa: E402
 from penstock.autograph.converters import continue_statements  # noqa: E402
+from penstock.autograph.converters import functions  # noqa: E402
 from penstock.autograph.converters import return_statements  # noqa: E402
 from penstock.autograph.pyct import anno  # noqa: E402
 from penstock.autograph.pyct import cfg  # noqa: E402
@@ -171,6 +174,13 @@ def test_jumps_become_flags(steps, left):
         assert made.__doc__ == function.__doc__
 
 
+def test_local_functions_are_marked_as_converted():
+    node = parser.parse("def f():\n  def g():\n    pass\n  class C:\n    def h(self): pass\n  return g")
+    assert text(functions.transform(node, context())) == "\n".join([
+        "def f():", "", "    @ag__.autograph_artifact", "    def g():", "        pass", "", "    class C:", "",
+        "        def h(self):", "            pass", "    return g"])
+
+
 def test_one_return_without_a_default():
     node = parser.parse("def f(a):\n  if a:\n    return 1\n  return 2")
     assert text(return_statements.transform(node, context(), default_to_null_return=False)) == "\n".join([
@@ -263,6 +273,56 @@ def test_version_ones_names():
     module, _, places = compiler.ast_to_object(parser.parse("def f(x):\n  return x + 1"), include_source_map=True)
     assert module.f(1) == 2 and places == {} and compiler.ast_to_source(parser.parse("x"))[-1] == "x"
     assert compiler.source_to_entity("y = 3", delete_on_exit=True)[0].y == 3
+
+
+# The conversion as a transpiler
+
+
+class _Doubled(api.PyToTF):
+    """Doubles numbers before the conversion."""
+
+    def transform_ast(self, node, ctx):
+        node = self.initial_analysis(break_statements.transform(node, ctx), ctx)
+        assert anno.hasanno(node.body[0].targets[0], anno.Static.ORIG_DEFINITIONS)
+        for part in gast.walk(node):
+            if isinstance(part, gast.Constant) and isinstance(part.value, int) and not isinstance(part.value, bool):
+                part.value *= 2
+        return super().transform_ast(node, ctx)
+
+
+def test_a_program_derives_its_conversion_from_ours():
+    step = 1
+
+    def f(n):
+        total = 0
+        for i in range(n):
+            if i == 2:
+                break
+            total += step + 1
+        while total < 20:
+            if total > 10:
+                total += 3
+                continue
+            total += 1
+        return -total
+
+    options = converter.ProgramContext(converter.ConversionOptions(recursive=True))
+    made, module, places = _Doubled().transform(f, options)
+    assert made.__name__ == "tf__f" and "ag__.while_stmt" in open(module.__file__).read()
+
+    def expected(n):
+        total = min(n, 4) * 3
+        while total < 40:
+            total += 6 if total > 20 else 2
+        return -total
+
+    assert [made(n) for n in (0, 3, 9)] == [expected(n) for n in (0, 3, 9)]
+    with context_module.eager_mode():
+        assert int(tf.function(made, autograph=False)(tf.constant(9))) == expected(9)
+    lines = {origin.loc.lineno - f.__code__.co_firstlineno for origin in places.values()}
+    assert lines >= {1, 2, 3, 5, 9} and {origin.loc.filename for origin in places.values()} == {__file__}
+    made, *_ = api.PyToTF().transform(lambda x: step if x else -step, options)
+    assert made(0) == -1
 
 
 # What else such programs import

@@ -54,7 +54,7 @@ def test_calls_branches_and_loops():
         # As in TensorFlow, results are a list in the order of the flat structure.
         assert type(found) is list and len(found) == len(wanted)
         np.testing.assert_array_equal(found[1].numpy(), wanted["y"])
-    assert frozen.variables == [] and [t.name for t in frozen.inputs] == ["x:0", "n:0"]
+    assert frozen.variables == () and [t.name for t in frozen.inputs] == ["x:0", "n:0"]
     types = {op.type for op in frozen.graph.get_operations()}
     assert not types & {"ReadVariableOp", "PartitionedCall", "StatefulPartitionedCall"}
     assert "kernel" in [op.name for op in frozen.graph.get_operations()]

@@ -352,12 +352,14 @@ class ConcreteFunction:
         return function_text.several_lines(self) if verbose else function_text.one_line(self)
 
     def __repr__(self):
-        told = self._func_graph is not None or self._is_loaded and self.structured_input_signature is not None
-        text = function_text.one_line(self) if told else self._name
+        text = function_text.one_line(self) if self._is_told() else self._name
         return f"<ConcreteFunction {text} at 0x{id(self):X}>"
 
     def __str__(self):
-        return f"ConcreteFunction {self.pretty_printed_signature()}" if self._func_graph is not None else repr(self)
+        return f"ConcreteFunction {self.pretty_printed_signature()}" if self._is_told() else repr(self)
+
+    def _is_told(self):
+        return self._func_graph is not None or self._is_loaded and self.structured_input_signature is not None
 
 
 def _fits(value, kind):

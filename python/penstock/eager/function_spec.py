@@ -93,9 +93,18 @@ class FunctionSpec:
         self._input_signature = self._flat_input_signature = None
         if input_signature is not None:
             validate_signature(input_signature)
-            self._input_signature = tuple(input_signature)
-            self._flat_input_signature = tuple(nest.flatten(input_signature, expand_composites=True))
+            self._input_signature = self._with_tensor_defaults(tuple(input_signature))
+            self._flat_input_signature = tuple(nest.flatten(self._input_signature, expand_composites=True))
             self._check_constraints()
+
+    def _with_tensor_defaults(self, signature):
+        """The signature with those arguments behind it whose defaults are tensors: in version 2 they are inputs too."""
+        at = len(signature) + (self.arg_names[:1] in (["self"], ["cls"]))
+        while tf2.enabled() and at < len(self.arg_names) and isinstance(self._default_values.get(at), Tensor):
+            default = self._default_values[at]
+            signature += (TensorSpec(default.shape, default.dtype, self.arg_names[at]),)
+            at += 1
+        return signature
 
     def _check_constraints(self):
         """TypeError: the signature is not one of this function's parameters."""

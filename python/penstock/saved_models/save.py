@@ -43,6 +43,9 @@ from penstock.util import nest
 from penstock.util import object_identity
 
 
+_CALLS = ("StatefulPartitionedCall", "PartitionedCall")
+
+
 class _Files:
     """The files that a model takes with it."""
 
@@ -223,6 +226,7 @@ class _Export:
                         tensor_shape.TensorShape._from_core(shape).as_proto())
             for node in function.node_def:
                 _forget_gradient_of_call(node)
+                _tell_shapes_of_call(node, definitions)
             _wait_for_no_iteration(function)
         for node in graph_def.node:
             _forget_gradient_of_call(node)
@@ -278,8 +282,18 @@ class _Export:
 
 def _forget_gradient_of_call(node):
     # It is a name of this process. The body tells the gradient.
-    if node.op in ("StatefulPartitionedCall", "PartitionedCall") and "_gradient_op_type" in node.attr:
+    if node.op in _CALLS and "_gradient_op_type" in node.attr:
         del node.attr["_gradient_op_type"]
+
+
+def _tell_shapes_of_call(node, definitions):
+    # TensorFlow does not look into the body for them.
+    called = definitions.get(node.attr["f"].func.name) if node.op in _CALLS else None
+    shapes = getattr(called, "output_shapes", None)
+    if shapes and "_output_shapes" not in node.attr:
+        for shape in shapes:
+            node.attr["_output_shapes"].list.shape.add().CopyFrom(
+                tensor_shape.TensorShape._from_core(shape).as_proto())
 
 
 def _wait_for_no_iteration(function):

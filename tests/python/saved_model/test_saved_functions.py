@@ -11,6 +11,7 @@ import penstock.v1 as v1
 from penstock.eager import context
 from penstock.framework import errors, tf2
 from penstock.ops import resource_variable_ops
+from penstock.saved_models import loader_impl
 from penstock.training.tracking import tracking
 
 
@@ -263,3 +264,25 @@ def test_lists_and_dictionaries_have_the_variables_of_their_modules():
     assert not model.parts.trainable_variables and len(model.parts.non_trainable_variables) == 6
     model.shape = [2]
     assert model.shape + tf.TensorShape([3]) == [2, 3] and [1] + model.shape == [1, 2]
+
+
+def test_tensors_as_defaults_behind_an_input_signature(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x, y=tf.constant(5.): x + y, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path), signatures=model.f)
+    for one in model, tf.saved_model.load(str(tmp_path)):
+        assert [one.f(1.).numpy(), one.f(1., 2.).numpy(), one.f(1., y=tf.constant(3.)).numpy()] == [6, 3, 4]
+    signature = loader_impl.parse_saved_model(str(tmp_path)).meta_graphs[0].signature_def["serving_default"]
+    assert sorted(signature.inputs) == ["x", "y"] and signature.defaults["y"].float_val[0] == 5
+
+
+def test_shapes_of_what_functions_call_are_saved(tmp_path):
+    model, v = tf.Module(), tf.Variable(2.)
+    model.v = v
+    model.f = tf.function(lambda x: (v * x, v * (x + 1), None), input_signature=[tf.TensorSpec([None], tf.float32)])
+    model.g = tf.function(lambda x: model.f(x)[1], input_signature=[tf.TensorSpec([None], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path), signatures=model.g)
+    library = loader_impl.parse_saved_model(str(tmp_path)).meta_graphs[0].graph_def.library
+    calls = [node for function in library.function for node in function.node_def if "Partitioned" in node.op]
+    assert sorted([[d.size for d in shape.dim] for shape in call.attr["_output_shapes"].list.shape]
+                  for call in calls) == [[[-1]], [[-1], [-1]]]

@@ -1,5 +1,5 @@
 """What image functions check of their arguments: in Python what is known, by assertions in the graph what is not."""
-from penstock.framework import ops
+from penstock.framework import ops, tf2
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, variables
 
 __all__ = ["as_batch", "assert_3d", "assert_at_least_3d", "assert_grayscale", "check", "check_at_least_3d",
@@ -48,13 +48,22 @@ def _check_positive(image, shape, require_static, message):
     """Whether there is more to check when the graph runs; ValueError for what is known to be wrong."""
     if require_static and not shape.is_fully_defined():
         raise ValueError(message)
-    if any(d == 0 for d in shape.as_list() or ()) if shape.ndims is not None else False:
-        raise ValueError(f"all dims of 'image.shape' must be > 0: {shape}")
+    some = "inner 3" if tf2.enabled() else "all"  # a batch may be empty in version 2
+    if shape.ndims is not None and 0 in (shape[-3:] if tf2.enabled() else shape).as_list():
+        raise ValueError(f"{some} dims of 'image.shape' must be > 0: {shape}")
     return not shape.is_fully_defined()
 
 
 def _assert_positive(image):
-    return check_ops.assert_positive(array_ops.shape(image), ["all dims of 'image.shape' must be > 0."])
+    sizes = array_ops.shape(image)
+    if tf2.enabled():
+        return check_ops.assert_positive(sizes[-3:], ["inner 3 dims of 'image.shape' must be > 0."])
+    return check_ops.assert_positive(sizes, ["all dims of 'image.shape' must be > 0."])
+
+
+def _shown(image):
+    """The shape as messages of version 2 have it."""
+    return f" (shape {image.shape})" if tf2.enabled() else ""
 
 
 def check_3d(image, require_static=True):
@@ -73,7 +82,7 @@ def check_at_least_3d(image, require_static=True):
     try:
         shape = shape.with_rank(3) if shape.ndims is None else shape.with_rank_at_least(3)
     except ValueError:
-        raise ValueError("'image' must be at least three-dimensional.") from None
+        raise ValueError(f"'image'{_shown(image)} must be at least three-dimensional.") from None
     if not _check_positive(image, shape, require_static, "'image' must be fully defined."):
         return []
     return [_assert_positive(image),
@@ -116,7 +125,7 @@ def as_batch(image):
     if rank == 4:
         return image, True
     if rank not in (None, 3):
-        raise ValueError("'image' must have either 3 or 4 dimensions.")
+        raise ValueError(f"'image'{_shown(image)} must have either 3 or 4 dimensions.")
     image = array_ops.expand_dims(image, 0)
     if rank is None:
         image.set_shape([None] * 4)

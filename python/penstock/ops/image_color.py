@@ -111,6 +111,8 @@ def adjust_hue(image, delta, name=None):
     """The hue of each pixel turned by delta of the whole circle."""
     with ops.name_scope(name, "adjust_hue", [image]):
         image = ops.convert_to_tensor(image, name="image")
+        if tf2.enabled() and ops.executing_eagerly() and not -1 <= delta <= 1:
+            raise ValueError("delta must be in the interval [-1, 1]")
         return convert_image_dtype(gen.adjust_hue(_as_float(image), delta), image.dtype)
 
 

@@ -91,6 +91,7 @@ def _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2, in
 
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
     """Structural similarity: one number for each pair of images, or (`return_index_map`) one for each place."""
+    img1, img2 = ops.convert_to_tensor(img1, name="img1"), ops.convert_to_tensor(img2, name="img2")
     _, _, checks = compatible_shapes(img1, img2)
     with ops.control_dependencies(checks):
         img1 = array_ops.identity(img1)

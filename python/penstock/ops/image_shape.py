@@ -141,10 +141,19 @@ def central_crop(image, central_fraction):
     """The middle of images: `central_fraction` of each side."""
     with ops.name_scope(None, "central_crop", [image]):
         image = ops.convert_to_tensor(image, name="image")
-        if central_fraction <= 0.0 or central_fraction > 1.0:
-            raise ValueError("central_fraction must be within (0, 1]")
-        if central_fraction == 1.0:
-            return image
+        message = "central_fraction must be within (0, 1]"
+        known_fraction = tensor_util.constant_value(central_fraction) if checks.is_tensor(central_fraction) else \
+            central_fraction
+        if known_fraction is None:
+            within = math_ops.logical_and(central_fraction > 0.0, central_fraction <= 1.0)
+            image = control_flow_ops.with_dependencies(checks.check(within, message), image)
+            central_fraction = math_ops.cast(central_fraction, dtypes.float64)
+        else:
+            central_fraction = known_fraction
+            if central_fraction <= 0.0 or central_fraction > 1.0:
+                raise ValueError(message)
+            if central_fraction == 1.0:
+                return image
         checks.assert_at_least_3d(image)
         rank = image.get_shape().ndims
         if rank not in (3, 4):
@@ -154,7 +163,7 @@ def central_crop(image, central_fraction):
         sides = [array_ops.shape(image)[i] if known[i] is None else known[i] for i in (first, first + 1)]
         starts = []
         for side in sides:
-            if isinstance(side, int):
+            if isinstance(side, int) and known_fraction is not None:
                 starts.append(int((float(side) - float(side) * central_fraction) / 2))
             else:
                 length = math_ops.cast(side, dtypes.float64)
@@ -352,7 +361,7 @@ def resize_images_v2(images, size, method=ResizeMethod.BILINEAR, preserve_aspect
             return gen.resize_bicubic(batch, new_size, half_pixel_centers=True)
         if method == "area":
             return gen.resize_area(batch, new_size)
-        raise ValueError("Resize method is not implemented.")
+        raise ValueError(f"Resize method is not implemented: {method}")
 
     return _resize(images, resize_fn, size, preserve_aspect_ratio, name, skip_if_same=False)
 

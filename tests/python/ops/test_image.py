@@ -234,3 +234,50 @@ def test_glimpses_and_transforms():
         assert sess.run(moved)[0, :, :, 0].tolist() == [[12, 13, 14, 15], [17, 18, 19, 20], [22, 23, 24, 25]]
         drawn = sess.run(tf.image.draw_bounding_boxes(np.zeros([1, 5, 5, 3], np.float32), [[[.25, .25, .75, 1.]]]))
         assert drawn[0, :, :, 0].tolist() == [[0] * 5, [0, 1, 1, 1, 1], [0, 1, 0, 0, 1], [0, 1, 1, 1, 1], [0] * 5]
+
+
+# Version 2
+
+
+@pytest.fixture
+def version_two(monkeypatch):
+    from penstock.eager import context
+    from penstock.framework import tf2
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with context.eager_mode():
+        yield
+
+
+def test_empty_batches_are_images_in_version_two(version_two):
+    empty = np.zeros((0, 5, 6, 3), np.float32)
+    assert tf.image.flip_left_right(empty).shape == [0, 5, 6, 3]
+    assert tf.image.rot90(empty).shape == [0, 6, 5, 3]
+    assert tf.image.crop_to_bounding_box(empty, 1, 1, 2, 3).shape == [0, 2, 3, 3]
+    assert tf.image.pad_to_bounding_box(empty, 1, 1, 9, 8).shape == [0, 9, 8, 3]
+    assert tf.image.resize_image_with_crop_or_pad(empty, 4, 9).shape == [0, 4, 9, 3]
+    with pytest.raises(ValueError, match=r"inner 3 dims of 'image.shape' must be > 0: \(1, 0, 6, 3\)"):
+        tf.image.flip_up_down(np.zeros((1, 0, 6, 3), np.float32))
+    with pytest.raises(ValueError, match=r"'image' \(shape \(5, 3\)\) must have either 3 or 4 dimensions."):
+        tf.image.crop_to_bounding_box(np.zeros((5, 3), np.float32), 0, 0, 1, 1)
+
+
+def test_the_middle_of_images_by_a_tensor(version_two):
+    from penstock.eager import def_function
+    image = np.arange(2 * 8 * 12 * 1, dtype=np.float32).reshape(2, 8, 12, 1)
+    cropped = def_function.function(tf.image.central_crop)
+    for fraction, rows, columns in ((0.5, slice(2, 6), slice(3, 9)), (0.7, slice(1, 7), slice(1, 11)),
+                                    (1.0, slice(0, 8), slice(0, 12))):
+        for call in (cropped, tf.image.central_crop):
+            found = call(tf.constant(image), tf.constant(fraction))
+            np.testing.assert_array_equal(found, image[:, rows, columns])
+    with pytest.raises(ValueError, match="must be within"):
+        tf.image.central_crop(image, tf.constant(1.5))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be within"):
+        cropped(tf.constant(image), tf.constant(1.5))
+
+
+def test_images_that_are_compared_may_be_arrays(version_two):
+    image = np.random.RandomState(0).rand(2, 16, 16, 3).astype(np.float32)
+    np.testing.assert_allclose(tf.image.ssim(image, image, 1.0), [1, 1], rtol=1e-6)
+    with pytest.raises(ValueError, match=r"interval \[-1, 1\]"):
+        tf.image.adjust_hue(image, 1.1)

@@ -115,9 +115,9 @@ def ShapeEquals(tensor_proto, shape):  # noqa: N802
 
 
 def is_tensor(x):
-    """Whether it is a tensor, or behaves like one: a variable, a sparse or ragged tensor."""
-    return isinstance(x, types.AnyTensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False) or \
-        getattr(x, "_is_composite_tensor", False)
+    """Whether it is a tensor, or behaves like one: a variable, a sparse or ragged tensor, slices of one. Other values
+    made of tensors are not: datasets, say."""
+    return isinstance(x, types.AnyTensor) or is_dense_tensor_like(x) or getattr(x, "is_tensor_like", False)
 
 
 is_tf_type = is_tensor  # its name in version 2

@@ -20,6 +20,7 @@ __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "m
 class RaggedTensor(composite_tensor.CompositeTensor):
     """Values, a tensor or a ragged one, and where each row of them begins. Made by the class methods `from_...`."""
 
+    is_tensor_like = True
     __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None,

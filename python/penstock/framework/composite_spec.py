@@ -1,9 +1,11 @@
 """The specs of values made of several tensors: IndexedSlicesSpec, SparseTensorSpec."""
 import numpy as np
 
+from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework import type_spec_registry
 from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
@@ -104,7 +106,20 @@ class SparseTensorSpec(BatchableTypeSpec):
         if not indices._is_eager:
             indices.set_shape([None, rank])
             shape.set_shape([rank])
+            if tf2.enabled() and rank:
+                shape = self._with_known_sizes(shape)
         return self._shaped(SparseTensor(indices, values, shape))
+
+    def _with_known_sizes(self, dense_shape):
+        """The tensor `dense_shape` with constants for the sizes that the spec knows."""
+        sizes = self._shape.as_list()
+        if None not in sizes:
+            return constant_op.constant(sizes, dtypes.int64)
+        if sizes.count(None) == len(sizes):
+            return dense_shape
+        parts = gen.unpack(dense_shape, num=len(sizes))
+        return gen.pack([part if size is None else constant_op.constant(size, dtypes.int64)
+                         for part, size in zip(parts, sizes)])
 
     def _from_tensor_list(self, tensor_list):
         tensor, = tensor_list

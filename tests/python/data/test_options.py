@@ -7,6 +7,7 @@ import penstock as tf
 from penstock.data.ops import dataset_ops, options as options_lib
 from penstock.eager import context, def_function
 from penstock.framework import tf2
+from penstock.framework.mode import mode
 from penstock.proto import dataset_metadata_pb2, dataset_options_pb2, graph_pb2
 
 Dataset = dataset_ops.DatasetV2
@@ -168,3 +169,71 @@ def test_iterators_say_what_they_need():
     dataset = Dataset.range(3)
     with pytest.raises(ValueError, match="When `dataset` is provided, `element_spec` and `components` must not"):
         iterator_ops.OwnedIterator(dataset, element_spec=dataset.element_spec)
+
+
+def message(call, kind):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value).split("\n")[0]
+
+
+def test_messages_of_version_two():
+    numbers, words = Dataset.range(3), Dataset.from_tensors("a")
+    assert message(lambda: numbers.filter(lambda x: x), ValueError) == (
+        "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+        "TensorSpec(shape=(), dtype=tf.int64, name=None).")
+    assert message(lambda: Dataset.zip([numbers]), TypeError).endswith("you should use `tuple` instead.")
+    assert message(lambda: Dataset.zip((1, numbers)), TypeError).endswith("encountered object of type <class 'int'>.")
+    assert message(lambda: numbers.concatenate(words), TypeError) == "Incompatible dataset elements:"
+    assert message(lambda: Dataset.from_generator([1], tf.int32), TypeError).endswith("must be a Python callable.")
+    assert message(lambda: Dataset.from_generator(lambda: [1]), TypeError).startswith("To specify the output signature")
+    assert message(Dataset.range, ValueError).endswith("should be between 1 and 3 but was 0.")
+    assert message(lambda: numbers.scan(0, lambda s, x: (x, x)), TypeError) == (
+        "Invalid `scan_func`. The element types for the new state must match the initial state. Expected "
+        "<dtype: 'int32'>, got <dtype: 'int64'>.")
+    assert message(lambda: numbers.reduce(0, lambda s, x: x), TypeError).endswith(
+        "Expected <dtype: 'int32'> but got <dtype: 'int64'>.")
+    assert message(numbers.unbatch, ValueError) == "Cannot unbatch an input with scalar components."
+    assert message(lambda: numbers.apply(lambda d: 3), TypeError).endswith("object. Got <class 'int'>.")
+
+
+def test_what_is_concatenated_has_the_supertype_of_both():
+    made = Dataset.from_tensors(tf.ragged.constant([[1], [2, 3]])).concatenate(
+        Dataset.from_tensors(tf.ragged.constant([[4]])))
+    assert made.element_spec.shape.as_list() == [None, None]
+    assert [x.to_list() for x in made] == [[[1], [2, 3]], [[4]]]
+    made = Dataset.from_tensors([1, 2]).concatenate(Dataset.from_tensors([[3]]))
+    assert made.element_spec == tf.TensorSpec(None, tf.int32)
+    assert [x.shape.as_list() for x in made] == [[2], [1, 1]]
+
+
+def test_the_readers_of_records_repeat_their_shuffles_anew(tmp_path, monkeypatch):
+    from penstock.data.experimental.ops import readers
+    monkeypatch.setattr(mode, "tensor_shape_v2", True)
+    path = str(tmp_path / "numbers.csv")
+    with open(path, "w") as f:
+        f.write("a\n" + "".join(f"{i}\n" for i in range(20)))
+    dataset = readers.make_csv_dataset(path, 5, column_defaults=[0], num_epochs=2, shuffle_seed=3,
+                                       shuffle_buffer_size=20)
+    first, second = ([int(x) for batch in dataset for x in batch["a"]] for _ in range(2))
+    assert len(first) == 40 and sorted(first[:20]) == sorted(second[20:]) == list(range(20))
+    assert first != second and first[:20] != first[20:]
+    same = Dataset.range(20).shuffle(20, seed=3).repeat(2)
+    assert [[int(x) for x in same] for _ in range(2)] == [first, second]
+
+
+def test_datasets_are_no_tensors():
+    dataset = Dataset.range(3)
+    for value in (dataset, iter(dataset), tf.TensorSpec([])):
+        assert not tf.is_tensor(value)
+    for value in (tf.constant(1), tf.ragged.constant([[1]]), tf.sparse.from_dense([[1]]), tf.Variable(1),
+                  tf.IndexedSlices(tf.constant([1]), tf.constant([0]))):
+        assert tf.is_tensor(value)
+
+
+def test_functions_of_sparse_elements_know_their_shapes():
+    rows = Dataset.from_tensor_slices(tf.sparse.from_dense([[1.0, 0, 0, 2], [0, 3, 0, 0], [0, 0, 0, 0]]))
+    for dataset, shape in ((rows, [4]), (rows.batch(2), [None, 4]), (rows.batch(3, drop_remainder=True), [3, 4])):
+        assert dataset.map(tf.sparse.to_dense).element_spec.shape.as_list() == shape
+    assert [x.numpy().tolist() for x in rows.batch(2).map(tf.sparse.to_dense)] == [
+        [[1, 0, 0, 2], [0, 3, 0, 0]], [[0, 0, 0, 0]]]

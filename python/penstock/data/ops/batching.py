@@ -212,8 +212,11 @@ def unbatch(dataset, name=None):
 
 
 def _as_rows(dataset):
-    """The same dataset with sparse and ragged components as tensors that have a row for each of theirs."""
+    """The same dataset with sparse and ragged components as tensors that have a row for each of theirs. ValueError:
+    scalars."""
     spec = dataset.element_spec
+    if tf2.enabled() and any(isinstance(part, TensorSpec) and part.shape.rank == 0 for part in nest.flatten(spec)):
+        raise ValueError("Cannot unbatch an input with scalar components.")
 
     def normalize(arg, *rest):
         return structure.to_batched_tensor_list(spec, (arg,) + rest if rest or type(spec) is tuple else arg)
@@ -234,7 +237,10 @@ class UnbatchDataset(_Structured):
                 try:
                     rows = rows.merge_with(tensor_shape.dimension_value(shape[0]))
                 except ValueError:
-                    raise ValueError("Cannot unbatch an input whose components have different batch sizes.") from None
+                    raise ValueError(
+                        "`unbatch()` is only supported for datasets of elements whose components have a matching "
+                        f"leading dimension. Encountered both {rows} and {shape[0]}." if tf2.enabled() else
+                        "Cannot unbatch an input whose components have different batch sizes.") from None
         self._structure = nest.map_structure(lambda spec: spec._unbatch(), input_dataset.element_spec)
         super().__init__(input_dataset, gen.unbatch_dataset(input_dataset._variant_tensor,
                                                             **flat_structure(self._structure, name)))

@@ -46,9 +46,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         self._variant_tensor_attr = variant_tensor
         self._graph_attr = ops.get_default_graph()
 
-    @property
-    def _variant_tensor(self):
-        return self._variant_tensor_attr
+    _variant_tensor = property(lambda self: self._variant_tensor_attr)
 
     @_variant_tensor.setter
     def _variant_tensor(self, _):
@@ -409,7 +407,8 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
         """`transformation_func(self)`, which must be a dataset (TypeError)."""
         dataset = transformation_func(self)
         if not isinstance(dataset, DatasetV2):
-            raise TypeError(f"`transformation_func` must return a Dataset. Got {dataset}.")
+            wrong = f"`tf.data.Dataset` object. Got {type(dataset)}" if tf2.enabled() else f"Dataset. Got {dataset}"
+            raise TypeError(f"`transformation_func` must return a {wrong}.")
         dataset._input_datasets = [self]
         return dataset
 

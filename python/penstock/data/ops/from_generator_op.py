@@ -6,7 +6,7 @@ import numpy as np
 from penstock.data.ops.dataset_ops import DatasetSource, DatasetV2, flat_structure
 from penstock.data.ops.structured_function import StructuredFunctionWrapper
 from penstock.data.util import nest, structure
-from penstock.framework import dtypes, gen, ops, tensor_shape, type_spec
+from penstock.framework import dtypes, gen, ops, tensor_shape, tf2, type_spec
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import script_ops
@@ -124,7 +124,9 @@ class _CompositeElement(_Element):
 
 def _element(output_types, output_shapes, output_signature):
     if output_types is None and output_signature is None:
-        raise TypeError("Either `output_signature` or `output_types` must be specified.")
+        raise TypeError("To specify the output signature you need to provide either the `output_signature` argument or "
+                        "the `output_types` argument." if tf2.enabled() else
+                        "Either `output_signature` or `output_types` must be specified.")
     if output_signature is not None:
         if output_types is not None or output_shapes is not None:
             raise TypeError("The `output_types` and `output_shapes` arguments can not be used together with the "
@@ -147,7 +149,8 @@ def _element(output_types, output_shapes, output_signature):
 def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
     """See Dataset.from_generator."""
     if not callable(generator):
-        raise TypeError("`generator` must be callable.")
+        raise TypeError("`generator` must be a Python callable." if tf2.enabled() else
+                        "`generator` must be callable.")
     element = _element(output_types, output_shapes, output_signature)
     args = () if args is None else tuple(ops.convert_n_to_tensor(args, name="args"))
     state = _GeneratorState(generator)

@@ -180,8 +180,10 @@ class FilterDataset(_Chosen):
     """The elements for which a predicate is true."""
 
     def __init__(self, input_dataset, predicate, use_legacy_function=False, name=None):
-        f = self._wrap(predicate, input_dataset, "`predicate` return type must be convertible to a scalar boolean "
-                       "tensor. Was {}.", use_legacy_function=use_legacy_function)
+        words = ("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {}."
+                 if tf2.enabled() else
+                 "`predicate` return type must be convertible to a scalar boolean tensor. Was {}.")
+        f = self._wrap(predicate, input_dataset, words, use_legacy_function=use_legacy_function)
         super().__init__(input_dataset, gen.filter_dataset(
             input_dataset._variant_tensor, other_arguments=f.captured_inputs, predicate=f,
             **flat_structure(input_dataset.element_spec, name)))
@@ -194,7 +196,9 @@ class TakeWhileDataset(_Chosen):
     """The elements up to the first for which a predicate is false."""
 
     def __init__(self, input_dataset, predicate, name=None):
-        f = self._wrap(predicate, input_dataset, "`predicate` must return a scalar boolean tensor.")
+        words = ("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor but its return type is{}."
+                 if tf2.enabled() else "`predicate` must return a scalar boolean tensor.")
+        f = self._wrap(predicate, input_dataset, words)
         super().__init__(input_dataset, gen.take_while_dataset(
             input_dataset._variant_tensor, other_arguments=f.captured_inputs, predicate=f,
             **flat_structure(input_dataset.element_spec, name)))

@@ -158,11 +158,16 @@ class ZipDataset(DatasetV2):
 
     def __init__(self, datasets, name=None):
         for dataset in nest.flatten(datasets):
-            if isinstance(dataset, list):
-                raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. "
-                                "Nested structures do not support Python lists; please use a tuple instead.")
-            if not isinstance(dataset, DatasetV2):
-                raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects.")
+            if isinstance(dataset, DatasetV2):
+                continue
+            if tf2.enabled():
+                wrong = (". Python `list` is not supported and you should use `tuple` instead."
+                         if isinstance(dataset, list) else f" but encountered object of type {type(dataset)}.")
+                raise TypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+                                f"`tf.data.Dataset` objects{wrong}")
+            lists = " Nested structures do not support Python lists; please use a tuple instead."
+            raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects."
+                            + lists * isinstance(dataset, list))
         self._datasets = datasets
         self._structure = nest.pack_sequence_as(datasets, [d.element_spec for d in nest.flatten(datasets)])
         super().__init__(gen.zip_dataset([d._variant_tensor for d in nest.flatten(datasets)],
@@ -199,9 +204,29 @@ class ConcatenateDataset(DatasetV2):
     element_spec = property(lambda self: self._structure, doc="The spec of an element.")
 
 
+def _common_spec(datasets):
+    """The spec of version 2. TypeError: there is none that has all elements."""
+    def common(a, b):
+        found = a.most_specific_common_supertype([b])
+        if found is None:
+            raise TypeError(f"No common supertype of {a} and {b}.")
+        return found
+
+    spec = datasets[0].element_spec
+    for other in datasets[1:]:
+        try:
+            spec = nest.map_structure(common, spec, other.element_spec)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"Incompatible dataset elements:\n  {datasets[0].element_spec} vs.   {other.element_spec}"
+                            ) from e
+    return spec
+
+
 def common_structure(datasets, verb):
     """The spec of elements of any of several datasets. TypeError: their types or classes differ."""
     first = datasets[0]
+    if tf2.enabled():
+        return _common_spec(datasets)
     types, classes = get_legacy_output_types(first), get_legacy_output_classes(first)
     shapes = get_legacy_output_shapes(first)
     for other in datasets[1:]:

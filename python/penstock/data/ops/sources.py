@@ -61,7 +61,8 @@ class RangeDataset(DatasetSource):
 
     def __init__(self, *args, output_type=dtypes.int64, name=None):
         if not 1 <= len(args) <= 3:
-            raise ValueError(f"Invalid arguments to RangeDataset: {args}")
+            raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
+                             if tf2.enabled() else f"Invalid arguments to RangeDataset: {args}")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         bounds = [ops.convert_to_tensor(value, dtype=dtypes.int64, name=word)
                   for value, word in ((start, "start"), (stop, "stop"), (step, "step"))]

@@ -147,8 +147,10 @@ def wrap_until_stable(func, transformation_name, state_structure, element_struct
             have, got = of(state_structure), of(new)
             if any(not (issubclass(b, a) if isinstance(a, type) and isinstance(b, type) else a == b)
                     for a, b in zip(nest.flatten(have), nest.flatten(got))):
-                raise TypeError(f"The element {what} for the new state must match the initial state. Expected {have}; "
-                                f"got {got}.")
+                about = "Invalid `scan_func`. " if tf2.enabled() and "scan" in transformation_name else ""
+                link = (", got" if about else " but got") if tf2.enabled() else "; got"
+                raise TypeError(f"{about}The element {what} for the new state must match the initial state. Expected "
+                                f"{have}{link} {got}.")
         shapes = structure.legacy_shapes(state_structure)
         before, after = nest.flatten(shapes), nest.flatten(structure.legacy_shapes(new))
         merged = [a.most_specific_compatible_shape(b) if hasattr(a, "most_specific_compatible_shape") else a

@@ -4,7 +4,7 @@ import numpy as np
 from penstock.data.ops.dataset_ops import DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_shapes
 from penstock.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
 from penstock.data.util import nest
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import array_ops, check_ops, math_ops
 
@@ -25,7 +25,8 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
 def named_group_by_window(key_func, reduce_func, window_size=None, window_size_func=None, name=None):
     """group_by_window with the program's name for it."""
     if (window_size is None) == (not window_size_func):
-        raise ValueError("Must pass either window_size or window_size_func.")
+        raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified."
+                         if tf2.enabled() else "Must pass either window_size or window_size_func.")
     if window_size is not None:
         def constant_window_func(unused_key):
             return ops.convert_to_tensor(window_size, dtype=dtypes.int64)
@@ -47,7 +48,10 @@ def named_bucket_by_sequence_length(element_length_func, bucket_boundaries, buck
     """bucket_by_sequence_length with the program's name for it."""
     with ops.name_scope("bucket_by_seq_length"):
         if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-            raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
+            raise ValueError("`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
+                             f"`len(bucket_batch_sizes)={len(bucket_batch_sizes)}` and "
+                             f"`len(bucket_boundaries)={len(bucket_boundaries)}`." if tf2.enabled() else
+                             "len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
         batch_sizes = constant_op.constant(bucket_batch_sizes, dtype=dtypes.int64)
 
         def element_to_bucket_id(*args):

@@ -15,6 +15,7 @@ from penstock.autograph.pyct.static_analysis import activity  # noqa: E402
 from penstock.autograph.pyct.static_analysis import liveness  # noqa: E402
 from penstock.autograph.pyct.static_analysis import reaching_definitions  # noqa: E402
 from penstock.autograph.pyct.static_analysis import reaching_fndefs  # noqa: E402
+from penstock.autograph.pyct.static_analysis import type_inference  # noqa: E402
 from penstock.autograph.pyct.static_analysis.annos import NodeAnno  # noqa: E402
 
 
@@ -262,3 +263,79 @@ def test_functions_that_may_be_called():
     assert anno.getanno(node.body[0], key) == frozenset() and anno.getanno(node.body[2], key) == {inner}
     assert anno.getanno(node.body[1].body[0], key) == {inner}
     assert anno.getanno(inner.body[0], key) == {inner}
+
+
+# Types
+
+
+class _Types(type_inference.Resolver):
+    """Python's own types; annotations are their names."""
+
+    def res_name(self, ns, types_ns, name):
+        value = ns.get(str(name), {"int": int, "float": float}.get(str(name)))
+        return (None if value is None else {value} if isinstance(value, type) else {type(value)}), value
+
+    def res_value(self, ns, value):
+        return {type(value)}
+
+    def res_arg(self, ns, types_ns, f_name, name, type_anno, f_is_local):
+        return {{"int": int, "float": float}[str(type_anno)]} if type_anno else {f_name + str(f_is_local)}
+
+    def res_call(self, ns, types_ns, node, f_type, args, keywords):
+        assert len(args) == len(node.args)
+        return {"called"}, {qual_names.QN("n"): {"assigned"}}
+
+    def res_slice(self, ns, types_ns, node_or_slice, value, slice_):
+        return {t[node_or_slice] if isinstance(t, tuple) else "element" for t in value}
+
+    def res_binop(self, ns, types_ns, node, left, right):
+        return {float} if float in left | right else left | right
+
+    def res_compare(self, ns, types_ns, node, left, right):
+        return {bool}
+
+    def res_unop(self, ns, types_ns, node, opnd):
+        return opnd
+
+    def res_list_literal(self, ns, elt_types):
+        return {list}
+
+
+def test_types():
+    node = parser.parse(textwrap.dedent("""
+        def f(a: int, b):
+            c = a
+            while c < 3:
+                c = c + 1.0
+            d, (e, g) = c, (1, "s")
+            def local(x: float) -> int:
+                return (c, x, h.real)
+            i = local(e)
+            n = outer(i)
+            return c, d, e, g, i, n, [a], -c, b, k, a[0]
+    """))
+    namespace = {"h": 2.5, "outer": len}
+    context = transformer.Context(transformer.EntityInfo("f", "", None, (), namespace), naming.Namer({}), None)
+    node = activity.resolve(qual_names.resolve(node), context)
+    graphs = cfg.build(node)
+    node = reaching_fndefs.resolve(reaching_definitions.resolve(node, context, graphs), context, graphs)
+    type_inference.resolve(node, context, graphs, _Types())
+
+    def types(elements):
+        return [set(anno.Static.TYPES.of(n, default=())) for n in elements]
+
+    assert types(node.body[-1].value.elts) == [
+        {int, float}, {int, float}, {int}, {str}, {int}, {"called"}, {list}, {int, float}, {"fFalse"}, set(),
+        {"element"}]
+    local = node.body[3]
+    assert types(local.body[0].value.elts) == [{int, float}, {float}, {float}]
+    assert anno.Static.VALUE.of(local.body[0].value.elts[2]) == 2.5
+    closure = anno.getanno(local, anno.Static.CLOSURE_TYPES)
+    assert closure[qual_names.QN("c")] == {int, float} and closure[qual_names.QN("e")] == {int}
+
+    class Wrong(_Types):
+        def res_arg(self, *args):
+            return 1
+
+    with pytest.raises(ValueError, match="expected to return set"):
+        type_inference.resolve(node, context, graphs, Wrong())

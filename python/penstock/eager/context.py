@@ -97,11 +97,20 @@ _context = Context()
 
 
 def context():
-    """The process's context."""
+    """The process's context; a new one for programs that have set `_context` to None."""
+    global _context
+    if _context is None:
+        _context = Context()
     return _context
 
 
 context_safe = context
+
+
+def _reset_context():
+    """Begins with a new context. Devices stay as they are; there may be more of them then."""
+    global _context
+    _context = None
 
 
 def ensure_initialized():
@@ -141,17 +150,17 @@ def device(name):
 
 def global_seed():
     """The seed of eager random ops, or None."""
-    return _context._seed
+    return context()._seed
 
 
 def internal_operation_seed():
     """The next seed for an op that was given none."""
-    return _context._internal_operation_seed()
+    return context()._internal_operation_seed()
 
 
 def set_global_seed(seed):
     """Seeds eager random ops and begins their sequences anew."""
-    _context._set_global_seed(seed)
+    context()._set_global_seed(seed)
 
 
 def get_config():
@@ -162,7 +171,7 @@ def get_config():
 
 def get_device_name():
     """The device that the program has chosen, or ""."""
-    return _context.device_name or ""
+    return context().device_name or ""
 
 
 def num_gpus():
@@ -172,17 +181,17 @@ def num_gpus():
 
 def list_devices():
     """The names of the devices."""
-    return _context.list_devices()
+    return context().list_devices()
 
 
 @contextlib.contextmanager
 def execution_mode(mode):
     """Context manager that accepts SYNC or ASYNC: ops have run when they return."""
-    before, _context.execution_mode = _context.execution_mode, _context.execution_mode if mode is None else mode
+    before, context().execution_mode = context().execution_mode, context().execution_mode if mode is None else mode
     try:
         yield
     finally:
-        _context.execution_mode = before
+        context().execution_mode = before
 
 
 @contextlib.contextmanager

@@ -261,6 +261,11 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     context.enable_eager_execution(config, device_policy, execution_mode)
 
 
+def enable_eager_execution_internal(config=None, device_policy=None, execution_mode=None, server_def=None):
+    """As `enable_eager_execution`; a process that is eager already has a context again if that was taken away."""
+    enable_eager_execution(config, device_policy, execution_mode)
+
+
 def disable_eager_execution():
     """Makes ops build graphs."""
     mode_module.disable_eager_execution()

@@ -6,6 +6,7 @@ import numpy as np
 from penstock.framework import conversion
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.composite_tensor import CompositeTensor
 from penstock.util.foreign_names import known_as
 
@@ -125,6 +126,9 @@ class SparseTensor(CompositeTensor):
 
     def __str__(self):
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
+
+    def __repr__(self):
+        return str(self) if tf2.enabled() else super().__repr__()
 
     @staticmethod
     def _override_operator(operator, func):

@@ -1,7 +1,7 @@
 """Example messages, CSV and raw bytes into tensors."""
 import numpy as np
 
-from penstock.framework import gen, ops, sparse_tensor
+from penstock.framework import gen, ops, sparse_tensor, tf2
 from penstock.ops import array_ops, control_flow_ops, math_ops, parsing_ragged, sparse_ops
 from penstock.ops.arguments import made_function, pick
 from penstock.ops.parsing_config import (
@@ -75,7 +75,7 @@ def _parse_with_ragged(serialized, names, raw, defaults, name):
         ragged_split_types=raw.ragged_split_types, dense_shapes=raw.shapes(), name=name)
     made = _by_key(raw, _sparse(indices, values, shapes), dense)
     if serialized.shape.rank != 0:
-        ragged = [ragged_tensor.RaggedTensor.from_row_splits(*both, validate=False) for both in zip(ragged, splits)]
+        ragged = _in_rows(ragged, splits)
     return {**made, **dict(zip(raw.ragged_keys, ragged))}
 
 
@@ -141,8 +141,8 @@ def _parse_batch_of_one(serialized, names, raw, name):
 def _sequence_features(context_features, sequence_features):
     if not (context_features or sequence_features):
         raise ValueError("Missing features.")
-    context = RawFeatures.of(context_features, (VarLenFeature, FixedLenFeature))
-    lists = RawFeatures.of(sequence_features, (VarLenFeature, FixedLenSequenceFeature))
+    context = RawFeatures.of(context_features, (VarLenFeature, FixedLenFeature, RaggedFeature))
+    lists = RawFeatures.of(sequence_features, (VarLenFeature, FixedLenSequenceFeature, RaggedFeature))
     context.check("context_")
     lists.check("feature_list_")
     for key, value in lists.dense_defaults.items():
@@ -161,9 +161,57 @@ def _sequence_arguments(context, lists, reshape):
         feature_list_dense_missing_assumed_empty=list(lists.dense_defaults))
 
 
+def _takes_second_version(context, lists):
+    return tf2.enabled() or context.ragged_keys or lists.ragged_keys
+
+
+def _parse_sequences(serialized, names, context, lists, context_features, sequence_features, name):
+    """By the op that also takes a single message, and makes ragged tensors."""
+    ragged = context.ragged_keys or lists.ragged_keys
+    if ragged and serialized.shape.rank is None:
+        raise ValueError("serialized must have statically-known rank to parse ragged features.")
+    (indices, values, shapes, dense, rows, splits, list_indices, list_values, list_shapes, list_dense, lengths,
+     list_rows, outer, inner) = gen.parse_sequence_example_v2(
+        serialized=serialized, debug_name=[] if names is None else names, context_sparse_keys=context.sparse_keys,
+        context_dense_keys=context.dense_keys, context_ragged_keys=context.ragged_keys,
+        feature_list_sparse_keys=lists.sparse_keys, feature_list_dense_keys=lists.dense_keys,
+        feature_list_ragged_keys=lists.ragged_keys,
+        feature_list_dense_missing_assumed_empty=[key in lists.dense_defaults for key in lists.dense_keys],
+        context_dense_defaults=context.defaults(False), Ncontext_sparse=len(context.sparse_keys),
+        Nfeature_list_sparse=len(lists.sparse_keys), Nfeature_list_dense=len(lists.dense_keys),
+        context_sparse_types=context.sparse_types, context_ragged_value_types=context.ragged_types,
+        context_ragged_split_types=context.ragged_split_types, feature_list_dense_types=lists.dense_types,
+        feature_list_sparse_types=lists.sparse_types, feature_list_ragged_value_types=lists.ragged_types,
+        feature_list_ragged_split_types=lists.ragged_split_types, context_dense_shapes=context.shapes(),
+        feature_list_dense_shapes=lists.shapes(), name=name)
+    list_rows = _in_rows(list_rows, inner)
+    if serialized.shape.rank != 0:
+        rows, list_rows = _in_rows(rows, splits), _in_rows(list_rows, outer)
+    made = {**_by_key(context, _sparse(indices, values, shapes), dense), **dict(zip(context.ragged_keys, rows))}
+    made_lists = {**_by_key(lists, _sparse(list_indices, list_values, list_shapes), list_dense),
+                  **dict(zip(lists.ragged_keys, list_rows))}
+    if context.ragged_keys:
+        made = _with_composite_features(context_features, made)
+    if lists.ragged_keys:
+        made_lists = _with_composite_features(sequence_features, made_lists)
+    return made, made_lists, dict(zip(lists.dense_keys, lengths))
+
+
+def _in_rows(values, splits):
+    return [ragged_tensor.RaggedTensor.from_row_splits(*both, validate=False) for both in zip(values, splits)]
+
+
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
-    """Of a batch of serialized SequenceExamples: the context's features, the feature lists, and their lengths."""
+    """Of a batch of serialized SequenceExamples: the context's features, the feature lists, and their lengths.
+
+    In version 2 `serialized` may also be a single one, a scalar, and features may be ragged.
+    """
     context, lists = _sequence_features(context_features, sequence_features)
+    if _takes_second_version(context, lists):
+        with ops.name_scope(name, "ParseSequenceExample", [serialized, example_names]):
+            serialized = ops.convert_to_tensor(serialized, name="serialized")
+            return _parse_sequences(serialized, example_names, context, lists, context_features, sequence_features,
+                                    name)
     with ops.name_scope(name, "ParseSequenceExample", [serialized]):
         outputs = gen.parse_sequence_example(
             serialized=serialized, debug_name=[] if example_names is None else example_names,
@@ -180,6 +228,18 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
                                   name=None):
     """Of one serialized SequenceExample: the context's features and the feature lists."""
     context, lists = _sequence_features(context_features, sequence_features)
+    if _takes_second_version(context, lists):
+        with ops.name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
+            serialized = ops.convert_to_tensor(serialized, name="serialized")
+            if serialized.shape.rank is None:
+                check = control_flow_ops.Assert(math_ops.equal(array_ops.rank(serialized), 0),
+                                                ["Input serialized must be a scalar"])
+                serialized = control_flow_ops.with_dependencies([check], serialized)
+                serialized.set_shape([])
+            elif serialized.shape.rank:
+                raise ValueError("Input serialized must be a scalar")
+            return _parse_sequences(serialized, example_name, context, lists, context_features, sequence_features,
+                                    name)[:2]
     with ops.name_scope(name, "ParseSingleSequenceExample", [serialized]):
         outputs = gen.parse_single_sequence_example(
             serialized=serialized, debug_name="" if example_name is None else example_name, name=name,

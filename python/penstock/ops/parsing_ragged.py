@@ -1,8 +1,8 @@
 """Features of Example messages that are ragged tensors, their rows told by other features."""
 import collections
 
-from penstock.framework import dtypes
-from penstock.ops import array_ops, math_ops
+from penstock.framework import dtypes, ops
+from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.ragged import ragged_math_ops
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
 
@@ -50,12 +50,24 @@ def parts(key, feature):
 
 
 def assembled(key, feature, tensors):
-    """The feature made of the tensors of its parts: ragged ones of a batch of Examples, vectors of a single one."""
+    """The feature made of the tensors of its parts: ragged ones of a batch of Examples, vectors of a single one.
+
+    The parts of a batch of feature lists are ragged twice: the rows of all lists are divided as those of one batch.
+    """
     made = tensors[feature.value_key or key]
+    outer = made.row_splits if isinstance(made, RaggedTensor) and made.ragged_rank > 1 else None
+    if outer is not None:
+        keys = [p.key for p in feature.partitions if not isinstance(p, RaggedFeature.UniformRowLength)]
+        checks = [check_ops.assert_equal(outer, math_ops.cast(tensors[k].row_splits, outer.dtype),
+                                         message=f"Feature {key}: values and partitions are not aligned")
+                  for k in keys if feature.validate]
+        with ops.control_dependencies(checks):
+            made, tensors = made.values, {k: tensors[k].values for k in keys}
+            outer = array_ops.identity(outer)
     add = _divided_rows if isinstance(made, RaggedTensor) else _divided
     for partition in reversed(feature.partitions):
         made = add(made, partition, tensors, feature)
-    return made
+    return made if outer is None else RaggedTensor.from_row_splits(made, outer, validate=feature.validate)
 
 
 def _uniform(values, length, validate):

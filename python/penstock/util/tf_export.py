@@ -18,6 +18,7 @@ _Attributes = collections.namedtuple("ExportedApiAttributes", ["names", "constan
 _PREFIXES = {TENSORFLOW_API_NAME: "_tf_api", ESTIMATOR_API_NAME: "_estimator_api", KERAS_API_NAME: "_keras_api"}
 API_ATTRS = {api: _Attributes(f"{prefix}_names", f"{prefix}_constants") for api, prefix in _PREFIXES.items()}
 API_ATTRS_V1 = {api: _Attributes(f"{prefix}_names_v1", f"{prefix}_constants_v1") for api, prefix in _PREFIXES.items()}
+_exported = {}  # name -> symbol
 
 
 class SymbolAlreadyExposedError(Exception):
@@ -108,6 +109,8 @@ class api_export:  # noqa: N801
                 raise SymbolAlreadyExposedError(
                     f"Symbol {symbol.__name__} is already exposed as {getattr(symbol, mark)}.")
             setattr(symbol, mark, names)
+        _exported.update({name: func for name in self._names})
+        _exported.update({f"compat.v1.{name}": func for name in self._names_v1})
         return func
 
     def export_constant(self, module_name, name):
@@ -137,10 +140,14 @@ keras_export = functools.partial(api_export, api_name=KERAS_API_NAME)
 
 
 def get_symbol_from_name(name):
-    """The object of a public name, "tensorflow.nn.relu" or "keras.layers.Dense", or None."""
+    """The function or class of a public name, "nn.relu" or "compat.v1.nn.relu", or that exported as "keras...."; None
+    if there is none. Names of Keras are those of tf_keras once that is loaded; Keras itself exports none."""
     import importlib
-    root, _, path = name.partition(".")
-    found = importlib.import_module("penstock.v2" if root == "tensorflow" else root) if path else None
-    for part in path.split("."):
+    if name in _exported:
+        return _exported[name]
+    if name.split(".")[0] == KERAS_API_NAME or name.startswith("compat.v1.keras"):
+        return None
+    found = importlib.import_module("penstock.v2")
+    for part in name.split("."):
         found = getattr(found, part, None)
-    return found
+    return found if callable(found) else None

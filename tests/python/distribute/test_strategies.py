@@ -216,3 +216,9 @@ def test_merging_where_it_is_asked_for(strategy):
         merged = strategy.run(lambda: inside.interim.maybe_merge_call(
             lambda s, x: (s is strategy, D.in_cross_replica_context(), x), strategy, 3))
     assert merged == (True, True, 3)
+
+
+def test_devices_may_be_given_as_they_are_listed():
+    devices = v1.config.list_logical_devices("CPU")
+    assert v1.distribute.MirroredStrategy(devices[:1]).num_replicas_in_sync == 1
+    assert v1.distribute.OneDeviceStrategy(devices[0]).extended.worker_devices[0].endswith("device:CPU:0")

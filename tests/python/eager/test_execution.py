@@ -181,3 +181,20 @@ def test_tensors_of_two_types_do_not_mix():
         tf.maximum(tf.constant(1.), tf.constant(1, tf.int64))
     with pytest.raises(TypeError):
         tf.maximum(1.5, tf.constant(1))
+
+
+def test_a_context_taken_away_is_made_anew(monkeypatch):
+    """As programs do that divide devices anew in their tests."""
+    from penstock.eager import context as context_module
+    from penstock.framework import ops as ops_module
+    from penstock.framework.mode import mode
+    monkeypatch.setattr(mode, "eager", True)
+    before = context_module.context()
+    tf.set_random_seed(1)
+    context_module._context = None
+    ops_module.enable_eager_execution_internal()
+    assert context_module.context() is not before
+    assert context_module.global_seed() is None
+    tf.set_random_seed(1)
+    context_module._reset_context()
+    assert context_module.global_seed() is None

@@ -65,3 +65,14 @@ def test_the_internal_names_of_folds():
     assert functional_ops.foldl_v2(lambda a, x: 2 * a + x, tf.constant([1, 2, 3])).numpy() == 11
     assert functional_ops.foldr_v2(lambda a, x: 2 * a + x, tf.constant([1, 2, 3])).numpy() == 17
     assert functional_ops.scan_v2(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy().tolist() == [1, 3, 6]
+
+
+def test_ragged_results_have_the_declared_shape():
+    @tf.function(input_signature=[tf.TensorSpec([3, None], tf.int32)])
+    def rows(x):
+        made = tf.map_fn(lambda row: row, tf.RaggedTensor.from_tensor(x),
+                         fn_output_signature=tf.RaggedTensorSpec([None], tf.int32, ragged_rank=0))
+        assert made.shape.as_list() == [3, None] and made.to_tensor()[0].shape.as_list() == [None]
+        return made
+
+    assert rows([[1, 2], [3, 4], [5, 6]]).to_list() == [[1, 2], [3, 4], [5, 6]]

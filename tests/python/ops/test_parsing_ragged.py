@@ -3,6 +3,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
+from penstock.framework import tf2
 
 Ragged = tf.io.RaggedFeature
 
@@ -80,3 +81,57 @@ def test_bad_features():
         tf.io.parse_example(ROWS, {"a": Ragged(tf.int64, "v"), "v": tf.io.FixedLenFeature([], tf.int64)})
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.io.parse_example([example(v=[1, 2], lengths=[3])], features(PARTITIONS[0], validate=True))
+
+
+def sequence(context, **lists):
+    def feature(values):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+    return tf.train.SequenceExample(
+        context=tf.train.Features(feature={key: feature(values) for key, values in context.items()}),
+        feature_lists=tf.train.FeatureLists(feature_list={
+            key: tf.train.FeatureList(feature=[feature(values) for values in rows]) for key, rows in lists.items()})
+    ).SerializeToString()
+
+
+# Rows of each step: [[1], [2, 3]], [[4]], [[5, 6]] and [[9, 10]].
+SEQUENCES = [sequence({"c": [7, 8, 9], "n": [1, 2]}, v=[[1, 2, 3], [4], [5, 6]], lengths=[[1, 2], [1], [2]],
+                      ids=[[0, 1, 1], [0], [0, 0]], splits=[[0, 1, 3], [0, 1], [0, 2]], starts=[[0, 1], [0], [0]],
+                      limits=[[1, 3], [1], [2]]),
+             sequence({}, v=[[9, 10]], lengths=[[2]], ids=[[0, 0]], splits=[[0, 2]], starts=[[0]], limits=[[2]])]
+STEPS = [[[[1], [2, 3]], [[4]], [[5, 6]]], [[[9, 10]]]]
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_rows_of_feature_lists(partition):
+    context_features = {"pairs": Ragged(tf.int64, "c", [Ragged.RowLengths("n")]), "c": Ragged(tf.int64)}
+    lists = {"rows": Ragged(tf.int64, "v", [partition], validate=True), "v": Ragged(tf.int64)}
+    of_context, of_lists, lengths = tf.io.parse_sequence_example(SEQUENCES, context_features, lists)
+    assert of_lists["rows"].to_list() == STEPS and not lengths
+    assert of_lists["v"].to_list() == [[[1, 2, 3], [4], [5, 6]], [[9, 10]]]
+    assert of_context["pairs"].to_list() == [[[7], [8, 9]], []]
+    for parse in (tf.io.parse_single_sequence_example, tf.io.parse_sequence_example):
+        of_context, of_lists = parse(SEQUENCES[0], context_features, lists)[:2]
+        assert of_lists["rows"].to_list() == STEPS[0] and of_context["pairs"].to_list() == [[7], [8, 9]]
+    misfit = {"rows": Ragged(tf.int64, "v", [Ragged.RowLengths("none")], validate=True)}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="values and partitions are not aligned"):
+        tf.io.parse_sequence_example(SEQUENCES, None, misfit)
+
+
+def test_a_single_sequence_is_parsed_as_a_batch_is(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    lists = {"v": tf.io.VarLenFeature(tf.int64),
+             "none": tf.io.FixedLenSequenceFeature([2], tf.int64, allow_missing=True)}
+    context_features = {"n": tf.io.FixedLenFeature(2, tf.int64)}
+    of_context, of_lists, lengths = tf.io.parse_sequence_example(SEQUENCES[0], context_features, lists)
+    assert of_context["n"].numpy().tolist() == [1, 2] and lengths["none"].numpy() == 0
+    assert tf.sparse.to_dense(of_lists["v"]).numpy().tolist() == [[1, 2, 3], [4, 0, 0], [5, 6, 0]]
+    with pytest.raises(ValueError, match="must be a scalar"):
+        tf.io.parse_single_sequence_example(SEQUENCES, None, lists)
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.string)])
+    def parse(serialized):
+        return tf.io.parse_single_sequence_example(serialized, None, lists)[1]["none"]
+
+    assert parse(SEQUENCES[0]).shape == [0, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be a scalar"):
+        parse(SEQUENCES)

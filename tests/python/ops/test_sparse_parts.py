@@ -2,6 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
+from penstock.framework import tf2
 from penstock.ops import sparse_ops
 
 
@@ -77,3 +78,11 @@ def test_the_difference_of_sets_does_not_depend_on_how_they_are_given(a_minus_b)
     for a in (sparse([1, 1, 3]), tf.constant([[1, 1, 3]])):
         for b in (sparse([1, 2, 2]), tf.constant([[1, 2, 2]])):
             assert run(tf.sets.difference(a, b, a_minus_b)).values.tolist() == [3 if a_minus_b else 2]
+
+
+def test_what_is_printed(monkeypatch):
+    """The repr is the text in version 2, as in lists and dicts of sparse tensors; version 1 has the object's."""
+    sparse = tf.SparseTensor([[0]], [1], [1])
+    assert repr(sparse).endswith(f"SparseTensor object at {id(sparse):#x}>")
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    assert repr(sparse) == str(sparse) and str(sparse).startswith("SparseTensor(indices=")

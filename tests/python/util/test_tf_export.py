@@ -4,6 +4,7 @@ import types
 
 import pytest
 
+import penstock.v2 as version_two
 from penstock.util import tf_export
 
 
@@ -51,3 +52,16 @@ def test_functions_that_take_arguments_by_name_only():
     assert f(a=1, b=2) == 3
     with pytest.raises(TypeError, match=r"f only takes keyword args \(possible keys: \['a', 'b'\]\)"):
         f(1)
+
+
+def test_symbols_by_name():
+    @tf_export.keras_export("keras.layers.Mine", v1=["keras.layers.MineV1"])
+    class Mine:
+        pass
+
+    assert tf_export.get_symbol_from_name("keras.layers.Mine") is Mine
+    assert tf_export.get_symbol_from_name("compat.v1.keras.layers.MineV1") is Mine
+    assert tf_export.get_symbol_from_name("keras.layers.MineV1") is None  # that of a package that exports nothing here
+    assert tf_export.get_symbol_from_name("nn.relu") is version_two.nn.relu
+    assert tf_export.get_symbol_from_name("compat.v1.nn.relu") is version_two.compat.v1.nn.relu
+    assert tf_export.get_symbol_from_name("nn") is None and tf_export.get_symbol_from_name("nothing.like_it") is None

@@ -1,5 +1,5 @@
 """tf.map_fn over the rows of ragged tensors, and with ragged results."""
-from penstock.framework import constant_op, dtypes, ops
+from penstock.framework import constant_op, dtypes, ops, tensor_shape
 from penstock.ops import tensor_array_ops
 from penstock.ops.functional_ops import Packing, cached_variables
 from penstock.ops.ragged import ragged_checks
@@ -55,14 +55,19 @@ class _Collected:
         value = value.with_row_splits_dtype(self.kind.row_splits_dtype)
         return [value.flat_values, rows, *value.nested_row_lengths()]
 
-    def result(self, arrays):
+    def result(self, arrays, count):
+        """`count`: how many calls there were, if that is known."""
         if not self.is_ragged():
             return arrays[0].stack()
         values, rows, *lengths = arrays
         value = values.concat()
+        if isinstance(self.kind, RaggedTensorSpec) and self.kind.shape.ndims is not None:
+            value.set_shape(tensor_shape.TensorShape([None]).concatenate(self.kind.shape[self.kind.ragged_rank + 1:]))
         for level in reversed(lengths):
             value = RaggedTensor.from_row_lengths(value, level.concat(), validate=False)
-        return RaggedTensor.from_row_lengths(value, rows.stack(), validate=False)
+        rows = rows.stack()
+        rows.set_shape([count])
+        return RaggedTensor.from_row_lengths(value, rows, validate=False)
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -85,4 +90,6 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         _, arrays = while_loop(lambda i, _: i < n, body, (constant_op.constant(0), [c.arrays for c in collected]),
                                parallel_iterations=parallel_iterations or (1 if ops.executing_eagerly() else 10),
                                back_prop=back_prop, swap_memory=swap_memory, maximum_iterations=n)
-        return outputs.packed([c.result(a) for c, a in zip(collected, arrays)])
+        count = next((size for size in (tensor_shape.dimension_value(e.shape[0]) for e in flat if e.shape.ndims)
+                      if size is not None), None)
+        return outputs.packed([c.result(a, count) for c, a in zip(collected, arrays)])

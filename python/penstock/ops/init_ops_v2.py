@@ -14,13 +14,31 @@ import math
 import numpy as np
 
 
+_PART = ("partition_shape", "partition_offset")
+
+
 class Initializer(object):
-    """Base of all initializers."""
+    """Base of all initializers.
+
+    Beside shape and dtype a call takes `partition_shape` and `partition_offset`, for a part of a larger value: the
+    shape of the part is what counts. ValueError where parts are not those of the whole; TypeError for other arguments.
+    """
 
     _config = ()
+    _has_parts = True  # a part may be made on its own
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape, dtype=None, **kwargs):
         raise NotImplementedError
+
+    def _wanted(self, shape, options):
+        """The shape that is asked for."""
+        for name in options:
+            if name not in _PART:
+                raise TypeError(f"Keyword argument should be one of {list(_PART)}. Received: {name}")
+        if options and not self._has_parts:
+            raise ValueError(f"{type(self).__name__} initializer doesn't support partition-related arguments")
+        part = options.get("partition_shape")
+        return shape if part is None else part
 
     def get_config(self):
         """The arguments of the constructor as plain values."""
@@ -35,14 +53,16 @@ class Initializer(object):
 class Zeros(Initializer):
     """All zeros."""
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         return array_ops.zeros(shape, dtypes.as_dtype(dtype))
 
 
 class Ones(Initializer):
     """All ones."""
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_numpy_compatible or dtype == dtypes.string:
             raise ValueError("Expected numeric or boolean dtype, got %s." % dtype)
@@ -52,6 +72,7 @@ class Ones(Initializer):
 class Constant(Initializer):
     """One value, or values of exactly the right number."""
     _config = ("value",)
+    _has_parts = False
 
     def __init__(self, value=0, support_partition=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
@@ -59,7 +80,8 @@ class Constant(Initializer):
                             "numpy.ndarray)." % type(value))
         self.value = value
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape, dtype=None, **kwargs):
+        shape = self._wanted(shape, kwargs)
         return constant_op.constant(self.value, dtype=None if dtype is None else dtypes.as_dtype(dtype), shape=shape)
 
 
@@ -92,7 +114,8 @@ class RandomUniform(Initializer):
         self.seed = seed
         self._random_generator = _RandomGenerator(seed)
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError("Expected float or integer dtype, got %s." % dtype)
@@ -110,7 +133,8 @@ class RandomNormal(Initializer):
         self.seed = seed
         self._random_generator = _RandomGenerator(seed)
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         draw = getattr(self._random_generator, self._kind)
         return draw(shape, self.mean, self.stddev, _assert_float_dtype(dtype))
 
@@ -132,7 +156,8 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self._random_generator = _RandomGenerator(seed)
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         dtype = _assert_float_dtype(dtype)
         fan_in, fan_out = _compute_fans(shape)
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.}[self.mode]
@@ -149,13 +174,15 @@ class VarianceScaling(Initializer):
 class Orthogonal(Initializer):
     """A random matrix with orthogonal rows or columns, times `gain`; all dimensions but the last count as rows."""
     _config = ("gain", "seed")
+    _has_parts = False
 
     def __init__(self, gain=1.0, seed=None):
         self.gain = gain
         self.seed = seed
         self._random_generator = _RandomGenerator(seed)
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         dtype = _assert_float_dtype(dtype)
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
@@ -174,11 +201,13 @@ class Orthogonal(Initializer):
 class Identity(Initializer):
     """The identity matrix times `gain`; for two dimensions only."""
     _config = ("gain",)
+    _has_parts = False
 
     def __init__(self, gain=1.0):
         self.gain = gain
 
-    def __call__(self, shape, dtype=dtypes.float32):
+    def __call__(self, shape, dtype=dtypes.float32, **kwargs):
+        shape = self._wanted(shape, kwargs)
         dtype = _assert_float_dtype(dtype)
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

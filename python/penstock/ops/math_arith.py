@@ -103,7 +103,12 @@ def not_equal(x, y, name=None):
 
 
 def polyval(coeffs, x, name=None):
-    """A polynomial at x, by Horner's rule; the first coefficient belongs to the highest power."""
+    """A polynomial at x, by Horner's rule; the first coefficient belongs to the highest power.
+
+    ValueError, in version 2: coefficients that are no list.
+    """
+    if tf2.enabled() and not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     with ops.name_scope(name, "polyval", nest.flatten(coeffs) + [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         if len(coeffs) < 1:
@@ -331,8 +336,12 @@ def _part(input, name, default_name, of_complex, of_real):
 
 
 def real(input, name=None):
-    """The real part."""
-    return _part(input, name, "Real", gen.real, lambda x: x)
+    """The real part. TypeError, in version 2: no numbers."""
+    def same(x):
+        if tf2.enabled() and not (x.dtype.is_floating or x.dtype.is_integer):
+            raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype}")
+        return x
+    return _part(input, name, "Real", gen.real, same)
 
 
 def imag(input, name=None):
@@ -341,7 +350,9 @@ def imag(input, name=None):
 
 
 def angle(input, name=None):
-    """The argument of complex numbers, in radians."""
+    """The argument of complex numbers, in radians; 0 of real ones but, in version 2, pi of negative ones."""
+    if tf2.enabled():
+        return angle_v2(input, name)
     return _part(input, name, "Angle", gen.angle, zeros_like)
 
 

@@ -78,6 +78,11 @@ def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
     """x over the root of its sum of squares along `axis` (at least `epsilon`)."""
     with ops.name_scope(name, "l2_normalize", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            parts = math_ops.real(x), math_ops.imag(x)
+            squares = math_ops.reduce_sum(gen.square(parts[0]) + gen.square(parts[1]), axis, keepdims=True)
+            factor = gen.rsqrt(gen.maximum(squares, epsilon))
+            return math_ops.complex(*(part * factor for part in parts), name=name)
         squares = math_ops.reduce_sum(gen.square(x), axis, keepdims=True)
         return gen.mul(x, gen.rsqrt(gen.maximum(squares, epsilon)), name=name)
 

@@ -1,10 +1,10 @@
 """Arithmetic of sparse tensors: sums, reductions, products, crosses."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor
+from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.arguments import pick
 
 __all__ = [
-    "map_values",
+    "map_values", "sampled_addmm",
     "sparse_add", "sparse_add_v2", "sparse_cross", "sparse_cross_hashed", "sparse_dense_cwise_add", "sparse_maximum",
     "sparse_minimum", "sparse_reduce_max", "sparse_reduce_max_sparse", "sparse_reduce_max_v2", "sparse_reduce_sum",
     "sparse_reduce_sum_sparse", "sparse_reduce_sum_v2", "sparse_softmax", "sparse_tensor_dense_matmul",
@@ -191,3 +191,23 @@ def _cross(inputs, hashed, num_buckets, hash_key, name):
                               hash_key=hash_key or _DEFAULT_HASH_KEY,
                               out_type=dtypes.int64 if hashed else dtypes.string, internal_type=kind, name=name)
     return sparse_tensor.SparseTensor(*result)
+
+
+def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32):
+    """The parts (indices, values, shape) of a sparse tensor: alpha times the product of two matrices at the given
+    places, plus beta times the values there. Nothing else of the product is computed.
+
+    indices: [..., n, 2]; values: [..., n]; mat1, mat2: [..., rows, k] and [..., k, columns], with the batch of the
+    indices. ValueError: a dense_shape that is not [rows, columns].
+    """
+    indices = ops.convert_to_tensor(indices, name="indices")
+    values, mat1, mat2 = (math_ops.cast(ops.convert_to_tensor(x), output_type) for x in (values, mat1, mat2))
+    wanted = tensor_util.constant_value_as_shape(ops.convert_to_tensor(dense_shape, name="dense_shape"))
+    shape = mat1.shape[-2:-1].concatenate(mat2.shape[-1:])
+    if not wanted.is_compatible_with(shape):
+        raise ValueError(f"Dense shape {wanted} does not match output shape {shape}.")
+    batch = indices.shape.ndims - 2
+    rows = array_ops.gather(mat1, indices[..., 0], batch_dims=batch)
+    columns = array_ops.gather(array_ops.matrix_transpose(mat2), indices[..., 1], batch_dims=batch)
+    products = math_ops.reduce_sum(rows * columns, axis=-1)
+    return indices, alpha * products + beta * values, dense_shape

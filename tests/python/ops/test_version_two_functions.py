@@ -397,3 +397,49 @@ def test_bad_axes_of_transforms():
     for args in ([None, [2]], [None, [0, 0]], [[4], [0, 1]], [None, None, "none"]):
         with pytest.raises(ValueError, match="axes|norm"):
             tf.signal.fftnd(x, *args)
+
+
+def test_parts_of_numbers(monkeypatch):
+    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    z = np.array([[3 + 4j, 0], [1j, -2]], np.complex64)
+    np.testing.assert_allclose(tf.math.l2_normalize(z, 1), z / [[5], [np.sqrt(5)]], rtol=1e-6)
+    np.testing.assert_allclose(tf.compat.v1.angle([-1.0, 2.0]), [np.pi, 0])
+    with pytest.raises(TypeError, match="must be a numeric tensor"):
+        tf.math.real(["a"])
+    with pytest.raises(ValueError, match="coeffs must be list type"):
+        tf.math.polyval((1.0, 2.0), 3.0)
+
+
+def test_products_at_some_places():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 4, 5))
+    places, values = np.array([[[0, 1], [2, 4]], [[1, 0], [1, 3]]]), rng.normal(size=(2, 2))
+    got = tf.sparse.sampled_addmm(places, values, [3, 5], a, b, beta=0.5, alpha=2.0, output_type=tf.float64)
+    want = [[2 * (a[i] @ b[i])[tuple(place)] for place in places[i]] for i in range(2)] + 0.5 * values
+    np.testing.assert_allclose(got[1], want)
+    with pytest.raises(ValueError, match="does not match output shape"):
+        tf.sparse.sampled_addmm(places, values, [4, 5], a, b)
+
+
+def test_images_and_what_is_asked_of_them(monkeypatch):
+    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    image = np.arange(24.0, dtype=np.float32).reshape(4, 6, 1)
+    crop = tf.function(lambda fraction: tf.image.central_crop(image, fraction), autograph=False)
+    np.testing.assert_array_equal(crop(tf.constant(0.5)), image[1:3, 1:5])
+    np.testing.assert_array_equal(crop(tf.constant(1.0)), image)
+    with pytest.raises(ValueError, match="within"):
+        tf.image.central_crop(image, tf.constant(0.0))
+    with pytest.raises(ValueError, match=r"delta must be in the interval \[-1, 1\]"):
+        tf.image.adjust_hue(np.ones([2, 2, 3], np.float32), 1.5)
+    images = np.ones([1, 16, 16, 3], np.float32)
+    np.testing.assert_allclose(tf.image.ssim(images, images, 1.0, return_index_map=True), np.ones([1, 6, 6]))
+
+
+def test_initializers_make_parts():
+    for make in (tf.zeros_initializer, tf.ones_initializer, tf.random_normal_initializer,
+                 tf.random_uniform_initializer):
+        assert make()([4, 2], tf.float32, partition_shape=[1, 2], partition_offset=[3, 0]).shape == [1, 2]
+    with pytest.raises(ValueError, match="Constant initializer doesn't support partition-related arguments"):
+        tf.constant_initializer(1.0)([4], partition_shape=[1])
+    with pytest.raises(TypeError, match="should be one of .* Received: dtpye"):
+        tf.zeros_initializer()([4], dtpye=tf.float32)

@@ -6,6 +6,7 @@ FROM = {
     "ops.math_ops": """
         segment_mean=sparse_segment_mean_v2 segment_sqrt_n=sparse_segment_sqrt_n_v2
         segment_sum=sparse_segment_sum_v2""",
+    "ops.sparse_math": "sampled_addmm",
     "ops.sparse_ops": """
         add=sparse_add_v2 concat=sparse_concat_v2 cross=sparse_cross cross_hashed=sparse_cross_hashed
         expand_dims=sparse_expand_dims eye=sparse_eye map_values fill_empty_rows=sparse_fill_empty_rows from_dense

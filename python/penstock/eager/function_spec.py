@@ -41,6 +41,13 @@ def validate_signature(signature):
     if wrong:
         raise TypeError("Invalid input_signature; input_signature must be a possibly nested sequence of TensorSpec "
                         f"objects, got invalid args {wrong} with types {[type(s) for s in wrong]}.")
+    if any(s.__class__.__name__ == "VariableSpec" for s in nest.flatten(signature)):
+        raise TypeError(f"input_signature doesn't support VariableSpec, got {signature}.")
+
+
+def _is_method(function):
+    """Whether a function, or the tf.function of one, has its first parameter bound."""
+    return inspect.ismethod(function) or getattr(getattr(function, "function_spec", None), "is_method", False)
 
 
 class FunctionSpec:
@@ -50,11 +57,13 @@ class FunctionSpec:
     def from_function_and_signature(python_function, input_signature, is_method=None):
         """Of a function. What functools.partial has bound is no parameter."""
         function, bound, include = _without_partial(python_function)
+        if hasattr(getattr(type(function), "__call__", None), "function_spec"):
+            function = function.__call__  # an object that is called by a tf.function
         decide = is_method is None
-        is_method = inspect.ismethod(function) if decide else is_method
+        is_method = _is_method(function) if decide else is_method
         while hasattr(function, "__wrapped__"):
             function = function.__wrapped__
-            is_method = is_method or decide and inspect.ismethod(function)
+            is_method = is_method or decide and _is_method(function)
         try:
             spec = inspect.getfullargspec(function)
         except TypeError as e:

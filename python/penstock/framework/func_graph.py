@@ -490,7 +490,7 @@ def _arrange_inputs(func_graph, args, kwargs):
         elif isinstance(arg, Tensor):
             inputs.append(arg)
     watched = [reference() for reference in func_graph._watched.values()]
-    func_graph.variables = [v for v in watched if v is not None and id(v) not in argument_variables]
+    func_graph.variables = tuple(v for v in watched if v is not None and id(v) not in argument_variables)
     func_graph.inputs = inputs + func_graph.internal_captures
 
 

@@ -8,7 +8,9 @@ from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import tf2
 from penstock.framework.tensor_shape import TensorShape
+from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import compat
 
 
@@ -120,6 +122,9 @@ class Definition:
         better = False
         for i, (mine, given) in enumerate(zip(self.input_shapes, known)):
             if not _compatible(mine, given):
+                if tf2.enabled():
+                    raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast "
+                                    f"{_spec_of(given, inputs[i])} to {_spec_of(mine, inputs[i])}`.")
                 name = f"'{names[i]}'" if i < len(names) else f"#{i}"
                 raise ValueError(f"The argument {name} of {self.text} has shape {TensorShape._from_core(given)}, which "
                                  f"is incompatible with {TensorShape._from_core(mine)}")
@@ -174,6 +179,10 @@ class ImportedDefinition(Definition):
     output_shapes = property(lambda self: self._described[1])
     output_handles = property(lambda self: self._described[2])
     node_defs = property(lambda self: self._message.node_def)
+
+
+def _spec_of(shape, tensor):
+    return TensorSpec(TensorShape._from_core(shape), tensor.dtype)
 
 
 def _called(graph, nodes):

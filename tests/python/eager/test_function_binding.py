@@ -194,3 +194,31 @@ def test_tensors_of_another_type_or_shape_within_structures(monkeypatch):
     with pytest.raises(TypeError) as e:
         trace()
     assert type(e.value) is TypeError
+
+
+def test_a_function_of_what_is_a_function_already(monkeypatch):
+    from penstock.framework import tf2
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+
+    class Minus:
+        @tf.function
+        def method(self, a, b):
+            return a - b
+
+        @tf.function
+        def __call__(self, a, b):
+            return a - b
+
+    minus, one, two = Minus(), tf.constant(1), tf.constant(2)
+    for f in (tf.function(minus.method), tf.function(minus), minus.method, minus):
+        assert [int(f(one, two)), int(f(a=one, b=two)), int(f(one, b=two))] == [-1] * 3
+        with pytest.raises(TypeError, match="missing a required argument: 'a'"):
+            f(b=two)
+    assert int(tf.function(Minus.method)(minus, one, two)) == -1
+    trace = tf.function(lambda x: x + 1.0).get_concrete_function(tf.constant([1.0]))
+    assert trace(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 3.0]  # eagerly nothing is checked
+    with pytest.raises(TypeError, match=r"Can not cast TensorSpec\(shape=\(2,\).* to TensorSpec\(shape=\(1,\)"):
+        tf.function(lambda: trace(tf.constant([1.0, 2.0])))()
+    from penstock.ops.variable_spec import VariableSpec
+    with pytest.raises(TypeError, match="input_signature doesn't support VariableSpec"):
+        tf.function(lambda v: v, input_signature=[VariableSpec([], tf.int32)])

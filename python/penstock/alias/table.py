@@ -138,7 +138,6 @@ MODULES = {
     "python.ops.control_flow_case": "ops.cond",
     "python.ops.control_flow_switch_case": "ops.switch_case",
     "python.ops.control_flow_v2_toggles": "framework.mode",
-    "python.ops.gradients": "ops.gradients_impl",
     "python.ops.image_ops_impl": "ops.image_ops",
     "python.ops.linalg.linear_operator_adjoint": "ops.linalg.products",
     "python.ops.linalg.linear_operator_block_diag": "ops.linalg.blocks",

@@ -4,6 +4,7 @@ from penstock.framework import function
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import math_ops
+from penstock.util import nest
 
 
 def _output_types(f):
@@ -19,7 +20,12 @@ def _in_host_memory(op, inputs, outputs):
 
 
 def If(cond, inputs, then_branch, else_branch, name=None):
-    """What `then_branch(inputs)` or `else_branch(inputs)` returns: functions made by Defun."""
+    """What `then_branch(inputs)` or `else_branch(inputs)` returns: functions made by Defun, or traces of tf.functions,
+    whose result has the structure of what they return."""
+    if hasattr(then_branch, "structured_outputs"):
+        types = [out.dtype for out in then_branch.outputs]
+        results = getattr(gen, "if")(cond, inputs, types, then_branch, else_branch, name=name)
+        return nest.pack_sequence_as(then_branch.structured_outputs, results, expand_composites=True)
     return getattr(gen, "if")(cond, inputs, _output_types(then_branch), then_branch, else_branch, name=name)
 
 

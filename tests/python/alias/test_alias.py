@@ -573,3 +573,15 @@ with tf.Session() as sess:
     image = tf.ragged.stack([tf.ones([2, 2, 1]), tf.ones([4, 3, 1])])
     print(sess.run(image_ops.resize_images_v2(image, [1, 1])).ravel())
 """) == "0.0 [np.float64(1.0), np.float64(2.0)]\n[1. 1.]\n"
+
+
+def test_branches_that_are_traces():
+    done = run("-c", "from penstock import alias\nalias.install('v2')\n"
+                     "import tensorflow as tf\n"
+                     "from tensorflow.python.ops import functional_ops, gradients\n"
+                     "assert gradients.GradientTape is tf.GradientTape and callable(gradients.gradients)\n"
+                     "spec = [tf.TensorSpec([], tf.float32)]\n"
+                     "more, less = (tf.function(f, input_signature=spec).get_concrete_function() for f in\n"
+                     "              (lambda x: {'y': x + 1}, lambda x: {'y': x - 1}))\n"
+                     "print(functional_ops.If(False, [10.0], more, less)['y'].numpy())\n")
+    assert done.stdout == "9.0\n", done.stderr

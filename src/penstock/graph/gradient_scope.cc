@@ -128,7 +128,9 @@ DataType GradientScope::TypeBehind(Out value) const {
 void GradientScope::AdoptNodes() {
   for (; adopted_ < graph_->num_ids(); ++adopted_) {
     const Node* node = graph_->node(adopted_);
-    if (node && region_->parent && !flow_.Known(node)) region_of_.try_emplace(adopted_, region_);
+    if (!node || !region_->parent || flow_.Known(node)) continue;
+    // What waits for nothing is in no loop: an argument that the function around the loop captures now.
+    if (node->num_inputs() > 0 || !node->control_inputs().empty()) region_of_.try_emplace(adopted_, region_);
   }
 }
 

@@ -29,3 +29,28 @@ def test_gradients_of_variables_read_in_a_loop_have_their_shapes():
     assert shapes == [[3, 3], [3]]
     np.testing.assert_array_equal(found[0], np.full([3, 3], 3 + 4))
     np.testing.assert_array_equal(found[1], [4, 4, 4])
+
+
+def test_a_custom_gradient_that_reads_what_is_outside_of_the_loop():
+    """TensorFlow refuses some of these; the values are formulas."""
+    n, m, x = tf.constant(3.0), tf.Variable(2.0), tf.constant(2.0)
+
+    @tf.custom_gradient
+    def square(v):
+        return v * v, lambda dy: dy * v * n * m
+
+    def squares(x):
+        return tf.while_loop(lambda v: v < 8.0, lambda v: (square(v),), [x])[0]
+
+    @tf.function
+    def inside(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = squares(x)
+        return tape.gradient(y, x)
+
+    outside = tf.function(squares)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = outside(x)
+    assert float(inside(x)) == float(tape.gradient(y, x)) == 4.0 * 6 * 2.0 * 6

@@ -101,7 +101,7 @@ def _show_functions(directory, graphs):
                 print(f"    Option #{i}\n      Callable with:")
                 _print_arguments(args, "Argument", 4)
             if kwargs:
-                _print_arguments([kwargs], "Named Argument", 4)
+                _print_arguments(kwargs, "Named Argument", 4)  # their names
 
 
 def _show_all(directory):
@@ -112,6 +112,9 @@ def _show_all(directory):
         for key in sorted(graph.signature_def):
             print("\nsignature_def['" + key + "']:")
             _show_signature(graph, key, indent=1)
+        names = sorted(meta_graph_lib.ops_used_by_graph_def(graph.graph_def))
+        print(f"The MetaGraph with tag set {list(graph.meta_info_def.tags)} contains the following ops: "
+              f"{{{', '.join(map(repr, names))}}}")
     _show_functions(directory, graphs)
 
 
@@ -282,7 +285,7 @@ def scan_meta_graph_def(meta_graph_def, op_denylist=_OP_DENYLIST):
     if found:
         print("MetaGraph with tag set %s contains the following denylisted ops:" % tags, found)
     else:
-        print("MetaGraph with tag set %s does not contain denylisted ops." % tags)
+        print("MetaGraph with tag set %s does not contain the default denylisted ops:" % tags, set(op_denylist))
 
 
 def scan(args):

@@ -133,7 +133,9 @@ def test_saved_model_cli(tmp_path, capsys):
     assert 'SignatureDef key: "parse"\nSignatureDef key: "serving_default"' in keys
     shown = saved_model_cli(capsys, "show", "--dir", model, "--tag_set", "serve,more", "--signature_def", "parse")[1]
     assert "inputs['e'] tensor_info:\n      dtype: DT_STRING\n      shape: (-1)\n      name: examples:0" in shown
-    assert "signature_def['serving_default']:" in saved_model_cli(capsys, "show", model, "--all")[1]
+    shown = saved_model_cli(capsys, "show", model, "--all")[1]
+    assert "signature_def['serving_default']:" in shown
+    assert "\nThe MetaGraph with tag set ['serve', 'more'] contains the following ops: {'Const', " in shown
 
     def run(*more):
         return saved_model_cli(capsys, "run", model, "--tag_set", "serve,more", *more)
@@ -156,7 +158,7 @@ def test_saved_model_cli(tmp_path, capsys):
                          (("--signature_def", "parse", "--input_examples", "e={}"), "must be a list of dictionaries")):
         status, _, error = run(*more)
         assert status == 1 and phrase in error
-    assert "does not contain denylisted ops" in saved_model_cli(capsys, "scan", model)[1]
+    assert "does not contain the default denylisted ops: {" in saved_model_cli(capsys, "scan", model)[1]
     assert "contains the following denylisted ops: {'Mul'}" in saved_model_cli(
         capsys, "scan", model, "--op_denylist", "Mul,Add")[1]
 

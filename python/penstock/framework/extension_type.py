@@ -8,6 +8,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import type_spec
+from penstock.framework import type_spec_registry
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import nest
@@ -184,7 +185,16 @@ class ExtensionTypeSpec(_Fields, type_spec.TypeSpec):
     _component_specs = property(lambda self: tuple(_parts(self._values())))
 
     def _serialize(self):
-        return self._values()
+        return tuple((name, self.__dict__[name]) for name in self._extension_fields)
+
+    @classmethod
+    def _deserialize(cls, serialization):
+        made = object.__new__(cls)
+        made._take(dict(serialization), True)
+        return made
+
+    def __reduce__(self):
+        return type(self)._deserialize, (self._serialize(),)
 
     def _to_components(self, value):
         return tuple(_parts(value._values()))
@@ -202,7 +212,8 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
 
     Fields are annotated with Tensor, types made of tensors, TensorShape, DType, TensorSpecs, Python's plain types, and
     Tuple, Mapping, Union and Optional of these. `__validate__` looks at what was made. TypeError: a field is of another
-    type. Values go into and out of functions, conditionals, loops and datasets as other tensors do.
+    type. Values go into and out of functions, conditionals, loops and datasets as other tensors do. For models that are
+    saved with it, `__name__ = "project.Masked"` names it. ValueError: another one has that name.
     """
 
     _extension_fields = {}
@@ -256,6 +267,8 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         cls.Spec = type(cls.__qualname__.rsplit(".", 1)[-1] + ".Spec", (cls._extension_spec_base,), {
             **members, "__module__": cls.__module__, "_extension_fields": hints, "_extension_value_type": cls,
             "_extension_signature": inspect.Signature([p.replace(default=p.empty) for p in parameters])})
+        if "__name__" in vars(cls):  # under which models are saved with it
+            type_spec_registry.register(vars(cls)["__name__"] + ".Spec")(cls.Spec)
 
     @property
     def _type_spec(self):

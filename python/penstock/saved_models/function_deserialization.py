@@ -379,7 +379,7 @@ def _matches(function, inputs, allow_conversion):
             except TypeError:
                 return None
             tensors.extend([value] if resource_variable_ops.is_resource_variable(value) else
-                           spec._to_components(value))
+                           nest.flatten(spec._to_components(value), expand_composites=True))
         elif _is_value(value):
             return None
         elif value != spec:

@@ -1,6 +1,7 @@
 """Functions, datasets and resources that a model takes with it; expected values are TensorFlow 2.21's."""
 import gc
 import os
+import typing
 import weakref
 
 import numpy as np
@@ -11,7 +12,7 @@ import penstock.v1 as v1
 from penstock.eager import context
 from penstock.framework import errors, tf2
 from penstock.ops import resource_variable_ops
-from penstock.saved_models import loader_impl
+from penstock.saved_models import loader_impl, nested_structure_coder
 from penstock.training.tracking import tracking
 
 
@@ -286,3 +287,39 @@ def test_shapes_of_what_functions_call_are_saved(tmp_path):
     calls = [node for function in library.function for node in function.node_def if "Partitioned" in node.op]
     assert sorted([[d.size for d in shape.dim] for shape in call.attr["_output_shapes"].list.shape]
                   for call in calls) == [[[-1]], [[-1], [-1]]]
+
+
+class Masked(tf.experimental.ExtensionType):
+    __name__ = "penstock_test.Masked"
+    values: tf.Tensor
+    mask: tf.Tensor
+    kind: str = "plain"
+
+
+class Zoo(tf.experimental.ExtensionType):
+    __name__ = "penstock_test.Zoo"
+    keepers: typing.Tuple[str, ...]
+    animals: typing.Mapping[str, tf.Tensor]
+    inner: Masked
+
+
+def test_types_of_the_program(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x: Masked(x.values * 2., x.mask))
+    model.g = tf.function(lambda x: x.values, input_signature=[
+        Masked.Spec(tf.TensorSpec([None], tf.float32), tf.TensorSpec([None], tf.bool), "plain")])
+    model.h = tf.function(lambda z: z.animals["a"] + z.inner.values)
+    masked = Masked([1., 2.], [True, False])
+    zoo = Zoo(["Zoey", "Zack"], {"a": tf.constant([3.])}, masked)
+    model.f(masked)
+    model.h(zoo)
+    loaded = reloaded(tmp_path, model)
+    made = loaded.f(masked)
+    assert isinstance(made, Masked) and made.values.numpy().tolist() == [2, 4] and made.kind == "plain"
+    assert loaded.g(masked).numpy().tolist() == [1, 2] and loaded.h(zoo).numpy().tolist() == [4, 5]
+    message = nested_structure_coder.encode_structure(zoo._type_spec).type_spec_value
+    assert message.type_spec_class_name == "penstock_test.Zoo.Spec" and message.num_flat_components == 3
+    state = [nested_structure_coder.decode_proto(pair) for pair in message.type_state.tuple_value.values]
+    assert state[:2] == [("keepers", ("Zoey", "Zack")), ("animals", {"a": tf.TensorSpec([1], tf.float32)})]
+    with pytest.raises(ValueError, match="Name penstock_test.Masked.Spec has already been registered"):
+        type("Other", (tf.experimental.ExtensionType,), {"__name__": "penstock_test.Masked"})

@@ -6,6 +6,12 @@
 namespace penstock::data {
 namespace {
 
+// "Batch" of "BatchV2".
+std::string_view WithoutVersion(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && name[last] == 'V' && last + 1 < name.size() ? name.substr(0, last) : name;
+}
+
 // Fails when it is begun unless the transformations around it are those that are named, the nearest first.
 class AssertNextDataset final : public Dataset {
  public:
@@ -29,7 +35,7 @@ class AssertNextDataset final : public Dataset {
     for (size_t i = 0; i < expected_.size(); ++i) {
       std::string_view name = around[i + 1];
       name = name.substr(0, name.find('['));
-      if (name != expected_[i]) {
+      if (name != expected_[i] && WithoutVersion(name) != expected_[i]) {
         throw InvalidArgument("Asserted ", expected_[i], " transformation at offset ", i, " but encountered ", name,
                               " transformation instead.");
       }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "penstock/data/dataset_kernel.h"
 #include "penstock/io/convert.h"
 
 namespace penstock::data {
@@ -54,8 +55,18 @@ class Fingerprinter {
   std::map<const FunctionDef*, size_t> numbers_;  // of the functions that were added; they may call themselves
 };
 
+// Programs that give no seed get another one each time, and mean the same pipeline.
+bool IsSeedOfShuffle(const Recipe& recipe, const Tensor& input) {
+  const auto is = [&](std::string_view name) {
+    return recipe.op->InputIndex(name) >= 0 &&
+           &recipe.inputs[InputRange(*recipe.op, *recipe.attrs, name).first] == &input;
+  };
+  return recipe.op->name.starts_with("Shuffle") && (is("seed") || is("seed2"));
+}
+
 void AddDataset(const Dataset& dataset, const FunctionLibraryPtr& session_library, Fingerprinter* all) {
   const Recipe& recipe = dataset.recipe();
+  if (recipe.op && recipe.op->name == "OptionsDataset") return AddDataset(dataset.input(), session_library, all);
   all->Add(recipe.op ? recipe.op->name : dataset.name());
   if (!recipe.op) return;
   all->AddAttrs(*recipe.attrs, recipe.library ? recipe.library : session_library);
@@ -64,7 +75,7 @@ void AddDataset(const Dataset& dataset, const FunctionLibraryPtr& session_librar
     const Dataset* inner = is_scalar && input.dtype() == DT_VARIANT ? input.data<Variant>()->as<Dataset>() : nullptr;
     if (inner) {
       AddDataset(*inner, session_library, all);
-    } else if (input.dtype() != DT_RESOURCE && input.dtype() != DT_VARIANT) {
+    } else if (input.dtype() != DT_RESOURCE && input.dtype() != DT_VARIANT && !IsSeedOfShuffle(recipe, input)) {
       all->Add(SerializeTensor(input));
     }
   }

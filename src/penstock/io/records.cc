@@ -22,7 +22,7 @@ std::string RecordFrame(std::string_view record) {
 
 uint64_t RecordLength(std::string_view header, uint64_t offset, std::string_view path) {
   if (UnmaskCrc32c(Fixed32At(&header[8])) != Crc32c(header.substr(0, 8))) {
-    throw DataLoss("corrupted record at ", offset, " in ", path);
+    throw DataLoss("corrupted record at ", offset, offset == 0 ? " (Is this even a TFRecord file?)" : "", " in ", path);
   }
   const uint64_t size = Fixed32At(&header[0]) | uint64_t{Fixed32At(&header[4])} << 32;
   if (size > UINT64_MAX - kRecordHeader - kRecordFooter) {

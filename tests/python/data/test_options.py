@@ -237,3 +237,31 @@ def test_functions_of_sparse_elements_know_their_shapes():
         assert dataset.map(tf.sparse.to_dense).element_spec.shape.as_list() == shape
     assert [x.numpy().tolist() for x in rows.batch(2).map(tf.sparse.to_dense)] == [
         [[1, 0, 0, 2], [0, 3, 0, 0]], [[0, 0, 0, 0]]]
+
+
+def test_fingerprints_know_neither_seeds_of_shuffles_nor_options():
+    def made(size=10, seed=None):
+        return Dataset.range(9).shuffle(size, seed=seed).fingerprint().numpy()
+
+    assert made() == made() == made(seed=5) != made(11)
+    options = Options()
+    options.deterministic = False
+    assert Dataset.range(3).with_options(options).fingerprint().numpy() == Dataset.range(3).fingerprint().numpy()
+
+
+def test_a_file_without_records_is_told_from_a_damaged_one(tmp_path):
+    from penstock.data.ops import readers
+    path = str(tmp_path / "no_records")
+    with open(path, "w") as f:
+        f.write("x" * 100)
+    with pytest.raises(tf.errors.DataLossError, match=r"corrupted record at 0 \(Is this even a TFRecord file\?\)"):
+        list(readers.TFRecordDatasetV2(path))
+
+
+def test_what_follows_is_named_with_or_without_the_version_of_its_op():
+    from penstock.data.experimental.ops import testing
+    for name in ("ParallelMap", "ParallelMapV2"):
+        dataset = Dataset.range(3).apply(testing.assert_next([name])).map(lambda x: x, num_parallel_calls=2)
+        assert len(list(dataset)) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Asserted Map transformation at offset 0"):
+        list(Dataset.range(3).apply(testing.assert_next(["Map"])).map(lambda x: x, num_parallel_calls=2))

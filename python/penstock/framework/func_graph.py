@@ -537,6 +537,10 @@ def _check_unchanged(before, after, python_func, arg_names):
     changed = [name for name, a, b in zip(names, old, new) if not _is_same(a, b)]
     if not changed:
         return
+    if not tf2.enabled():
+        raise ValueError("Function to be traced should not modify structure of input arguments. Check if your function "
+                         "has list and dictionary operations that alter input arguments, such as `list.pop`, "
+                         "`list.append`")
     called = getattr(python_func, "__qualname__", None) or repr(python_func)
     try:
         called += str(inspect.signature(python_func))
@@ -609,11 +613,15 @@ def _flat_specs(structure):
 
 
 def _as_described(spec, value):
+    refused = TypeError if tf2.enabled() else ValueError
     if isinstance(value, Tensor) and value.dtype != spec.dtype:
-        raise TypeError(f"Can not cast Tensor with dtype {value.dtype!r} to {spec}")
-    tensor = conversion.convert_to_tensor(value, dtype=spec.dtype)
+        raise refused(f"Can not cast Tensor with dtype {value.dtype!r} to {spec}")
+    try:
+        tensor = conversion.convert_to_tensor(value, dtype=spec.dtype)
+    except (TypeError, ValueError) as e:
+        raise refused(str(e)) from None
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise TypeError(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {spec}")
+        raise refused(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {spec}")
     return tensor
 
 

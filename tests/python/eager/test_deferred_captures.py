@@ -3,7 +3,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
-from penstock.framework import ops
+from penstock.framework import ops, tf2
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,9 @@ def test_through_functions_and_control_flow():
         assert [float(f(x)) for f in (inner, outer, branch, loop)] == wanted
 
 
-def test_values_of_another_kind_are_refused():
+@pytest.mark.parametrize("version, error", [(1, ValueError), (2, TypeError)])
+def test_values_of_another_kind_are_refused(monkeypatch, version, error):
+    monkeypatch.setattr(tf2, "enabled", lambda: version == 2)
     value = tf.constant(1.0)
 
     @tf.function
@@ -45,5 +47,5 @@ def test_values_of_another_kind_are_refused():
 
     assert float(f()) == 1.0
     for value in (tf.constant(1), tf.constant([1.0]), "text"):
-        with pytest.raises(TypeError, match="Can not cast|Cannot convert"):
+        with pytest.raises(error, match="Can not cast|Cannot convert"):
             f()

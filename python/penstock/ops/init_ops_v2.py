@@ -157,9 +157,9 @@ class VarianceScaling(Initializer):
         self._random_generator = _RandomGenerator(seed)
 
     def __call__(self, shape, dtype=dtypes.float32, **kwargs):
-        shape = self._wanted(shape, kwargs)
         dtype = _assert_float_dtype(dtype)
-        fan_in, fan_out = _compute_fans(shape)
+        fan_in, fan_out = _compute_fans(shape)  # of the whole, also where a part is wanted
+        shape = self._wanted(shape, kwargs)
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.}[self.mode]
         variance = self.scale / max(1., count)
         if self.distribution == "truncated_normal":

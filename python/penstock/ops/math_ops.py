@@ -13,11 +13,12 @@ _NAMES = {  # names in `math_ops` of ops that have another name
     "truncatediv": "truncate_div", "truncatemod": "truncate_mod", "linspace": "lin_space", "nextafter": "next_after",
     "sparse_matmul": "sparse_mat_mul", "_bucketize": "bucketize",
 }
+_ABOVE = {"erfcinv": "erfcinv", "linspace_nd": "linspace", "sobol_sample": "sobol_sample"}
 _made = made_function(__name__)
 
 
 def __getattr__(name):
-    if name in ("erfcinv", "linspace_nd"):  # they stand above this module
+    if name in _ABOVE:  # they stand above this module
         from penstock.ops import math_ranges, special_math_ops
-        return special_math_ops.erfcinv if name == "erfcinv" else math_ranges.linspace
+        return special_math_ops.erfcinv if name == "erfcinv" else getattr(math_ranges, _ABOVE[name])
     return _made(_NAMES.get(name, name))

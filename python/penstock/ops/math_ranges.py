@@ -1,10 +1,10 @@
-"""Numbers at even distances."""
+"""Numbers at even distances, and points that fill a cube evenly."""
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, math_ops
 
-__all__ = ["linspace"]
+__all__ = ["linspace", "sobol_sample"]
 
 
 def _is_scalar(value):
@@ -36,3 +36,12 @@ def linspace(start, stop, num, name=None, axis=0):
         numbers = array_ops.concat([start, start + distance * array_ops.reshape(inner, along), stop], axis)
         sizes = array_ops.one_hot(place, rank, on_value=count, off_value=-1)
         return array_ops.slice(numbers, array_ops.zeros_like(sizes), sizes)
+
+
+def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+    """Points of Sobol's sequence, which fill the unit cube evenly: [num_results, dim], float32 or float64.
+
+    The first `skip` points are left out. InvalidArgumentError: more than 2056 dimensions, or no points.
+    """
+    with ops.name_scope(name, "sobol", [dim, num_results, skip]):
+        return gen.sobol_sample(dim, num_results, skip, dtype=dtype)

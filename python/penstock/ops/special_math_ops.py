@@ -7,7 +7,7 @@ from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
 from penstock.ops.arguments import made_function
 
-__all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta", "sobol_sample"]
+__all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta"]
 
 
 def lbeta(x, name=None):
@@ -198,15 +198,6 @@ def _multiplied_out(equation, inputs):
     for factor in [array_ops.reshape(x, shape) for x, shape in zip(inputs, shapes)]:
         result *= factor
     return math_ops.reduce_sum(result, [i for i, axis in enumerate(axes) if axis not in output])
-
-
-def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
-    """Points of Sobol's sequence, which fill the unit cube evenly: [num_results, dim], float32 or float64.
-
-    The first `skip` points are left out. InvalidArgumentError: more than 2056 dimensions, or no points.
-    """
-    with ops.name_scope(name, "sobol", [dim, num_results, skip]):
-        return gen.sobol_sample(dim, num_results, skip, dtype=dtype)
 
 
 __getattr__ = made_function(__name__)  # bessel_i0e, dawsn, expint and other functions of one op

@@ -439,7 +439,16 @@ def test_initializers_make_parts():
     for make in (tf.zeros_initializer, tf.ones_initializer, tf.random_normal_initializer,
                  tf.random_uniform_initializer):
         assert make()([4, 2], tf.float32, partition_shape=[1, 2], partition_offset=[3, 0]).shape == [1, 2]
+    from penstock.ops import init_ops_v2
+    row = init_ops_v2.VarianceScaling(seed=1)([10000, 50], partition_shape=[1, 50])  # of a whole with 10000 inputs
+    assert row.shape == [1, 50] and np.abs(row).max() < 0.03
     with pytest.raises(ValueError, match="Constant initializer doesn't support partition-related arguments"):
         tf.constant_initializer(1.0)([4], partition_shape=[1])
     with pytest.raises(TypeError, match="should be one of .* Received: dtpye"):
         tf.zeros_initializer()([4], dtpye=tf.float32)
+
+
+def test_products_of_bytes_and_short_floats():
+    x, y = np.array([[1, -2], [127, 3]], np.int8), tf.constant([[0.5, 2.0], [1.0, -4.0]], tf.bfloat16)
+    np.testing.assert_array_equal(tf.matmul(x, y, output_type=tf.bfloat16), [[-1.5, 10], [66.5, 242]])
+    np.testing.assert_array_equal(tf.matmul(y, np.uint8([[4], [255]]), output_type=tf.bfloat16), [[512], [-1016]])

@@ -5,6 +5,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
+#include "penstock/kernels/cpu/math/convert.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 
 namespace penstock {
@@ -102,6 +103,10 @@ class BatchMatMul {
       if (from == type_) continue;
       // BatchMatMulV3 with types of their own: the inputs are converted to the output's.
       convert_[i] = CpuLoops().cast[from][type_];
+      if (!convert_[i] && type_ == DT_BFLOAT16 && (from == DT_INT8 || from == DT_UINT8)) {  // over floats, exactly
+        convert_[i] = ConversionLoop(from, DT_FLOAT);
+        narrow_[i] = ConversionLoop(DT_FLOAT, DT_BFLOAT16);
+      }
       if (!convert_[i]) {
         throw Unimplemented("BatchMatMulV3 of ", ToString(node.input_type(0)), " and ", ToString(node.input_type(1)),
                             " to ", ToString(type_), " is not supported");
@@ -129,9 +134,13 @@ class BatchMatMul {
     for (int i = 0; i < 2; ++i) {
       held[i] = k.input(i);
       if (convert_[i]) {
-        Tensor converted = k.Temp(type_, k.shape(i));
+        Tensor converted = k.Temp(narrow_[i] ? DT_FLOAT : type_, k.shape(i));
         convert_[i](held[i].raw(), converted.mutable_raw(), held[i].num_elements());
         held[i] = converted;
+        if (narrow_[i]) {
+          held[i] = k.Temp(type_, k.shape(i));
+          narrow_[i](converted.raw(), held[i].mutable_raw(), converted.num_elements());
+        }
       }
       in[i] = static_cast<const char*>(held[i].raw());
     }
@@ -178,7 +187,7 @@ class BatchMatMul {
   bool adj_x_, adj_y_;
   DataType type_;
   bool broadcasts_;
-  UnaryLoop convert_[2] = {};
+  UnaryLoop convert_[2] = {}, narrow_[2] = {};  // narrow_: what the results of convert_ are then turned into
 };
 
 // Products with zeros: float or bfloat16 in, float out. Rows of zeros in A are not skipped: the dense product is

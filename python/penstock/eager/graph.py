@@ -3,6 +3,7 @@ import contextlib
 
 from penstock import _core
 from penstock.framework import config
+from penstock.framework import defaults
 from penstock.framework import errors
 from penstock.framework import registry
 from penstock.framework import tf2
@@ -146,9 +147,12 @@ class EagerGraph(Graph):
         self._name_stack = new
         return new + "/"
 
-    def unique_name(self, name, mark_as_used=True):
-        """Names need not be unique here."""
+    def _scope_below(self, name):
         return f"{self._name_stack}/{name}" if self._name_stack else name
+
+    def unique_name(self, name, mark_as_used=True):
+        """As the default graph says, which is what programs ask for names of their own; nothing here needs them."""
+        return defaults.plain_graph().unique_name(name, mark_as_used)
 
     def control_dependencies(self, control_inputs):
         """Does nothing: what was called has run."""

@@ -41,7 +41,7 @@ class _NameScope:
                 raise TypeError(f"the name of a scope is a string, not {name!r}")
             if not (_VALID_SCOPE_NAME_REGEX if old else _VALID_OP_NAME_REGEX).match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
-            new = name[:-1] if name[-1] == "/" else graph.unique_name(name)
+            new = name[:-1] if name[-1] == "/" else graph._scope_below(name)
         graph._name_stack = new
         return "" if new is None else new + "/"
 
@@ -261,6 +261,10 @@ class ScopesMixin:
     def get_name_scope(self):
         """The current scope's name, without a slash at the end."""
         return self._name_stack
+
+    def _scope_below(self, name):
+        """The full name of a new scope."""
+        return self.unique_name(name)
 
     def unique_name(self, name, mark_as_used=True):
         """A name that no operation and no scope has yet, below the current scope."""

@@ -198,3 +198,17 @@ def test_a_context_taken_away_is_made_anew(monkeypatch):
     tf.set_random_seed(1)
     context_module._reset_context()
     assert context_module.global_seed() is None
+
+
+def test_names_are_unique_when_a_program_asks_for_them():
+    """As version 2's programs do for keys of their own: the default graph counts, whatever runs eagerly."""
+    graph = tf.get_default_graph()
+    first = graph.unique_name("slot_of_a_table")
+    with tf.name_scope("scope"):
+        assert tf.get_default_graph().unique_name("slot_of_a_table") == first + "_1"
+    assert graph.unique_name("slot_of_a_table", mark_as_used=False) == first + "_2"
+    assert graph.unique_name("slot_of_a_table") == first + "_2"
+    assert tf.Variable(1, name="slot_of_a_table").name == "slot_of_a_table:0"
+    for scope in (tf.name_scope("slot_of_a_table"), graph.name_scope("slot_of_a_table")):
+        with scope as name:
+            assert name == "slot_of_a_table/"

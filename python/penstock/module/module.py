@@ -53,7 +53,7 @@ class Module(tracking.AutoTrackable):
     @property
     def name_scope(self):
         """A context manager: the name scope in which the module was made, with its name."""
-        kept = self.__dict__.get("_name_scope")
+        kept = getattr(self, "_name_scope", None)  # not by __dict__: programs wrap what attributes give
         return kept if kept is not None else _scope(self._scope_name)
 
     @property

@@ -79,3 +79,19 @@ def test_paths_to_values_that_are_shared():
     root.layers = {object(): None, object(): None}
     with pytest.raises(ValueError, match="Error processing property 'layers'"):
         root.variables  # noqa: B018
+
+
+def test_a_name_scope_where_attributes_are_wrapped():
+    """Programs that cast what a module's attributes give look at each of them, and at no dictionary of all of them."""
+    asked = []
+
+    class Wrapped(tf.Module):
+        def __getattribute__(self, name):
+            asked.append(name)
+            return super().__getattribute__(name)
+
+    module = Wrapped(name="m")
+    del asked[:]
+    with module.name_scope as scope:
+        assert scope == "m/"
+    assert "__dict__" not in asked

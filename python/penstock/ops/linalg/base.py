@@ -66,7 +66,6 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
         self._name = name or type(self).__name__  # need not be one that a module's `__init__` takes
-        self._scope_name = self._name + "/"
         if parameters is not None:
             self._parameters = self._no_dependency({key: value for key, value in parameters.items()
                                                     if key not in ("self", "__class__") and value is not self})
@@ -75,6 +74,11 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
     def _name_scope(self, name=None):
         with ops.name_scope(self.name if name is None else f"{self.name}/{name}") as scope:
             yield scope
+
+    @property
+    def name_scope(self):
+        """A context manager: the scope of the operator's name."""
+        return self._name_scope()
 
     # What is known of it
 

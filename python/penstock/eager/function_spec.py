@@ -100,6 +100,9 @@ class FunctionSpec:
         values = fullargspec.defaults or ()
         self._default_values = {len(args) - len(values) + i: v for i, v in enumerate(values)}
         self._input_signature = self._flat_input_signature = None
+        if input_signature is None and tf2.enabled() and not (
+                args or fullargspec.varargs or fullargspec.kwonlyargs or fullargspec.varkw):
+            input_signature = ()  # nothing is left open: a model that is saved has its trace
         if input_signature is not None:
             validate_signature(input_signature)
             self._input_signature = self._with_tensor_defaults(tuple(input_signature))

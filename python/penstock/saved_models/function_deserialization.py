@@ -151,6 +151,10 @@ def _captured_tensor(x):
     return x
 
 
+def _nothing(flat):
+    """What a function gives that returns nothing."""
+
+
 def _builder(signature):
     """From flat results to the structure that a signature describes."""
     if isinstance(signature, TensorSpec):
@@ -294,12 +298,16 @@ def load_function_def_library(library, saved_object_graph=None, load_shared_name
         definition = function_definition.ImportedDefinition(
             fixed, [function._definition for function in called])
         inputs = outputs = None
+        gives_none = False
         if saved_object_graph is not None and original in saved_object_graph.concrete_functions:
             saved = saved_object_graph.concrete_functions[original]
             inputs = nested_structure_coder.decode_proto(saved.canonicalized_input_signature)
             outputs = nested_structure_coder.decode_proto(saved.output_signature)
+            gives_none = outputs is None and saved.HasField("output_signature")
         functions[original] = loaded = LoadedFunction(definition, _plain_name(original), inputs, outputs)
         loaded._called = called
+        if gives_none:
+            loaded._build = _nothing
         loaded._own_gradients = any(f._own_gradients for f in called) or any(
             _gradient_type(node) in gradients for node in fdef.node_def)
         for name in to_register[original]:

@@ -323,3 +323,25 @@ def test_types_of_the_program(tmp_path):
     assert state[:2] == [("keepers", ("Zoey", "Zack")), ("animals", {"a": tf.TensorSpec([1], tf.float32)})]
     with pytest.raises(ValueError, match="Name penstock_test.Masked.Spec has already been registered"):
         type("Other", (tf.experimental.ExtensionType,), {"__name__": "penstock_test.Masked"})
+
+
+class WithoutArguments(tf.Module):
+
+    def __init__(self):
+        super().__init__()
+        self.v = tf.Variable(1.)
+
+    @tf.function
+    def reset(self):
+        self.v.assign(0.)
+
+    @tf.function
+    def read(self):
+        return self.v + 1.
+
+
+def test_functions_without_arguments_are_saved_though_they_were_never_called(tmp_path):
+    loaded = reloaded(tmp_path / "a", WithoutArguments())
+    assert loaded.reset() is None and loaded.read().numpy() == 1 and loaded.read.input_signature == ()
+    assert loaded.signatures["serving_default"]()["output_0"].numpy() == 1  # reset gives nothing
+    assert tf.function(lambda: 1).input_signature == () and tf.function(lambda x=1: 1).input_signature is None

@@ -2,6 +2,7 @@
 import enum
 
 from penstock.data.util import options as options_lib
+from penstock.framework import tf2
 
 _option = options_lib.create_option
 
@@ -186,6 +187,9 @@ class Options(options_lib.OptionsBase):
 
     def _static_optimizations(self):
         wanted = list(self.experimental_optimization._static_optimizations())
+        if tf2.enabled() and self.autotune.enabled is False:  # parallelism and buffers that it would have to choose
+            wanted = [name for name in wanted
+                      if name not in ("map_parallelization", "filter_parallelization", "inject_prefetch")]
         if self.deterministic is False:
             wanted.append("make_sloppy")
         if self.experimental_stats.latency_all_edges:

@@ -34,7 +34,9 @@ class Context:
     def _set_global_seed(self, seed):
         self._seed = seed = None if seed is None else int(seed)
         self._random = random.Random(seed)
-        _core.eager_clear_caches()  # random ops begin anew
+        _core.eager_clear_caches()  # random ops begin anew, also those of functions
+        from penstock.eager import def_function
+        def_function.compile_anew()
 
     def _internal_operation_seed(self):
         return self._random.randint(0, 2**31 - 1)

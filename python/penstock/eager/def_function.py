@@ -10,6 +10,7 @@ from penstock.eager import function as function_lib
 from penstock.eager import function_type as function_type_lib
 from penstock.eager import lift_to_graph
 from penstock.eager import retracing
+from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
@@ -96,6 +97,16 @@ def _name_of(inner):
     return getattr(inner, "__name__", type(inner).__name__)
 
 
+_functions = weakref.WeakSet()
+
+
+def compile_anew():
+    """function_definition.compile_anew, for tf.functions, too."""
+    function_definition.compile_anew()
+    for function in list(_functions):
+        function._traces = _core.Traces()
+
+
 class Function:
     """What tf.function makes: callable as the Python function is."""
 
@@ -128,6 +139,7 @@ class Function:
         self._created_variables = None
         self._stateful_fn = self._stateless_fn = None
         self._traces = _core.Traces()
+        _functions.add(self)
         self._quick_calls = 0  # that the runtime found a trace for, since the last that it did not
         self._descriptor_cache = weakref.WeakKeyDictionary()
 

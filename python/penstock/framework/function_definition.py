@@ -15,11 +15,20 @@ from penstock.util import compat
 
 
 _known = weakref.WeakValueDictionary()
+_in_library = weakref.WeakSet()
 
 
 def known(name):
     """The Definition of this name that was made from a graph, or None."""
     return _known.get(name)
+
+
+def compile_anew():
+    """Lets functions with state be compiled anew when they are next called: their random ops begin with their seeds."""
+    for definition in list(_in_library):
+        if definition.stateful_ops:
+            definition._finalizer()
+            definition._add_to_library()
 
 
 def _remove(name):
@@ -66,6 +75,7 @@ class Definition:
         self._call = _core.EagerFunction(self.text)
         self._finalizer = weakref.finalize(self, _remove, self.text)
         self._finalizer.atexit = False
+        _in_library.add(self)
 
     grad_func_name = None
     python_grad_func = None

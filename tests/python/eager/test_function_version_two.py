@@ -82,3 +82,24 @@ def test_devices_and_handles():
         assert tf.constant(1.0).device.endswith("CPU:0")
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot convert .* resource"):
         tf.Variable(1.0).handle.numpy()
+
+
+def test_a_new_seed_makes_functions_begin_anew():
+    """As in TensorFlow: the random ops of functions that were traced already, too."""
+    tf.random.set_seed(1)
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def drawn():
+        v.assign_add(1.0)
+        return tf.random.uniform([])
+
+    inside = tf.function(lambda: drawn() * 1.0)
+    trace = drawn.get_concrete_function()
+    uniform = tf.function(lambda: tf.random.uniform([]))
+    for f in (drawn, inside, trace, uniform):
+        tf.random.set_seed(1)
+        wanted = [float(f()) for _ in range(3)]
+        tf.random.set_seed(1)
+        assert len(set(wanted)) == 3 and [float(f()) for _ in range(3)] == wanted
+    assert float(v) == 18.0

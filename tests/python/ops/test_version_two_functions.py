@@ -452,3 +452,18 @@ def test_products_of_bytes_and_short_floats():
     x, y = np.array([[1, -2], [127, 3]], np.int8), tf.constant([[0.5, 2.0], [1.0, -4.0]], tf.bfloat16)
     np.testing.assert_array_equal(tf.matmul(x, y, output_type=tf.bfloat16), [[-1.5, 10], [66.5, 242]])
     np.testing.assert_array_equal(tf.matmul(y, np.uint8([[4], [255]]), output_type=tf.bfloat16), [[512], [-1016]])
+
+
+def test_derivatives_of_truncated_normal_numbers():  # recorded from 2.21
+    inputs = [tf.constant(x, tf.float64) for x in ([[0.0], [1.0]], [1.0, 2.0], -1.0, [2.0, 5.0])]
+    for low, mean, deviation, by_low, by_high in (
+            (-1.0, [[6], [6]], [0.699904855538938, 1.6667966498844784], 3.592860998735233,
+             [1.3960973666428134, 0.3275970852382777]),
+            (-np.inf, [[6], [6]], [0.5882789664349668, -0.20438831158561777], 0.0,
+             [1.6222582097999243, 0.3817097298504257])):
+        inputs[2] = tf.constant(low, tf.float64)
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            y = tf.random.stateless_parameterized_truncated_normal([3, 2, 2], [1, 2], *inputs)
+        for got, want in zip(tape.gradient(y, inputs), (mean, deviation, by_low, by_high)):
+            np.testing.assert_allclose(got, want, rtol=1e-6)

@@ -1,5 +1,7 @@
 // Random numbers that follow from their inputs alone: a seed of two numbers, or (V2) the key and counter of a
 // generator.
+#include <numbers>
+
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
 #include "penstock/op/shape_inference.h"
@@ -72,6 +74,30 @@ void GammaGradient(GradContext& g) {
   const Out aligned = Reshape(alpha, g.Call("ConcatV2", {ones, ShapeOf(alpha), zero}));
   const Out by_alpha = g.Call("RandomGammaGrad", {aligned, g.y()});
   g.Set(kAlpha, Sum(g.dy() * by_alpha, g.Call("Range", {zero, extra, one})));
+}
+
+// The share of the normal distribution that lies below t.
+Out NormalShare(Out t) { return Call("Erfc", {t * -std::numbers::sqrt2 / 2.0}) * 0.5; }
+
+// The sample z of the standard distribution between low and high stays at the same share of what lies between them as
+// these change. Mean and deviation move and stretch it, as in TensorFlow, which does not count that they move the
+// bounds.
+void TruncatedNormalGradient(GradContext& g) {
+  const Out mean = g.x(2), deviation = g.x(3), y = g.y(), dy = g.dy();
+  const Out z = (y - mean) / deviation, low = (g.x(4) - mean) / deviation, high = (g.x(5) - mean) / deviation;
+  const Out below = NormalShare(low), share = NormalShare(high) - below;
+  const Out part = (NormalShare(z) - below) / share;
+  const Out by_low = Call("Exp", {(Square(z) - Square(low)) * 0.5}) * (1.0 - part);
+  const Out by_high = Call("Exp", {(Square(z) - Square(high)) * 0.5}) * part;
+  const auto set = [&](int i, Out slope) {
+    const Out shape = ShapeOf(g.x(i));
+    const Out axes = CallOp("BroadcastGradientArgs", Outs{shape, ShapeOf(y)})[0];
+    g.Set(i, Reshape(Sum(dy * slope, axes), shape));
+  };
+  set(2, OnesLike(z));
+  set(3, z);
+  set(4, by_low);
+  set(5, by_high);
 }
 
 }  // namespace
@@ -158,8 +184,9 @@ void RegisterStatelessRandomOps(OpRegistry& ops) {
   ops.Add("StatelessParameterizedTruncatedNormal")
       .Input("shape: S").Input("seed: Tseed").Input("means: dtype").Input("stddevs: dtype").Input("minvals: dtype")
       .Input("maxvals: dtype").Output("output: dtype").Attr("S: {int32, int64}")
-      .Attr("Tseed: {int32, int64} = DT_INT64").Attr("dtype: {half, float, double}").NotDifferentiable()
-      .Shape(SeededShape).Doc("Normal numbers between bounds; the output's shape ends with that of the parameters.");
+      .Attr("Tseed: {int32, int64} = DT_INT64").Attr("dtype: {half, float, double}").Shape(SeededShape)
+      .Gradient(TruncatedNormalGradient)
+      .Doc("Normal numbers between bounds; the output's shape ends with that of the parameters.");
   ops.Add("StatelessRandomGammaV2")
       .Input("shape: T").Input("seed: Tseed").Input("alpha: dtype").Output("output: dtype")
       .Attr("dtype: {half, float, double}").Attr("T: {int32, int64}").Attr("Tseed: {int32, int64} = DT_INT64")

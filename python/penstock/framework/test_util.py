@@ -12,6 +12,7 @@ import unittest
 import numpy as np
 
 from penstock.eager import context
+from penstock.framework import config as process_config
 from penstock.framework import defaults
 from penstock.framework import device as pydev
 from penstock.framework import errors
@@ -114,6 +115,20 @@ class CapturedWrites:
             return f.read()
 
 
+def _config(config, force_gpu):
+    """What the session of a test is configured with: unless the test says otherwise, what asks for a device that is
+    not there runs on another one."""
+    if config is not None:
+        return config
+    from penstock import proto
+    config = proto.message("tensorflow.ConfigProto")()
+    written = process_config.session_config()
+    if written is not None:
+        config.CopyFrom(written)
+    config.allow_soft_placement = not force_gpu
+    return config
+
+
 class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     """unittest.TestCase with sessions and comparisons of arrays. Each test starts with an empty default graph and fixed
     seeds."""
@@ -158,7 +173,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
             yield EagerSessionWarner()
             return
         from penstock.client import session
-        with session.Session(graph=graph, config=config) as sess:
+        with session.Session(graph=graph, config=_config(config, force_gpu)) as sess:
             yield sess
 
     @contextlib.contextmanager
@@ -169,7 +184,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
             return
         if self._cached_session is None:
             from penstock.client import session
-            self._cached_session = session.Session(graph=graph, config=config)
+            self._cached_session = session.Session(graph=graph, config=_config(config, force_gpu))
         elif graph is not None and self._cached_session.graph is not graph:
             raise ValueError("The graph used to get the cached session is different than the one that was used to "
                              "create the session.")
@@ -181,7 +196,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")  # its name makes unittest call it
         chosen = self.cached_session if graph is None else self.session
-        return chosen(graph=graph, config=config, use_gpu=use_gpu)
+        return chosen(graph=graph, config=config, use_gpu=use_gpu, force_gpu=force_gpu)
 
     def evaluate(self, tensors):
         """The values of tensors in the default session, or of eager ones. ValueError for what has no value."""

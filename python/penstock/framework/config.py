@@ -256,13 +256,13 @@ _op_determinism = False
 
 
 def enable_op_determinism():
-    """Accepted: ops give the same for the same inputs, whatever runs beside them."""
+    """Random ops need a seed from now on. Others give the same for the same inputs anyway."""
     global _op_determinism
     _op_determinism = True
 
 
 def disable_op_determinism():
-    """Accepted, and changes nothing."""
+    """Takes enable_op_determinism back."""
     global _op_determinism
     _op_determinism = False
 

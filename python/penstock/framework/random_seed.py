@@ -12,7 +12,8 @@ def _truncate_seed(seed):
 def get_seed(op_seed):
     """(graph seed, operation seed) for a random operation, both None for one that is different in each run.
 
-    With the graph's seed alone, the number of operations made so far serves as the operation's seed.
+    With the graph's seed alone, the number of operations made so far serves as the operation's seed. RuntimeError: no
+    seed at all, while `enable_op_determinism` asks for the same results each time.
     """
     graph = defaults.get_default_graph()
     if graph._eager:
@@ -29,6 +30,10 @@ def get_seed(op_seed):
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed
     else:
+        from penstock.framework import config
+        if config.is_op_determinism_enabled():
+            raise RuntimeError("Random ops require a seed to be set when determinism is enabled. Please set a seed "
+                               "before running the op, e.g. by calling tf.random.set_seed(1).")
         return None, None
     seeds = tuple(_truncate_seed(s) for s in seeds)
     return (0, _MAXINT32) if seeds == (0, 0) else seeds  # (0, 0) stands for "no seed"

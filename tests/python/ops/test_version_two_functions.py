@@ -467,3 +467,15 @@ def test_derivatives_of_truncated_normal_numbers():  # recorded from 2.21
             y = tf.random.stateless_parameterized_truncated_normal([3, 2, 2], [1, 2], *inputs)
         for got, want in zip(tape.gradient(y, inputs), (mean, deviation, by_low, by_high)):
             np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_random_ops_need_seeds_where_results_must_not_differ(monkeypatch):
+    from penstock.framework import config
+    monkeypatch.setattr(config, "_op_determinism", False)
+    tf.config.experimental.enable_op_determinism()
+    with tf.Graph().as_default():
+        with pytest.raises(RuntimeError, match="require a seed to be set when determinism is enabled"):
+            tf.random.uniform([2])
+        tf.random.uniform([2], seed=1)
+        tf.random.set_seed(1)
+        tf.random.uniform([2])

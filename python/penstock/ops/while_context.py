@@ -272,10 +272,11 @@ class WhileContext(ControlFlowContext):
             return True
         return all(util.IsLoopConstantEnter(x.op) for x in op.inputs)
 
-    def BuildLoop(self, pred, body, loop_vars, shape_invariants, return_same_structure):
-        """Builds the loop; what `body` returns, as it is when the loop ends."""
+    def BuildLoop(self, pred, body, loop_vars, shape_invariants, return_same_structure, like=None):
+        """Builds the loop; what `body` returns, as it is when the loop ends. like: the structure of the variables, with
+        specs in it for those whose shapes change."""
         from penstock.ops import tensor_array_ops
-        original = loop_vars
+        original = loop_vars if like is None else like
         parts = [tensor_array_ops.flow_of(x) for x in nest.flatten(loop_vars)]
         parts = [ops.convert_to_tensor_or_composite(x) for x in parts]
         if shape_invariants is None:
@@ -287,6 +288,10 @@ class WhileContext(ControlFlowContext):
         finally:
             self.Exit()
         arrays = tensor_array_ops.with_flows(nest.flatten(body_result, expand_composites=True), exits)
+        if like is not None:
+            kinds = [spec if isinstance(spec, type_spec.TypeSpec) else value for value, spec in zip(
+                nest.flatten(body_result), nest.flatten(like))]
+            body_result = nest.pack_sequence_as(body_result, kinds)
         packed = nest.pack_sequence_as(structure=body_result, flat_sequence=arrays, expand_composites=True)
         if return_same_structure or len(exits) != 1:
             return packed

@@ -7,7 +7,7 @@ from penstock.ops import control_flow_util
 from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops import while_v2
-from penstock.ops.while_context import WhileContext, shape_invariant
+from penstock.ops.while_context import WhileContext, shape_invariant, shape_invariant_spec
 from penstock.util import nest
 
 
@@ -36,6 +36,11 @@ def _run(cond, body, loop_vars, single):
         lambda x: x if isinstance(x, tensor_array_ops.TensorArray) else ops.convert_to_tensor(x), loop_vars,
         expand_composites=True)
     return loop_vars[0] if packed else loop_vars
+
+
+def _kind(var, shape):
+    """What a loop variable looks like: of what is made of several tensors, whose shape may change, a spec."""
+    return shape_invariant_spec(var, shape) if getattr(var, "_is_composite_tensor", False) else var
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
@@ -78,14 +83,17 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             if maximum_iterations is not None:
                 shape_invariants = (tensor_shape.TensorShape([]), shape_invariants)
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
+            like = nest.map_structure(_kind, loop_vars, shape_invariants, expand_composites=False)
             shape_invariants = nest.map_structure(shape_invariant, loop_vars, shape_invariants,
                                                   expand_composites=False)
+        else:
+            like = loop_vars
         context = WhileContext(maximum_iterations=maximum_iterations, parallel_iterations=parallel_iterations,
                                back_prop=back_prop, swap_memory=swap_memory)
         if context.outer_context is None:
             # Nested loops are written with the outermost.
             ops.add_to_collection(ops.GraphKeys.WHILE_CONTEXT, context)
-        result = context.BuildLoop(cond, body, loop_vars, shape_invariants, return_same_structure)
+        result = context.BuildLoop(cond, body, loop_vars, shape_invariants, return_same_structure, like)
         return result if maximum_iterations is None else result[1]
 
 

@@ -353,6 +353,8 @@ def _bound_initializer(initializer, shape, dtype, partition_info):
 
 def _takes_partition_info(initializer):
     """Whether it names that argument, as version 1's do and Keras' do not; in version 1 also if it takes any."""
+    if hasattr(initializer, "_has_parts"):  # version 2's, which know parts by other arguments
+        return False
     try:
         parameters = inspect.signature(initializer).parameters
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
 """RaggedTensorSpec: what is known of a ragged tensor before it is there."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
 from penstock.framework import type_spec_registry
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
@@ -73,10 +73,11 @@ class RaggedTensorSpec(BatchableTypeSpec):
                 result = RaggedTensorValue(result, splits)
             return result
         result, *nested = (ops.convert_to_tensor(c) for c in components)
-        for splits in reversed(nested):
+        for axis, splits in reversed(list(enumerate(nested, 1))):
             result = RaggedTensor.from_row_splits(result, splits, validate=False)
-        if nested:
-            result._set_shape(self._shape)
+            length = None if self._shape.ndims is None else self._shape.as_list()[axis]
+            if length is not None:
+                result._uniform_row_length = constant_op.constant(length, splits.dtype)
         return result
 
     # A dataset holds a ragged tensor as one variant, and a batch of them as a vector of such.

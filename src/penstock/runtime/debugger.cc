@@ -75,7 +75,7 @@ std::optional<std::pair<std::string, AttrMap>> DebugOpFor(const Graph& graph, co
                                                           const KernelRegistry& kernels) {
   const std::string& text = wanted.ops[index];
   try {
-    const std::string_view kind = text.substr(0, text.find('('));
+    const std::string kind = text.substr(0, text.find('('));
     auto [op, attrs] = ParseDebugOp(graph, text, StrCat("__dbg_", tensor, "_", index, "_", kind));
     attrs.Set("T", type);
     attrs.Set("tensor_name", tensor);

@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "penstock/io/convert.h"
+#include "penstock/tensor/quantized_types.h"
 #include "penstock/tensor/tstring.h"
 
 namespace penstock::python {
@@ -61,24 +62,6 @@ PyArray_Descr* Descr(DataType dtype) {
   if (it == g_extra->end()) return nullptr;
   Py_INCREF(it->second);
   return it->second;
-}
-
-// What a value is handed out as: quantised numbers as plain ones, as TensorFlow does.
-DataType PlainType(DataType dtype) {
-  switch (dtype) {
-    case DT_QINT8:
-      return DT_INT8;
-    case DT_QUINT8:
-      return DT_UINT8;
-    case DT_QINT16:
-      return DT_INT16;
-    case DT_QUINT16:
-      return DT_UINT16;
-    case DT_QINT32:
-      return DT_INT32;
-    default:
-      return dtype;
-  }
 }
 
 TString StringElement(PyObject* item) {
@@ -202,7 +185,7 @@ nb::object ToNumpy(Tensor value) {
     }
     return holder;
   }
-  PyArray_Descr* descr = Descr(PlainType(value.dtype()));
+  PyArray_Descr* descr = Descr(IntegerBehind(value.dtype()));
   if (!descr) return nb::cast(PyTensor{std::move(value)});  // resources and variants stay with the runtime
   const size_t bytes = value.bytes();
   if (bytes <= kSmall || !value.unique() || !value.buffer()) {

@@ -22,3 +22,13 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow; ./dev test --all runs it"))
+
+
+@pytest.fixture
+def version_two(monkeypatch):
+    """Version 2's behaviour, executing eagerly."""
+    from penstock.eager import context
+    from penstock.framework import tf2
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with context.eager_mode():
+        yield

@@ -8,18 +8,11 @@ import pytest
 import penstock as tf
 from penstock.data.experimental.ops import random_access
 from penstock.data.ops import dataset_ops
-from penstock.eager import context
-from penstock.framework import tf2
 
 Dataset = dataset_ops.DatasetV2
 AUTOTUNE = dataset_ops.AUTOTUNE
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 class Waiting:

@@ -5,8 +5,7 @@ import pytest
 
 import penstock as tf
 from penstock.data.ops import dataset_ops, options as options_lib
-from penstock.eager import context, def_function
-from penstock.framework import tf2
+from penstock.eager import def_function
 from penstock.framework.mode import mode
 from penstock.proto import dataset_metadata_pb2, dataset_options_pb2, graph_pb2
 
@@ -14,12 +13,7 @@ Dataset = dataset_ops.DatasetV2
 Options = options_lib.Options
 Metadata = dataset_metadata_pb2.Metadata
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 def all_set():

@@ -9,17 +9,11 @@ import pytest
 import penstock as tf
 from penstock.data.experimental.ops import counter, readers as more_readers
 from penstock.data.ops import dataset_ops, readers
-from penstock.eager import context
 from penstock.framework import tf2
 
 Dataset = dataset_ops.DatasetV2
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 def values(dataset):

@@ -239,15 +239,6 @@ def test_glimpses_and_transforms():
 # Version 2
 
 
-@pytest.fixture
-def version_two(monkeypatch):
-    from penstock.eager import context
-    from penstock.framework import tf2
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
-
-
 def test_empty_batches_are_images_in_version_two(version_two):
     empty = np.zeros((0, 5, 6, 3), np.float32)
     assert tf.image.flip_left_right(empty).shape == [0, 5, 6, 3]

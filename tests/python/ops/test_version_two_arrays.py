@@ -3,15 +3,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 def both(function):

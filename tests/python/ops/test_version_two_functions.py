@@ -7,7 +7,6 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
-from penstock.framework import tf2
 
 
 @pytest.fixture(autouse=True)
@@ -229,11 +228,6 @@ def test_shapes_that_are_known_when_it_runs(rank):
     np.testing.assert_array_equal(traced(lambda a, b: tf.einsum("ij,kj->ik", a, b), x, x), x @ x.T)
     np.testing.assert_array_equal(traced(lambda a: tf.math.unsorted_segment_mean(a, [1, 1], 3), x),
                                   [[0] * 5, x.mean(0), [0] * 5])
-
-
-@pytest.fixture
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
 
 
 @pytest.mark.parametrize("turn, axes", [

@@ -3,16 +3,9 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
 from penstock.ops import nn_ops
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 def numbers(*shape):

@@ -9,18 +9,12 @@ import pytest
 
 import penstock as tf
 import penstock.v1 as v1
-from penstock.eager import context
-from penstock.framework import errors, tf2
+from penstock.framework import errors
 from penstock.ops import resource_variable_ops
 from penstock.saved_models import loader_impl, nested_structure_coder
 from penstock.training.tracking import tracking
 
-
-@pytest.fixture(autouse=True)
-def version_two(monkeypatch):
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
-    with context.eager_mode():
-        yield
+pytestmark = pytest.mark.usefixtures("version_two")
 
 
 def reloaded(path, model, **options):

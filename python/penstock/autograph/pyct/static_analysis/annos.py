@@ -1,12 +1,5 @@
 """Keys of notes that the analyses write, besides those of anno.Static."""
-import enum
-
-
-class NoValue(enum.Enum):
-    """Keys of notes; their values are documentation."""
-
-    def __repr__(self):
-        return self.name
+from penstock.autograph.pyct.anno import NoValue
 
 
 class NodeAnno(NoValue):

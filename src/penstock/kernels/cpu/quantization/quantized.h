@@ -6,26 +6,9 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_context.h"
+#include "penstock/tensor/quantized_types.h"
 
 namespace penstock {
-
-// The integers that a quantized type holds, as which it is converted and compared; other types are their own.
-inline DataType IntegerBehind(DataType type) {
-  switch (type) {
-    case DT_QINT8:
-      return DT_INT8;
-    case DT_QUINT8:
-      return DT_UINT8;
-    case DT_QINT16:
-      return DT_INT16;
-    case DT_QUINT16:
-      return DT_UINT16;
-    case DT_QINT32:
-      return DT_INT32;
-    default:
-      return type;
-  }
-}
 
 // The levels of a quantized type Q over the range [min, max].
 template <class Q>

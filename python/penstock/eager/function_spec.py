@@ -93,6 +93,8 @@ class FunctionSpec:
         self._fullargspec = fullargspec
         self._is_method = is_method
         self._bound = bound
+        self._keyword_defaults = {name: value for name, value in (fullargspec.kwonlydefaults or {}).items()
+                                  if name not in bound}
         args = fullargspec.args[1:] if is_method else fullargspec.args
         self.arg_names = args
         self.vararg_name = fullargspec.varargs
@@ -199,13 +201,10 @@ class FunctionSpec:
                 if name not in kwargs and name not in self._bound and name not in (
                         self._fullargspec.kwonlydefaults or ()):
                     raise TypeError(f"missing a required argument: {name!r}")
-            for name, value in (self._fullargspec.kwonlydefaults or {}).items():
-                if name not in self._bound:
-                    kwargs.setdefault(name, value)
+            for name, value in self._keyword_defaults.items():
+                kwargs.setdefault(name, value)
             return convert_arrays(args), convert_arrays(kwargs) if kwargs else kwargs
-        only = {name: value for name, value in (self._fullargspec.kwonlydefaults or {}).items()
-                if name not in self._bound} if tf2.enabled() else {}
-        return self._fit(args), only
+        return self._fit(args), dict(self._keyword_defaults) if tf2.enabled() else {}
 
     def _without_defaults(self, args, kwargs):
         """The arguments of a call without those behind the signature that are the defaults, as they may be."""
@@ -228,8 +227,7 @@ class FunctionSpec:
         if self._input_signature is None or self._fullargspec.varargs is not None:
             return args, kwargs
         rest = [self._default_values[i] for i in range(len(args), len(self.arg_names)) if i in self._default_values]
-        only = {name: value for name, value in (self._fullargspec.kwonlydefaults or {}).items()
-                if name not in self._bound}
+        only = self._keyword_defaults
         if len(args) + len(rest) < len(self.arg_names) or any(map(is_input, [*rest, *only.values()])):
             return args, kwargs
         return (*args, *rest), {**only, **kwargs}

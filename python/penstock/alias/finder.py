@@ -72,13 +72,22 @@ class _Finder(importlib.abc.MetaPathFinder):
             return self._message_spec(name)
         where = table.target(inner)
         if where is not None and _exists("penstock." + where):
-            return self._spec(name, lambda: _module(name, where))
+            return self._spec(name, lambda: self._module(name, where))
         package = table.in_keras(inner)
         if package is not None and _exists(package):
             return self._spec(name, lambda: importlib.import_module(package))
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    def _module(self, name, where):
+        """The module `penstock.WHERE` as programs import it."""
+        found = importlib.import_module("penstock." + where)
+        if where.startswith("ops.") and where.count(".") == 1:
+            return _Public(name, found, where)
+        if ".python." in name and name.startswith("tensorflow.contrib."):
+            return _Public(name, found, where, self._public(".".join(name.split(".")[1:3])))
+        return found
 
     def _namespace(self, inner):
         """Where the names of a package of the table are looked for that are no modules, or None."""
@@ -170,25 +179,26 @@ class _Package(types.ModuleType):
         return found is not None and not isinstance(found, types.ModuleType)
 
 
-def _module(name, where):
-    """The module `penstock.WHERE` as programs import it."""
-    found = importlib.import_module("penstock." + where)
-    return _Public(name, found, where) if where.startswith("ops.") and where.count(".") == 1 else found
-
-
 class _Public(types.ModuleType):
     """A module whose functions are the public ones, as TensorFlow's are: those with a row in the tables of
     framework/dispatch.py take ragged tensors too, and the others that are in these. All else is the module's behind it,
-    and so is what is set."""
+    and so is what is set. What that module lacks is looked for in `beside`, the package's public namespace."""
 
-    def __init__(self, name, behind, where):
+    def __init__(self, name, behind, where, beside=None):
         super().__init__(name)
-        for attribute, value in [("_behind", behind), ("_where", where), ("__spec__", behind.__spec__),
-                                 ("__doc__", behind.__doc__)]:
+        for attribute, value in [("_behind", behind), ("_where", where), ("_beside", beside),
+                                 ("__spec__", behind.__spec__), ("__doc__", behind.__doc__)]:
             super().__setattr__(attribute, value)
 
     def __getattr__(self, name):
-        value = getattr(self._behind, name)
+        if name == "__all__":  # for `import *`, which would see nothing else
+            return getattr(self._behind, name, [known for known in dir(self._behind) if not known.startswith("_")])
+        try:
+            value = getattr(self._behind, name)
+        except AttributeError:
+            if self._beside is None or name.startswith("_"):
+                raise
+            value = getattr(self._beside, name)
         return dispatch.public(f"{self._where}:{name}", value) if isinstance(value, types.FunctionType) else value
 
     def __setattr__(self, name, value):

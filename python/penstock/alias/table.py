@@ -207,6 +207,8 @@ MODULES = {
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
     "contrib.framework.python.framework.checkpoint_utils": "contrib.framework.checkpoint_utils",
     "contrib.framework.python.framework.tensor_util": "contrib.framework.tensor_util",
+    "contrib.framework.python.framework.graph_util": "contrib.framework.graph_util",
+    "contrib.framework.python.ops.script_ops": "contrib.framework.script_ops",
     "contrib.framework.python.ops.variables": "contrib.framework.variables",
     "contrib.tpu.python.tpu.bfloat16": "tpu.bfloat16",
     "contrib.tpu.python.tpu.tpu_config": "estimator.tpu.tpu_config",
@@ -270,6 +272,30 @@ NAMESPACES = {
     "python.ops.linalg.linalg_impl": "linalg",
     "python.ops.signal.signal": "signal",
 }
+
+# More modules of contrib that have the names of their package: {package: (where in it, modules)}.
+_CONTRIB = {
+    "contrib.cluster_resolver": ("python.training", "slurm_cluster_resolver tfconfig_cluster_resolver"),
+    "contrib.cudnn_rnn": ("python", "layers"),
+    "contrib.data": ("python.ops", "batching counter enumerate_ops error_ops get_single_element grouping "
+                     "interleave_ops iterator_ops parsing_ops prefetching_ops random_ops readers resampling scan_ops "
+                     "shuffle_ops sliding unique writers"),
+    "contrib.distribute": ("python", "mirrored_strategy one_device_strategy"),
+    "contrib.distributions": ("python.ops", "binomial cauchy chi2 deterministic geometric half_normal independent "
+                              "inverse_gamma logistic mixture_same_family mvn_diag onehot_categorical poisson "
+                              "relaxed_bernoulli relaxed_onehot_categorical"),
+    "contrib.eager": ("python", "datasets"),
+    "contrib.feature_column": ("python.feature_column", "sequence_feature_column"),
+    "contrib.framework": ("python.ops", "ops sort_ops"),
+    "contrib.layers": ("python.layers", "embedding_ops"),
+    "contrib.learn": ("python.learn", "export_strategy estimators.model_fn"),
+    "contrib.metrics": ("python", "metrics.classification ops.confusion_matrix_ops"),
+    "contrib.rnn": ("python.ops", "fused_rnn_cell"),
+    "contrib.sparsemax": ("python.ops", "sparsemax sparsemax_loss"),
+    "contrib.training": ("python.training", "bucket_ops device_setter"),
+}
+NAMESPACES.update((".".join(filter(None, (package, inside, module))), package)
+                  for package, (inside, modules) in _CONTRIB.items() for module in modules.split())
 
 # tensorflow.python.ops.gen_math_ops and its kin all lead to the functions made from definitions.
 GENERATED_PREFIX = "gen_"

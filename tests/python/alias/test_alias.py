@@ -216,6 +216,40 @@ except ImportError:
 """)
 
 
+def test_modules_of_contrib_have_the_names_of_their_package():
+    python("""
+import tensorflow as tf
+from tensorflow.contrib.data.python.ops import batching, grouping, unique
+from tensorflow.contrib.framework.python.ops import variables
+from tensorflow.contrib.layers.python.layers import layers
+from tensorflow.contrib.rnn.python.ops import fused_rnn_cell
+from tensorflow.contrib.sparsemax.python.ops import sparsemax
+from tensorflow.contrib.summary import summary
+from tensorflow.contrib.training.python.training.device_setter import GreedyLoadBalancingStrategy
+assert batching.map_and_batch is tf.contrib.data.map_and_batch
+assert grouping.bucket_by_sequence_length is tf.contrib.data.bucket_by_sequence_length
+assert unique.unique is tf.contrib.data.unique and sparsemax.sparsemax is tf.contrib.sparsemax.sparsemax
+assert variables.assign_from_checkpoint_fn is tf.contrib.framework.assign_from_checkpoint_fn
+assert variables.get_or_create_global_step is tf.contrib.framework.get_or_create_global_step
+assert layers.max_pool2d is tf.contrib.layers.max_pool2d and layers.conv2d is tf.contrib.layers.conv2d
+assert fused_rnn_cell.FusedRNNCell is tf.contrib.rnn.FusedRNNCell and summary.scalar is tf.contrib.summary.scalar
+assert GreedyLoadBalancingStrategy is tf.contrib.training.GreedyLoadBalancingStrategy
+try:
+    from tensorflow.contrib.data.python.ops import absent
+    raise AssertionError
+except ImportError:
+    pass
+""")
+
+
+def test_internal_modules_give_all_their_names():
+    python("""
+from tensorflow.python.ops.array_ops import *
+from tensorflow.contrib.framework.python.ops.variables import *
+assert callable(concat) and callable(zeros_like) and callable(get_or_create_global_step)
+""")
+
+
 def test_internal_packages_have_names_of_their_own():
     python("""
 from tensorflow.python import debug as tf_debug

@@ -5,3 +5,4 @@ FROM = {
         eval_dir flush generic graph=graph_v1 histogram image import_event initialize never_record_summaries
         record_summaries_every_n_global_steps scalar should_record_summaries summary_writer_initializer_op""",
 }
+NAMES = {"summary": "v1:contrib.summary"}  # TensorFlow has them in a module of that name, and in tf.contrib too

@@ -105,6 +105,8 @@ MODULES = {
     "python.checkpoint.sharding.sharding_policies": "training.saving.sharding",
     "python.checkpoint.sharding.sharding_util": "training.saving.sharding",
     "python.checkpoint.trackable_view": "training.tracking.views",
+    "python.saved_model.registration": "training.tracking.registration",
+    "python.saved_model.registration.registration": "training.tracking.registration",
     "python.data.experimental.ops.distribute_options": "data.ops.options",
     "python.data.experimental.ops.enumerate_ops": "data.experimental.ops.simple",
     "python.data.experimental.ops.error_ops": "data.experimental.ops.simple",

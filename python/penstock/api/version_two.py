@@ -16,6 +16,7 @@ def switch():
         return
     _switched = True
     from penstock.framework.mode import enable_v2_behavior, mode
+    mode.program_of_version_two = True
     if not mode.decided:
         enable_v2_behavior()
         mode.eager = not mode.graphs_wanted

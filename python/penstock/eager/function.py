@@ -323,6 +323,8 @@ class ConcreteFunction:
         outer = getattr(self._func_graph, "outer_control_inputs", ())
         attrs = {"_gradient_op_type": compat.as_bytes(self._gradient_function_name())}
         with graph.control_dependencies([op for op in outer if op.graph is graph]):
+            if graph.building_function and getattr(self._func_graph, "saving_errors", None):
+                graph.mark_as_unsaveable(self._func_graph.saving_errors)
             inputs = [graph.capture(t) if graph.building_function else t for t in inputs]
             op = self._definition.call_in(graph, inputs, attrs, getattr(self, "_names", ()))
         op.__dict__["_function"] = self  # its gradient lives as long as the call

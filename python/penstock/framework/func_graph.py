@@ -62,6 +62,7 @@ class FuncGraph(Graph):
         self._watched = {}
         self._weak_variables = []
         self._building_function = True
+        self._saving_errors = set()
         self._add_control_dependencies = False
         if outer._eager:
             from penstock.eager import context
@@ -94,6 +95,21 @@ class FuncGraph(Graph):
         message, version = super()._as_graph_def(from_version, add_shapes)
         frozen_functions.keep_named_functions(message)  # it knows all functions of the program
         return message, version
+
+    def mark_as_unsaveable(self, error_message):
+        """Makes saving the function in a SavedModel, and one that calls it, a ValueError with this message, or these.
+        """
+        self._saving_errors.update([error_message] if isinstance(error_message, str) else error_message)
+
+    @property
+    def saveable(self):
+        """Whether a SavedModel may have it."""
+        return not self._saving_errors
+
+    @property
+    def saving_errors(self):
+        """Why a SavedModel may not have it."""
+        return self._saving_errors
 
     # Variables
 

@@ -6,7 +6,6 @@ from penstock.framework import graph as graph_module
 from penstock.framework import graph_io
 from penstock.framework import importer
 from penstock.framework import ops
-from penstock.framework import tf2
 from penstock.framework import versions
 from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
@@ -155,7 +154,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     result = _message("MetaGraphDef")()
     if meta_info_def:
         result.meta_info_def.CopyFrom(meta_info_def)
-    result.meta_info_def.tensorflow_version = versions.VERSION_2 if tf2.enabled() else versions.VERSION
+    result.meta_info_def.tensorflow_version = versions.__version__
     result.meta_info_def.tensorflow_git_version = versions.__git_version__
     result.graph_def.CopyFrom(graph_def or graph.as_graph_def(add_shapes=True))
     if not result.meta_info_def.stripped_op_list.op:
@@ -315,7 +314,8 @@ def import_scoped_meta_graph_with_return_elements(
         made = {}
         for key in sorted(meta.collection_def, key=lambda k: (k != first, k)):
             if key != unbound_inputs_col_name and restore_collections_predicate(key):
-                _restore_collection(graph, key, meta.collection_def[key], scope, made)
+                trainable = key == first if _lacks_trainable(meta) else None
+                _restore_collection(graph, key, meta.collection_def[key], scope, made, trainable)
         variables = {ops.strip_name_scope(v.name, scope): v
                      for v in graph.get_collection(ops.GraphKeys.GLOBAL_VARIABLES, scope=scope or None)}
     return variables, returned
@@ -332,8 +332,15 @@ def _fill_in_defaults(graph_def):
                 node.attr[name].CopyFrom(value)
 
 
-def _restore_collection(graph, key, collection, scope, made):
-    """Adds the items of one collection. `made` keeps the variables that several collections share."""
+def _lacks_trainable(meta):
+    """Whether it was written before TensorFlow 1.9, when variables did not say whether they are trainable."""
+    written = re.match(r"1\.([0-8])(\D|$)|0\.", meta.meta_info_def.tensorflow_version)
+    return written is not None
+
+
+def _restore_collection(graph, key, collection, scope, made, trainable=None):
+    """Adds the items of one collection. `made` keeps the variables that several collections share; `trainable`: what
+    they are, if they do not say."""
     kind = collection.WhichOneof("kind")
     if kind is None:
         logging.error("Cannot identify data type for collection %s. Skipping.", key)
@@ -347,7 +354,10 @@ def _restore_collection(graph, key, collection, scope, made):
         for value in values:
             item = made.get(value) if shared else None
             if item is None:
-                item = from_proto(cls.FromString(value), import_scope=scope)
+                message = cls.FromString(value)
+                if shared and trainable is not None:
+                    message.trainable = trainable
+                item = from_proto(message, import_scope=scope)
                 if shared:
                     made[value] = item
             graph.add_to_collection(key, item)

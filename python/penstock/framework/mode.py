@@ -13,6 +13,7 @@ class _Mode:
         self.tensor_shape_v2 = False
         self.type_promotion = "off"  # or "legacy": operators bring tensors to one type by NumPy's rules
         self.numpy_slicing = False  # lists and arrays of integers index tensors as in NumPy
+        self.program_of_version_two = False  # whether the program has imported TensorFlow 2's module
         self.decided = False  # the program has said which version it wants,
         self.graphs_wanted = False  # or that it builds graphs
 

@@ -344,7 +344,7 @@ class BaseResourceVariable(variables.VariableV1):
         with ops.device(device):
             exported = copy_to_graph_uninitialized(self)
         object_map[self] = exported
-        tensor_map[id(self.handle)] = exported.handle
+        tensor_map[self.handle] = exported.handle
         return [self.handle]
 
     def _serialize_to_tensors(self):
@@ -430,6 +430,13 @@ class ResourceVariable(BaseResourceVariable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
+        self._init_from_args(
+            initial_value, trainable, collections, caching_device, name, dtype, constraint, synchronization,
+            aggregation, distribute_strategy, shape)
+
+    def _init_from_args(self, initial_value=None, trainable=None, collections=None, caching_device=None, name=None,
+                        dtype=None, constraint=None, synchronization=None, aggregation=None, distribute_strategy=None,
+                        shape=None):
         synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
             synchronization, aggregation, trainable, name)
         if initial_value is None:

@@ -25,6 +25,7 @@ from penstock.training import py_checkpoint_reader
 from penstock.training.tracking import base
 from penstock.training.tracking import graph_view
 from penstock.training.tracking import data_structures  # noqa: F401  (registers kinds of objects)
+from penstock.training.tracking import registration
 from penstock.training.tracking import tracking
 from penstock.training.tracking import util
 from penstock.util import compat
@@ -201,6 +202,14 @@ class Loader:
     def _recreate(self, node_id):
         """(object, how it is given its parts)."""
         node = self._proto.nodes[node_id]
+        registered = registration.get_registered_class(node.registered_name)
+        if registered is not None:
+            obj = registered._deserialize_from_proto(
+                proto=node.serialized_user_proto, object_proto=node,
+                dependencies={ref.local_name: self._nodes[ref.node_id] for ref in node.dependencies},
+                export_dir=self._export_dir, asset_file_def=self._meta_graph.asset_file_def,
+                operation_attributes={name: dict(op.attr) for name, op in self._constants.items()})
+            return obj, type(obj)._add_trackable_child if isinstance(obj, base.Trackable) else setattr
         kind = node.WhichOneof("kind")
         make = getattr(self, f"_recreate_{kind}", None)
         if make is None:
@@ -347,7 +356,13 @@ class Loader:
         """In a graph, restoring is what initializes."""
         from penstock.ops import control_flow_ops
         for node_id, obj in dict(checkpoint.object_by_proto_id).items():
-            restore_ops = base.CheckpointPosition(checkpoint, node_id).restore_ops()
+            position = base.CheckpointPosition(checkpoint, node_id)
+            saver = position.get_registered_saver_name()
+            if saver is not None:
+                raise NotImplementedError(
+                    "Loading a SavedModel that uses registered checkpoint saver is not supported in graph mode. The "
+                    f"loaded object {obj} uses the saver registered with the name {saver}.")
+            restore_ops = position.restore_ops()
             if not restore_ops:
                 continue
             if resource_variable_ops.is_resource_variable(obj):

@@ -1,16 +1,18 @@
 """tf.saved_model.save: writes an object with its variables, functions and files."""
 import copy
 import gc
+import graphlib
 import os
 
 from penstock.eager import context
 from penstock.eager import def_function
 from penstock.eager import function as function_lib
+from penstock.framework import dtypes
 from penstock.framework import meta_graph
 from penstock.framework import ops
 from penstock.framework import tensor_shape
+from penstock.framework import tensor_spec
 from penstock.framework import tensor_util
-from penstock.framework import tf2
 from penstock.framework import versions
 from penstock.framework.graph import Graph
 from penstock.lib.io import file_io
@@ -24,6 +26,7 @@ from penstock.proto import versions_pb2
 from penstock.saved_models import builder_impl
 from penstock.saved_models import constants
 from penstock.saved_models import custom_gradients
+from penstock.saved_models import debug_info
 from penstock.saved_models import fingerprinting
 from penstock.saved_models import function_serialization
 from penstock.saved_models import revived_types
@@ -35,7 +38,9 @@ from penstock.saved_models import signature_serialization
 from penstock.saved_models import tag_constants
 from penstock.saved_models import utils_impl
 from penstock.training.saving import functional_saver
+from penstock.training.saving import registered_saveable
 from penstock.training.tracking import base
+from penstock.training.tracking import registration
 from penstock.training.tracking import tracking
 from penstock.training.tracking import util
 from penstock.util import compat
@@ -86,8 +91,11 @@ class _Export:
         self._ids = object_identity.ObjectIdentityDictionary()
         for i, obj in enumerate(self.objects):
             self._ids[obj] = i
+        self._dependencies = object_identity.ObjectIdentityDictionary(
+            (obj, view.deserialization_dependencies(obj)) for obj in self.objects)
+        _check_order(self._dependencies, self._ids, view._breadth_first_traversal()[1])
         self._object_map = object_identity.ObjectIdentityDictionary()
-        self._tensor_map = {}     # id of a tensor outside -> tensor or variable in the model's graph
+        self._tensor_map = object_identity.ObjectIdentityDictionary()  # tensor outside -> tensor or variable here
         self._captured_ids = {}   # id of a tensor outside -> object
         self._gradients = []      # (name that the operations carry, function)
 
@@ -113,6 +121,10 @@ class _Export:
             definitions = {key: self._signature(key, function, defaults.get(key, {}))
                            for key, function in sorted(signatures.items())}
             for function in self.concrete_functions:
+                errors = getattr(function.graph, "saving_errors", None)
+                if errors:
+                    raise ValueError(f"Unable to save function {function.name} for the following reason(s):\n" +
+                                     "\n".join(errors))
                 function._definition.add_to_graph(self.graph)
             if self._options.experimental_custom_gradients:
                 self._gradients = custom_gradients.trace(self.graph, self._captured_ids, self._add_capture)
@@ -133,7 +145,7 @@ class _Export:
             for tensor in tensors or ():
                 self._captured_ids[id(tensor)] = node_id
             if isinstance(obj, tracking.TrackableAsset):
-                self.files.add(obj, self._tensor_map[id(obj.asset_path)])
+                self.files.add(obj, self._tensor_map[obj.asset_path])
         for obj, functions in self._saving.items():
             if getattr(obj, "_self_saveable_functions", None) is not None:
                 # A copy is saved by the same functions, called in the model's graph.
@@ -173,10 +185,10 @@ class _Export:
         """Calls a trace in the model's graph. AssertionError: it captures a tensor of no object that is saved."""
         captured = []
         for tensor in function.captured_inputs:
-            if id(tensor) not in self._tensor_map:
+            if tensor not in self._tensor_map:
                 with context.eager_mode():
                     raise AssertionError(_untracked(function, tensor))
-            captured.append(ops.convert_to_tensor(self._tensor_map[id(tensor)]))
+            captured.append(ops.convert_to_tensor(self._tensor_map[tensor]))
         op = function._definition.call_in(self.graph, list(arguments) + captured)
         return function._build(list(op.outputs))
 
@@ -209,9 +221,23 @@ class _Export:
 
     def saver_def(self):
         """What saves and restores the values in the model's graph."""
-        saveables = self.view.frozen_saveable_objects(object_map=self._object_map, to_graph=self.graph)
+        saveables = [registered_saveable.TracedSaveable(saveable, self._call_with_prefix)
+                     if isinstance(saveable, registered_saveable.RegisteredSaveable) else saveable
+                     for saveable in self.view.frozen_saveable_objects(self._object_map, self.graph)]
         with self.graph.as_default():
             return functional_saver.MultiDeviceSaver(saveables).to_proto()
+
+    def _call_with_prefix(self, function, prefix):
+        """Traces a function of a checkpoint's path, and calls it in the model's graph."""
+        def call(text):
+            result = function(text)
+            return [1] if result is None else result  # that there is something to be computed
+
+        with context.eager_mode():
+            trace = def_function.function(call, [tensor_spec.TensorSpec([], dtypes.string)], autograph=False)
+            trace = trace.get_concrete_function()
+        with self.graph.as_default():
+            return self.call(trace, [prefix])
 
     def graph_def(self):
         """The GraphDef, with the functions as other processes take them."""
@@ -253,6 +279,9 @@ class _Export:
                 continue
             for name, part in self.view.list_dependencies(obj):
                 node.children.add(node_id=self._ids[part], local_name=name)
+            for name, part in self._dependencies.get(obj, {}).items():
+                node.dependencies.add(node_id=self._ids[part], local_name=name)
+            node.registered_saver = registration.get_registered_saver_name(obj) or ""
             for name, (save, restore) in self._saving.get(obj, {}).items():
                 node.saveable_objects[name].save_function = self._ids[save]
                 node.saveable_objects[name].restore_function = self._ids[restore]
@@ -278,6 +307,28 @@ class _Export:
             known = revived_types.serialize(obj)
             node.user_object.CopyFrom(known if known is not None else saved_object_graph_pb2.SavedUserObject(
                 identifier=obj._object_identifier, version=versions_pb2.VersionDef(producer=1, min_consumer=1)))
+        registered = registration.get_registered_class_name(obj)
+        if registered is not None:
+            node.registered_name = registered
+            message = obj._serialize_to_proto(object_proto=node)
+            if message is not None:
+                node.serialized_user_proto.Pack(message)
+
+
+def _check_order(dependencies, ids, paths):
+    """ValueError: objects wait for each other when they are loaded."""
+    order = graphlib.TopologicalSorter({ids[obj]: [ids[part] for part in parts.values()]
+                                        for obj, parts in dependencies.items() if parts})
+    try:
+        order.prepare()
+    except graphlib.CycleError as e:
+        objects = {node: obj for obj, node in ids.items()}
+        cycle = e.args[1]
+        where = {node: ".".join(["root", *(p.name for p in paths.get(objects[node], ()))]) for node in cycle}
+        nodes = "\n".join(f"\tNode {node} = {path} (type {type(objects[node])})" for node, path in where.items())
+        raise ValueError("There is one or more dependency cycle in the saved Trackable object. Saving cannot continue "
+                         f"until this cycle is resolved.\n>> Unresolved nodes:\n{nodes}\n>> Unresolved cyclic "
+                         f"dependencies:\n\t{' <- '.join(map(str, cycle))}") from None
 
 
 def _forget_gradient_of_call(node):
@@ -325,18 +376,41 @@ def _untracked(function, tensor):
             f"\n\tTrackable referencing this tensor = {', '.join(map(repr, holders.values())) or None}")
 
 
+def _strip_debug_nodes(meta_graph_def):
+    """Makes of assertions and printing operations NoOps that wait for what they looked at; of those that hand a value
+    on, identities."""
+    graph_def = meta_graph_def.graph_def
+    for node in [*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)]:
+        if node.op in ("Assert", "PrintV2"):
+            node.op = "NoOp"
+            for name in [name for name in node.attr if not name.startswith("_")]:
+                del node.attr[name]
+            kept = 0
+        elif node.op in ("CheckNumerics", "Print"):
+            node.op = "Identity"
+            for name in [name for name in node.attr if name != "T"]:
+                del node.attr[name]
+            kept = 1
+        else:
+            continue
+        inputs = [*node.input[:kept], *(name if name.startswith("^") else "^" + name.split(":")[0]
+                                        for name in node.input[kept:])]
+        del node.input[:]
+        node.input.extend(inputs)
+
+
 def _scope_name(key, name):
     """A node's name for an argument of a signature."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_.\\-") else "_" for c in f"{key}_{name}")
     return plain.lstrip("_\\-") or "arg"
 
 
-def _check_namespaces(graph_def, allowed):
+def _verify_ops(graph_def, namespace_whitelist):
     """ValueError: the graph has ops "NAMESPACE>Op" of namespaces that are not allowed."""
-    if allowed is None:
+    if namespace_whitelist is None:
         return
     used = [op for op in meta_graph.ops_used_by_graph_def(graph_def) if ">" in op]
-    wrong = [op for op in used if op.split(">")[0] not in allowed]
+    wrong = [op for op in used if op.split(">")[0] not in namespace_whitelist]
     if wrong:
         raise ValueError(
             f"Attempted to save ops from non-whitelisted namespaces to SavedModel: {wrong}.\nPlease verify that these "
@@ -384,11 +458,13 @@ def _build(obj, signatures, options, message):
     if not options.experimental_skip_saver:
         message.saver_def.CopyFrom(export.saver_def())
     message.graph_def.CopyFrom(export.graph_def())
-    _check_namespaces(message.graph_def, options.namespace_whitelist)
+    if options.experimental_debug_stripper:
+        _strip_debug_nodes(message)
+    _verify_ops(message.graph_def, options.namespace_whitelist)
     info = message.meta_info_def
     info.tags.append(tag_constants.SERVING)
     info.tags.extend(options.extra_tags or ())
-    info.tensorflow_version = versions.VERSION_2 if tf2.enabled() else versions.VERSION
+    info.tensorflow_version = versions.__version__
     info.tensorflow_git_version = versions.__git_version__
     message.asset_file_def.extend(export.files.definitions)
     for key, definition in definitions.items():
@@ -419,7 +495,8 @@ def save_and_return_nodes(obj, export_dir, signatures=None, options=None, experi
     export = _build(obj, signatures, options, saved_model.meta_graphs.add())
     utils_impl.get_or_create_variables_dir(export_dir)
     if not experimental_skip_checkpoint:
-        util.TrackableSaver(export.view).save(utils_impl.get_variables_path(export_dir))
+        util.TrackableSaver(export.view).save(utils_impl.get_variables_path(export_dir),
+                                              sharding=options.experimental_sharding_callback)
     utils_impl.get_or_create_assets_dir(export_dir)
     if export.files.paths:
         builder_impl.copy_assets_to_destination_dir(export.files.paths, export_dir, overwrite=True)
@@ -427,6 +504,8 @@ def save_and_return_nodes(obj, export_dir, signatures=None, options=None, experi
     file_io.atomic_write_string_to_file(os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PB),
                                         saved_model.SerializeToString(deterministic=True))
     fingerprinting.write_fingerprint(export_dir)
+    if options.save_debug_info:
+        debug_info.write(export.concrete_functions, export_dir)
     return export.objects, export.view._breadth_first_traversal()[1]
 
 

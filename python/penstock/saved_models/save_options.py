@@ -46,9 +46,11 @@ def _validate_namespace_whitelist(namespace_whitelist):
 class SaveOptions:
     """How a model is written.
 
-    namespace_whitelist: namespaces ("NAME>Op") of ops that may be saved. save_debug_info: accepted; there are no files
-    of debug information. function_aliases: {alias: function}, noted in the model. experimental_custom_gradients:
-    whether gradients that the program defines are saved. extra_tags: besides "serve".
+    namespace_whitelist: namespaces ("NAME>Op") of ops that may be saved. save_debug_info: whether a file tells in
+    which lines of the program nodes were made. function_aliases: {alias: function}, noted in the model.
+    experimental_debug_stripper: assertions and printing are left out. experimental_custom_gradients: whether gradients
+    that the program defines are saved. experimental_sharding_callback: spreads values over files, as CheckpointOptions
+    has it. extra_tags: besides "serve".
     """
 
     __slots__ = ("namespace_whitelist", "save_debug_info", "function_aliases", "experimental_debug_stripper",

@@ -13,6 +13,7 @@ from penstock.platform import tf_logging as logging
 from penstock.training.saving import saveable_object_util
 from penstock.training.tracking import base
 from penstock.training.tracking import graph_view
+from penstock.training.tracking import registration
 from penstock.training.tracking import tracking
 from penstock.util import object_identity
 
@@ -27,7 +28,7 @@ class TrackableConstant(base.Trackable):
     def _export_to_saved_model_graph(self, object_map, tensor_map, options):
         with ops.device("CPU"):
             self.exported = constant_op.constant(tensor_util.constant_value(self.capture), self.capture.dtype)
-        tensor_map[id(self.capture)] = self.exported
+        tensor_map[self.capture] = self.exported
         return [self.capture]
 
 
@@ -74,6 +75,22 @@ class SaveableView(graph_view.ObjectGraphView):
             parts.update(_resource_functions(obj, parts))
         return parts
 
+    def deserialization_dependencies(self, obj):
+        """{name: part} of what has to be loaded before an object. ValueError: one is no part of the model."""
+        if not isinstance(obj, base.Trackable):
+            return {}
+        found = obj._deserialization_dependencies(dict(self._children[obj]))
+        for name, part in found.items():
+            if not isinstance(part, base.Trackable):
+                raise TypeError(f"The dependency of type {type(part)} is not an instance `Trackable`, and can't be "
+                                "saved to SavedModel. Please check the implementation of "
+                                f"`_deserialization_dependencies` in the parent object {obj}.")
+            if part not in self._children:
+                raise ValueError(f"Found an untracked dependency. Object {obj} depends on {part}, but this dependency "
+                                 "isn't listed as a child. Please track this child by overriding "
+                                 f"`_trackable_children` or use `._track_trackable`. (its name: {name!r})")
+        return found
+
     def _constant(self, tensor):
         """The object that stands for a tensor: one for each."""
         if id(tensor) not in self._constants:
@@ -97,8 +114,8 @@ class SaveableView(graph_view.ObjectGraphView):
         found = object_identity.ObjectIdentityDictionary()
         for obj in objects:
             factories = self._factories(obj)
-            if not factories or isinstance(obj, resource_variable_ops.BaseResourceVariable) or \
-                    resource_variable_ops.is_resource_variable(obj):
+            if not factories or resource_variable_ops.is_resource_variable(obj) or isinstance(
+                    obj, resource_variable_ops.BaseResourceVariable) or registration.get_registered_saver_name(obj):
                 continue
             loaded = getattr(obj, "_self_saveable_functions", None)
             if loaded is not None:

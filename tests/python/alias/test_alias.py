@@ -35,6 +35,18 @@ print(tf.__version__)
     assert out == "1.15.5\n"
 
 
+def test_version_numbers_are_those_of_the_program():
+    assert python("import tensorflow as tf\ntf.enable_v2_behavior()\nprint(tf.__version__, tf.version.VERSION)") \
+        == "1.15.5 1.15.5\n"
+    done = run("-c", """
+import penstock as tf
+from penstock.framework import versions
+print(tf.version.VERSION, tf.compat.v1.__version__, versions.VERSION)
+print(tf.compat.v1.train.export_meta_graph(graph=tf.Graph()).meta_info_def.tensorflow_version)
+""")
+    assert done.stdout == "2.21.0 2.21.0 2.21.0\n2.21.0\n", done.stderr
+
+
 def test_the_alias_may_come_after_the_package():
     done = run("-c", "import penstock.v1 as first\nimport penstock.as_tensorflow\n"
                      "import tensorflow as tf\nfrom tensorflow.python.framework import ops\n"

@@ -34,6 +34,7 @@ COUNTS_AS = {
     "training.tracking.base": "framework",
     "training.tracking.data_structures": "ops",
     "training.tracking.tracking": "ops",
+    "training.tracking.registration": "framework",
     "training.training": "v1",
     "training.training_util": "ops",
     "util.serialization": "framework",

@@ -60,6 +60,56 @@ def test_options(tmp_path):
         tf.saved_model.SaveOptions(experimental_variable_policy="all")
 
 
+def test_values_are_spread_over_files_as_asked(tmp_path):
+    model = tf.Module()
+    model.v, model.w = tf.Variable([1., 2.]), tf.Variable(3.)
+    policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=4)
+    save(tmp_path, model, options=tf.saved_model.SaveOptions(experimental_sharding_callback=policy))
+    assert len(list((tmp_path / "variables").glob("variables.data*"))) >= 3
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert (loaded.v.numpy() == [1., 2.]).all() and loaded.w.numpy() == 3.
+
+
+def test_assertions_and_printing_are_stripped_if_asked(tmp_path):
+    model = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def f(x):
+        tf.debugging.Assert(x > 0., [x])
+        tf.print("x", x)
+        return tf.debugging.check_numerics(x, "bad") + 1.
+
+    model.f = f
+    options = tf.saved_model.SaveOptions(experimental_debug_stripper=True)
+    meta_graph = save(tmp_path, model, options=options)
+    used = {node.op for function in meta_graph.graph_def.library.function for node in function.node_def}
+    assert not used & {"Assert", "PrintV2", "CheckNumerics"} and {"NoOp", "Identity"} <= used
+    assert tf.saved_model.load(str(tmp_path)).f(-1.).numpy() == 0.
+
+
+def test_a_file_tells_where_nodes_were_made(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x: tf.multiply(2., x, name="doubled"), [tf.TensorSpec([], tf.float32)])
+    save(tmp_path, model, options=tf.saved_model.SaveOptions(save_debug_info=True))
+    info = tf.saved_model.load(str(tmp_path)).graph_debug_info
+    trace, = (trace for name, trace in info.name_to_trace_id.items() if name.startswith("doubled@"))
+    frame = info.frames_by_id[info.traces_by_id[trace].frame_id[0]]
+    assert info.files[frame.file_index] == __file__ and "doubled" in open(__file__).readlines()[frame.line - 1]
+
+
+def test_functions_may_refuse_to_be_saved(tmp_path):
+    model = tf.Module()
+
+    @tf.function(input_signature=[])
+    def inner():
+        v1.get_default_graph().mark_as_unsaveable("of this process only")
+        return 1.
+
+    model.f = tf.function(lambda: inner(), [])
+    with pytest.raises(ValueError, match="Unable to save function.*\n.*of this process only"):
+        save(tmp_path, model)
+
+
 def test_default_of_an_argument(tmp_path):
     model = tf.Module()
     default = tf.constant(5.)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.proto import variable_pb2
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +88,26 @@ def test_relative_paths(tmp_path):
     moved = tmp_path.parent / (tmp_path.name + "_moved")
     os.rename(tmp_path, moved)
     assert tf.train.latest_checkpoint(str(moved)) == str(moved / "m")
+
+
+def test_variables_of_old_meta_graphs_are_trainable_if_their_collection_is():
+    with tf.Graph().as_default():
+        tf.Variable(1., name="a")
+        tf.Variable(1., name="b", trainable=False)
+        meta = tf.train.export_meta_graph()
+    for key in ("variables", "trainable_variables"):  # as TensorFlow wrote them before 1.9
+        values = meta.collection_def[key].bytes_list.value
+        for i, value in enumerate(values):
+            definition = variable_pb2.VariableDef.FromString(value)
+            definition.ClearField("trainable")
+            values[i] = definition.SerializeToString()
+    trainable = {}
+    for version in ("1.8.0", "1.9.0"):
+        meta.meta_info_def.tensorflow_version = version
+        with tf.Graph().as_default():
+            tf.train.import_meta_graph(meta)
+            trainable[version] = [v.trainable for v in tf.global_variables()]
+    assert trainable == {"1.8.0": [True, False], "1.9.0": [False, False]}
 
 
 def test_meta_graph(tmp_path):

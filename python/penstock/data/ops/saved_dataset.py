@@ -37,7 +37,7 @@ class _Variant(tracking.CapturableResource):
         return made if isinstance(made, ops.Tensor) else made.outputs[0]
 
     def _create_in_graph(self, tensor_map):
-        return self._made(lambda asset: ops.convert_to_tensor(tensor_map[id(asset.asset_path)]))
+        return self._made(lambda asset: ops.convert_to_tensor(tensor_map[asset.asset_path]))
 
 
 def _files(graph_def):

@@ -8,6 +8,7 @@ from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import string_ops
 from penstock.proto import saver_pb2
+from penstock.training.saving import registered_saveable
 from penstock.training.saving import saveable_object_util
 from penstock.training.saving import sharding
 
@@ -20,22 +21,25 @@ def _write(file_prefix, rows):
                            constant_op.constant(slices, dtypes.string), list(tensors))
 
 
-def _write_shards(file_prefix, shards):
+def _write_shards(file_prefix, shards, registered=()):
     """The same, each list of rows to a file of its own: parts in a directory that nobody else uses, which are then
-    merged by renaming."""
+    merged by renaming, and with them what registered savers write first."""
     with ops.device("cpu:0"):
+        theirs = [prefix for saveable in registered for prefix in saveable.save_shards(file_prefix)]
         temporary = string_ops.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])
         prefixes = [gen.sharded_filename(temporary, i, len(shards)) for i in range(len(shards))]
         saves = [_write(prefix, rows) for prefix, rows in zip(prefixes, shards)]
         with ops.control_dependencies([save for save in saves if save is not None]):
-            return gen.merge_v2_checkpoints(array_ops.stack(prefixes), file_prefix, delete_old_dirs=True)
+            return gen.merge_v2_checkpoints(array_ops.stack(theirs + prefixes), file_prefix, delete_old_dirs=True)
 
 
 class MultiDeviceSaver:
     """Writes one file, whatever the devices of the tensors are, or those that a ShardingCallback asks for."""
 
     def __init__(self, saveable_objects, sharding_callback=None):
-        self._saveables = list(saveable_objects)
+        saveables = list(saveable_objects)
+        self._registered = [s for s in saveables if isinstance(s, registered_saveable.RegisteredSaveable)]
+        self._saveables = [s for s in saveables if not isinstance(s, registered_saveable.RegisteredSaveable)]
         self._sharding = sharding_callback
 
     def save(self, file_prefix):
@@ -48,10 +52,12 @@ class MultiDeviceSaver:
         specs = [(spec, tensor) for spec, tensor in specs if tensor is not None]  # what is to be saved at this moment
         if self._sharding is None:
             rows = [(spec.name, spec.slice_spec, tensor) for spec, tensor in specs]
+            if self._registered:
+                return lambda file_prefix: _write_shards(file_prefix, [rows], self._registered)
             return lambda file_prefix: _write(file_prefix, rows)
         shards = [[(name, spec, tensor) for name, slices in shard.items() for spec, tensor in slices.items()]
                   for shard in sharding.shards_of(self._sharding, specs)]
-        return lambda file_prefix: _write_shards(file_prefix, shards)
+        return lambda file_prefix: _write_shards(file_prefix, shards, self._registered)
 
     def to_proto(self):
         """Builds the operations of a tf.train.Saver; gives the SaverDef that names them."""
@@ -76,4 +82,9 @@ class MultiDeviceSaver:
                                          dtypes=[dtypes.as_dtype(s.dtype).base_dtype for s in specs])
                 tensors = [array_ops.identity(t) for t in tensors]
             restored[saveable.name] = saveable.restore(tensors, None)
+        waited = [] if ops.executing_eagerly() else [op for op in restored.values() if op is not None]
+        with ops.control_dependencies(waited):
+            for saveable in self._registered:
+                for i, op in enumerate(saveable.restore_shards(file_prefix)):
+                    restored[f"{saveable.name} {i}"] = op
         return restored

@@ -9,6 +9,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.platform import tf_logging as logging
 from penstock.training.saving import saveable_object
+from penstock.training.tracking import registration
 
 # The attribute of a variable that is its value.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
@@ -156,6 +157,9 @@ class CheckpointPosition:
 
     def gather_ops_or_named_saveables(self):
         """Existing operations that restore its attributes, {key: saveable} of others, and Python's saveables."""
+        registered = self._registered_saveables()
+        if registered is not None:
+            return [], {}, registered
         factories = self.trackable._gather_saveables_for_checkpoint()
         named, python, existing = {}, [], []
         if SERIALIZE_TO_TENSORS_NAME in factories:
@@ -184,6 +188,33 @@ class CheckpointPosition:
             else:
                 named[key] = saveable
         return existing, named, python
+
+    def get_registered_saver_name(self):
+        """The saver that saved the object, or None. ValueError: it cannot restore `trackable`."""
+        name = self.object_proto.registered_saver.name
+        if not name:
+            return None
+        try:
+            registration.validate_restore_function(self.trackable, name)
+        except ValueError:
+            if registration.get_strict_predicate_restore(name):
+                raise
+        return name
+
+    def _registered_saveables(self):
+        """What the object's registered saver restores, or None if it has none, neither here nor in the checkpoint."""
+        recorded, proto = self.get_registered_saver_name(), self.object_proto
+        if recorded is not None:
+            if not registration.takes(recorded, self.trackable):
+                return []  # left alone, as the saver allows
+            saver, name = recorded, proto.registered_saver.object_name
+        else:
+            saver = registration.get_registered_saver_name(self.trackable)
+            if saver is None or not proto.attributes:
+                return None
+            name = proto.attributes[0].checkpoint_key  # before there was such a saver
+        from penstock.training.saving import registered_saveable
+        return [registered_saveable.RegisteredSaveable(saver, {name: self.trackable})]
 
     def _gather_tensors(self, factory):
         """The same for an object that gives and takes its tensors all at once."""
@@ -438,8 +469,26 @@ class Trackable:
 
     def _export_to_saved_model_graph(self, object_map, tensor_map, options):
         """Adds what stands for the object to the graph of a SavedModel (the default graph): to `object_map` the new
-        object, to `tensor_map` {id of a tensor that functions capture: new tensor}. Gives these tensors."""
+        object, to `tensor_map` {tensor that functions capture: new tensor}. Gives these tensors."""
         return []
+
+    def _serialize_to_proto(self, object_proto=None, **kwargs):
+        """A message that a SavedModel keeps for `_deserialize_from_proto` of a registered class, or None."""
+        return None
+
+    @classmethod
+    def _deserialize_from_proto(cls, proto=None, dependencies=None, object_proto=None, export_dir=None,
+                                asset_file_def=None, operation_attributes=None, **kwargs):
+        """An object of a SavedModel, of a registered class; it is given its parts afterwards."""
+        return cls()
+
+    def _add_trackable_child(self, name, value):
+        """Gives an object of a SavedModel a part."""
+        self._track_trackable(value, name, overwrite=True)
+
+    def _deserialization_dependencies(self, children):
+        """{name: part} of what has to be loaded before the object is. `children`: all its parts."""
+        return {}
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         """{name: part}; a SavedModel also has functions, and what only it needs."""

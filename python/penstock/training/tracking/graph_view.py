@@ -7,9 +7,11 @@ from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.proto import trackable_object_graph_pb2
+from penstock.training.saving import registered_saveable
 from penstock.training.saving import saveable_object as saveable_object_lib
 from penstock.training.saving import saveable_object_util
 from penstock.training.tracking import base
+from penstock.training.tracking import registration
 from penstock.util import object_identity
 
 # Begins what is no name of the program's.
@@ -63,7 +65,8 @@ def _tell_where_values_are(graph_proto):
     """Marks the objects that have values, or objects with values below them: others need not be waited for."""
     parents, todo = {}, []
     for node_id, node in enumerate(graph_proto.nodes):
-        node.has_checkpoint_values.value = bool(node.attributes or node.slot_variables)
+        node.has_checkpoint_values.value = bool(node.attributes or node.slot_variables or
+                                                node.HasField("registered_saver"))
         if node.has_checkpoint_values.value:
             todo.append(node_id)
         for child in node.children:
@@ -179,7 +182,13 @@ class ObjectGraphView:
         """Describes the attributes of all objects; gives their saveables, and what to feed (None without a cache)."""
         named_saveables = []
         feeds = None if self._saveables_cache is None else {}
+        registered = []
         for obj, object_proto in zip(objects, graph_proto.nodes):
+            saver = registration.get_registered_saver_name(obj)
+            if saver is not None:
+                object_proto.registered_saver.name, object_proto.registered_saver.object_name = saver, names[obj]
+                registered.append(registered_saveable.RegisteredSaveable(saver, {names[obj]: obj}))
+                continue
             saved = obj if object_map is None else object_map.get(obj, obj)
             for name, factory in self._factories(saved).items():
                 if name == base.SERIALIZE_TO_TENSORS_NAME:
@@ -199,7 +208,7 @@ class ObjectGraphView:
                         else:
                             feeds.update(saveable.feed_dict_additions())
                     named_saveables.append(saveable)
-        return named_saveables, feeds
+        return named_saveables + registered_saveable.together(registered), feeds
 
     def _factories(self, obj):
         """What there is to be saved of an object, by attributes."""

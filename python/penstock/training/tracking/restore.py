@@ -7,6 +7,7 @@ from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.platform import tf_logging as logging
 from penstock.training.saving import functional_saver
+from penstock.training.saving import registered_saveable
 from penstock.training.saving import saveable_object_util
 from penstock.training.tracking import base
 from penstock.util import object_identity
@@ -92,15 +93,18 @@ class CheckpointRestoreCoordinator:
 
     def restore_saveables(self, named_saveables, python_saveables):
         """Restores at once what can be; gives operations for the rest."""
+        registered = [s for s in python_saveables if isinstance(s, registered_saveable.RegisteredSaveable)]
         for saveable in python_saveables:
-            saveable.python_restore([self.reader.get_tensor(spec.name) for spec in saveable.specs])
-        if not named_saveables:
+            if saveable not in registered:
+                saveable.python_restore([self.reader.get_tensor(spec.name) for spec in saveable.specs])
+        if not named_saveables and not registered:
             return []
         saveables = saveable_object_util.validate_and_slice_inputs(named_saveables)
         names = {saveable.name for saveable in saveables}
         if set(named_saveables) != names:
             raise AssertionError("Saveable keys changed when validating. Got back %s, was expecting %s" %
                                  (named_saveables.keys(), names))
+        saveables += registered_saveable.together(registered)
         restored = functional_saver.MultiDeviceSaver(saveables).restore(self.save_path_tensor)
         if context.executing_eagerly():
             return []

@@ -41,6 +41,9 @@ class AutoTrackable(base.Trackable):
         self._delete_tracking(name)
         super().__delattr__(name)
 
+    def _add_trackable_child(self, name, value):
+        setattr(self, name, value)
+
     def _delete_tracking(self, name):
         """Forgets the part of that name."""
         self._maybe_initialize_trackable()
@@ -123,7 +126,7 @@ class CapturableResource(base.Trackable):
         raise NotImplementedError("TrackableResource._create_resource not implemented.")
 
     def _create_in_graph(self, tensor_map):
-        """The handle in the graph of a SavedModel. tensor_map: {id of a tensor of the program: the one there}."""
+        """The handle in the graph of a SavedModel. tensor_map: {tensor of the program: the one there}."""
         return self._create_resource()
 
     def _initialize(self):
@@ -137,7 +140,7 @@ class CapturableResource(base.Trackable):
         with ops.device(self._resource_device):
             copied._resource_handle = copied._create_in_graph(tensor_map)
         object_map[self] = copied
-        tensor_map[id(self.resource_handle)] = copied._resource_handle
+        tensor_map[self.resource_handle] = copied._resource_handle
         return [self.resource_handle]
 
     @property
@@ -179,7 +182,7 @@ class RestoredResource(TrackableResource):
 
     def _create_in_graph(self, tensor_map):
         trace, = self._create_resource.concrete_functions
-        return trace._call_flat([], [ops.convert_to_tensor(tensor_map.get(id(t), t)) for t in trace.captured_inputs])
+        return trace._call_flat([], [ops.convert_to_tensor(tensor_map.get(t, t)) for t in trace.captured_inputs])
 
 
 class TrackableAsset(base.Trackable):
@@ -200,7 +203,7 @@ class TrackableAsset(base.Trackable):
         from penstock.ops import resource_variable_ops
         # Who loads the graph feeds the path; functions read it from a variable.
         path = array_ops.placeholder(dtypes.string, self._path.shape, name="asset_path_initializer")
-        tensor_map[id(self._path)] = resource_variable_ops.ResourceVariable(path)
+        tensor_map[self._path] = resource_variable_ops.ResourceVariable(path)
         return [self._path]
 
 

@@ -268,7 +268,6 @@ class _FuncGraph(Graph):
         self._capture_resource_var_by_value = capture_resource_var_by_value
         self._building_function = True
         self._outer_graph = defaults.get_default_graph()
-        self._seed = self._outer_graph.seed
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         inputs = [t if t._op._graph is self else self.capture(t) for t in inputs]

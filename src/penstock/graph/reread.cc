@@ -33,15 +33,28 @@ bool IsInvariant(const Node& node) {
   return node.traits().flow == Flow::kEnter && node.attr_or<bool>("is_constant", false);
 }
 
+// Hands on the value of the branch that was taken. A loop's Merge is not meant: what it hands on is of each iteration.
+bool JoinsBranches(const Node& node) {
+  if (node.traits().flow != Flow::kMerge) return false;
+  return std::ranges::none_of(node.inputs(), [](const Endpoint& input) {
+    return input.node->traits().flow == Flow::kNextIteration;
+  });
+}
+
 // Its outputs are its first input: in TensorFlow, memory of the variable that it reads.
 bool Aliases(const Node& node) { return node.traits().may_alias_input0 || node.traits().flow == Flow::kSwitch; }
 
-// Identities and reshapes in a row that are looked through.
+// Identities and reshapes in a row that are looked through, and conditionals among them: each may double the ways.
 constexpr size_t kLongestChain = 100;
+constexpr int kMostConditionals = 8;
 
 struct ById {
   bool operator()(const Node* a, const Node* b) const { return a->id() < b->id(); }
 };
+
+bool TooManyJoins(const std::vector<Node*>& chain) {
+  return std::ranges::count_if(chain, [](const Node* link) { return JoinsBranches(*link); }) >= kMostConditionals;
+}
 
 // Node sets by id.
 using Marks = std::vector<bool>;
@@ -56,6 +69,7 @@ class Rereader {
     }
     if (updates_.empty()) return;
     TakeVariablesIntoLoops();
+    ReadResultsOfBranches();
     MarkWhatIsInside();
     LetResultsWait();
     follows_.resize(graph_.num_ids());
@@ -105,6 +119,24 @@ class Rereader {
       const std::vector<Consumer> consumers = node->consumers();
       for (const auto& [consumer, input] : consumers) {
         if (input >= 0) graph_.UpdateInput(consumer, input, {entered, 0});
+      }
+    }
+  }
+
+  // A branch that ends with a reference, as an assignment does, gets a read of its own behind it.
+  void ReadResultsOfBranches() {
+    for (Node* node : graph_.Nodes()) {
+      if (!JoinsBranches(*node)) continue;
+      for (int i = 0; i < node->num_inputs(); ++i) {
+        const Endpoint result = node->input(i);
+        if (!IsRef(result.type()) || IsRef(node->input_type(i))) continue;
+        Node* read = graph_.AddNode({.op = "Identity",
+                                     .name = graph_.UniqueName(StrCat(result.node->name(), "/result")),
+                                     .inputs = {result},
+                                     .control_inputs = {},
+                                     .attrs = {},
+                                     .device = result.node->device()});
+        graph_.UpdateInput(node, i, {read, 0});
       }
     }
   }
@@ -209,26 +241,46 @@ class Rereader {
   void LetResultsWait() {
     for (Node* node : graph_.Nodes()) {
       if (node->traits().flow != Flow::kRetval || inside_[node->id()]) continue;
-      Endpoint value = node->input(0);
-      for (size_t i = 0; i < kLongestChain && !IsRef(value.type()); ++i) {
-        if (!value.node->traits().may_alias_input0 || value.node->num_inputs() == 0) break;
-        value = value.node->input(0);
-      }
-      if (!IsRef(value.type())) continue;
-      const Node* variable = VariableOf(value);
+      const std::set<const Node*> variables = VariablesBehind(node->input(0));
+      if (variables.empty()) continue;
       for (const auto& [update, updated] : updates_) {
-        if (updated == variable && !inside_[update->id()]) graph_.AddControlEdge(update, node);
+        if (variables.contains(updated) && !inside_[update->id()]) graph_.AddControlEdge(update, node);
       }
     }
+  }
+
+  // The variables whose memory a value may be: several if it is the result of a conditional.
+  std::set<const Node*> VariablesBehind(Endpoint result) const {
+    std::set<const Node*> variables, seen;
+    std::vector<Endpoint> stack = {result};
+    while (!stack.empty()) {
+      const Endpoint value = stack.back();
+      stack.pop_back();
+      const Node& node = *value.node;
+      if (IsRef(value.type())) {
+        variables.insert(VariableOf(value));
+      } else if (!seen.insert(&node).second) {
+        continue;
+      } else if (JoinsBranches(node)) {
+        if (value.index == 0) stack.insert(stack.end(), node.inputs().begin(), node.inputs().end());
+      } else if (Aliases(node) && node.num_inputs() > 0) {
+        stack.push_back(node.input(0));
+      }
+    }
+    return variables;
   }
 
   // Goes on from the end of a chain that begins with a read and whose links are not behind any other update.
   void Visit(std::vector<Node*>& chain) {
     const std::vector<Consumer> consumers = chain.back()->consumers();
+    const bool is_result = JoinsBranches(*chain.back());
     for (const auto& [node, input] : consumers) {
       const Flow flow = node->traits().flow;
-      if (input < 0 || (flow != Flow::kNone && flow != Flow::kSwitch && flow != Flow::kRetval)) continue;
-      if (Follows(*node)) {
+      const bool joins = JoinsBranches(*node);
+      if (input < 0 || (is_result && node->input(input).index > 0)) continue;  // a Merge also says which input it took
+      if (!joins && flow != Flow::kNone && flow != Flow::kSwitch && flow != Flow::kRetval) continue;
+      // A branch is not behind the updates of another one, though the Merge is.
+      if (!joins && Follows(*node)) {
         std::vector<Node*> updates = UpdatesBefore(node, chain);
         std::erase_if(updates, [&](Node* update) { return std::ranges::find(own_, update) != own_.end(); });
         if (!updates.empty()) {
@@ -236,7 +288,8 @@ class Rereader {
           continue;
         }
       }
-      if (input != 0 || !Aliases(*node) || chain.size() >= kLongestChain) continue;
+      if (joins ? TooManyJoins(chain) : input != 0 || !Aliases(*node)) continue;
+      if (chain.size() >= kLongestChain) continue;
       chain.push_back(node);
       Visit(chain);
       chain.pop_back();
@@ -248,14 +301,14 @@ class Rereader {
   void ReadAgain(const std::vector<Node*>& chain, std::vector<Node*> updates, Node* node, int input) {
     const bool inside = std::ranges::any_of(updates, [&](const Node* update) { return inside_[update->id()]; });
     if (inside) updates = OrderedBefore(node, chain.back());
-    Node* last = nullptr;
+    Node *before = nullptr, *last = nullptr;
     std::vector<Node*> links;
     for (Node* link : chain) {
       links.push_back(link);
       Node* unshared = nullptr;
       Node*& copy = inside ? unshared : fresh_[{links, updates}];
       if (!copy) {
-        copy = Copy(*link, last, updates);
+        copy = Copy(*link, before, last, updates);
         inside_.resize(graph_.num_ids());
         inside_[copy->id()] = inside || inside_[link->id()];
         if (!last) {
@@ -263,6 +316,7 @@ class Rereader {
           if (!inside_[copy->id()]) PutBeforeOtherUpdates(copy);
         }
       }
+      before = link;
       last = copy;
     }
     graph_.UpdateInput(node, input, {last, node->input(input).index});
@@ -291,11 +345,15 @@ class Rereader {
     return ordered;
   }
 
-  // A copy of a link: of the first, behind the updates; of another, with `last` in place of what it reads.
-  Node* Copy(const Node& link, Node* last, const std::vector<Node*>& updates) {
+  // A copy of a link: of the first, behind the updates; of another, with `last` in place of the link `before`.
+  Node* Copy(const Node& link, const Node* before, Node* last, const std::vector<Node*>& updates) {
     std::vector<Endpoint> inputs = link.inputs();
     std::vector<Node*> controls = link.control_inputs();
-    if (last) {
+    if (JoinsBranches(link)) {
+      for (Endpoint& input : inputs) {
+        if (input.node == before) input.node = last;
+      }
+    } else if (last) {
       inputs[0].node = last;
     } else {
       controls.insert(controls.end(), updates.begin(), updates.end());

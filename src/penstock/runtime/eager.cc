@@ -4,6 +4,7 @@
 
 #include "penstock/device/cpu_device.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/runtime/call_state.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
@@ -92,7 +93,7 @@ std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeVie
   if (!node.calls_function()) return KernelRegistry::Global().Make("CPU", view);
   AttrMap function_attrs;
   for (const auto& [name, value] : node.attrs()) {
-    if (!name.starts_with("_")) function_attrs.Set(name, value);
+    if (!name.starts_with("_") || name == kCallSiteAttr) function_attrs.Set(name, value);
   }
   const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
   const OpDef& call = *OpRegistry::Global().Find("PartitionedCall");
@@ -278,7 +279,7 @@ void EagerContext::RemoveFunction(const std::string& name) {
   }
   runtime_->Forget(name);
   std::lock_guard lock(mutex_);
-  std::erase_if(function_kernels_, [&](const auto& entry) { return entry.first.starts_with(name + "\n"); });
+  std::erase_if(function_kernels_, [&](const auto& entry) { return BelongsTo(entry.first, name); });
 }
 
 void EagerContext::ClearCaches() {

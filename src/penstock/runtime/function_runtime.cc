@@ -4,6 +4,7 @@
 
 #include "penstock/graph/lower.h"
 #include "penstock/kernel/py_function.h"
+#include "penstock/runtime/call_state.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
@@ -26,10 +27,6 @@ std::string KeyOf(const FuncRef& function) {
     key += StrCat("\n", name, "=", nested ? KeyOf(*nested) : value.ToString());
   }
   return key;
-}
-
-bool IsOf(const std::string& key, const std::string& function) {
-  return key.starts_with(function) && (key.size() == function.size() || key[function.size()] == '\n');
 }
 
 void CheckArgs(const std::string& function, const std::vector<DataType>& types, std::span<const Tensor> args) {
@@ -83,6 +80,13 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
 }
 
 }  // namespace
+
+bool BelongsTo(std::string_view key, const std::string& name) {
+  if (key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '\n')) return true;
+  const std::string call = StrCat("\n", kCallSiteAttr, "=\"", name);
+  const size_t at = key.find(call);
+  return at != std::string_view::npos && (key[at + call.size()] == '/' || key[at + call.size()] == '\n');
+}
 
 // Lets calls of bound functions in until the runtime goes.
 class FunctionRuntime::Gate {
@@ -274,6 +278,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& func
                                                              MakeFunctionKernel make_kernel) const {
   FuncRef plain = function;
   plain.attrs.Erase(kTargetDeviceAttr);
+  plain.attrs.Erase(kCallSiteAttr);
   FunctionBody body = InstantiateCallee(plain, library);
   KeepNeeded(body);
   if (const AttrValue* target = function.attrs.Find(kTargetDeviceAttr)) {
@@ -283,6 +288,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& func
   }
   StepEnvironment environment = *environment_;
   environment.make_kernel = std::move(make_kernel);
+  environment.scope = KeyOf(function);
   return CompileStep(body.graph, environment, [] {}, true);
 }
 
@@ -304,7 +310,7 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& functio
 void FunctionRuntime::Forget(const std::string& name) {
   std::lock_guard lock(mutex_);
   for (auto* compiled : {&compiled_, &stateless_}) {
-    std::erase_if(*compiled, [&](const auto& entry) { return IsOf(entry.first, name); });
+    std::erase_if(*compiled, [&](const auto& entry) { return BelongsTo(entry.first, name); });
   }
 }
 

@@ -10,6 +10,9 @@
 
 namespace penstock {
 
+// Whether state whose key is, or begins with, that of a compiled function is of the function `name` or of its calls.
+bool BelongsTo(std::string_view key, const std::string& name);
+
 class FunctionRuntime final : public FunctionScopes {
  public:
   FunctionRuntime(StepEnvironment* environment, std::function<FunctionLibraryPtr()> library);
@@ -24,7 +27,7 @@ class FunctionRuntime final : public FunctionScopes {
   // From now on scopes keep `owner`, which has this runtime: it goes with the last of them, and no call fails.
   void KeepWithScopes(const std::shared_ptr<const void>& owner) { owner_ = owner; }
   void KeepLibrary();                    // the library stays as it is now: who gives it may go
-  void Forget(const std::string& name);  // drops what was compiled for a function that is gone
+  void Forget(const std::string& name);  // drops what was compiled for a function that is gone, and for its calls
 
  private:
   class Gate;

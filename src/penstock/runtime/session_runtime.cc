@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "penstock/base/strings.h"
+#include "penstock/runtime/call_state.h"
 
 namespace penstock {
 namespace {
@@ -68,7 +69,7 @@ std::shared_ptr<Kernel> SessionRuntime::MakeKernel(const std::string& scope, con
     // A function's name as op type is a call of it.
     AttrMap function_attrs;
     for (const auto& [name, value] : node.attrs()) {
-      if (!name.starts_with("_")) function_attrs.Set(name, value);
+      if (!name.starts_with("_") || name == kCallSiteAttr) function_attrs.Set(name, value);
     }
     const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
     const OpDef& call = *ops.Find("PartitionedCall");

@@ -21,6 +21,7 @@ struct StepEnvironment {
   ThreadPool* inter_op = nullptr;
   ThreadPool* intra_op = nullptr;
   FunctionCaller* functions = nullptr;
+  std::string scope;  // of a function's body: what its state belongs to
 };
 
 struct CompiledStep {

@@ -1,5 +1,7 @@
 #include "penstock/graph/reread.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "penstock/engine/engine.h"
@@ -118,6 +120,23 @@ TEST_F(Reread, AnotherShapeLeavesWhatWasReadAlone) {
   Node* behind = Add("Neg", {{read, 0}}, {}, {update});
   RereadVariables(graph);
   EXPECT_EQ(behind->input(0).node, read);
+}
+
+TEST_F(Reread, TheResultOfAConditionalIsReadAgain) {
+  Node* pred = Add("Const", {}, {{"value", Tensor(true)}, {"dtype", DT_BOOL}});
+  Node* branch = Add("Switch", {{read, 0}, {pred, 0}});
+  Node* other = Add("Neg", {{Add("Switch", {{one, 0}, {pred, 0}}), 0}});
+  Node* result = Add("Merge", {{other, 0}, {branch, 1}});
+  Node* update = Update({result});
+  Node* behind = Add("Neg", {{result, 0}}, {}, {update});
+  Node* which = Add("Neg", {{result, 1}}, {}, {update});
+  RereadVariables(graph);
+  const Node* fresh = behind->input(0).node;
+  ASSERT_NE(fresh, result);
+  EXPECT_EQ(fresh->op_name(), "Merge");
+  EXPECT_EQ(fresh->input(0).node, other);
+  EXPECT_TRUE(WaitsFor(fresh->input(1).node->input(0).node, update));
+  EXPECT_EQ(which->input(0).node, result);
 }
 
 TEST_F(Reread, AnotherVariableDoesNotCount) {

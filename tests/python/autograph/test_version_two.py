@@ -163,3 +163,18 @@ def test_a_sparse_value_whose_rank_a_loop_changes():
     for n in range(3):
         for numbers in (tf.range(n), tf.data.Dataset.range(n), range(n)):
             assert tf.function(widened)(numbers).dense_shape.numpy().tolist() == [3, 3] + [1] * n
+
+
+def appended(numbers):
+    rows = {"all": tf.zeros([0], tf.int64)}
+    shapes = [(rows["all"], tf.TensorShape([None]))]
+    for i in numbers:
+        tf.autograph.experimental.set_loop_options(shape_invariants=shapes)
+        rows["all"] = tf.concat([rows["all"], [i]], 0)
+    return rows["all"]
+
+
+def test_shape_invariants_that_are_put_together_before_the_loop():
+    """They hold the values from before the loop, and parts of what it carries."""
+    for numbers in (tf.data.Dataset.range(3), iter(tf.data.Dataset.range(3)), tf.range(3, dtype=tf.int64)):
+        assert tf.function(appended)(numbers).numpy().tolist() == [0, 1, 2]

@@ -103,3 +103,23 @@ def test_a_new_seed_makes_functions_begin_anew():
         tf.random.set_seed(1)
         assert len(set(wanted)) == 3 and [float(f()) for _ in range(3)] == wanted
     assert float(v) == 18.0
+
+
+def test_each_call_within_a_function_has_random_state_of_its_own():
+    """Numbers of TensorFlow 2.21. What the program calls itself has its own state, too."""
+    drawn = tf.function(lambda: tf.random.uniform([], seed=3))
+    pair = tf.function(lambda: (drawn(), drawn()))
+    tf.random.set_seed(7)
+    values = [float(v) for v in (drawn(), *pair(), drawn(), *pair())]
+    assert values == pytest.approx([0.4011] * 3 + [0.7062] * 3, abs=1e-4)
+
+    @tf.function
+    def repeated():
+        total = 0.0
+        for _ in tf.range(2):
+            total += drawn()
+        return total
+
+    assert float(repeated()) == pytest.approx(0.4011 + 0.7062, abs=2e-4)  # one call, made twice
+    del repeated, pair
+    assert float(drawn()) == pytest.approx(0.3426, abs=1e-4)

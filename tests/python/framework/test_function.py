@@ -1,7 +1,7 @@
 import pytest
 
 from penstock.client.session import Session
-from penstock.framework import dtypes, errors, function, gen, ops
+from penstock.framework import dtypes, errors, function, gen, ops, random_seed
 from penstock.framework.constant_op import constant_v1 as constant
 from penstock.ops import gradients_impl, resource_variable_ops, variable_scope, variables
 
@@ -130,3 +130,21 @@ def test_a_resource_variable_of_the_body_is_read_outside(graph):
     with Session() as sess:
         sess.run(variables.global_variables_initializer())
         assert sess.run(call) == 6
+
+
+def test_random_numbers_of_calls(graph):
+    """1.15.5's: a body does not have the graph's seed, and each call draws a sequence of its own."""
+    random_seed.set_random_seed(7)
+
+    @function.Defun()
+    def drawn():
+        return gen.random_uniform(constant([], dtypes.int32), dtypes.float32, *random_seed.get_seed(3))
+
+    @function.Defun()
+    def two():
+        return drawn() + 0.0, drawn() + 0.0
+
+    calls = [drawn(), drawn(), *two()]
+    with Session() as sess:
+        for expected in (0.3869, 0.6633, 0.1958):
+            assert sess.run(calls) == pytest.approx([expected] * 4, abs=1e-4)

@@ -127,6 +127,26 @@ def test_what_is_fetched_has_seen_the_updates_of_its_step(update, expected, read
         np.testing.assert_array_equal(np.ravel(session.run([value, step])[0]), expected)
 
 
+@pytest.mark.parametrize("read, expected", [
+    (lambda c, v, w: tf.cond(c, lambda: v, lambda: w), 6.), (lambda c, v, w: tf.case([(c, lambda: v)], lambda: w), 6.),
+    (lambda c, v, w: tf.cond(c, lambda: tf.cond(c, lambda: tf.identity(v), lambda: w), lambda: w), 6.),
+    (lambda c, v, w: tf.reshape(tf.cond(c, lambda: v, lambda: w * 2.), [1]), 6.),
+    (lambda c, v, w: tf.cond(tf.logical_not(c), lambda: v, lambda: w), 20.),
+    (lambda c, v, w: tf.cond(c, lambda: tf.assign_add(v, 2.), lambda: w), 8.)])
+def test_the_result_of_a_conditional_is_the_memory_of_the_variable_that_a_branch_gives(read, expected):
+    """1.15.5: it is looked at when the step is done, or by what is ordered behind the update."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, w, c = tf.Variable(1.), tf.Variable(10.), tf.placeholder_with_default(True, [])
+        result = read(c, v, w)
+        with tf.control_dependencies([result]):
+            updates = [tf.assign_add(v, 5.), tf.assign_add(w, 10.)]
+        with tf.control_dependencies(updates):
+            behind = tf.identity(result)
+        for fetched in ([result, updates], [behind]):
+            session.run(tf.global_variables_initializer())
+            np.testing.assert_array_equal(np.ravel(session.run(fetched)[0]), [expected])
+
+
 def test_the_step_that_is_fetched_with_the_training_is_the_new_one():
     with tf.Graph().as_default(), tf.Session() as session:
         step, x = tf.train.get_or_create_global_step(), variable()

@@ -199,7 +199,7 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
         _tensor_while(test, body, lambda: tuple(get_state()[i] for i in carried), put,
                       tuple(symbol_names[i] for i in carried), opts, probe, began)
         return
-    invariants = dict((opts or {}).get("shape_invariants") or ())
+    invariants = _by_name(opts, symbol_names, get_state)
     start, late = _with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names, invariants)
     if late:
         _while_that_must_run(late, start, test, body, get_state, set_state, symbol_names,
@@ -229,10 +229,31 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
     if invariants:
         options["shape_invariants"] = tuple(
             _invariant(invariants[name], value) if name in invariants else
-            nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else tensor_shape.TensorShape(None), value)
+            nest.map_structure(_shape_of, value)
             for name, value in zip(symbol_names, start))
     results = while_loop.while_loop(loop_test, loop_body, start, return_same_structure=True, **options)
     set_state(_in_place(before, results, same))
+
+
+def _by_name(opts, symbol_names, get_state):
+    """{variable's name: its shape, or those of its parts} of an option that may name variables or, if it was put
+    together elsewhere, hold what they or their parts have been before the loop."""
+    invariants = {}
+    for key, shape in (opts or {}).get("shape_invariants") or ():
+        if isinstance(key, str):
+            invariants[key] = shape
+            continue
+        for name, value in zip(symbol_names, get_state()):
+            if value is key:
+                invariants[name] = shape
+            elif isinstance(value, (list, dict, tuple)) and any(part is key for part in nest.flatten(value)):
+                known = invariants.get(name) or nest.map_structure(_shape_of, value)
+                invariants[name] = nest.map_structure(lambda part, old: shape if part is key else old, value, known)
+    return invariants
+
+
+def _shape_of(value):
+    return value.shape if isinstance(value, Tensor) else tensor_shape.TensorShape(None)
 
 
 def _invariant(given, value):
@@ -508,7 +529,8 @@ def _counted_for(index, delta, more, item, extra_test, body, get_state, set_stat
 def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names, opts):
     """Over the elements of a dataset's iterator, as long as there is a next one. As in a reduction of the dataset, the
     variables' shapes become less specific where an iteration changes them."""
-    found, begin, relaxed = [conversion.convert_to_tensor(True)], tuple(get_state()), {}
+    found, begin = [conversion.convert_to_tensor(True)], tuple(get_state())
+    invariants = _by_name(opts, symbol_names, get_state)
 
     def test():
         if extra_test is None:
@@ -531,16 +553,15 @@ def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names,
         set_state(tuple(state[1:]))
 
     while True:
-        invariants = (*(opts or {}).get("shape_invariants", ()), *relaxed.items())
         try:
             _tensor_while(test, step, get_all, set_all, ("the iterate", *symbol_names),
-                          {**(opts or {}), "shape_invariants": invariants},
+                          {**(opts or {}), "shape_invariants": tuple(invariants.items())},
                           lambda: body(iterator.get_next()), lambda: found[0])
             return
         except ValueError as changed:
             name = getattr(changed, "variable", None)
-            if name in dict(invariants) or not isinstance(dict(zip(symbol_names, begin)).get(name), Tensor):
+            if name in invariants or not isinstance(dict(zip(symbol_names, begin)).get(name), Tensor):
                 raise
-            relaxed[name] = changed.shape
+            invariants[name] = changed.shape
             found[0] = conversion.convert_to_tensor(True)
             set_state(begin)

@@ -1,6 +1,8 @@
 """TestCase: unittest's with sessions and comparisons of arrays."""
+import atexit
 import collections.abc
 import contextlib
+import functools
 import os
 import random
 import re
@@ -35,6 +37,14 @@ from penstock.framework.test_modes import (  # noqa: F401
     run_deprecated_v1, run_in_graph_and_eager_modes, run_v1_only, run_v2_only)
 from penstock.util import compat
 from penstock.util import nest
+
+
+@functools.lru_cache
+def get_temp_dir():
+    """A folder for files of tests, which is there until the process ends."""
+    made = tempfile.mkdtemp(prefix=os.environ.get("TEST_TMPDIR") or "test")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
@@ -160,8 +170,8 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     def get_temp_dir(self):
         """A folder of this test, empty at its start."""
         if self._tempdir is None:
-            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_")
-            self.addCleanup(shutil.rmtree, self._tempdir, True)
+            # Not removed when the test ends: it may have become the process' own.
+            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_", dir=get_temp_dir())
         return self._tempdir
 
     # Sessions

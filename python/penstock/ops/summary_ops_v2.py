@@ -14,6 +14,7 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import smart_cond
 from penstock.framework import tensor_util
+from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
@@ -45,7 +46,7 @@ def _should_record(default):
     return math_ops.logical_and(True, default if recording is None else recording)
 
 
-def should_record_summaries():
+def should_record_summaries_v1():
     """A boolean tensor: whether summaries are recorded. They are not unless the program says so."""
     return _should_record(False)
 
@@ -53,6 +54,11 @@ def should_record_summaries():
 def should_record_summaries_v2():
     """A boolean tensor: whether there is a writer and the program does not say otherwise."""
     return constant_op.constant(False) if _state.writer is None else _should_record(True)
+
+
+def has_default_writer():
+    """Whether this thread has a writer."""
+    return _state.writer is not None
 
 
 @contextlib.contextmanager
@@ -386,7 +392,7 @@ def summary_writer_function(name, tensor, function, family=None):
     if _state.writer is None:
         return control_flow_ops.no_op()
     with ops.device("cpu:0"):
-        op = smart_cond.smart_cond(should_record_summaries(), record, _nothing, name="")
+        op = smart_cond.smart_cond(should_record_summaries_v1(), record, _nothing, name="")
         if not context.executing_eagerly():
             ops.add_to_collection(ops.GraphKeys._SUMMARY_COLLECTION, op)
     return op
@@ -487,6 +493,8 @@ def flush(writer=None, name=None):
     if isinstance(writer, NoopSummaryWriter):
         return control_flow_ops.no_op()
     resource = writer._resource if isinstance(writer, ResourceSummaryWriter) else writer
+    if not isinstance(resource, ops.Tensor):
+        raise ValueError(f"Invalid argument to flush(): {writer!r}")
     with ops.device("cpu:0"):
         return gen.flush_summary_writer(resource, name=name)
 
@@ -589,3 +597,12 @@ def trace_off():
         graph_collection.stop()
         if profiler_v2.running():
             profiler_v2.stop(save=False)
+
+
+def _graph_v2(graph_data):
+    from penstock.summaries import summary_v2
+    return summary_v2.graph(graph_data)
+
+
+__getattr__ = tf2.by_version(__name__, graph=(graph_v1, _graph_v2),
+                             should_record_summaries=(should_record_summaries_v1, should_record_summaries_v2))

@@ -2,12 +2,11 @@
 import functools
 import os
 import sys
-import tempfile
 import unittest
 from unittest import mock  # noqa: F401
 
 from penstock.framework.test_util import (  # noqa: F401
-    TensorFlowTestCase as TestCase, assert_equal_graph_def, assert_equal_graph_def_v2, gpu_device_name,
+    TensorFlowTestCase as TestCase, assert_equal_graph_def, assert_equal_graph_def_v2, get_temp_dir, gpu_device_name,
     is_gpu_available)
 from penstock.platform.benchmark import Benchmark  # noqa: F401
 
@@ -17,11 +16,6 @@ def main(argv=None):
     from penstock.platform import flags
     rest = flags.FLAGS(sys.argv if argv is None else argv, known_only=True)
     unittest.main(module="__main__", argv=rest)
-
-
-def get_temp_dir():
-    """A folder for files of tests."""
-    return os.environ.get("TEST_TMPDIR") or tempfile.gettempdir()
 
 
 def test_src_dir_path(relative_path):

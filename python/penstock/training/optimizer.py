@@ -392,7 +392,9 @@ class Optimizer(_KernelUpdate, trackable.Trackable):
         """Restores a slot now, or when it is made."""
         key = _var_key(variable)
         slot = self._slot_dict(slot_name).get(key)
-        if slot is None and ops.executing_eagerly() and slot_variable_position.is_simple_variable():
+        # Inside of a creator's scope, as a template's, it would become part of what is not the optimizer.
+        alone = not ops.get_default_graph()._variable_creator_stack
+        if slot is None and ops.executing_eagerly() and alone and slot_variable_position.is_simple_variable():
             value = slot_variable_position.value_tensors()[trackable.VARIABLE_VALUE_KEY]
             slot = self._get_or_make_slot(var=variable, val=value, slot_name=slot_name, op_name=self._name)
         if slot is not None:

@@ -1,4 +1,8 @@
 """Sessions that tf.test.TestCase makes."""
+import os
+import subprocess
+import sys
+
 import pytest
 
 import penstock.v1 as tf
@@ -22,3 +26,25 @@ def test_devices_that_are_not_there_are_replaced(kind):
                 with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device"):
                     session.run(x)
             case._clear_cached_session()
+
+
+def test_folders_are_there_until_the_process_ends(tmp_path):
+    test = tmp_path / "folders_test.py"
+    test.write_text("""
+import os
+import penstock.v1 as tf
+
+class Case(tf.test.TestCase):
+    def test_a(self):
+        os.chdir(self.get_temp_dir())
+
+    def test_b(self):
+        assert os.path.isdir(os.getcwd()) and self.get_temp_dir() != os.getcwd()
+        print(self.get_temp_dir())
+
+tf.test.main()
+""")
+    done = subprocess.run([sys.executable, str(test)], capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() and not os.path.exists(done.stdout.strip())

@@ -95,3 +95,16 @@ def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
             with tf.summary.record_if(False):
                 recorded = tf.summary.should_record_summaries()
         assert recorded.dtype == tf.bool and not recorded
+
+
+def test_internal_names_follow_the_version(tmp_path, version_two):
+    from penstock.ops import summary_ops_v2
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    assert not summary_ops_v2.has_default_writer() and not summary_ops_v2.should_record_summaries()
+    with writer.as_default():
+        assert summary_ops_v2.has_default_writer() and summary_ops_v2.should_record_summaries()
+        assert summary_ops_v2.graph(tf.Graph())
+        with pytest.raises(ValueError, match="is not tf.Graph"):
+            summary_ops_v2.graph("text")
+    with pytest.raises(ValueError, match="Invalid argument to flush"):
+        tf.summary.flush(())

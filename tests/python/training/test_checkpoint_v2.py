@@ -1,9 +1,11 @@
 """tf.train.Checkpoint and CheckpointManager of version 2."""
 import copy
+import gc
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -196,10 +198,42 @@ def test_slot_variables_may_be_left_out(tmp_path):
     wanted = optimizer.get_slot(v, "momentum").numpy()
     v, optimizer, checkpoint = train()
     optimizer.get_slot(v, "momentum").assign(9.)
-    checkpoint.read(path, tf.train.CheckpointOptions(experimental_skip_slot_variables=True)).expect_partial()
+    checkpoint.read(path, tf.train.CheckpointOptions(experimental_skip_slot_variables=True)).assert_consumed()
     assert optimizer.get_slot(v, "momentum").numpy() == 9
     checkpoint.read(path).assert_consumed()
     assert optimizer.get_slot(v, "momentum").numpy() == wanted
+
+
+def test_slots_are_not_made_within_a_template(tmp_path):
+    def train(name):
+        template = v1.make_template(name, lambda: v1.get_variable("v", [], use_resource=True))
+        return template, v1.train.MomentumOptimizer(0.1, 0.9)
+
+    template, optimizer = train("first")
+    v = template()
+    optimizer.minimize(lambda: v * v)
+    path = tf.train.Checkpoint(template=template, optimizer=optimizer).write(tmp_path / "a")
+    wanted = optimizer.get_slot(v, "momentum").numpy()
+    template, optimizer = train("second")
+    status = tf.train.Checkpoint(template=template, optimizer=optimizer).read(path)
+    v = template()
+    assert set(template._trackable_children()) == {"v"}
+    optimizer.minimize(lambda: 0. * v)
+    status.assert_consumed()
+    np.testing.assert_allclose(optimizer.get_slot(v, "momentum").numpy(), 0.9 * wanted, rtol=1e-6)
+
+
+def test_a_root_may_be_referred_to_weakly(tmp_path):
+    root = model(1., 2.)
+    checkpoint = tf.train.Checkpoint(root=weakref.ref(root), extra=tf.Variable(5.))
+    path = checkpoint.save(tmp_path / "a")
+    root.v.assign([0., 0.])
+    checkpoint.restore(path).assert_consumed()
+    assert root.v.numpy().tolist() == [1., 2.]
+    alive = weakref.ref(root)
+    del root
+    gc.collect()
+    assert alive() is None
 
 
 def test_views(tmp_path):

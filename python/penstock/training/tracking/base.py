@@ -2,6 +2,7 @@
 import collections
 import contextlib
 import functools
+import weakref
 
 from penstock.eager import context
 from penstock.framework import constant_op
@@ -20,6 +21,20 @@ OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
 OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
+
+
+class WeakTrackableReference:
+    """A reference to a part that does not keep it alive."""
+
+    def __init__(self, name, part):
+        self.name = name
+        self._reference = part if isinstance(part, weakref.ref) else weakref.ref(part)
+
+    @property
+    def ref(self):
+        """The part."""
+        return self._reference()
+
 
 # A slot variable whose optimizer, or whose variable, does not exist yet.
 _SlotVariableRestoration = collections.namedtuple("_SlotVariableRestoration",

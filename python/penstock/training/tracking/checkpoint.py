@@ -85,7 +85,13 @@ class Checkpoint(util.Checkpoint):
                     raise ValueError(f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already "
                                      "exists.")
             objects["root"] = target
+        weak = target is not None and isinstance(root, weakref.ref)  # then the root lives as long as the program wants
+        if weak:
+            del objects["root"]
         super().__init__(**objects)
+        if weak:
+            self.root = root
+            attached.append(base.WeakTrackableReference("root", root))
         self._writer = data_structures.NoDependency(_Writer())
         self._attached = data_structures.NoDependency(attached)
         if target is None:
@@ -95,12 +101,13 @@ class Checkpoint(util.Checkpoint):
             if target._lookup_dependency(name) is None:
                 attached.append(base.TrackableReference(name, getattr(self, name)))
         cache = None if context.executing_eagerly() else util.object_identity.ObjectIdentityWeakKeyDictionary()
-        self._saver = util.TrackableSaver(graph_view_lib.ObjectGraphView(target, cache, attached))
+        self._saver = util.TrackableSaver(graph_view_lib.ObjectGraphView(root if weak else target, cache, attached))
 
     def _maybe_create_save_counter(self):
         had = self._save_counter is not None
         super()._maybe_create_save_counter()
         target = getattr(self, "root", None)
+        target = target() if isinstance(target, weakref.ref) else target
         if had or target is None:
             return
         self._attached.append(base.TrackableReference("save_counter", self._save_counter))

@@ -102,7 +102,9 @@ class ObjectGraphView:
         obj._maybe_initialize_trackable()
         parts = [base.TrackableReference(name, part) for name, part in obj._trackable_children().items()
                  if isinstance(part, base.Trackable)]
-        return parts + list(self._attached_dependencies) if obj is self.root else parts
+        if obj is self.root:
+            parts += [base.TrackableReference(part.name, part.ref) for part in self._attached_dependencies]
+        return parts
 
     def attached(self, obj, name):
         """The part that the root has here only, or None."""
@@ -253,6 +255,6 @@ class ObjectGraphView:
         objects, ids, _, slot_variables = self._names_and_ids()
         return objects, ids, slot_variables
 
-    def list_objects(self):
+    def list_objects(self, with_slots=True):
         """All objects, slot variables too."""
-        return self._names_and_ids()[0]
+        return self._names_and_ids()[0] if with_slots else self._breadth_first_traversal()[0]

@@ -66,10 +66,11 @@ class CheckpointLoadStatus(_LoadStatus):
 
     def assert_consumed(self):
         names = restore_lib.node_names(self._checkpoint.object_graph_proto)
+        skipped = self._checkpoint.skipped_proto_ids or ()
         self.assert_existing_objects_matched()
         for node, proto in enumerate(self._checkpoint.object_graph_proto.nodes):
             # What had no value when it was saved, as a function, need not be there.
-            if proto.attributes and self._checkpoint.object_by_proto_id.get(node, None) is None:
+            if proto.attributes and node not in skipped and self._checkpoint.object_by_proto_id.get(node) is None:
                 raise AssertionError("Unresolved object in checkpoint {}: {}".format(names[node], proto))
         if self._checkpoint.slot_restorations:
             raise AssertionError("Unresolved slot restorations: %s" % (self._checkpoint.slot_restorations,))
@@ -91,7 +92,7 @@ class CheckpointLoadStatus(_LoadStatus):
             obj = self._checkpoint.object_by_proto_id.get(node, None)
             if obj is not None and obj._update_uid < self._checkpoint.restore_uid:
                 raise AssertionError("Object not assigned a value from checkpoint: %s" % (proto,))
-        for obj in self._graph_view.list_objects():
+        for obj in self._graph_view.list_objects(with_slots=self._checkpoint.skipped_proto_ids is None):
             # An empty list has nothing to be restored.
             if not isinstance(obj, data_structures.TrackableDataStructure) or obj._checkpoint_dependencies:
                 self._checkpoint.all_python_objects.add(obj)

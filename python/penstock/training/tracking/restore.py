@@ -57,6 +57,7 @@ class CheckpointRestoreCoordinator:
         self.unused_attributes = {}                               # node -> attributes that the object does not have
         self.object_by_proto_id = weakref.WeakValueDictionary()
         self.matched_proto_ids = set()
+        self.skipped_proto_ids = None                             # of slot variables, if they are not to be restored
         self.all_python_objects = object_identity.ObjectIdentityWeakSet()
         self.save_path_tensor = save_path_tensor
         self.reader = reader

@@ -199,12 +199,16 @@ class TrackableSaver:
                     self._restore_prefix_feed = constant_op.constant("model")
             prefix, feeds = self._restore_prefix_feed, {self._restore_prefix_feed: save_path}
         objects = trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
+        skipped = None
         if skip_slots:
+            skipped = {slot.slot_variable_node_id for node in objects.nodes for slot in node.slot_variables}
             for node in objects.nodes:
                 del node.slot_variables[:]
         checkpoint = restore_lib.CheckpointRestoreCoordinator(
             objects, reader, prefix,
             self._restore_op_cache, self._graph_view)
+        checkpoint.skipped_proto_ids = skipped
+        checkpoint.matched_proto_ids.update(skipped or ())
         base.CheckpointPosition(checkpoint=checkpoint, proto_id=0).restore(self._graph_view.root)
         return CheckpointLoadStatus(checkpoint, graph_view=self._graph_view, feed_dict=feeds)
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from penstock.client import session
-from penstock.framework import ops
+from penstock.framework import ops, tf2
 from penstock.training.server_lib import ClusterSpec
 from penstock.util import compat
 
@@ -156,7 +156,7 @@ class TFConfigClusterResolver(_Task):
         return format_master_url(address, rpc_layer or self.rpc_layer)
 
 
-class SlurmClusterResolver(_Task):
+class SlurmClusterResolverV1(_Task):
     """The tasks of a Slurm job, in order: those of the first job in alphabetical order are first.
 
     jobs: {name: number of tasks}.
@@ -187,10 +187,13 @@ class SlurmClusterResolver(_Task):
     def _resolve_hostnames(self):
         return subprocess.check_output(["scontrol", "show", "hostname"]).decode().strip().split("\n")
 
+    def _tasks_of_hosts(self):
+        return [(host, self._tasks_per_node) for host in self._resolve_hostnames()]
+
     def cluster_spec(self):
         addresses, gpus = [], []
-        for host in self._resolve_hostnames():
-            for i in range(self._tasks_per_node):
+        for host, tasks in self._tasks_of_hosts():
+            for i in range(tasks):
                 addresses.append("%s:%d" % (host, self._port_base + i))
                 first = i * self._gpus_per_task
                 gpus.append(",".join(str(gpu) for gpu in range(first, first + self._gpus_per_task)))
@@ -217,6 +220,72 @@ class SlurmClusterResolver(_Task):
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return {"GPU": self._gpus_per_node}
+
+
+def _slurm(name):
+    """What Slurm says in the environment. RuntimeError if this is no step of a job."""
+    try:
+        return os.environ["SLURM_" + name]
+    except KeyError:
+        raise RuntimeError(f"SLURM_{name} not found in environment. Not running inside a SLURM step?") from None
+
+
+def expand_hostlist(hostlist):
+    """The hosts of Slurm's short form: "a1,b[2-3,07]" is a1, b2, b3, b07."""
+    found = []
+    for prefix, ranges in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?", hostlist):
+        for part in ranges.split(",") if ranges else [""]:
+            first, _, last = part.partition("-")
+            numbers = [part] if not last else [str(i).zfill(len(first)) for i in range(int(first), int(last) + 1)]
+            found += [prefix + number for number in numbers]
+    return found
+
+
+def expand_tasks_per_node(tasks_per_node):
+    """The numbers of Slurm's short form: "3(x2),1" is 3, 3, 1."""
+    return [int(tasks) for tasks, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", tasks_per_node)
+            for _ in range(int(times or 1))]
+
+
+class SlurmClusterResolverV2(SlurmClusterResolverV1):
+    """The tasks of a step of a Slurm job; what is left out is found in the step's environment.
+
+    jobs: {name: number of tasks}; all are workers by default. tasks_per_node: a number, or one for each
+    host. gpus_per_node: none by default. gpus_per_task: an equal share of them by default. RuntimeError if the tasks
+    are not as many as those of the jobs, or need more GPUs than a node has.
+    """
+
+    def __init__(self, jobs=None, port_base=8888, gpus_per_node=None, gpus_per_task=None, tasks_per_node=None,
+                 auto_set_gpu=True, rpc_layer="grpc"):
+        _Task.__init__(self, rpc_layer=rpc_layer)
+        self._rank = int(_slurm("PROCID"))
+        jobs = {"worker": int(_slurm("STEP_NUM_TASKS"))} if jobs is None else jobs
+        self._jobs = sorted(jobs.items())
+        self._port_base = port_base
+        if not isinstance(tasks_per_node, dict):
+            hosts = self._resolve_hostnames()
+            each = expand_tasks_per_node(_slurm("STEP_TASKS_PER_NODE")) if tasks_per_node is None else \
+                [int(tasks_per_node)] * len(hosts)
+            tasks_per_node = dict(zip(hosts, each))
+        self._tasks_per_node = tasks_per_node
+        self._gpus_per_node = gpus_per_node or 0
+        most = max(tasks_per_node.values())
+        self._gpus_per_task = self._gpus_per_node // most if gpus_per_task is None else gpus_per_task
+        self._auto_set_gpu = auto_set_gpu
+        if most * self._gpus_per_task > self._gpus_per_node:
+            raise RuntimeError("Requested more GPUs per node than available.")
+        wanted, assigned = sum(jobs.values()), sum(tasks_per_node.values())
+        if wanted != assigned:
+            raise RuntimeError(f"Requested {wanted} tasks but only {assigned} were assigned.")
+
+    def _resolve_hostnames(self):
+        return expand_hostlist(_slurm("STEP_NODELIST"))
+
+    def _tasks_of_hosts(self):
+        return sorted(self._tasks_per_node.items())
+
+
+__getattr__ = tf2.by_version(__name__, SlurmClusterResolver=(SlurmClusterResolverV1, SlurmClusterResolverV2))
 
 
 class TPUClusterResolver(_Task):

@@ -91,6 +91,14 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     return decorated if func is None else decorated(func)
 
 
+def function_v1(func=None, input_signature=None, autograph=True, experimental_autograph_options=None,
+                experimental_relax_shapes=False, experimental_compile=None, **later):
+    """`function` with its arguments in version 1's order; those that later versions added go by name."""
+    return function(func, input_signature, autograph, experimental_autograph_options=experimental_autograph_options,
+                    experimental_relax_shapes=experimental_relax_shapes, experimental_compile=experimental_compile,
+                    **later)
+
+
 def _name_of(inner):
     if isinstance(inner, functools.partial):
         return _name_of(inner.func)

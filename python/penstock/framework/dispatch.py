@@ -73,7 +73,7 @@ _FUNCTIONS = {
         reduce_sum_v1=v1.reduce_sum reduce_prod_v1=v1.reduce_prod reduce_min_v1=v1.reduce_min
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
         reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.ragged_cumsum
-        matmul=ragged_math_ops.matmul""",
+        matmul=ragged_math_ops.matmul matmul_v1=ragged_math_ops.matmul""",
     "ops.image_shape": """resize_images_v2=ragged_image_ops.resize_images_v2
         resize_images=ragged_image_ops.resize_images""",
     "ops.nn_ops": "softmax_v2=ragged_math_ops.softmax",
@@ -85,7 +85,8 @@ _METHODS = {
     "framework.gen:cholesky": "cholesky", "framework.gen:matrix_determinant": "determinant",
     "framework.gen:matrix_inverse": "inverse", "framework.gen:matrix_solve": "solve",
     "ops.array_ops:matrix_diag_part": "diag_part", "ops.linalg_ops:adjoint": "adjoint",
-    "ops.linalg_ops:logdet": "log_abs_determinant", "ops.math_ops:matmul": "matmul", "ops.math_ops:trace": "trace",
+    "ops.linalg_ops:logdet": "log_abs_determinant", "ops.math_ops:matmul": "matmul",
+    "ops.math_ops:matmul_v1": "matmul", "ops.math_ops:trace": "trace",
 }
 
 

@@ -56,10 +56,11 @@ _ML_TYPES = {14} | {number for number, name in _SMALL if hasattr(_ml_dtypes, nam
 class DType:
     """The type of a tensor's elements. There is one object for each type; references are types of their own."""
 
-    __slots__ = ("_type_enum", "_base", "_is_ref_dtype", "__weakref__")
+    __slots__ = ("_type_enum", "_base", "_is_ref_dtype", "_handle_data", "__weakref__")
 
-    def __init__(self, type_enum):
+    def __init__(self, type_enum, handle_data=None):
         type_enum = int(type_enum)
+        self._handle_data = handle_data
         if type_enum not in _TYPE_TO_STRING:
             raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
         self._type_enum = type_enum

@@ -90,8 +90,18 @@ def _error_class(name, code, doc):
 
 
 CancelledError = _error_class("CancelledError", CANCELLED, "The step or operation was cancelled.")
-UnknownError = _error_class(
-    "UnknownError", UNKNOWN, "An error of no known class, such as one raised in a Python function.")
+
+
+class UnknownError(_error_class("UnknownError", UNKNOWN, "")):
+    """An error of no known class, such as one raised in a Python function. Version 1 may give its number."""
+
+    def __init__(self, node_def, op, message, *args, error_code=UNKNOWN):
+        if args and isinstance(args[0], int):
+            error_code, *args = args
+        super().__init__(node_def, op, message, *args)
+        self._error_code = error_code
+
+
 InvalidArgumentError = _error_class(
     "InvalidArgumentError", INVALID_ARGUMENT, "An op got an argument that makes no sense.")
 DeadlineExceededError = _error_class("DeadlineExceededError", DEADLINE_EXCEEDED, "The time limit was reached.")
@@ -145,7 +155,7 @@ def _make_op_error(node_def, op, message, error_code):
     try:
         return _CODE_TO_CLASS[error_code](node_def, op, message)
     except KeyError:
-        return UnknownError(node_def, op, message)
+        return UnknownError(node_def, op, message, error_code=error_code)
 
 
 class raise_exception_on_not_ok_status:  # noqa: N801

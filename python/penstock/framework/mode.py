@@ -14,6 +14,7 @@ class _Mode:
         self.type_promotion = "off"  # or "legacy": operators bring tensors to one type by NumPy's rules
         self.numpy_slicing = False  # lists and arrays of integers index tensors as in NumPy
         self.program_of_version_two = False  # whether the program has imported TensorFlow 2's module
+        self.v2_behavior = False  # whether version 2's behaviour was the last that was asked for
         self.decided = False  # the program has said which version it wants,
         self.graphs_wanted = False  # or that it builds graphs
 
@@ -107,7 +108,7 @@ def disable_v2_behavior():
 def enable_v2_behavior():
     """Switches everything to version 2."""
     mode.eager = mode.resource_variables = mode.control_flow_v2 = mode.tensor_equality = mode.tensor_shape_v2 = True
-    mode.decided = True
+    mode.decided = mode.v2_behavior = True
 
 
 def disable_eager_execution():

@@ -393,8 +393,10 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if found - set(expected_set):
             raise AssertionError(f"{len(found - set(expected_set))} unexpected values: {found - set(expected_set)}")
 
-    def assertShapeEqual(self, input_a, input_b, msg=None):  # noqa: N802
-        """Two arrays or tensors have the same (static) shape."""
+    def assertShapeEqual(self, input_a=None, input_b=None, msg=None, np_array=None, tf_tensor=None):  # noqa: N802
+        """Two arrays or tensors have the same (static) shape; version 1 calls them np_array and tf_tensor."""
+        input_a = input_a if np_array is None else np_array
+        input_b = input_b if tf_tensor is None else tf_tensor
         shapes = []
         for value in (input_a, input_b):
             if not isinstance(value, (np.ndarray, np.generic)) and not tensor_util.is_tensor(value):
@@ -419,12 +421,17 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         """assertRaisesRegex."""
         return self.assertRaisesRegex(*args, **kwargs)
 
+    def fail(self, msg=None, user_msg=None):
+        """The test has failed: what is always said, and what the test says of it."""
+        super().fail(self._formatMessage(user_msg, msg))
+
     # Messages and errors
 
-    def assertProtoEquals(self, expected_message_maybe_ascii, validate_message, msg=None,  # noqa: N802
-                          relative_tolerance=None):
-        """A message equals another, or one given as text."""
+    def assertProtoEquals(self, expected_message_maybe_ascii, validate_message=None, msg=None,  # noqa: N802
+                          relative_tolerance=None, message=None):
+        """A message equals another, or one given as text; version 1 calls what is looked at `message`."""
         expected = expected_message_maybe_ascii
+        validate_message = validate_message if message is None else message
         if isinstance(expected, (str, bytes)):
             from google.protobuf import text_format
             expected = text_format.Parse(expected, type(validate_message)())

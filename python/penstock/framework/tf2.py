@@ -4,7 +4,7 @@ from penstock.framework.mode import mode
 
 def enabled():
     """True in programs of version 2."""
-    return mode.eager and mode.resource_variables and mode.tensor_equality
+    return mode.v2_behavior and mode.eager and mode.resource_variables
 
 
 def by_version(module, **pairs):

@@ -207,10 +207,11 @@ class Layer(trackable.Trackable):
                              "can build it manually via: `" + self.name + ".build(batch_input_shape)`.")
         return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
 
-    def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
-                   use_resource=None, synchronization=vs.VariableSynchronization.AUTO,
+    def add_weight(self, name=None, shape=(), dtype=None, initializer=None, regularizer=None, trainable=None,
+                   constraint=None, use_resource=None, synchronization=vs.VariableSynchronization.AUTO,
                    aggregation=vs.VariableAggregation.NONE, partitioner=None, **kwargs):
         """A new variable of the layer, or the one of that name if the layer has been built."""
+        shape = () if shape is None else shape
         for kwarg in kwargs:
             if kwarg != "experimental_autocast":
                 raise TypeError("Unknown keyword argument:", kwarg)

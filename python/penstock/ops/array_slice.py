@@ -11,8 +11,8 @@ from penstock.ops.array_shape import rank, reshape, shape, squeeze, transpose
 
 __all__ = [
     "_slice_helper", "_SliceHelperVar", "batch_gather", "batch_gather_nd", "boolean_mask", "boolean_mask_v2", "gather",
-    "gather_nd", "gather_nd_v2", "gather_v2", "newaxis", "slice", "sparse_mask", "strided_slice",
-    "tensor_scatter_nd_update", "where", "where_v2",
+    "gather_nd", "gather_nd_v2", "gather_v2", "newaxis", "scatter_nd_v1", "slice", "sparse_mask",
+    "strided_slice", "tensor_scatter_add_v1", "tensor_scatter_nd_update", "tensor_scatter_sub_v1", "where", "where_v2",
 ]
 
 newaxis = None
@@ -283,6 +283,21 @@ def gather_nd_v2(params, indices, batch_dims=0, name=None, bad_indices_policy=""
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     """`tensor` with `updates` at the places `indices`."""
     return gen.tensor_scatter_update(tensor, indices, updates, name=name)
+
+
+def scatter_nd_v1(indices, updates, shape, name=None):
+    """Zeros of a shape with `updates` added at the places `indices`."""
+    return gen.scatter_nd(indices, updates, shape, name=name)
+
+
+def tensor_scatter_add_v1(tensor, indices, updates, name=None):
+    """`tensor` with `updates` added at the places `indices`."""
+    return gen.tensor_scatter_add(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_sub_v1(tensor, indices, updates, name=None):
+    """`tensor` with `updates` subtracted at the places `indices`."""
+    return gen.tensor_scatter_sub(tensor, indices, updates, name=name)
 
 
 def batch_gather_nd(params, indices, batch_dims, name=None):

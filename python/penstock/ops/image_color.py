@@ -6,12 +6,12 @@ from penstock.ops.stateless_random_ops import stateless_random_uniform
 from penstock.platform import tf_logging as logging
 
 __all__ = [
-    "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality", "adjust_saturation",
-    "convert_image_dtype", "grayscale_to_rgb", "per_image_standardization", "per_image_standardization_v2",
-    "random_brightness", "random_contrast", "random_hue", "random_jpeg_quality", "random_saturation",
-    "rgb_to_grayscale", "rgb_to_yiq", "rgb_to_yuv",
-    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_hue", "stateless_random_jpeg_quality",
-    "stateless_random_saturation", "yiq_to_rgb", "yuv_to_rgb",
+    "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality",
+    "adjust_jpeg_quality_v1", "adjust_saturation", "convert_image_dtype", "grayscale_to_rgb",
+    "per_image_standardization", "per_image_standardization_v2", "random_brightness", "random_contrast", "random_hue",
+    "random_jpeg_quality", "random_saturation", "rgb_to_grayscale", "rgb_to_yiq", "rgb_to_yuv",
+    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_hue",
+    "stateless_random_jpeg_quality", "stateless_random_saturation", "yiq_to_rgb", "yuv_to_rgb",
 ]
 
 
@@ -133,6 +133,11 @@ def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
             jpeg_quality = ops.convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
         image = gen.encode_jpeg_variable_quality(image, jpeg_quality)
         return convert_image_dtype(gen.decode_jpeg(image, dct_method=dct_method), dtype)
+
+
+def adjust_jpeg_quality_v1(image, jpeg_quality, name=None):
+    """The image as it comes back from JPEG of this quality."""
+    return adjust_jpeg_quality(image, jpeg_quality, name=name)
 
 
 # Adjusting at random

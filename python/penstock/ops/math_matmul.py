@@ -12,7 +12,7 @@ from penstock.ops.math_arith import cast, conj
 from penstock.ops.math_arith import range as range_of
 from penstock.ops.math_reduce import reduce_prod, reduce_sum
 
-__all__ = ["matmul", "matvec", "tensordot", "trace"]
+__all__ = ["matmul", "matmul_v1", "matvec", "tensordot", "trace"]
 
 
 @functools.cache
@@ -59,6 +59,12 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
                                          a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=name)
             return cast(product, dtypes.bfloat16) if kinds == {dtypes.bfloat16} else product
         return gen.mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+
+
+def matmul_v1(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+              b_is_sparse=False, name=None):
+    """The product of matrices, or of batches of them whose other dimensions broadcast."""
+    return matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name=name)
 
 
 def _product_of_type(output_type, a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name):

@@ -12,8 +12,8 @@ from penstock.ops.arguments import pick
 
 __all__ = [
     "bias_add", "bias_add_v1", "crelu", "crelu_v2", "dropout", "dropout_v2", "in_top_k", "in_top_k_v2", "leaky_relu",
-    "log_softmax", "log_softmax_v2", "nth_element", "relu6", "softmax", "softmax_v2", "top_k", "xw_plus_b",
-    "xw_plus_b_v1",
+    "log_softmax", "log_softmax_v2", "nth_element", "relu6", "softmax", "softmax_v2", "top_k", "top_k_v1",
+    "xw_plus_b", "xw_plus_b_v1",
 ]
 
 
@@ -215,6 +215,11 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """(values, indices) of the k greatest elements of the last dimension."""
     return gen.top_kv2(input, k=k, sorted=sorted, index_type=index_type, name=name)
+
+
+def top_k_v1(input, k=1, sorted=True, name=None):
+    """(values, indices) of the k greatest elements of the last dimension; indices are int32."""
+    return top_k(input, k, sorted, name=name)
 
 
 def nth_element(input, n, reverse=False, name=None):

@@ -203,8 +203,8 @@ class BasicRNNCell(LayerRNNCell):
     def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
-    def build(self, inputs_shape):
-        depth = self._input_depth(inputs_shape)
+    def build(self, input_shape):
+        depth = self._input_depth(input_shape)
         self._kernel = self.add_variable(_WEIGHTS_VARIABLE_NAME, shape=[depth + self._num_units, self._num_units])
         self._bias = self.add_variable(_BIAS_VARIABLE_NAME, shape=[self._num_units],
                                        initializer=init_ops.zeros_initializer(dtype=self.dtype))
@@ -230,8 +230,8 @@ class GRUCell(LayerRNNCell):
         return {**super().get_config(), "kernel_initializer": _by_name(self._kernel_initializer),
                 "bias_initializer": _by_name(self._bias_initializer)}
 
-    def build(self, inputs_shape):
-        depth = self._input_depth(inputs_shape) + self._num_units
+    def build(self, input_shape):
+        depth = self._input_depth(input_shape) + self._num_units
         # Gates open at first, so that the state passes.
         gate_bias = self._bias_initializer or init_ops.constant_initializer(1.0, dtype=self.dtype)
         self._gate_kernel = self.add_variable("gates/kernel", shape=[depth, 2 * self._num_units],
@@ -286,8 +286,8 @@ class BasicLSTMCell(LayerRNNCell):
     def state_size(self):
         return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
 
-    def build(self, inputs_shape):
-        depth = self._input_depth(inputs_shape) + self._num_units
+    def build(self, input_shape):
+        depth = self._input_depth(input_shape) + self._num_units
         self._kernel = self.add_variable(_WEIGHTS_VARIABLE_NAME, shape=[depth, 4 * self._num_units])
         self._bias = self.add_variable(_BIAS_VARIABLE_NAME, shape=[4 * self._num_units],
                                        initializer=init_ops.zeros_initializer(dtype=self.dtype))
@@ -349,8 +349,8 @@ class LSTMCell(LayerRNNCell):
     def output_size(self):
         return self._output_size
 
-    def build(self, inputs_shape):
-        depth = self._input_depth(inputs_shape) + (self._num_units if self._num_proj is None else self._num_proj)
+    def build(self, input_shape):
+        depth = self._input_depth(input_shape) + (self._num_units if self._num_proj is None else self._num_proj)
 
         def partitioner(shards):
             return None if shards is None else partitioned_variables.fixed_size_partitioner(shards)

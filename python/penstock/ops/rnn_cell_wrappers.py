@@ -51,6 +51,15 @@ class _Wrapper(RNNCell):
         with ops.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
+    def build(self, inputs_shape):
+        """Builds the cell inside."""
+        self.cell.build(inputs_shape)
+        self.built = True
+
+    def call(self, inputs, state, **kwargs):
+        """A step with a cell that has been built."""
+        return self._call_wrapped_cell(inputs, state, self.cell.call, **kwargs)
+
     def __call__(self, inputs, state, scope=None):
         return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
 

@@ -13,7 +13,7 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.arguments import made_function
 from penstock.util import nest
 
-__all__ = ["eager_py_func", "numpy_function", "py_func", "py_function"]
+__all__ = ["eager_py_func", "numpy_function", "numpy_function_v1", "py_func", "py_function"]
 
 __getattr__ = made_function(__name__)
 
@@ -139,6 +139,11 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if decorator is not None:
         return decorator
     return py_func(func, inp, Tout, stateful=stateful, name=name)
+
+
+def numpy_function_v1(func, inp, Tout, name=None):
+    """`py_func` of a function that may have state."""
+    return py_func(func, inp, Tout, name=name)
 
 
 class _EagerFunction:

@@ -74,6 +74,11 @@ def create_rng_state(seed, alg):
     return _words(seed, _state_size(convert_alg_to_int(alg)))
 
 
+def create_rng_state_v1(seed, algorithm):
+    """The state of a generator as a vector of int64, from a seed (a number or a vector)."""
+    return create_rng_state(seed, algorithm)
+
+
 def non_deterministic_ints(shape, dtype=dtypes.int64):
     """Integers that no seed determines."""
     return gen.non_deterministic_ints(shape=_shape(shape), dtype=dtype)

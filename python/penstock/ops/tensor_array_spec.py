@@ -2,7 +2,8 @@
 from penstock.framework import dtypes, ops, tensor_shape
 from penstock.framework import type_spec_registry
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import TypeSpec, register_type_spec_from_value_converter
+from penstock.framework.type_spec import (
+    TypeSpec, register_type_spec_from_value_converter, type_spec_from_value)
 from penstock.ops import list_ops
 from penstock.ops.tensor_array_ops import TensorArray
 
@@ -29,6 +30,14 @@ class TensorArraySpec(TypeSpec):
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
         return TensorArraySpec(value.element_shape, value.dtype, value._dynamic_size, value._infer_shape)
+
+    def is_compatible_with(self, other):
+        """Whether a value, or what a spec describes, is one of these; `infer_shape` may differ."""
+        if not isinstance(other, TypeSpec):
+            other = type_spec_from_value(other)
+        return (isinstance(other, TensorArraySpec) and self._dtype.is_compatible_with(other._dtype)
+                and self._element_shape.is_compatible_with(other._element_shape)
+                and self._dynamic_size == other._dynamic_size)
 
     def _serialize(self):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape

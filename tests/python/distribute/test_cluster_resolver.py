@@ -44,3 +44,28 @@ from tensorflow.python.distribute.cluster_resolver.tpu_cluster_resolver import T
 assert TFConfigClusterResolver is tf.distribute.cluster_resolver.TFConfigClusterResolver
 assert cluster_resolver.SimpleClusterResolver is tf.distribute.cluster_resolver.SimpleClusterResolver
 """], check=True, timeout=100, env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+
+
+STEP = {"PROCID": "3", "STEP_NUM_TASKS": "5", "STEP_NODELIST": "b,n[08-09]", "STEP_TASKS_PER_NODE": "1,2(x2)"}
+
+
+def test_slurm_says_what_is_left_out(monkeypatch):
+    from penstock.compat import v2
+    resolver = v2.distribute.cluster_resolver.SlurmClusterResolver
+    for name in STEP:
+        monkeypatch.delenv("SLURM_" + name, raising=False)
+    with pytest.raises(RuntimeError, match="SLURM_PROCID"):
+        resolver()
+    for name, value in STEP.items():
+        monkeypatch.setenv("SLURM_" + name, value)
+    slurm = resolver(auto_set_gpu=False)
+    assert slurm.cluster_spec().as_dict() == {"worker": ["b:8888", "n08:8888", "n08:8889", "n09:8888", "n09:8889"]}
+    assert slurm.get_task_info() == ("worker", 3)
+    slurm = resolver({"worker": 4, "ps": 1}, 1000, gpus_per_node=4, tasks_per_node={"b": 1, "a": 4})
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert slurm.cluster_spec().as_dict() == {"ps": ["a:1000"], "worker": ["a:1001", "a:1002", "a:1003", "b:1000"]}
+    assert slurm.get_task_info() == ("worker", 2) and os.environ["CUDA_VISIBLE_DEVICES"] == "3"
+    with pytest.raises(RuntimeError, match="4 tasks but only 3"):
+        resolver({"worker": 4}, tasks_per_node=1)
+    with pytest.raises(RuntimeError, match="more GPUs per node"):
+        resolver({"worker": 3}, gpus_per_node=1, gpus_per_task=2, tasks_per_node=1)

@@ -32,14 +32,15 @@ FROM = {
     "client.session": "InteractiveSession Session",
     "framework.function": "Defun",
     "framework.mode": """
-        control_flow_v2_enabled disable_control_flow_v2 disable_resource_variables disable_v2_behavior
-        enable_control_flow_v2 enable_resource_variables enable_v2_behavior resource_variables_enabled""",
+        control_flow_v2_enabled disable_control_flow_v2 disable_resource_variables disable_tensor_equality
+        disable_v2_behavior enable_control_flow_v2 enable_resource_variables enable_tensor_equality enable_v2_behavior
+        resource_variables_enabled""",
     "framework.defaults": "executing_eagerly_outside_functions",
     "eager.context": "disable_eager_execution enable_eager_execution executing_eagerly",
     "data.ops.optional_ops": "OptionalSpec",
     "platform.tf_logging": "get_logger",
     "eager.backprop": "GradientTape",
-    "eager.def_function": "function",
+    "eager.def_function": "function=function_v1",
     "eager.wrap_function": "wrap_function",
     "module.module": "Module",
 }

@@ -6,7 +6,7 @@ FROM = {
     "ops.linalg_ops": "cholesky_solve eye matrix_solve_ls norm self_adjoint_eig self_adjoint_eigvals svd",
     "ops.math_ops": """
         abs accumulate_n add_n angle argmax argmin bincount=bincount_v1 cast complex conj count_nonzero cumprod
-        cumsum div div_no_nan divide equal erf floordiv imag log_sigmoid logical_xor matmul multiply negative
+        cumsum div div_no_nan divide equal erf floordiv imag log_sigmoid logical_xor matmul=matmul_v1 multiply negative
         not_equal pow range real reduce_all=reduce_all_v1 reduce_any=reduce_any_v1
         reduce_logsumexp=reduce_logsumexp_v1 reduce_max=reduce_max_v1 reduce_mean=reduce_mean_v1
         reduce_min=reduce_min_v1 reduce_prod=reduce_prod_v1 reduce_sum=reduce_sum_v1 round saturate_cast

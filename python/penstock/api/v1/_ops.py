@@ -26,7 +26,7 @@ FROM = {
         multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
         truncated_normal""",
     "ops.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
-    "ops.script_ops": "numpy_function py_func py_function",
+    "ops.script_ops": "numpy_function=numpy_function_v1 py_func py_function",
     "ops.sparse_ops": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat
         sparse_fill_empty_rows sparse_maximum sparse_merge sparse_minimum sparse_reduce_max

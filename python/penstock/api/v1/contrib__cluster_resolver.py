@@ -1,6 +1,6 @@
 """tf.contrib.cluster_resolver."""
 FROM = {
     "distribute.cluster_resolver": """
-        ClusterResolver SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver
-        UnionClusterResolver""",
+        ClusterResolver SimpleClusterResolver SlurmClusterResolver=SlurmClusterResolverV1
+        TFConfigClusterResolver TPUClusterResolver UnionClusterResolver""",
 }

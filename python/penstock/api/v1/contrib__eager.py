@@ -9,7 +9,7 @@ FROM = {
         implicit_value_and_gradients=implicit_val_and_grad make_vjp
         value_and_gradients_function=val_and_grad_function""",
     "data.ops.iterator_ops": "Iterator=IteratorV2",
-    "eager.def_function": "function",
+    "eager.def_function": "function=function_v1",
     "eager.function": "defun",
     "framework.tensor_spec": "TensorSpec",
     "framework.test_modes": """

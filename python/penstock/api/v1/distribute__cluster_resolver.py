@@ -1,6 +1,6 @@
 """tf.distribute.cluster_resolver."""
 FROM = {
     "distribute.cluster_resolver": """
-        ClusterResolver SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver
-        UnionResolver=UnionClusterResolver""",
+        ClusterResolver SimpleClusterResolver SlurmClusterResolver=SlurmClusterResolverV1
+        TFConfigClusterResolver TPUClusterResolver UnionResolver=UnionClusterResolver""",
 }

@@ -7,7 +7,8 @@ FROM = {
         non_max_suppression non_max_suppression_overlaps=non_max_suppression_with_overlaps non_max_suppression_padded
         non_max_suppression_with_scores sample_distorted_bounding_box""",
     "ops.image_color": """
-        adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality adjust_saturation
+        adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_jpeg_quality=adjust_jpeg_quality_v1
+        adjust_saturation
         convert_image_dtype grayscale_to_rgb per_image_standardization random_brightness random_contrast random_hue
         random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb""",
     "ops.image_files": "decode_image is_jpeg",

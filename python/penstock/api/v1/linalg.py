@@ -7,7 +7,7 @@ FROM = {
     "ops.linalg_ops": """
         adjoint cholesky_solve eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals eye logdet
         lstsq=matrix_solve_ls matrix_rank norm pinv svd tridiagonal_matmul tridiagonal_solve""",
-    "ops.math_ops": "matmul matvec tensordot trace",
+    "ops.math_ops": "matmul=matmul_v1 matvec tensordot trace",
     "ops.nn_impl": "l2_normalize normalize",
     "ops.special_math_ops": "einsum",
     "ops.linalg.base": "LinearOperator",

@@ -13,7 +13,7 @@ FROM = {
         unsorted_segment_sqrt_n""",
     "ops.nn_version_two": "approx_max_k approx_min_k",
     "ops.nn_impl": "l2_normalize zero_fraction",
-    "ops.nn_ops": "in_top_k log_softmax softmax top_k",
+    "ops.nn_ops": "in_top_k log_softmax softmax top_k=top_k_v1",
     "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta",
     "framework.gen": """
         acos acosh add asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor

@@ -28,7 +28,7 @@ FROM = {
         max_pool2d max_pool3d max_pool_v2 max_pool_with_argmax=max_pool_with_argmax_v1 pool relu6 softmax
         softmax_cross_entropy_with_logits
         softmax_cross_entropy_with_logits_v2=softmax_cross_entropy_with_logits_v2_helper
-        sparse_softmax_cross_entropy_with_logits top_k with_space_to_batch xw_plus_b""",
+        sparse_softmax_cross_entropy_with_logits top_k=top_k_v1 with_space_to_batch xw_plus_b""",
     "framework.gen": """
         conv3d_backprop_filter=conv3d_backprop_filter_v2 conv3d_backprop_filter_v2
         elu l2_loss

@@ -7,7 +7,8 @@ FROM = {
         categorical gamma=random_gamma multinomial normal=random_normal poisson=random_poisson
         shuffle=random_shuffle truncated_normal uniform=random_uniform""",
     "framework.random_seed": "get_seed set_random_seed",
-    "ops.stateful_random_ops": "Algorithm Generator create_rng_state get_global_generator set_global_generator",
+    "ops.stateful_random_ops": "Algorithm Generator create_rng_state=create_rng_state_v1 get_global_generator "
+                               "set_global_generator",
     "ops.stateless_random_ops": """
         fold_in split
         stateless_binomial=stateless_random_binomial stateless_categorical stateless_gamma=stateless_random_gamma

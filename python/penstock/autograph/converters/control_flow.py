@@ -4,8 +4,13 @@ import re
 
 from penstock.autograph.converters import code
 from penstock.autograph.converters.names import Liveness, Names, qualified
+from penstock.framework import tf2
 
-_LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+# Arguments of set_loop_options, by whether the program is one of version 2.
+_LOOP_OPTIONS = {
+    False: ("parallel_iterations", "back_prop", "swap_memory", "maximum_iterations", "shape_invariants"),
+    True: ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants"),
+}
 PART = re.compile(r"(get_state|set_state|if_body|else_body|loop_test|loop_body|extra_test)(_\d+)?")  # their names
 
 
@@ -125,7 +130,8 @@ class ControlFlow:
             if name is None or name.split(".")[-1] != "set_loop_options":
                 continue
             node.body[i] = code.at(ast.Pass(), statement)
-            keywords = [code.at(ast.keyword(name, value), value) for name, value in zip(_LOOP_OPTIONS, call.args)]
+            keywords = [code.at(ast.keyword(name, value), value)
+                        for name, value in zip(_LOOP_OPTIONS[tf2.enabled()], call.args)]
             keywords += call.keywords
             for keyword in keywords:
                 if keyword.arg == "shape_invariants" and isinstance(keyword.value, (ast.List, ast.Tuple)):

@@ -9,5 +9,10 @@ def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterati
     """
 
 
+def set_loop_options_v1(parallel_iterations=None, back_prop=None, swap_memory=None, maximum_iterations=None,
+                        shape_invariants=None):
+    """`set_loop_options` with its arguments in version 1's order."""
+
+
 def set_element_type(entity, dtype, shape=None):
     """The type of the elements of a list."""

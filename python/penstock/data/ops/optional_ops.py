@@ -2,6 +2,7 @@
 from penstock.data.util import structure
 from penstock.framework import composite_tensor, dtypes, gen, ops, type_spec
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import deprecation
 
 
 class Optional(composite_tensor.CompositeTensor):
@@ -76,8 +77,9 @@ class OptionalSpec(type_spec.TypeSpec):
     _is_opaque = True
     value_type = property(lambda self: _OptionalImpl, doc="The class of optionals.")
 
-    def __init__(self, element_spec):
-        self._value_structure = element_spec
+    def __init__(self, element_spec=None, value_structure=None):
+        self._value_structure = deprecation.deprecated_argument_lookup(
+            "element_spec", element_spec, "value_structure", value_structure)  # version 1's name
 
     def _serialize(self):
         return (self._value_structure,)

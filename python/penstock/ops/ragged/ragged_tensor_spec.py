@@ -17,12 +17,21 @@ class RaggedTensorSpec(BatchableTypeSpec):
     """Of RaggedTensor.
 
     shape: None if nothing is known of it; ragged dimensions are None in it. ragged_rank: how many dimensions are
-    divided by row splits, one less than the rank if left out (ValueError if that is unknown).
+    divided by row splits, one less than the rank if left out (ValueError if that is unknown). flat_values_spec: of the
+    flat values where those are no tensor but made of some, of the same `dtype` (ValueError otherwise).
     """
 
-    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
+    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype", "_flat_values_spec")
 
-    def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
+    def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64,
+                 flat_values_spec=None):
+        if flat_values_spec is not None:
+            dtype = flat_values_spec.dtype if dtype is None else dtype
+            if dtype != flat_values_spec.dtype:
+                raise ValueError("dtype must be the same as flat_values_spec.dtype")
+        elif dtype is None:
+            raise ValueError("At least one of dtype or flat_values_spec must be provided")
+        self._flat_values_spec = flat_values_spec
         self._shape = tensor_shape.as_shape(shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
@@ -43,6 +52,9 @@ class RaggedTensorSpec(BatchableTypeSpec):
     ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions are divided by row splits.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the row splits.")
 
+    flat_values_spec = property(lambda self: self._flat_values_spec,
+                                doc="The spec of flat values that are no tensor, or None.")
+
     def is_compatible_with(self, spec_or_value):
         """Whether a value, or what a spec describes, is one of these: of no ragged dimensions tensors are too."""
         if self._ragged_rank == 0 and isinstance(spec_or_value, (ops.Tensor, TensorSpec)):
@@ -50,16 +62,21 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return super().is_compatible_with(spec_or_value)
 
     def _serialize(self):
-        return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+        told = self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+        return told if self._flat_values_spec is None else (*told, self._flat_values_spec)
 
     @property
     def _component_specs(self):
+        values = self._flat_values_spec
+        if values is None:
+            shape = self._shape if self._ragged_rank == 0 else \
+                tensor_shape.TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:])
+            values = TensorSpec(shape, self._dtype)
         if self._ragged_rank == 0:
-            return [TensorSpec(self._shape, self._dtype)]
-        values = tensor_shape.TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:])
+            return [values]
         rows = None if self._shape.ndims is None else self._shape.as_list()[0]
         splits = [None if rows is None else rows + 1]
-        return [TensorSpec(values, self._dtype), TensorSpec(splits, self._row_splits_dtype),
+        return [values, TensorSpec(splits, self._row_splits_dtype),
                 *(TensorSpec([None], self._row_splits_dtype) for _ in range(self._ragged_rank - 1))]
 
     def _to_components(self, value):
@@ -86,7 +103,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
     def _flat_tensor_specs(self):
         return [TensorSpec(None, dtypes.variant)]
 
+    def _refuse_composite_values(self):
+        if self._flat_values_spec is not None:
+            raise ValueError("Customized value_type is not supported.")
+
     def _encoded(self, value, batched):
+        self._refuse_composite_values()
         rank = value.ragged_rank if is_ragged(value) else 0
         if rank != self._ragged_rank:
             raise ValueError(f"Ragged rank of value {rank} does not match ragged rank of type {self._ragged_rank}")
@@ -100,6 +122,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return self._encoded(value, True)
 
     def _from_compatible_tensor_list(self, tensor_list):
+        self._refuse_composite_values()
         splits, values = gen.ragged_tensor_from_variant(
             tensor_list[0], input_ragged_rank=-1, output_ragged_rank=max(self._ragged_rank, 0), Tvalues=self._dtype,
             Tsplits=self._row_splits_dtype)
@@ -124,10 +147,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return self._shape
 
     def _batch(self, batch_size):
+        self._refuse_composite_values()
         return RaggedTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype,
                                 self._ragged_rank + 1, self._row_splits_dtype)
 
     def _unbatch(self):
+        self._refuse_composite_values()
         # A row of a tensor of ragged rank 1 is a plain tensor, of rank 0; one of a plain tensor is of rank -1.
         return RaggedTensorSpec(self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
 

@@ -70,12 +70,12 @@ class _Finder(importlib.abc.MetaPathFinder):
             return self._spec(name, lambda: public)
         if inner == "core" or inner.startswith("core.") or inner.endswith("_pb2"):
             return self._message_spec(name)
-        where = table.target(inner)
-        if where is not None and _exists("penstock." + where):
-            return self._spec(name, lambda: self._module(name, where))
         package = table.in_keras(inner)
         if package is not None and _exists(package):
             return self._spec(name, lambda: importlib.import_module(package))
+        where = table.target(inner)
+        if where is not None and _exists("penstock." + where):
+            return self._spec(name, lambda: self._module(name, where))
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)

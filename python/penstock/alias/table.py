@@ -318,8 +318,8 @@ def target(name):
 
 def in_keras(name):
     """The module of the package tf_keras that TensorFlow had as `tensorflow.NAME` while Keras was its own, or None."""
-    inside = name.removeprefix("python.keras.")
-    return None if inside == name else "tf_keras.src." + inside
+    inside = (name + ".").removeprefix("python.keras.")
+    return None if inside == name + "." else ("tf_keras.src." + inside).rstrip(".")
 
 
 def is_package(name):

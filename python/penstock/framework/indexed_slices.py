@@ -5,11 +5,12 @@ import numpy as np
 
 from penstock.framework import conversion
 from penstock.framework import defaults
+from penstock.framework import tensor_like
 from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
 
 
-class IndexedSlices(CompositeTensor):
+class IndexedSlices(tensor_like._TensorLike, CompositeTensor):
     """`values[i]` is slice `indices[i]` of a tensor; slices that occur several times add up."""
 
     _is_indexed_slices = True

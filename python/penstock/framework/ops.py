@@ -32,6 +32,7 @@ from penstock.framework.registry import (  # noqa: F401
     register_proto_function)
 from penstock.framework.scopes import name_from_scope_name  # noqa: F401
 from penstock.framework.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
+from penstock.framework.tensor_like import _TensorLike  # noqa: F401
 from penstock.util import compat
 
 _gradient_registry = registry.gradient_registry

@@ -5,6 +5,7 @@ import numpy as np
 
 from penstock.framework import conversion
 from penstock.framework import dtypes
+from penstock.framework import tensor_like
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework.composite_tensor import CompositeTensor
@@ -14,7 +15,7 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "val
 
 
 @known_as("tensorflow.python.framework.sparse_tensor.SparseTensor")
-class SparseTensor(CompositeTensor):
+class SparseTensor(tensor_like._TensorLike, CompositeTensor):
     """Element `indices[i]` (a row of an int64 matrix) is `values[i]`; all others are 0."""
 
     is_tensor_like = True

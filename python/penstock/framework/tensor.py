@@ -1,5 +1,6 @@
 """The output of a node, with Python's operators."""
 from penstock.framework import defaults
+from penstock.framework import tensor_like
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework import types
@@ -39,7 +40,7 @@ class _NumpyMember:
                              "NumPy's arrays after `tf.experimental.numpy.experimental_enable_numpy_behavior()`")
 
 
-class Tensor(types.AnyTensor):
+class Tensor(types.AnyTensor, tensor_like._TensorLike):
     """An output of an Operation: a value that each step computes anew."""
 
     OVERLOADABLE_OPERATORS = {

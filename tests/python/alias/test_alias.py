@@ -572,12 +572,18 @@ from tensorflow.python.keras.engine.base_layer import Layer
 from tensorflow.python.keras.layers import Dense
 from tensorflow.python.keras.utils import tf_utils
 assert issubclass(Dense, Layer) and tf_utils.is_symbolic_tensor
+from tensorflow.python.keras import Model, backend, regularizers
+from tensorflow.python.keras.engine.training import Model as TrainingModel
+assert issubclass(Model, Layer) and TrainingModel is Model and backend.get_session and regularizers.L2
 assert tf.compat.v1.keras.layers.Dense is tf.compat.v2.keras.layers.Dense is tf.keras.layers.Dense
 assert (tf.keras.layers.Dense is Dense) == ("{version}" == "v1")
 from tensorflow.compat.v2.keras import *
 assert layers.Dense is tf.keras.layers.Dense and losses is tf.compat.v2.keras.losses
 if "{version}" == "v1":
     from tensorflow.compat.v2.keras import __internal__
+    backend.set_floatx("float64")  # the settings of the one Keras that there is
+    assert Model is tf.keras.Model and tf.keras.backend.floatx() == "float64"
+    assert tf.keras.layers.Input([2]).dtype == tf.float64
 """)
     assert done.returncode == 0, done.stderr
 

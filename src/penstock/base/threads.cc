@@ -1,7 +1,9 @@
 #include "penstock/base/threads.h"
 
+#include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -168,6 +170,20 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
     loop->done.wait(lock, [&] { return loop->running.load() == 0; });
   }
   if (loop->failed) std::rethrow_exception(loop->error);
+}
+
+bool StackIsShort() {
+  // Below this address. Asked for once a thread: for the main thread the C library reads /proc.
+  thread_local const uintptr_t short_below = [] {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return uintptr_t{0};
+    void* lowest = nullptr;
+    size_t size = 0;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    return reinterpret_cast<uintptr_t>(lowest) + std::min<size_t>(size / 4, 512 << 10);
+  }();
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < short_below;
 }
 
 }  // namespace penstock

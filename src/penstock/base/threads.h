@@ -49,4 +49,8 @@ class ThreadPool {
 
 int NumCores();  // cores that this process may run on
 
+// Whether the calling thread has used so much of its stack that nothing deep should be called any more: less than half
+// a MiB is left, or less than a quarter if the stack is small.
+bool StackIsShort();
+
 }  // namespace penstock

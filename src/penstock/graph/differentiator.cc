@@ -1,6 +1,7 @@
 #include "penstock/graph/differentiator.h"
 
 #include <algorithm>
+#include <array>
 #include <queue>
 
 #include "penstock/graph/lower.h"
@@ -77,7 +78,7 @@ std::vector<GradEndpoint> Differentiator::Run(const std::vector<Endpoint>& ys, c
   for (const Endpoint& x : xs) x_nodes_.insert(x.node->id());
   for (size_t i = 0; i < ys.size(); ++i) {
     const GradEndpoint given = i < grad_ys.size() ? grad_ys[i] : GradEndpoint();
-    Receive(ys[i], given.none() ? OnesFor(scope_.From(ys[i])) : FromGraph(given));
+    Receive(ys[i], AliveWith(ys[i], given.none() ? OnesFor(scope_.From(ys[i])) : FromGraph(given)));
   }
   std::vector<Node*> ends;
   for (const Endpoint& y : ys) ends.push_back(y.node);
@@ -120,6 +121,18 @@ Grad Differentiator::OnesFor(Out y) {
   const DataType type = y.type();
   if (type == DT_RESOURCE || type == DT_VARIANT) return OnesLike(y);
   return Call("Fill", {ShapeOf(y), scope_.ScalarOf(type, 1)});
+}
+
+// The gradient of a y inside of a branch that the caller is not in: where the branch is not taken, it must be dead
+// like y.
+Grad Differentiator::AliveWith(Endpoint y, Grad dy) {
+  const ControlContext* branch = scope_.flow().Of(y);
+  if (!branch || branch->is_loop || branch->Contains(scope_.caller())) return dy;
+  const Out controls[] = {Call("Identity", {scope_.From(y)})};  // a Switch itself is alive
+  for (Out* part : {&dy.dense, &dy.values, &dy.indices}) {
+    if (*part) *part = scope_.Call("Identity", std::array{*part}, {}, controls)[0];
+  }
+  return dy;
 }
 
 // AggregateGrads, with partial sums of what lies on one device: each is added up where its first summand is.

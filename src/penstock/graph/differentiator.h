@@ -45,6 +45,7 @@ class Differentiator {
   }
   Grad ZeroOf(Endpoint x);
   Grad OnesFor(Out y);
+  Grad AliveWith(Endpoint y, Grad dy);
   Grad Aggregate(std::vector<Grad> grads);
 
   // The walk over what lies directly in the current region, from `ends`, which have received gradients.

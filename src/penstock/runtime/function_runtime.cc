@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 
+#include "penstock/base/threads.h"
 #include "penstock/graph/lower.h"
 #include "penstock/kernel/py_function.h"
 #include "penstock/runtime/call_state.h"
@@ -59,6 +60,10 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
   try {
     if (caller.step().call_depth >= kDeepestCall) {
       throw ResourceExhausted("Function ", function.name, " is called more than ", kDeepestCall, " levels deep");
+    }
+    if (StackIsShort()) {
+      throw ResourceExhausted("Function ", function.name, " is called ", caller.step().call_depth,
+                              " levels deep, which the thread's stack has no more room for");
     }
     call->compiled = find();
     CheckArgs(function.name, call->compiled->arg_types, args);

@@ -1,7 +1,9 @@
 #include "penstock/base/threads.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
@@ -75,6 +77,32 @@ TEST(Schedule, RunsTasksFromManyThreads) {
   for (auto& thread : threads) thread.join();
   while (ran < 4000) std::this_thread::yield();
   EXPECT_EQ(ran, 4000);
+}
+
+// Goes down until the stack is short; returns the bytes that were used on the way.
+uintptr_t GoDown(uintptr_t top) {
+  volatile char frame[1024] = {};
+  const uintptr_t used = top - reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + frame[0];
+  return StackIsShort() ? used : std::max(used, GoDown(top));
+}
+
+TEST(StackIsShort, TellsBeforeTheStackEnds) {
+  for (const size_t size : {size_t{256} << 10, size_t{4} << 20}) {
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, size), 0);
+    pthread_t thread;
+    uintptr_t used = 0;
+    const auto run = [](void* result) -> void* {
+      *static_cast<uintptr_t*>(result) = GoDown(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+      return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run, &used), 0);
+    ASSERT_EQ(pthread_join(thread, nullptr), 0);
+    pthread_attr_destroy(&attributes);
+    EXPECT_GT(used, size / 2);
+    EXPECT_LT(used, size);
+  }
 }
 
 TEST(FunctionRef, ACopyRefersToTheCallable) {

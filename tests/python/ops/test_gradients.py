@@ -252,3 +252,16 @@ def test_in_a_function_through_control_flow_around_it(session, build, taken, oth
     derivative = tf.function(lambda a: tf.gradients(y * a, x)[0], autograph=False)(tf.constant(2.0))
     np.testing.assert_allclose(session.run(derivative), 2 * np.array(taken))
     np.testing.assert_allclose(session.run(derivative, {p: False}), 2 * np.array(other))
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_gradients_of_one_side_of_a_switch_are_zero_where_the_other_is_taken(taken):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, s = tf.constant([2.0, 3.0]), tf.placeholder(tf.bool, [])
+        side = {}
+        side[False], side[True] = tf.raw_ops.Switch(data=x, pred=s)
+        for which in (True, False):
+            for scale, given in ((1, None), (5, None), (1, [7.0, 8.0])):
+                grad, = tf.gradients(side[which] * float(scale), x, grad_ys=given and [tf.constant(given)])
+                expected = np.array(given or [scale, scale]) * (which == taken)
+                assert sess.run(grad, {s: taken}).tolist() == expected.tolist()

@@ -38,6 +38,7 @@ class Background {
   }
   bool stopping() const { return stopping_; }
   void NotifyWork() { work_.notify_all(); }
+  void NotifyOneWork() { work_.notify_one(); }
   void NotifyResult() { results_.notify_all(); }
   // Ends the threads and waits for them; not under the mutex.
   void Stop();

@@ -163,9 +163,10 @@ InterleaveSizes InterleaveSizesOf(DatasetArgs& args) {
       sizes.cycle = calls == kAutotune ? (sizes.cycle + 2) / 3 : std::min(calls, sizes.cycle);
     }
   }
-  args.Require(sizes.cycle > 0, "`cycle_length` must be > 0");
+  const bool parallel = args.kernel().node().op().name != "InterleaveDataset";  // in TensorFlow's words for each
+  args.Require(sizes.cycle > 0, parallel ? "`cycle_length` must be > 0" : "cycle_length must be greater than zero.");
   args.Require(sizes.cycle <= kMostInCycle, "`cycle_length` must be at most ", kMostInCycle, ", got ", sizes.cycle);
-  args.Require(sizes.block > 0, "`block_length` must be > 0");
+  args.Require(sizes.block > 0, parallel ? "`block_length` must be > 0" : "block_length must be greater than zero.");
   return sizes;
 }
 

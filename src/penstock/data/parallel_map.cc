@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
+#include <utility>
 
 #include "penstock/data/autotune.h"
 #include "penstock/data/background.h"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr int64_t kPieceNanos = 20'000;  // elements are worked on in pieces of about this time
 constexpr int64_t kLargestPiece = 64;
+constexpr int64_t kManyStrings = 16;
 
 class ParallelDataset final : public Dataset {
  public:
@@ -29,6 +32,7 @@ class ParallelDataset final : public Dataset {
   // Elements that one thread works on, in the order of the input.
   struct Piece {
     std::vector<Made> items;
+    std::vector<Tensor> strings;  // of the input, see `used_`
     bool done = false;
   };
 
@@ -59,7 +63,7 @@ class ParallelDataset final : public Dataset {
     void Visit(State& state) override {
       std::unique_lock lock(background_.mutex);
       paused_ = true;
-      background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
+      background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0 && read_.empty(); });
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
       std::deque<Made> all = mine_;
@@ -102,45 +106,88 @@ class ParallelDataset final : public Dataset {
       });
       if (!taken) return false;
       for (Made& made : taken->items) mine_.push_back(std::move(made));
-      background_.NotifyWork();
+      if (HasIdle() && MayRead()) background_.NotifyOneWork();
       return true;
     }
 
+    // A thread reads a piece and works on it, or hands it over to one that waits and reads on: then what reads stays on
+    // one core, with what it read before, and nobody waits for a thread to wake up before the next piece is read.
     void Run() {
       std::unique_lock lock(background_.mutex);
       for (;;) {
-        const auto may_read = [&] {
-          const int64_t most = piece_size_ > 1 ? 2 * parallelism_.now() : parallelism_.now();
-          return !paused_ && !reading_ && (ended_ || static_cast<int64_t>(pieces_.size()) < most);
-        };
-        if (!background_.WaitForWork(lock, may_read) || ended_) return;
-        reading_ = true;
+        const auto has_work = [&] { return !read_.empty() || ended_ || MayRead(); };
+        ++waiting_;
+        const bool goes_on = background_.WaitForWork(lock, has_work);
+        --waiting_;
+        if (!goes_on) return;
+        if (!read_.empty()) {
+          const std::shared_ptr<Piece> piece = std::move(read_.front());
+          read_.pop_front();
+          WorkOn(piece, lock);
+        } else if (ended_) {
+          return;
+        } else {
+          ReadPieces(lock);
+        }
+      }
+    }
+
+    bool MayRead() const {
+      const int64_t most = piece_size_ > 1 ? 2 * parallelism_.now() : parallelism_.now() + 1;  // that which is read
+      return !paused_ && !reading_ && !ended_ && static_cast<int64_t>(pieces_.size()) < most;
+    }
+    // Whether there are more threads that wait than pieces for them.
+    bool HasIdle() const { return waiting_ > static_cast<int64_t>(read_.size()); }
+
+    void ReadPieces(std::unique_lock<std::mutex>& lock) {
+      for (;;) {
         const auto piece = std::make_shared<Piece>();
         pieces_.push_back(piece);
         const int64_t size = piece_size_;
+        reading_ = true;
+        std::vector<Tensor> used = std::exchange(used_, {});
         lock.unlock();
+        used.clear();
         const bool ended = Read(*piece, size);
         lock.lock();
         reading_ = false;
         ended_ = ended_ || ended;
-        ++running_;
         if (!ended_ && background_.threads() < parallelism_.now())
           background_.Start(background_.threads() + 1, [this] { Run(); });
-        background_.NotifyWork();
-        lock.unlock();
-        CallTimes times;
-        for (Made& made : piece->items) Apply(&made);
-        times.Stop();
-        lock.lock();
-        --running_;
-        if (piece->items.empty()) {
-          std::erase(pieces_, piece);
-        } else {
-          Learn(static_cast<int64_t>(piece->items.size()), times);
-          piece->done = true;
+        if (ended_) {
+          background_.NotifyWork();
+        } else if (HasIdle() && MayRead() && !background_.stopping()) {
+          read_.push_back(piece);
+          background_.NotifyOneWork();
+          continue;
         }
-        background_.NotifyResult();
+        WorkOn(piece, lock);
+        return;
       }
+    }
+
+    void WorkOn(const std::shared_ptr<Piece>& piece, std::unique_lock<std::mutex>& lock) {
+      ++running_;
+      lock.unlock();
+      CallTimes times;
+      for (Made& made : piece->items) {
+        for (const Tensor& t : made.element) {
+          if (t.dtype() == DT_STRING && t.num_elements() >= kManyStrings) piece->strings.push_back(t);
+        }
+        Apply(&made);
+      }
+      times.Stop();
+      lock.lock();
+      --running_;
+      if (!ended_) std::move(piece->strings.begin(), piece->strings.end(), std::back_inserter(used_));
+      piece->strings.clear();
+      if (piece->items.empty()) {
+        std::erase(pieces_, piece);
+      } else {
+        Learn(static_cast<int64_t>(piece->items.size()), times);
+        piece->done = true;
+      }
+      background_.NotifyResult();
     }
 
     // Up to `size` elements, as long as they come quickly; true at the end.
@@ -181,7 +228,12 @@ class ParallelDataset final : public Dataset {
     int64_t step_ = 0;       // of what is counted
     std::deque<Made> mine_;  // taken over by whoever asks for elements
     // Under the background's mutex:
-    std::deque<std::shared_ptr<Piece>> pieces_;
+    std::deque<std::shared_ptr<Piece>> pieces_;  // in the order of the input
+    std::deque<std::shared_ptr<Piece>> read_;    // those of them that nobody works on yet
+    int64_t waiting_ = 0;                        // threads
+    // Strings that were worked on, for the next who reads, since whoever did so before made most of them: threads that
+    // free each other's memory one by one wait for each other.
+    std::vector<Tensor> used_;
     TunedThreads parallelism_;
     int64_t piece_size_ = 1, nanos_ = 0;
     int running_ = 0;

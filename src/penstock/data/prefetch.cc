@@ -39,9 +39,9 @@ class PrefetchDataset final : public Dataset {
       if (mine_.empty() && !Take()) return false;
       Made made = std::move(mine_.front());
       mine_.pop_front();
-      held_.fetch_sub(1, std::memory_order_release);
+      held_.fetch_sub(1);
       // A buffer of a size to be found is `kAutotune`, which is small too until elements are made faster than taken.
-      if ((mine_.empty() || dataset().size_ <= kSmall) && full_.load(std::memory_order_acquire)) {
+      if ((mine_.empty() || dataset().size_ <= kSmall) && full_.load()) {
         std::lock_guard lock(background_.mutex);
         background_.NotifyWork();
       }
@@ -98,16 +98,16 @@ class PrefetchDataset final : public Dataset {
         int64_t room;
         {
           std::unique_lock lock(background_.mutex);
-          const auto has_room = [&] { return held_.load(std::memory_order_acquire) < limit_.now(); };
+          const auto has_room = [&] { return held_.load() < limit_.now(); };
           if (!has_room()) {
             was_full_ = true;
-            full_.store(true, std::memory_order_release);
+            full_.store(true);
             const bool goes_on = background_.WaitForWork(lock, has_room);
-            full_.store(false, std::memory_order_release);
+            full_.store(false);
             if (!goes_on) return;
           }
           if (background_.stopping()) return;
-          room = limit_.now() - held_.load(std::memory_order_acquire);
+          room = limit_.now() - held_.load();
         }
         std::lock_guard reading(reading_);
         std::deque<Made> piece;
@@ -120,7 +120,7 @@ class PrefetchDataset final : public Dataset {
         } while (!ended && static_cast<int64_t>(piece.size()) < room &&
                  std::chrono::steady_clock::now() - start < kPieceTime);
         std::lock_guard lock(background_.mutex);
-        held_.fetch_add(static_cast<int64_t>(piece.size()), std::memory_order_acq_rel);
+        held_.fetch_add(static_cast<int64_t>(piece.size()));
         for (Made& made : piece) ready_.push_back(std::move(made));
         ended_ = ended;
         background_.NotifyResult();
@@ -135,6 +135,8 @@ class PrefetchDataset final : public Dataset {
     std::deque<Made> ready_;  // under the background's mutex, as what follows
     bool ended_ = false, was_full_ = false;
     TunedBuffer limit_;
+    // Whoever takes an element lowers the one and then looks at the other; the thread does it the other way round.
+    // So both are in one order for all threads, or neither would see that it has to wake, or not to wait.
     std::atomic<int64_t> held_{0};   // elements in both
     std::atomic<bool> full_{false};  // the thread waits for room
     Background background_;          // last: its thread uses all this

@@ -173,6 +173,11 @@ def test_iterators_of_one_dataset_are_independent():
         assert sorted(merged) == sorted(2 * list(range(1, 6)))
 
 
+def test_a_buffer_of_one_element_is_filled_again_and_again():
+    with context.eager_mode():
+        assert int(Dataset.range(20_000).prefetch(1).reduce(np.int64(0), lambda n, _: n + 1)) == 20_000
+
+
 def test_parallel_stages_keep_all_elements_in_order():
     with context.eager_mode():
         n = 5000
@@ -184,6 +189,33 @@ def test_parallel_stages_keep_all_elements_in_order():
         plain = Dataset.range(7).interleave(inner, cycle_length=3, block_length=2)
         parallel = Dataset.range(7).interleave(inner, cycle_length=3, block_length=2, num_parallel_calls=3)
         assert eager_elements(plain, 10000) == eager_elements(parallel, 10000)
+
+
+@pytest.mark.parametrize("calls, message", [(None, "length must be greater than zero"), (2, "length` must be > 0")])
+def test_an_interleave_needs_positive_lengths(calls, message):
+    with context.eager_mode():
+        for lengths in (0, 1), (2, 0):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                Dataset.range(2).interleave(lambda x: Dataset.range(2), *lengths, num_parallel_calls=calls)
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 4])
+def test_batches_of_strings_keep_their_order(parallelism):
+    """Wherever the iterator was saved, while threads read, hand over and work on what was read."""
+    n, size, tail = 25, 40, "-of-more-bytes-than-a-string-holds-itself"
+    expected = [[b"%d%s%s" % (i * size + j, tail.encode(), b"!") for j in range(size)] for i in range(n)]
+    with context.eager_mode():
+        dataset = Dataset.range(n * size).map(lambda x: tf.strings.as_string(x) + tail).batch(size)
+        dataset = dataset.map(lambda batch: batch + "!", num_parallel_calls=parallelism).prefetch(1)
+        assert [batch.numpy().tolist() for batch in dataset] == expected
+        for taken in (0, 1, 2, 3, 11, n):
+            iterator = iter(dataset)
+            assert [next(iterator).numpy().tolist() for _ in range(taken)] == expected[:taken]
+            state = tf.raw_ops.SerializeIterator(resource_handle=iterator._iterator_resource)
+            restored = iter(dataset)
+            tf.raw_ops.DeserializeIterator(resource_handle=restored._iterator_resource, serialized=state)
+            assert [batch.numpy().tolist() for batch in restored] == expected[taken:]
+            assert [batch.numpy().tolist() for batch in iterator] == expected[taken:]
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

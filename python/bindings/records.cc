@@ -17,6 +17,24 @@ nb::object Next(Input& input) {
   return more ? nb::object(nb::bytes(record.data(), record.size())) : nb::none();
 }
 
+// A program may give a record as text too, which is UTF-8.
+nb::bytes ToBytes(nb::handle record) {
+  PyObject* const given = record.ptr();
+  if (!PyUnicode_Check(given) && !PyByteArray_Check(given)) {
+    throw nb::type_error(StrCat("Expected binary or unicode string, got ", nb::repr(record).c_str()).c_str());
+  }
+  PyObject* const bytes = PyUnicode_Check(given) ? PyUnicode_AsUTF8String(given) : PyBytes_FromObject(given);
+  if (!bytes) nb::raise_python_error();
+  return nb::steal<nb::bytes>(bytes);
+}
+
+void Write(Output& output, nb::handle given) {
+  const nb::bytes record = PyBytes_Check(given.ptr()) ? nb::borrow<nb::bytes>(given) : ToBytes(given);
+  const std::string_view bytes = View(record);
+  const auto write = [bytes](RecordFile& file) { file.Write(bytes); };
+  output.UseSeldomWaiting([bytes](const RecordFile& file) { return file.Fits(bytes); }, write);
+}
+
 }  // namespace
 
 void BindRecords(nb::module_& m) {
@@ -32,12 +50,7 @@ void BindRecords(nb::module_& m) {
            [](Output* self, const std::string& path, const std::string& compression, int level) {
              Waiting([&] { new (self) Output(path, CompressionFromName(compression), level); });
            })
-      .def("write",
-           [](Output& output, const nb::bytes& record) {
-             const std::string_view bytes = View(record);
-             const auto write = [bytes](RecordFile& file) { file.Write(bytes); };
-             output.UseSeldomWaiting([bytes](const RecordFile& file) { return file.Fits(bytes); }, write);
-           })
+      .def("write", &Write, "Adds a record, which is bytes; or text, as UTF-8. TypeError: neither.")
       .def("flush", [](Output& output) { output.Use([](RecordFile& file) { file.Flush(); }); })
       .def("close", [](Output& output) { output.Use([](RecordFile& file) { file.Close(); }); });
 }

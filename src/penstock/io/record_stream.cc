@@ -18,10 +18,7 @@ constexpr size_t kBuffered = size_t{1} << 16;
 bool RecordStream::Next(std::string* record, uint64_t* offset) {
   *offset = stream_.offset();
   std::string header;
-  if (!stream_.Read(kRecordHeader, &header)) {
-    if (header.empty()) return false;
-    throw DataLoss("truncated record at ", *offset, " in ", path_);
-  }
+  if (!stream_.Read(kRecordHeader, &header)) return false;
   if (!stream_.Read(RecordLength(header, *offset, path_) + kRecordFooter, record)) {
     throw DataLoss("truncated record at ", *offset, " in ", path_);
   }

@@ -12,7 +12,8 @@ class RecordStream {
  public:
   RecordStream(const std::string& path, Compression compression)
       : path_(path), stream_(ByteStream::OpenFile(path, compression)) {}
-  // The next record and where it begins; false at the end. DataLoss: damaged or cut off.
+  // The next record and where it begins; false at the end, also if that stands in a header, as in a file that is still
+  // written to. DataLoss: damaged, or cut off behind its header.
   bool Next(std::string* record, uint64_t* offset);
   uint64_t offset() const { return stream_.offset(); }    // of the next record
   bool Skip(uint64_t bytes) { return stream_.Skip(bytes); }  // to the beginning of a record

@@ -49,8 +49,7 @@ bool RecordReader::Has(uint64_t bytes) {
 }
 
 bool RecordReader::Next(std::string* record) {
-  if (!Has(1)) return false;
-  if (!Has(kRecordHeader)) throw DataLoss("truncated record at ", offset_, " in ", path_);
+  if (!Has(kRecordHeader)) return false;
   const uint64_t size = RecordLength(file_->Read(offset_, kRecordHeader), offset_, path_);
   if (!Has(kRecordHeader + size + kRecordFooter)) throw DataLoss("truncated record at ", offset_, " in ", path_);
   std::string bytes = file_->Read(offset_ + kRecordHeader, size + kRecordFooter);

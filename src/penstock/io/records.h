@@ -30,8 +30,8 @@ void TakeRecordFooter(std::string* record, uint64_t offset, std::string_view pat
 class RecordReader {
  public:
   explicit RecordReader(std::string path);
-  // The next record; false at the end, where one may ask again later whether the file has grown. DataLoss: damaged or
-  // cut off.
+  // The next record; false at the end, also if that stands in a header: one may ask again later whether the file has
+  // grown. DataLoss: damaged, or cut off behind its header.
   bool Next(std::string* record);
   uint64_t offset() const { return offset_; }  // of the next record
 

@@ -227,6 +227,31 @@ def test_records(tmp_path, compression):
     assert found[1][0] == path.encode() + b":19"
 
 
+def test_what_a_writer_of_records_takes(tmp_path):
+    class Counting(tf.io.TFRecordWriter):
+        written = 0
+
+        def write(self, record):
+            self.written += 1
+            super().write(record)
+
+    path = str(tmp_path / "a")
+    with Counting(path) as writer:
+        for record in (b"bytes", "text \u00e9", bytearray(b"array"), np.bytes_(b"numpy")):
+            writer.write(record)
+        for other in (3, None, ["a"], 1.5):
+            with pytest.raises(TypeError):
+                writer.write(other)
+        with pytest.raises(UnicodeEncodeError):
+            writer.write("\ud800")
+    assert writer.written == 9
+    assert list(tf.io.tf_record_iterator(path)) == [b"bytes", "text \u00e9".encode(), b"array", b"numpy"]
+    for use in (lambda: writer.write(b"a"), writer.flush):
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Writer is closed"):
+            use()
+    writer.close()
+
+
 def test_damaged_records(tmp_path):
     path = str(tmp_path / "a")
     with tf.io.TFRecordWriter(path) as writer:
@@ -235,11 +260,28 @@ def test_damaged_records(tmp_path):
     for damaged, message in ((whole[:-1], "truncated record at 0"),
                              (whole[:13] + b"?" + whole[14:], "corrupted record at 0"),
                              (b"\xff" * 8 + whole[8:], "corrupted record at 0"),
-                             (whole + b"abc", "truncated record at 22")):
+                             (whole + whole[:12], "truncated record at 22")):
         with open(path, "wb") as file:
             file.write(damaged)
         with pytest.raises(tf.errors.DataLossError, match=message):
             list(tf.io.tf_record_iterator(path))
+
+
+def test_a_record_of_which_not_even_the_header_is_there_yet(tmp_path):
+    """A file that is still written to may end so, which is its end for now."""
+    path = str(tmp_path / "a")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"record")
+    with open(path, "rb") as file:
+        whole = file.read()
+    for n in (1, 8, 11):
+        with open(path, "wb") as file:
+            file.write(whole + whole[:n])
+        records = tf.io.tf_record_iterator(path)
+        assert list(records) == [b"record"]
+        with open(path, "ab") as file:
+            file.write(whole[n:])
+        assert next(records) == b"record"
 
 
 def test_threads_share_a_record_file(tmp_path):

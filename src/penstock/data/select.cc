@@ -238,7 +238,7 @@ Ref<Dataset> MakeRepeat(DatasetArgs& args) { return MakeRef<RepeatDataset>(args.
 
 Ref<Dataset> MakeShard(DatasetArgs& args) {
   const int64_t shards = args.Int("num_shards"), index = args.Int("index");
-  if (shards == kShardHint && index == kShardHint) {
+  if (shards == kShardHint) {  // and the index whatever it is
     return MakeRef<ShardDataset>(args.dataset(), shards, index, args.attr<bool>("require_non_empty"));
   }
   args.Require(shards > 0, "Number of shards must be greater than zero (currently num_shards = ", shards, ").");

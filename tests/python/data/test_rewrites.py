@@ -124,6 +124,11 @@ def test_each_worker_has_files_of_its_own(files, policy):
     assert mine == [[[b"a0"], [b"c0"], [b"a1"], [b"c1"], [b"e0"], [b"e1"]], [[b"b0"], [b"d0"], [b"b1"], [b"d1"]]]
 
 
+def test_what_was_asserted_of_all_files_is_not_asked_of_a_part(files):
+    dataset = reads(files).apply(tf.data.experimental.assert_cardinality(10)).batch(3)
+    assert elements(_with_policy(dataset, AutoShardPolicy.FILE, 5, 1)) == [[b"b0", b"b1"]]
+
+
 def test_a_reader_reads_its_share(files, tmp_path):
     names = sorted(str(p) for p in tmp_path.iterdir())
     dataset = _with_policy(tf.data.TextLineDataset(names).take(100), AutoShardPolicy.FILE, 4, 1)
@@ -176,6 +181,10 @@ def test_shards_that_were_hinted_are_numbered():
     hint = tf.data.experimental.SHARD_HINT
     dataset = Dataset.range(10).shard(hint, hint).map(lambda x: -x)
     assert elements(_with_policy(dataset, AutoShardPolicy.HINT, 5, 3)) == [-3, -8]
+    numbered = Dataset.range(10).shard(hint, 0)
+    assert elements(_with_policy(numbered, AutoShardPolicy.HINT, 5, 3)) == [3, 8]
+    with pytest.raises(tf.errors.FailedPreconditionError, match="SHARD_HINT, ...\\)` can only be used in"):
+        elements(numbered)
 
 
 def _with_policy(dataset, policy, workers, index):

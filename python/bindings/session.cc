@@ -160,8 +160,8 @@ nb::tuple Run(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle 
   return nb::make_tuple(out, report);
 }
 
-// Called with one value for each feed.
-nb::list Call(PyCallable& self, nb::args args) {
+// The values of a callable's feeds.
+std::vector<Tensor> FeedsOf(const PyCallable& self, const nb::args& args) {
   const size_t wanted = self.runner.step().arg_types.size();
   if (args.size() != wanted) {
     throw nb::type_error(StrCat("the step is fed ", wanted, " values, but got ", args.size()).c_str());
@@ -171,7 +171,20 @@ nb::list Call(PyCallable& self, nb::args args) {
   for (size_t i = 0; i < wanted; ++i) {
     feeds.push_back(Guard([&] { return FeedFromNumpy(args[i], self.runner.step().arg_types[i]); }));
   }
+  return feeds;
+}
+
+// Called with one value for each feed.
+nb::list Call(PyCallable& self, nb::args args) {
+  std::vector<Tensor> feeds = FeedsOf(self, args);
   return self.runner.Run(feeds, self.options, nullptr);
+}
+
+nb::tuple CallWithMetadata(PyCallable& self, nb::args args) {
+  std::vector<Tensor> feeds = FeedsOf(self, args);
+  RunMetadata metadata;
+  nb::list out = self.runner.Run(feeds, self.options, &metadata);
+  return nb::make_tuple(out, ToBytes(SerializeRunMetadata(metadata)));
 }
 
 std::string PartialRunSetup(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
@@ -241,7 +254,7 @@ void BindSession(nb::module_& m) {
       .def_ro("device_type", &PyDevice::device_type)
       .def_ro("memory_limit", &PyDevice::memory_limit)
       .def_ro("incarnation", &PyDevice::incarnation);
-  nb::class_<PyCallable>(m, "Callable").def("__call__", &Call);
+  nb::class_<PyCallable>(m, "Callable").def("__call__", &Call).def("with_metadata", &CallWithMetadata);
   nb::class_<PyServer>(m, "Server")
       .def(
           "__init__",
@@ -274,11 +287,19 @@ void BindSession(nb::module_& m) {
            nb::arg("options").none() = nb::none(), nb::arg("metadata") = false)
       .def(
           "callable",
-          [](PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options) {
-            return PyCallable{Runner(self.session, Compile(self, MakeSignature(self, feeds, fetches, targets))),
-                              options.is_none() ? RunOptions() : ParseRunOptions(Bytes(options))};
+          [](PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options,
+             nb::handle connections) {
+            Session::Signature signature = MakeSignature(self, feeds, fetches, targets);
+            for (nb::handle connection : connections) {
+              const std::vector<Endpoint> ends = Endpoints(PyGraph{self.graph}, connection);
+              signature.connections.emplace_back(ends.at(0), ends.at(1));
+            }
+            const RunOptions run_options =
+                options.is_none() ? RunOptions() : Guard([&] { return ParseRunOptions(Bytes(options)); });
+            return PyCallable{Runner(self.session, Compile(self, signature, run_options)), run_options};
           },
-          nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none())
+          nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"), nb::arg("options").none() = nb::none(),
+          nb::arg("connections") = nb::tuple())
       .def("partial_run_setup", &PartialRunSetup, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"))
       .def("partial_run", &PartialRun, nb::arg("handle"), nb::arg("feeds"), nb::arg("fetches"))
       .def("list_devices", [](PySession& self) { return Devices(self.session->devices()); })

@@ -235,9 +235,11 @@ class Session:
         fetches: Sequence[TensorId],
         targets: Sequence[int],
         options: Optional[bytes] = None,
+        connections: Sequence[tuple[TensorId, TensorId]] = (),
     ) -> Callable[..., list[Any]]:
         """A compiled step: call it with one value per feed (arrays of the right dtype, or anything that becomes one
-        without change of values); a list of NumPy values comes back."""
+        without change of values); a list of NumPy values comes back. Its method `with_metadata` gives that and a
+        serialized RunMetadata. Of each connection (a, b), whoever reads b reads a."""
     def partial_run_setup(
         self, feeds: Sequence[TensorId], fetches: Sequence[TensorId], targets: Sequence[int]
     ) -> str: ...

@@ -306,16 +306,41 @@ class BaseSession(SessionInterface):
         return run_without_feeds
 
     def _make_callable_from_options(self, callable_options):
-        """A function of a CallableOptions message: takes the values of its feeds, returns the list of its fetches."""
+        """A function of a CallableOptions message: takes the values of its feeds, returns the list of its fetches.
+
+        Of each of its tensor connections, what reads `to_tensor` reads `from_tensor`. InvalidArgumentError: a tensor is
+        fed twice, or a connection closes a cycle.
+        """
+        self._check_usable()
         names = callable_options
         feeds = [self._graph.get_tensor_by_name(_tensor_name(n)) for n in names.feed]
         fetches = [self._graph.get_tensor_by_name(_tensor_name(n)) for n in names.fetch]
         targets = [self._graph.get_operation_by_name(n) for n in names.target]
+        connections = [tuple(self._graph.get_tensor_by_name(_tensor_name(n))._key for n in (c.from_tensor, c.to_tensor))
+                       for c in names.tensor_connection]
+        options = names.run_options.SerializeToString()
 
-        def run(*values, **kwargs):
-            metadata = kwargs.get("run_metadata")
-            arrays = [(t, feeding.to_array(t, v)) for t, v in zip(feeds, values)]
-            return self._call(arrays, fetches, targets, names.run_options.SerializeToString(), metadata)
+        def make():
+            try:
+                return self._session.callable([t._key for t in feeds], [t._key for t in fetches],
+                                              [op._node for op in targets], options, connections)
+            except errors.OpError as e:
+                raise self._explained(e) from None
+
+        watched = bool(names.run_options.debug_options.debug_tensor_watch_opts)  # then each run is compiled anew
+        made = None if watched else make()
+
+        def run(*values, run_metadata=None):
+            call = make() if watched else made
+            arrays = [feeding.to_array(t, value) for t, value in zip(feeds, values)]
+            try:
+                if run_metadata is None:
+                    return call(*arrays)
+                results, metadata = call.with_metadata(*arrays)
+            except errors.OpError as e:
+                raise self._explained(e) from None
+            run_metadata.ParseFromString(metadata)
+            return results
         return run
 
     # Partial runs

@@ -1,6 +1,7 @@
 // Pruning: of a session's graph, what a step needs.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "penstock/runtime/session.h"
 
@@ -29,6 +30,17 @@ class Pruning {
         throw InvalidArgument("Endpoint \"", feed.name(), "\" fed more than once.");
       }
     }
+    for (const auto& [from, to] : signature.connections) {
+      if (IsFed(to) || !connected_.try_emplace({to.node->id(), to.index}, from).second) {
+        throw InvalidArgument("Endpoint \"", to.name(), "\" fed more than once.");
+      }
+    }
+    for (const auto& [from, to] : signature.connections) {
+      if (IsReadFor(to, from)) {
+        throw InvalidArgument("Requested Tensor connection between nodes \"", to.node->name(), "\" and \"",
+                              from.node->name(), "\" would create a cycle.");
+      }
+    }
   }
 
   std::shared_ptr<Graph> Run() {
@@ -45,9 +57,33 @@ class Pruning {
 
  private:
   bool IsFed(Endpoint e) const { return feed_of_.contains({e.node->id(), e.index}); }
+  // What is read where the graph reads `e`.
+  Endpoint Source(Endpoint e) const {
+    const auto it = connected_.find({e.node->id(), e.index});
+    return it == connected_.end() ? e : it->second;
+  }
   // A placeholder does nothing but stand for its feed: who waits for it, waits for the feed.
   bool OnlyStandsForFeed(Node* node) const {
-    return (node->op_name() == "Placeholder" || node->op_name() == "PlaceholderV2") && IsFed({node, 0});
+    return (node->op_name() == "Placeholder" || node->op_name() == "PlaceholderV2") &&
+           (IsFed({node, 0}) || connected_.contains({node->id(), 0}));
+  }
+
+  // Whether some node that `result` needs has the input `e`.
+  bool IsReadFor(Endpoint e, Endpoint result) const {
+    std::set<const Node*> seen{result.node};
+    std::vector<const Node*> stack{result.node};
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const Endpoint& input : node->inputs()) {
+        if (input.node == e.node && input.index == e.index) return true;
+        if (!IsFed(input) && seen.insert(input.node).second) stack.push_back(input.node);
+      }
+      for (const Node* control : node->control_inputs()) {
+        if (seen.insert(control).second) stack.push_back(control);
+      }
+    }
+    return false;
   }
 
   // What fetches and targets lead back to without going through a feed, in order of creation.
@@ -59,19 +95,23 @@ class Pruning {
       seen[node->id()] = true;
       stack.push_back(node);
     };
-    for (const Endpoint& fetch : signature_.fetches) {
-      if (!IsFed(fetch)) need(fetch.node);
-    }
+    const auto need_value = [&](Endpoint e) {
+      e = Source(e);
+      if (!IsFed(e)) need(e.node);
+    };
+    for (const Endpoint& fetch : signature_.fetches) need_value(fetch);
     for (Node* target : signature_.targets) need(target);
     while (!stack.empty()) {
       Node* node = stack.back();
       stack.pop_back();
       nodes.push_back(node);
-      for (const Endpoint& input : node->inputs()) {
-        if (!IsFed(input)) need(input.node);
-      }
+      for (const Endpoint& input : node->inputs()) need_value(input);
       for (Node* control : node->control_inputs()) {
-        if (!OnlyStandsForFeed(control)) need(control);
+        if (OnlyStandsForFeed(control)) {
+          need_value({control, 0});
+        } else {
+          need(control);
+        }
       }
     }
     std::ranges::sort(nodes, {}, [](const Node* node) { return node->id(); });
@@ -101,6 +141,7 @@ class Pruning {
 
   // What stands for an output of the whole graph.
   Endpoint InPruned(Endpoint e) const {
+    e = Source(e);
     const auto it = feed_of_.find({e.node->id(), e.index});
     if (it != feed_of_.end()) return {args_[it->second], 0};
     return {copy_[e.node->id()], e.index};
@@ -133,7 +174,8 @@ class Pruning {
   const Graph& graph_;
   const Session::Signature& signature_;
   const bool by_rendezvous_;
-  std::map<std::pair<int, int>, int> feed_of_;  // (node, output) -> which feed
+  std::map<std::pair<int, int>, int> feed_of_;         // (node, output) -> which feed
+  std::map<std::pair<int, int>, Endpoint> connected_;  // (node, output) -> what is read in its place
   const std::shared_ptr<Graph> pruned_ = std::make_shared<Graph>(graph_.ops());
   std::vector<Node*> copy_;  // by id in the whole graph
   std::vector<Node*> args_;  // by feed

@@ -113,6 +113,9 @@ std::vector<int> KeyOf(const Session::Signature& signature) {
   };
   add(signature.feeds);
   add(signature.fetches);
+  for (const auto& [from, to] : signature.connections) {
+    add({from, to});
+  }
   for (const Node* target : signature.targets) key.push_back(target->id());
   return key;
 }

@@ -27,6 +27,7 @@ class Session {
   struct Signature {
     std::vector<Endpoint> feeds, fetches;
     std::vector<Node*> targets;
+    std::vector<std::pair<Endpoint, Endpoint>> connections = {};  // (a, b): whoever reads b reads a
   };
   // A step, compiled; the same signature again gives the same step. Stays valid while the session lives.
   // `interruptible`: a SIGINT ends it with Cancelled.
@@ -85,9 +86,10 @@ class Session {
   static std::atomic<int64_t> next_step_;
 };
 
-// The part of `graph` (locked by the caller) that a signature needs, cut off at its feeds. Fed tensors become _Arg
-// nodes and fetched ones feed _Retval nodes, numbered as in the signature; with `by_rendezvous` they become _Recv and
-// _Send nodes, whose keys are FeedKey(i) and FetchKey(i).
+// The part of `graph` (locked by the caller) that a signature needs, cut off at its feeds and connections.
+// Fed tensors become _Arg nodes and fetched ones feed _Retval nodes, numbered as in the signature; with `by_rendezvous`
+// they become _Recv and _Send nodes, whose keys are FeedKey(i) and FetchKey(i). InvalidArgument: a tensor is fed or
+// connected twice, or a connection closes a cycle.
 std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, bool by_rendezvous = false);
 std::string FeedKey(int i);
 std::string FetchKey(int i);

@@ -100,8 +100,7 @@ TEST(StackIsShort, TellsBeforeTheStackEnds) {
     ASSERT_EQ(pthread_create(&thread, &attributes, run, &used), 0);
     ASSERT_EQ(pthread_join(thread, nullptr), 0);
     pthread_attr_destroy(&attributes);
-    EXPECT_GT(used, size / 2);
-    EXPECT_LT(used, size);
+    EXPECT_GT(used, size / 2);  // the thread may be given a larger stack; beyond its end the process would have died
   }
 }
 

@@ -163,8 +163,10 @@ class Graph:
         """Takes another graph's library, as it is now."""
     def instantiate(self, name: str) -> tuple[Graph, list[int], list[int], list[int]]:
         """A function's body: (graph, _Arg nodes, _Retval nodes, nodes that run with every call)."""
-    def function_shapes(self, name: str, shapes: Sequence[ShapeLike]) -> list[ShapeLike]:
-        """The shapes of a function's results for arguments of these shapes; nothing of a function with loops."""
+    def function_shapes(self, name: str, shapes: Sequence[ShapeLike],
+                        values: Sequence[Optional[Tensor]] = ()) -> list[ShapeLike]:
+        """The shapes of a function's results for arguments of these shapes and, where they are known, values; nothing
+        of a function with loops."""
     def to_function(
         self,
         name: str,

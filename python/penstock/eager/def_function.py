@@ -276,6 +276,7 @@ class Function:
         if structured is None and definition.output_types:
             return
         self._traces.add(args, definition._call, concrete._captured_inputs, build)
+        concrete._forget_captures = self._traces.clear
 
     def _traced(self, args, kwargs):
         """The defun that serves a call; the first one traces it and makes the variables."""

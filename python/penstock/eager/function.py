@@ -1,6 +1,7 @@
 """Functions traced from Python: ConcreteFunction, one trace; Function, which traces as calls need it; defun."""
 import functools
 import inspect
+import itertools
 import threading
 import types
 import weakref
@@ -41,6 +42,7 @@ class ConcreteFunction:
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
     _is_loaded = False   # from a SavedModel
     _gives_none = False  # whether the Python function returned None
+    _forget_captures = staticmethod(lambda: None)  # said to whoever calls the definition with the captures it has seen
 
     def __init__(self, func_graph, attrs=None, signature=None, function_spec=None, body=None):
         self._func_graph = func_graph
@@ -120,6 +122,36 @@ class ConcreteFunction:
         return nest.flatten([
             x if not callable(x) else graph.capture_call_time_value(x, x.spec, key=x) if inside else x()
             for x in self._captured_inputs], expand_composites=True)
+
+    def set_external_captures(self, captures):
+        """Replaces what the body uses of the world outside: tensors, or functions that give those of each call, in the
+        order of `captured_inputs` and of the same types and shapes."""
+        inputs = self.inputs[len(self.inputs) - len(self.captured_inputs):]
+        self._captured_inputs = [
+            _Deferred(x, TensorSpec(t.shape, t.dtype)) if callable(x) and not hasattr(x, "spec") else x
+            for x, t in itertools.zip_longest(captures, inputs[:len(captures)])]
+        self._forget_captures()
+
+    def replace_capture_with_deferred_capture(self, tensor, closure, spec, placeholder=None):
+        """Lets `closure()` give what the body takes from a captured tensor, anew in each call.
+
+        spec: describes the value. placeholder: the body's input that stands for the tensor; found if None.
+        ValueError: nothing stands for the tensor, or the spec does not describe it.
+        """
+        at = next((i for i, x in enumerate(self._captured_inputs) if x is tensor), None)
+        if placeholder is None:
+            if at is None:
+                raise ValueError(f"Did not find `tensor` argument {tensor} in the ConcreteFunction's captured inputs "
+                                 "list, and did not receive a placeholder argument. Thus we're unable to infer the "
+                                 "internal placeholder.")
+            placeholder = self.inputs[at - len(self._captured_inputs)]
+        if not (spec.is_compatible_with(tensor) or spec.is_compatible_with(placeholder)):
+            raise ValueError(f"Attempting to substitute closure with spec {spec} that's incompatible with the original "
+                             f"capture {tensor} or the internal placeholder {placeholder}.")
+        self.graph.replace_capture_with_deferred_capture(tensor, closure, spec, placeholder)
+        if at is not None:
+            self._captured_inputs[at] = _Deferred(closure, spec)
+        self._forget_captures()
 
     @property
     def variables(self):
@@ -362,6 +394,17 @@ class ConcreteFunction:
 
     def _is_told(self):
         return self._func_graph is not None or self._is_loaded and self.structured_input_signature is not None
+
+
+class _Deferred:
+    """A captured value that each call asks for: a function and what describes its result."""
+
+    def __init__(self, closure, spec):
+        self.closure = closure
+        self.spec = spec
+
+    def __call__(self):
+        return nest.flatten(self.closure(), expand_composites=True)
 
 
 def _fits(value, kind):

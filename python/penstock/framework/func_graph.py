@@ -218,14 +218,18 @@ class FuncGraph(Graph):
         self.add_capture(tensor, inner)
         return inner
 
-    def capture_call_time_value(self, closure, spec, key=None):
+    def capture_call_time_value(self, closure, spec, key=None, placeholder=None):
         """Placeholders for what `closure()` returns when the function is called: values as `spec` describes them. The
-        same key gives the same placeholders again. ValueError in a call: the values are of another kind."""
+        same key gives the same placeholders again; `placeholder`: one that is there already. ValueError in a call: the
+        values are of another kind."""
         key = object() if key is None else key
         if key not in self._deferred:
             specs = _flat_specs(spec)
-            with self._outside(), self.as_default():
-                flat = [_input(self, s, None, None) for s in specs]
+            if placeholder is not None:
+                flat = nest.flatten(placeholder, expand_composites=True)
+            else:
+                with self._outside(), self.as_default():
+                    flat = [_input(self, s, None, None) for s in specs]
 
             def values():
                 result = nest.flatten(closure(), expand_composites=True)
@@ -236,6 +240,12 @@ class FuncGraph(Graph):
             values.spec = spec
             self._deferred[key] = (values, _pack(spec, flat))
         return self._deferred[key][1]
+
+    def replace_capture_with_deferred_capture(self, tensor, closure, spec, placeholder):
+        """Lets the input `placeholder`, which stands for a captured tensor, be what `closure()` returns in each call.
+        Functions made of this graph before keep the tensor (see ConcreteFunction's method of this name)."""
+        self.pop_capture(tensor)
+        self.capture_call_time_value(closure, spec, key=id(tensor), placeholder=placeholder)
 
     def _check_accessible(self, tensor):
         """errors.InaccessibleTensorError: the tensor is of a body that this one does not lie in."""
@@ -585,20 +595,32 @@ def _inputs(func_graph, args, names, shapes=None):
         if any(named) and not all(named):
             raise ValueError("If specifying TensorSpec names for nested structures, either zero or all names have to "
                              "be specified.")
-        own = None if shapes is None else shapes[at:at + len(flat)]
+        own = _traced_shapes(arg) if shapes is None else shapes[at:at + len(flat)]
         at += len(flat)
-        inner = [_input(func_graph, x, name, None if own is None else own[i]) for i, x in enumerate(flat)]
+        inner = [_input(func_graph, x, name, own[i]) for i, x in enumerate(flat)]
         made.append(_pack(arg, inner))
     return tuple(made)
+
+
+def _traced_shapes(structure):
+    """For each tensor of arguments the shape of its placeholder, None for its own: in version 2 the parts of a
+    composite value have what its spec, by which traces are found, says of them."""
+    shapes = []
+    for x in nest.flatten(structure):
+        if getattr(x, "_is_composite_tensor", False) and (tf2.enabled() or x._type_spec._is_opaque):
+            shapes += [part.shape for part in nest.flatten(x._type_spec, expand_composites=True)]
+        else:
+            shapes += [None] * len(nest.flatten(x, expand_composites=True))
+    return shapes
 
 
 def _keyword_inputs(func_graph, kwargs, shapes):
     made, at = {}, 0
     for name in sorted(kwargs):
         flat = nest.flatten(kwargs[name], expand_composites=True)
-        own = None if shapes is None else shapes[at:at + len(flat)]
+        own = _traced_shapes(kwargs[name]) if shapes is None else shapes[at:at + len(flat)]
         at += len(flat)
-        inner = [_input(func_graph, x, name, None if own is None else own[i]) for i, x in enumerate(flat)]
+        inner = [_input(func_graph, x, name, own[i]) for i, x in enumerate(flat)]
         made[name] = _pack(kwargs[name], inner)
     return made
 

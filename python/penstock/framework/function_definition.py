@@ -144,11 +144,22 @@ class Definition:
         kind = "StatefulPartitionedCall" if self.stateful_ops else "PartitionedCall"
         op = graph._new_op(kind, list(inputs), kind, attrs)
         self.describe_outputs(op, 0)
-        if better and any(s is None or -1 in s for s in self.output_shapes):
-            for i, shape in enumerate(_core.eager_graph().function_shapes(self.text, known)):
-                if shape is not None and _compatible(shape, self.output_shapes[i]):
-                    graph._core.set_shape(op._node, i, shape)
+        if any(s is None or -1 in s for s in self.output_shapes):
+            values = [self._known_size(graph, t) for t in inputs]
+            if better or any(v is not None for v in values):
+                self._refine_outputs(graph, op, known, values)
         return op
+
+    @staticmethod
+    def _known_size(graph, tensor):
+        """The value of an argument that a shape in the body may be made of, if it is known; 1.15 does not look."""
+        is_size = tf2.enabled() and tensor.dtype in (dtypes.int32, dtypes.int64)
+        return graph._core.constant_value(*tensor._key) if is_size else None
+
+    def _refine_outputs(self, graph, op, shapes, values):
+        for i, shape in enumerate(_core.eager_graph().function_shapes(self.text, shapes, values)):
+            if shape is not None and _compatible(shape, self.output_shapes[i]):
+                graph._core.set_shape(op._node, i, shape)
 
     def describe_outputs(self, op, first):
         """Gives a call's outputs, from the first-th on, the shapes that the body has."""

@@ -1,4 +1,6 @@
 """Questions about control-flow contexts."""
+import sys
+import types
 
 
 def IsSwitch(op):
@@ -147,11 +149,19 @@ def TensorInContext(tensor, ctxt):
     return OpInContext(tensor.op, ctxt)
 
 
-def __getattr__(name):
-    if name == "ENABLE_CONTROL_FLOW_V2":
+class _Module(types.ModuleType):
+    """This module. Programs set the switch, too: control_flow_util.ENABLE_CONTROL_FLOW_V2 = True."""
+
+    @property
+    def ENABLE_CONTROL_FLOW_V2(self):
+        """Whether conditionals and loops become single operations in all graphs."""
         from penstock.framework.mode import mode
         return mode.control_flow_v2
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    @ENABLE_CONTROL_FLOW_V2.setter
+    def ENABLE_CONTROL_FLOW_V2(self, value):
+        from penstock.framework.mode import mode
+        mode.control_flow_v2 = bool(value)
 
 
 def EnableControlFlowV2(graph):
@@ -176,3 +186,6 @@ def CheckInputFromValidContext(op, input_op):
     if not loop.CanUse(made_in_loop):
         raise ValueError(f"Cannot use '{input_op.name}' as input to '{op.name}' because they are in different while "
                          "loops. See info log for more details.")
+
+
+sys.modules[__name__].__class__ = _Module

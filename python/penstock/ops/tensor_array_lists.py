@@ -3,6 +3,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
+from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import list_ops
@@ -59,7 +60,7 @@ class ListTensorArray(TensorArray):
 
     def stack(self, name=None):
         with ops.name_scope(name, "TensorArrayV2Stack", [self._flow]):
-            fixed = not self._dynamic_size and self._size is not None
+            fixed = tf2.enabled() and not self._dynamic_size and self._size is not None
             return list_ops.tensor_list_stack(
                 self._flow, self._dtype, num_elements=tensor_util.constant_value(self._size) if fixed else -1,
                 element_shape=self.element_shape)

@@ -123,3 +123,45 @@ def test_each_call_within_a_function_has_random_state_of_its_own():
     assert float(repeated()) == pytest.approx(0.4011 + 0.7062, abs=2e-4)  # one call, made twice
     del repeated, pair
     assert float(drawn()) == pytest.approx(0.3426, abs=1e-4)
+
+
+def test_a_trace_does_not_know_the_number_of_values_of_ragged_and_sparse_arguments(monkeypatch):
+    """2.21 finds traces by their specs, which leave it open."""
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    shapes = []
+
+    @tf.function
+    def sizes(rows, sparse=None):
+        shapes.append(rows.values.shape.as_list())
+        values = 0 if sparse is None else tf.size(sparse.values)
+        return tf.shape(rows.values)[0], tf.zeros(tf.shape(rows.values)), values
+
+    for rows in ([[1, 2], [3]], [[1, 2], [3, 4]], [[], [7]]):
+        count, zeros, _ = sizes(tf.ragged.constant(rows, dtype=tf.int32))
+        assert int(count) == len(zeros) == sum(map(len, rows))
+    for n in (1, 2):
+        sparse = tf.SparseTensor([[i] for i in range(n)], [0] * n, [10])
+        assert int(sizes(tf.ragged.constant([[1]]), sparse=sparse)[2]) == n
+    assert shapes == [[None]] * 2
+
+
+def test_shapes_of_a_call_follow_from_the_values_of_its_arguments(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)] * 3)
+    def ones(a, b, c):
+        return tf.ones(tf.concat([[a], [b], [c]], -1))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def column(x):
+        return tf.ones(tf.stack([tf.shape(x)[0], 5]))
+
+    @tf.function
+    def outer(x):
+        inner = tf.function(lambda a, b: ones(a, b, 3))
+        shapes.extend(y.shape.as_list() for y in (ones(1, 2, 3), inner(tf.constant(1), 2), inner(1, tf.shape(x)[1]),
+                                                  ones(tf.size(tf.where(x)), 2, 3), column(x)))
+
+    outer(tf.ones([3, 6]))
+    assert shapes == [[1, 2, 3], [1, 2, 3], [1, 6, 3], [None, 2, 3], [3, 5]]

@@ -5,6 +5,7 @@ import pytest
 import penstock.v1 as v1  # first: beside it the tests of this process are version 1's
 import penstock as tf
 from penstock.eager import context
+from penstock.framework import tf2
 from penstock.ops import cond_v2
 from penstock.ops import while_v2
 
@@ -307,3 +308,25 @@ def test_a_custom_gradient_in_a_loop_of_a_graph():
                 assert session.run([result, gradient]) == [16.0, 2 * 2.0 * 3 * 2 * 4.0 * 3]
         finally:
             v1.disable_control_flow_v2()
+
+
+def test_programs_switch_by_the_variable_of_the_module():
+    from penstock.ops import control_flow_util
+    before = control_flow_util.ENABLE_CONTROL_FLOW_V2
+    try:
+        for on, op in ((True, "While"), (False, "Exit")):
+            control_flow_util.ENABLE_CONTROL_FLOW_V2 = on
+            with v1.Graph().as_default() as graph:
+                v1.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+            assert v1.control_flow_v2_enabled() is on and op in {o.type for o in graph.get_operations()}
+    finally:
+        control_flow_util.ENABLE_CONTROL_FLOW_V2 = before
+
+
+def test_how_many_elements_a_stack_has_is_not_said_in_version_one(monkeypatch):
+    def stacked():
+        return tf.TensorArray(tf.float32, 3).write(0, [1.0, 2.0]).stack()
+
+    for version, shape in ((1, [None, 2]), (2, [3, 2])):
+        monkeypatch.setattr(tf2, "enabled", lambda version=version: version == 2)
+        assert tf.function(stacked).get_concrete_function().outputs[0].shape.as_list() == shape

@@ -6,12 +6,6 @@
 namespace penstock::data {
 namespace {
 
-// "Batch" of "BatchV2".
-std::string_view WithoutVersion(std::string_view name) {
-  const size_t last = name.find_last_not_of("0123456789");
-  return last != std::string_view::npos && name[last] == 'V' && last + 1 < name.size() ? name.substr(0, last) : name;
-}
-
 // Fails when it is begun unless the transformations around it are those that are named, the nearest first.
 class AssertNextDataset final : public Dataset {
  public:

@@ -69,10 +69,14 @@ Recipe DatasetArgs::MakeRecipe(const OpDef* op, std::shared_ptr<const AttrMap> a
   return recipe;
 }
 
+std::string_view WithoutVersion(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && name[last] == 'V' && last + 1 < name.size() ? name.substr(0, last) : name;
+}
+
 std::string DatasetArgs::Versioned(std::string_view name) const {
   const std::string& op = k_.node().op().name;
-  const size_t version = op.find_last_not_of("0123456789");
-  return op[version] == 'V' && version + 1 < op.size() ? StrCat(name, op.substr(version)) : std::string(name);
+  return StrCat(name, op.substr(WithoutVersion(op).size()));
 }
 
 std::string DatasetArgs::TransformationName() const {

@@ -14,6 +14,9 @@ std::pair<int, int> InputRange(const OpDef& op, const AttrMap& attrs, std::strin
 // The functions of the step that the kernel runs in.
 FunctionScopes& FunctionsOf(const KernelContext& k);
 
+// "Batch" of "BatchV2".
+std::string_view WithoutVersion(std::string_view name);
+
 // What such a function sees. Inputs are asked for by their declared names.
 class DatasetArgs {
  public:

@@ -61,7 +61,6 @@ class ControlFlow {
   // Whether the node is the Merge or Switch of a loop variable.
   bool IsLoopMerge(const Node* node) const;
   bool IsLoopSwitch(const Node* node) const;
-  const std::vector<std::unique_ptr<ControlContext>>& contexts() const { return contexts_; }
 
  private:
   void Walk(const std::vector<Node*>& order);

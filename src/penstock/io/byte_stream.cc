@@ -199,31 +199,6 @@ std::string SnappyFrame(std::string_view bytes) {
   return frame + compressed;
 }
 
-std::string Compress(std::string_view bytes, Compression compression, int level) {
-  if (compression == Compression::kNone) return std::string(bytes);
-  if (compression == Compression::kSnappy) {
-    std::string all;
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kSnappyBlock))) {
-      all += SnappyFrame(bytes.substr(0, kSnappyBlock));
-    }
-    return all;
-  }
-  z_stream zlib = {};
-  if (deflateInit2(&zlib, level, Z_DEFLATED, WindowBits(compression), 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw InvalidArgument("compression level ", level, " is not known");
-  }
-  std::string out(deflateBound(&zlib, bytes.size()), '\0');
-  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  zlib.avail_in = static_cast<uInt>(bytes.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  const int result = deflate(&zlib, Z_FINISH);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
-  if (result != Z_STREAM_END) throw Internal("deflate() failed with error ", result);
-  return out;
-}
-
 std::string Decompress(std::string bytes, Compression compression) {
   if (compression == Compression::kNone) return bytes;
   BufferedStream stream(ByteStream::OfBytes(std::move(bytes), compression));

@@ -47,8 +47,7 @@ class BufferedStream {
 // A block of at most kSnappyBlock bytes as streams hold it: compressed, behind its length.
 std::string SnappyFrame(std::string_view bytes);
 
-// The whole stream, compressed or made from what is. DataLoss if that is damaged.
-std::string Compress(std::string_view bytes, Compression compression, int level = -1);
+// The whole stream, made from what is compressed. DataLoss if that is damaged.
 std::string Decompress(std::string bytes, Compression compression);
 
 }  // namespace penstock

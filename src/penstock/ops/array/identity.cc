@@ -12,6 +12,19 @@ void EachLikeInput(ShapeContext& c) {
   }
 }
 
+// What the debugger puts behind an output that is watched.
+OpBuilder DebuggedCopy(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name)
+      .Input("input: T")
+      .Output("output: T")
+      .Attr("T: type")
+      .Attr("tensor_name: string = ''")
+      .Attr("debug_ops_spec: list(string) = []")
+      .AllowsUninitializedInput()
+      .Shape(shapes::SameAsInput0)
+      .Free();
+}
+
 }  // namespace
 
 void RegisterIdentityOps(OpRegistry& ops) {
@@ -62,27 +75,9 @@ void RegisterIdentityOps(OpRegistry& ops) {
       .Shape(shapes::SameAsInput0)
       .Doc("A copy of `x` in memory of its own.");
 
-  ops.Add("Copy")
-      .Input("input: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("tensor_name: string = ''")
-      .Attr("debug_ops_spec: list(string) = []")
-      .AllowsUninitializedInput()
-      .Shape(shapes::SameAsInput0)
-      .Free()
-      .Doc("A copy of `input`.");
+  DebuggedCopy(ops, "Copy").Doc("A copy of `input`.");
 
-  ops.Add("CopyHost")
-      .Input("input: T")
-      .Output("output: T")
-      .Attr("T: type")
-      .Attr("tensor_name: string = ''")
-      .Attr("debug_ops_spec: list(string) = []")
-      .AllowsUninitializedInput()
-      .Shape(shapes::SameAsInput0)
-      .Free()
-      .Doc("A copy of `input` in host memory.");
+  DebuggedCopy(ops, "CopyHost").Doc("A copy of `input` in host memory.");
 
   ops.Add("GuaranteeConst")
       .Input("input: T")

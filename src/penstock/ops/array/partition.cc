@@ -34,6 +34,21 @@ void StitchGradient(GradContext& g) {
 
 void InplaceShape(ShapeContext& c) { c.out(0, c.in(0)); }
 
+OpBuilder Stitch(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name)
+      .Input("indices: N * int32")
+      .Input("data: N * T")
+      .Output("merged: T")
+      .Attr("N: int >= 1")
+      .Attr("T: type")
+      .Shape(StitchShape)
+      .Gradient(StitchGradient);
+}
+
+OpBuilder OfRows(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name).Input("x: T").Input("i: int32").Input("v: T").Output("y: T").Attr("T: type").Shape(InplaceShape);
+}
+
 }  // namespace
 
 void RegisterPartitionOps(OpRegistry& ops) {
@@ -72,52 +87,16 @@ void RegisterPartitionOps(OpRegistry& ops) {
       })
       .Doc("Row i of `data` goes to output partitions[i], in order.");
 
-  ops.Add("DynamicStitch")
-      .Input("indices: N * int32")
-      .Input("data: N * T")
-      .Output("merged: T")
-      .Attr("N: int >= 1")
-      .Attr("T: type")
-      .Shape(StitchShape)
-      .Gradient(StitchGradient)
+  Stitch(ops, "DynamicStitch")
       .Doc("Row j of data[i] becomes row indices[i][j]; where several want one row, the last wins.");
 
-  ops.Add("ParallelDynamicStitch")
-      .Input("indices: N * int32")
-      .Input("data: N * T")
-      .Output("merged: T")
-      .Attr("N: int >= 1")
-      .Attr("T: type")
-      .Shape(StitchShape)
-      .Gradient(StitchGradient)
-      .Doc("Row j of data[i] becomes row indices[i][j]; each row has one source.");
+  Stitch(ops, "ParallelDynamicStitch").Doc("Row j of data[i] becomes row indices[i][j]; each row has one source.");
 
-  ops.Add("InplaceUpdate")
-      .Input("x: T")
-      .Input("i: int32")
-      .Input("v: T")
-      .Output("y: T")
-      .Attr("T: type")
-      .Shape(InplaceShape)
-      .Doc("`x` with rows `i` replaced by `v`.");
+  OfRows(ops, "InplaceUpdate").Doc("`x` with rows `i` replaced by `v`.");
 
-  ops.Add("InplaceAdd")
-      .Input("x: T")
-      .Input("i: int32")
-      .Input("v: T")
-      .Output("y: T")
-      .Attr("T: type")
-      .Shape(InplaceShape)
-      .Doc("`x` with `v` added to rows `i`.");
+  OfRows(ops, "InplaceAdd").Doc("`x` with `v` added to rows `i`.");
 
-  ops.Add("InplaceSub")
-      .Input("x: T")
-      .Input("i: int32")
-      .Input("v: T")
-      .Output("y: T")
-      .Attr("T: type")
-      .Shape(InplaceShape)
-      .Doc("`x` with `v` subtracted from rows `i`.");
+  OfRows(ops, "InplaceSub").Doc("`x` with `v` subtracted from rows `i`.");
 }
 
 }  // namespace penstock

@@ -46,28 +46,26 @@ Out Inverse(GradContext& g, Out perm) {
   return ConstVector(g.scope(), std::move(inverse));
 }
 
-}  // namespace
-
-void RegisterTransposeOps(OpRegistry& ops) {
-  ops.Add("Transpose")
+OpBuilder Permuting(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name)
       .Input("x: T")
       .Input("perm: Tperm")
       .Output("y: T")
       .Attr("T: type")
       .Attr("Tperm: {int32, int64} = DT_INT32")
-      .Shape(TransposeShape)
+      .Shape(TransposeShape);
+}
+
+}  // namespace
+
+void RegisterTransposeOps(OpRegistry& ops) {
+  Permuting(ops, "Transpose")
       .Gradient([](GradContext& g) {
         g.Set(0, g.Call("Transpose", {g.dy(), Inverse(g, g.x(1))}));
       })
       .Doc("Dimension i of the result is dimension perm[i] of `x`.");
 
-  ops.Add("ConjugateTranspose")
-      .Input("x: T")
-      .Input("perm: Tperm")
-      .Output("y: T")
-      .Attr("T: type")
-      .Attr("Tperm: {int32, int64} = DT_INT32")
-      .Shape(TransposeShape)
+  Permuting(ops, "ConjugateTranspose")
       .Gradient([](GradContext& g) {
         g.Set(0, g.Call("ConjugateTranspose", {g.dy(), Inverse(g, g.x(1))}));
       })

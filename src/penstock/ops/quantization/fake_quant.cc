@@ -50,6 +50,21 @@ void GradientWithRange(GradContext& g, std::string_view name, std::initializer_l
   for (int i = 0; i < 3; ++i) g.Set(i, dx[i]);
 }
 
+OpBuilder QuantizeAndDequantizeOfAttributes(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name)
+      .Input("input: T")
+      .Input("input_min: T")
+      .Input("input_max: T")
+      .Output("output: T")
+      .Attr("signed_input: bool = true")
+      .Attr("num_bits: int = 8")
+      .Attr("range_given: bool = false")
+      .Attr("T: {bfloat16, half, float, double}")
+      .Attr("round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'")
+      .Attr("narrow_range: bool = false")
+      .Attr("axis: int = -1")
+      .Shape(RangeShape);
+}
 OpBuilder Bits(OpBuilder op) { return op.Attr("num_bits: int = 8").Attr("narrow_range: bool = false"); }
 OpBuilder FakeQuantOfRange(OpRegistry& ops, std::string_view name) {
   return Bits(ops.Add(name).Input("inputs: float").Input("min: float").Input("max: float").Output("outputs: float"));
@@ -81,19 +96,7 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .Gradient(StraightThrough)
       .Doc("`input` rounded to `num_bits` bits in a range that is given or its own.");
 
-  ops.Add("QuantizeAndDequantizeV2")
-      .Input("input: T")
-      .Input("input_min: T")
-      .Input("input_max: T")
-      .Output("output: T")
-      .Attr("signed_input: bool = true")
-      .Attr("num_bits: int = 8")
-      .Attr("range_given: bool = false")
-      .Attr("T: {bfloat16, half, float, double}")
-      .Attr("round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'")
-      .Attr("narrow_range: bool = false")
-      .Attr("axis: int = -1")
-      .Shape(RangeShape)
+  QuantizeAndDequantizeOfAttributes(ops, "QuantizeAndDequantizeV2")
       .Gradient(StraightThrough)
       .Doc("`input` rounded to `num_bits` bits in a range that is given or its own, for each slice along `axis`.");
 
@@ -115,19 +118,7 @@ void RegisterFakeQuantOps(OpRegistry& ops) {
       .Gradient(StraightThrough)
       .Doc("QuantizeAndDequantizeV2 with the number of bits as a tensor.");
 
-  ops.Add("QuantizeAndDequantizeV4")
-      .Input("input: T")
-      .Input("input_min: T")
-      .Input("input_max: T")
-      .Output("output: T")
-      .Attr("signed_input: bool = true")
-      .Attr("num_bits: int = 8")
-      .Attr("range_given: bool = false")
-      .Attr("T: {bfloat16, half, float, double}")
-      .Attr("round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'")
-      .Attr("narrow_range: bool = false")
-      .Attr("axis: int = -1")
-      .Shape(RangeShape)
+  QuantizeAndDequantizeOfAttributes(ops, "QuantizeAndDequantizeV4")
       .Gradient([](GradContext& g) { GradientWithRange(g, "QuantizeAndDequantizeV4Grad", {"axis"}); })
       .Doc("QuantizeAndDequantizeV2 whose gradient ends outside the range.");
 

@@ -71,6 +71,30 @@ void ReduceToSparseShape(ShapeContext& c) {
   c.out(2, PartialShape::OfRank(1));
 }
 
+OpBuilder ReduceInputs(OpRegistry& ops, std::string_view name) {
+  return ops.Add(name)
+      .Input("input_indices: int64")
+      .Input("input_values: T")
+      .Input("input_shape: int64")
+      .Input("reduction_axes: int32");
+}
+OpBuilder ReduceToDense(OpRegistry& ops, std::string_view name, std::string_view types) {
+  return ReduceInputs(ops, name)
+      .Output("output: T")
+      .Attr("keep_dims: bool = false")
+      .Attr(types)
+      .Shape(ReduceToDenseShape);
+}
+OpBuilder ReduceToSparse(OpRegistry& ops, std::string_view name, std::string_view types) {
+  return ReduceInputs(ops, name)
+      .Output("output_indices: int64")
+      .Output("output_values: T")
+      .Output("output_shape: int64")
+      .Attr("keep_dims: bool = false")
+      .Attr(types)
+      .Shape(ReduceToSparseShape);
+}
+
 }  // namespace
 
 void RegisterSparseMathOps(OpRegistry& ops) {
@@ -173,15 +197,7 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       })
       .Doc("The gradient of SparseAdd's values.");
 
-  ops.Add("SparseReduceSum")
-      .Input("input_indices: int64")
-      .Input("input_values: T")
-      .Input("input_shape: int64")
-      .Input("reduction_axes: int32")
-      .Output("output: T")
-      .Attr("keep_dims: bool = false")
-      .Attr("T: numbertype")
-      .Shape(ReduceToDenseShape)
+  ReduceToDense(ops, "SparseReduceSum", "T: numbertype")
       .Gradient([](GradContext& g) {
         const Out indices = g.x(0), shape = g.x(2);
         const Out kept = ReducedShape(g, shape, g.x(3));
@@ -190,41 +206,12 @@ void RegisterSparseMathOps(OpRegistry& ops) {
       })
       .Doc("Sums over `reduction_axes` as a dense tensor.");
 
-  ops.Add("SparseReduceMax")
-      .Input("input_indices: int64")
-      .Input("input_values: T")
-      .Input("input_shape: int64")
-      .Input("reduction_axes: int32")
-      .Output("output: T")
-      .Attr("keep_dims: bool = false")
-      .Attr("T: realnumbertype")
-      .Shape(ReduceToDenseShape)
+  ReduceToDense(ops, "SparseReduceMax", "T: realnumbertype")
       .Doc("Maxima over `reduction_axes` as a dense tensor; 0 where there is no entry.");
 
-  ops.Add("SparseReduceSumSparse")
-      .Input("input_indices: int64")
-      .Input("input_values: T")
-      .Input("input_shape: int64")
-      .Input("reduction_axes: int32")
-      .Output("output_indices: int64")
-      .Output("output_values: T")
-      .Output("output_shape: int64")
-      .Attr("keep_dims: bool = false")
-      .Attr("T: numbertype")
-      .Shape(ReduceToSparseShape)
-      .Doc("Sums over `reduction_axes` as a sparse tensor.");
+  ReduceToSparse(ops, "SparseReduceSumSparse", "T: numbertype").Doc("Sums over `reduction_axes` as a sparse tensor.");
 
-  ops.Add("SparseReduceMaxSparse")
-      .Input("input_indices: int64")
-      .Input("input_values: T")
-      .Input("input_shape: int64")
-      .Input("reduction_axes: int32")
-      .Output("output_indices: int64")
-      .Output("output_values: T")
-      .Output("output_shape: int64")
-      .Attr("keep_dims: bool = false")
-      .Attr("T: realnumbertype")
-      .Shape(ReduceToSparseShape)
+  ReduceToSparse(ops, "SparseReduceMaxSparse", "T: realnumbertype")
       .Doc("Maxima over `reduction_axes` as a sparse tensor.");
 
   ops.Add("SparseDenseCwiseMul")

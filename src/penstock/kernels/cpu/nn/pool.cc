@@ -60,6 +60,13 @@ class PoolKernel {
   static Shape OutShape(const WindowAttrs& attrs, const Windows& w) {
     return ImageShape(attrs.format, w.batch, w.out, w.channels);
   }
+  static void RequireRank(KernelContext& k, const WindowAttrs& attrs) {
+    k.Require(k.shape(0).rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(), "-dimensional, got ",
+              k.shape(0));
+  }
+  static void RequireShape(KernelContext& k, int input, std::string_view name, const Shape& expected) {
+    k.Require(k.shape(input) == expected, "Expected ", name, " shape to be ", expected, ", but got ", k.shape(input));
+  }
   // Output i of this shape; `fill` writes it with channels last.
   template <class C, class Writer>
   static void Fill(KernelContext& k, int i, const DataFormat& format, const Shape& shape, Writer fill) {
@@ -108,8 +115,7 @@ struct MaxPoolKernel : PoolKernel {
   void operator()(KernelContext& k) const {
     const WindowAttrs attrs = Attrs(k);
     const int channel = attrs.format.channel();
-    k.Require(k.shape(0).rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(), "-dimensional, got ",
-              k.shape(0));
+    RequireRank(k, attrs);
     if (attrs.ksize[channel] > 1) return OverChannels(k, attrs);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Tensor last = ChannelsLast(k, k.input(0), attrs.format);
@@ -138,8 +144,8 @@ struct MaxPoolGrad : PoolKernel {
     const WindowAttrs attrs = Attrs(k);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Shape expected = OutShape(attrs, w);
-    k.Require(k.shape(1) == expected, "Expected orig_output shape to be ", expected, ", but got ", k.shape(1));
-    k.Require(k.shape(2) == expected, "Expected grad shape to be ", expected, ", but got ", k.shape(2));
+    RequireShape(k, 1, "orig_output", expected);
+    RequireShape(k, 2, "grad", expected);
     const Tensor x_last = ChannelsLast(k, k.input(0), attrs.format),
                  dy_last = ChannelsLast(k, k.input(2), attrs.format);
     const ComputeInput<C> x(k, x_last), dy(k, dy_last);
@@ -155,8 +161,8 @@ struct MaxPoolGradGrad : PoolKernel {
     const WindowAttrs attrs = Attrs(k);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Shape expected = OutShape(attrs, w);
-    k.Require(k.shape(1) == expected, "Expected orig_output shape to be ", expected, ", but got ", k.shape(1));
-    k.Require(k.shape(2) == k.shape(0), "Expected grad shape to be ", k.shape(0), ", but got ", k.shape(2));
+    RequireShape(k, 1, "orig_output", expected);
+    RequireShape(k, 2, "grad", k.shape(0));
     const Tensor x_last = ChannelsLast(k, k.input(0), attrs.format),
                  dz_last = ChannelsLast(k, k.input(2), attrs.format);
     const ComputeInput<C> x(k, x_last), dz(k, dz_last);
@@ -177,8 +183,7 @@ struct MaxPoolWithArgmax : PoolKernel {
   void operator()(KernelContext& k) const {
     const WindowAttrs attrs = Attrs(k);
     const int channel = attrs.format.channel();
-    k.Require(k.shape(0).rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(), "-dimensional, got ",
-              k.shape(0));
+    RequireRank(k, attrs);
     if (attrs.ksize[channel] > 1) return OverChannels(k, attrs);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Shape shape = OutShape(attrs, w);
@@ -229,8 +234,8 @@ struct MaxPoolGradWithArgmax : PoolKernel {
     const WindowAttrs attrs = Attrs(k);
     const Windows w = WindowsOf(attrs, k.shape(0));
     const Shape expected = OutShape(attrs, w);
-    k.Require(k.shape(1) == expected, "Expected grad shape to be ", expected, ", but got ", k.shape(1));
-    k.Require(k.shape(2) == expected, "Expected argmax shape to be ", expected, ", but got ", k.shape(2));
+    RequireShape(k, 1, "grad", expected);
+    RequireShape(k, 2, "argmax", expected);
     const ComputeInput<C> dy(k, k.input(1));
     ComputeOutput<C> dx(k, 0, k.shape(0));
     const int64_t image = w.InPixels() * w.channels, total = w.batch * image, per_image = w.OutPixels() * w.channels;
@@ -268,7 +273,7 @@ struct AvgPoolGradKernel : PoolKernel {
     const Shape shape = k.ShapeInput(0);
     const Windows w = WindowsOf(attrs, shape);
     const Shape expected = OutShape(attrs, w);
-    k.Require(k.shape(1) == expected, "Expected grad shape to be ", expected, ", but got ", k.shape(1));
+    RequireShape(k, 1, "grad", expected);
     const Tensor last = ChannelsLast(k, k.input(1), attrs.format);
     const ComputeInput<C> dy(k, last);
     Fill<C>(k, 0, attrs.format, shape, [&](C* dx) { AvgPoolGrad(k, w, dy.data, dx); });

@@ -122,12 +122,12 @@ struct AdjustSaturation {
 
 // Moves each channel of each image away from its mean.
 template <class Done>
-void ChangeContrast(KernelContext& k, int out, const Done& done) {
+void ChangeContrast(KernelContext& k, const Done& done) {
   const Shape shape = k.shape(0);
   RequireImage(k);
-  const float factor = k.Scalar<float>(1);
+  const float factor = Factor(k, "contrast_factor");
   const ComputeInput<float> x(k, k.input(0));
-  ComputeOutput<float> y(k, out, shape);
+  ComputeOutput<float> y(k, 0, shape);
   const int64_t n = shape[shape.rank() - 1], pixels = shape[shape.rank() - 2] * shape[shape.rank() - 3];
   const int64_t image = n * pixels, images = image ? shape.num_elements() / image : 0;
   k.Parallel(images, std::max<int64_t>(1, image * 2), [&](int64_t begin, int64_t end) {
@@ -153,17 +153,15 @@ void ChangeContrast(KernelContext& k, int out, const Done& done) {
 
 struct AdjustContrastV2 {
   void operator()(KernelContext& k) const {
-    Factor(k, "contrast_factor");
-    ChangeContrast(k, 0, [](float v) { return v; });
+    ChangeContrast(k, [](float v) { return v; });
   }
 };
 
 struct AdjustContrast {
   void operator()(KernelContext& k) const {
-    Factor(k, "contrast_factor");
     const float low = k.Scalar<float>(2), high = k.Scalar<float>(3);
     k.Require(low <= high, "min_value must not be greater than max_value: ", low, " > ", high);
-    ChangeContrast(k, 0, [=](float v) { return std::clamp(v, low, high); });
+    ChangeContrast(k, [=](float v) { return std::clamp(v, low, high); });
   }
 };
 

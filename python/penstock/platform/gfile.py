@@ -89,7 +89,9 @@ class GFile:
 
     def read(self, n=-1):
         """`n` bytes, or all that is left."""
-        return self._value(self._reading().read(-1 if n is None or n < 0 else n))
+        if n is not None and n < -1:
+            raise errors.InvalidArgumentError(None, None, f"Can't read a negative number of bytes: {n}")
+        return self._value(self._reading().read(-1 if n is None else n))
 
     def readline(self):
         """One line with its end; empty at the end of the file."""

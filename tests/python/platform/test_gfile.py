@@ -261,3 +261,17 @@ def test_records_of_a_file_that_grows(tmp_path):
     (tmp_path / "part").write_bytes(whole)
     records.reopen()
     assert list(records) == [b"three"]
+
+
+def test_file_systems():
+    schemes = file_io.get_registered_schemes()
+    assert schemes[:3] == ["", "file", "ram"] and len(set(schemes)) == len(schemes)
+    assert file_io.has_atomic_move("/a/b") and file_io.has_atomic_move("ram://a")
+    assert not file_io.has_atomic_move("s3://bucket/a")
+
+
+def test_a_negative_number_of_bytes_is_refused(tmp_path):
+    file_io.write_string_to_file(str(tmp_path / "a"), "text")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="negative number of bytes: -2"):
+        file_io.FileIO(str(tmp_path / "a"), "r").read(-2)
+    assert file_io.FileIO(str(tmp_path / "a"), "r").read(-1) == "text"

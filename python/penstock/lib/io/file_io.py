@@ -7,9 +7,10 @@ from penstock.platform.gfile import (  # noqa: F401
     Copy as copy, DeleteRecursively as delete_recursively, Exists as file_exists, FileStatistics,
     Glob as get_matching_files, IsDirectory as is_directory, ListDirectory as list_directory,
     MakeDirs as recursive_create_dir, MkDir as create_dir, Remove as delete_file, Rename as rename, Walk as walk,
-    copy as copy_v2, exists as file_exists_v2, glob as get_matching_files_v2, isdir as is_directory_v2, join,
-    listdir as list_directory_v2, makedirs as recursive_create_dir_v2, mkdir as create_dir_v2,
-    remove as delete_file_v2, rename as rename_v2, rmtree as delete_recursively_v2, stat, stat_v2, walk as walk_v2)
+    copy as copy_v2, exists as file_exists_v2, get_registered_schemes, glob as get_matching_files_v2,
+    isdir as is_directory_v2, join, listdir as list_directory_v2, makedirs as recursive_create_dir_v2,
+    mkdir as create_dir_v2, remove as delete_file_v2, rename as rename_v2, rmtree as delete_recursively_v2, stat,
+    stat_v2, walk as walk_v2)
 
 _BLOCK_SIZE = 16 * 1024 * 1024
 
@@ -51,6 +52,12 @@ def filecmp(filename_a, filename_b):
     """Whether two files have the same contents."""
     return stat(filename_a).length == stat(filename_b).length and all(
         a == b for a, b in zip(_blocks(filename_a), _blocks(filename_b)))
+
+
+def has_atomic_move(path):
+    """Whether moving a file replaces another one at once: not where files are other machines' (s3://, http://...)."""
+    scheme = str(path).partition("://")[0] if "://" in str(path) else ""
+    return scheme in ("", "file", "ram")
 
 
 def file_crc32(filename, block_size=_BLOCK_SIZE):

@@ -195,7 +195,8 @@ Ref<const Dataset> VectorizeIfFaster(const Remaker& remaker, const Dataset& data
 
 Ref<const Dataset> MakeMapParallel(const Remaker& remaker, const Dataset& dataset) {
   const RecipeView map(dataset);
-  if (!map.Is(kMaps) || IsStateful(map.attr<FuncRef>("f"), remaker.LibraryOf(dataset))) return {};
+  if (!map.Is(kMaps) || map.attr<bool>("force_synchronous")) return {};
+  if (IsStateful(map.attr<FuncRef>("f"), remaker.LibraryOf(dataset))) return {};
   return remaker.Make("ParallelMapDataset", map.attrs(), dataset.spec(),
                       Joined({dataset.recipe().inputs, {Tensor(static_cast<int32_t>(kAutotune))}}),
                       dataset.recipe().library);

@@ -91,6 +91,11 @@ def test_functions_with_state_are_not_made_parallel():
     assert elements(optimization.optimize(["map_parallelization"])(dataset)) == [0, 1, 2]
 
 
+def test_what_is_to_stay_on_one_thread_is_not_made_parallel():
+    dataset = Dataset.range(3).apply(optimization.assert_next(["Map"])).map(lambda x: x + 1, synchronous=True)
+    assert elements(optimization.optimize(["map_parallelization"])(dataset)) == [1, 2, 3]
+
+
 def test_rewriting_follows_the_options():
     dataset = Dataset.range(5).apply(optimization.assert_next(["MapAndBatch"])).map(lambda x: x + 1).batch(5)
     assert elements(dataset) == [[1, 2, 3, 4, 5]]

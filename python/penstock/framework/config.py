@@ -256,7 +256,9 @@ _op_determinism = False
 
 
 def enable_op_determinism():
-    """Random ops need a seed from now on. Others give the same for the same inputs anyway."""
+    """Random ops need a seed from now on, and datasets that are made from now on keep the order of their elements:
+    functions of parallel maps and interleaves that draw numbers, change something or call Python run one after the
+    other. Other ops give the same for the same inputs anyway."""
     global _op_determinism
     _op_determinism = True
 

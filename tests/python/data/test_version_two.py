@@ -1,7 +1,9 @@
 """Datasets as programs of version 2 use them: names, shapes, messages, states. The values are TensorFlow 2.21's."""
+import importlib
 import multiprocessing
 import pathlib
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import penstock as tf
 from penstock.data.experimental.ops import counter, readers as more_readers
 from penstock.data.ops import dataset_ops, readers
-from penstock.framework import tf2
+from penstock.framework import config, tf2
 
 Dataset = dataset_ops.DatasetV2
 
@@ -144,6 +146,50 @@ def test_many_empty_rounds_of_a_shuffle():
     sizes = iter([0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0])
     made = Dataset.from_generator(lambda: range(next(sizes)), output_signature=tf.TensorSpec([], tf.int64))
     assert sorted(values(made.shuffle(10).repeat(12).take(3))) == [0, 0, 1]
+
+
+def test_parallel_stages_give_the_same_each_time_where_results_must_not_differ(monkeypatch):
+    monkeypatch.setattr(config, "_op_determinism", False)
+    tf.config.experimental.enable_op_determinism()
+    tf.random.set_seed(3)
+    seen = []
+
+    def note(x):
+        time.sleep(0.002 * (x % 3 == 0))
+        seen.append(int(x))
+        return np.int64(len(seen))
+
+    def drawn(x):
+        return tf.random.uniform([], 0, 1000, tf.int64)
+
+    noted = Dataset.range(12).map(lambda x: tf.numpy_function(note, [x], tf.int64), num_parallel_calls=4)
+    assert values(noted) == list(range(1, 13)) and seen == list(range(12))
+    sums = tf.Variable(0, dtype=tf.int64)
+    summed = Dataset.range(12).map(lambda x: tf.cond(x > 1, lambda: sums.assign_add(x), lambda: x),
+                                   num_parallel_calls=4)
+    assert values(summed) == [0, 1, *np.cumsum(range(2, 12)).tolist()]
+    with pytest.warns(UserWarning, match="Seed 3 from outer graph"):
+        numbers = Dataset.range(4).interleave(lambda x: Dataset.range(3).map(drawn), cycle_length=3,
+                                              num_parallel_calls=3)
+    assert values(numbers) == [959, 414, 880, 288, 984, 148, 792, 300, 14, 599, 72, 651]
+    mixed = Dataset.range(6).interleave(lambda x: Dataset.range(x + 1), cycle_length=3, num_parallel_calls=3,
+                                        deterministic=False)
+    assert values(mixed) == [0, 0, 0, 1, 1, 0, 2, 1, 0, 2, 1, 0, 3, 2, 1, 3, 2, 4, 3, 4, 5]
+
+
+def test_there_is_no_service():
+    service = importlib.import_module("penstock.v2").data.experimental.service
+    assert service.DispatcherConfig(port=5).port == 5
+    assert service.WorkerConfig(dispatcher_address="a:1").worker_address == "localhost:%port%"
+    assert service.ShardingPolicy.FILE_OR_DATA == 4
+    with pytest.raises(ValueError, match="non-empty trainer ID"):
+        service.CrossTrainerCache("")
+    for use in (service.DispatchServer, lambda: service.WorkerServer(service.WorkerConfig("a:1")),
+                lambda: service.distribute(service.ShardingPolicy.OFF, "grpc://a:1"),
+                lambda: service.register_dataset("grpc://a:1", Dataset.range(1)),
+                lambda: service.from_dataset_id("parallel_epochs", "grpc://a:1", "1")):
+        with pytest.raises(tf.errors.UnimplementedError, match="no tf.data service"):
+            use()
 
 
 def test_tables_filled_by_datasets():

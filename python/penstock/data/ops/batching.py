@@ -7,7 +7,7 @@ from penstock.data.ops.dataset_ops import (
     get_legacy_output_types, named)
 from penstock.data.ops.simple import _RestructuredDataset
 from penstock.data.util import convert, nest, structure
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
+from penstock.framework import config, constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.framework.composite_spec import SparseTensorSpec
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
@@ -47,6 +47,8 @@ class BatchDataset(_Structured):
 
 def determinism(deterministic):
     """The attribute of ops that may give elements in another order."""
+    if config.is_op_determinism_enabled():
+        return "true"
     return "default" if deterministic is None else "true" if deterministic else "false"
 
 

@@ -57,14 +57,16 @@ class MapDataset(_WithFunction):
 
 
 class ParallelMapDataset(_WithFunction):
-    """The function's values, several at a time."""
+    """The function's values, several at a time, unless its results would hang on that and must not."""
 
     def __init__(self, input_dataset, map_func, num_parallel_calls, deterministic=None, use_inter_op_parallelism=True,
                  preserve_cardinality=False, use_legacy_function=False, use_unbounded_threadpool=False, name=None):
         f = self._wrap(map_func, input_dataset, use_legacy_function=use_legacy_function)
         arguments = dict(f=f, use_inter_op_parallelism=use_inter_op_parallelism,
                          preserve_cardinality=preserve_cardinality, **flat_structure(self.element_spec, name))
-        if deterministic is None and not use_unbounded_threadpool and not tf2.enabled():
+        if self._map_func.must_keep_order():
+            variant = gen.map_dataset(input_dataset._variant_tensor, f.captured_inputs, **arguments)
+        elif deterministic is None and not use_unbounded_threadpool and not tf2.enabled():
             calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
             variant = gen.parallel_map_dataset(input_dataset._variant_tensor, f.captured_inputs,
                                                num_parallel_calls=calls, **arguments)
@@ -138,14 +140,17 @@ class InterleaveDataset(_OfDatasets):
 
 
 class ParallelInterleaveDataset(_OfDatasets):
-    """The same, with the datasets read ahead at the same time."""
+    """The same, with the datasets read ahead at the same time, unless results would hang on that and must not."""
 
     def __init__(self, input_dataset, map_func, cycle_length, block_length, num_parallel_calls,
                  buffer_output_elements=AUTOTUNE, prefetch_input_elements=AUTOTUNE, deterministic=None, name=None):
         f = self._wrap(map_func, input_dataset)
         cycle = _cycle(cycle_length, block_length)
         calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int64, name="num_parallel_calls")
-        if deterministic is None and not tf2.enabled():
+        if self._map_func.must_keep_order():
+            variant = gen.interleave_dataset(input_dataset._variant_tensor, f.captured_inputs, *cycle, f=f,
+                                             **flat_structure(self.element_spec, name))
+        elif deterministic is None and not tf2.enabled():
             variant = gen.parallel_interleave_dataset_v2(input_dataset._variant_tensor, f.captured_inputs, *cycle,
                                                          calls, f=f, **flat_structure(self.element_spec, name))
         else:

@@ -7,10 +7,15 @@ from penstock.data.ops import debug_mode
 from penstock.data.util import nest, structure
 from penstock.eager import function as eager_function
 from penstock.framework import function as function_lib
-from penstock.framework import dtypes, ops, sparse_tensor, tf2
+from penstock.framework import config, dtypes, ops, sparse_tensor, tf2
 from penstock.ops import script_ops
 from penstock.training.tracking import tracking
 from penstock.util import function_utils
+
+
+# Ops with state that give the same however many of them run at a time; of calls, the functions are asked.
+_RUN_ALIKE = frozenset(
+    ("Assert", "Case", "If", "PartitionedCall", "ReadVariableOp", "StatefulPartitionedCall", "While"))
 
 
 def _input_structure(dataset, classes, shapes, types, spec):
@@ -127,6 +132,23 @@ class StructuredFunctionWrapper:
             warnings.warn(f"Seed {seed} from outer graph might be getting used by function {name}, if the random op "
                           "has not been provided any seed. Explicitly set the seed in the function if this is not the "
                           "intended behavior.", stacklevel=5)
+
+    def must_keep_order(self):
+        """Whether results must not differ (`enable_op_determinism`) and would if the function ran several at a time.
+
+        It does if it, or a function that it uses, draws numbers, changes something or leaves to Python what it does;
+        that a function makes datasets is not counted.
+        """
+        if not config.is_op_determinism_enabled():
+            return False
+        graph = getattr(self._function, "graph", None)
+        if graph is None:  # a function of version 1
+            return bool(self._function.stateful_ops)
+        types = {op.type for op in graph.get_operations()}
+        types.update(node.op for f in graph.as_graph_def().library.function for node in f.node_def)
+        # A function that is called by its name has no definition; its body is among the others.
+        definitions = [graph._core_op_def(t) for t in types if t not in _RUN_ALIKE and "Dataset" not in t]
+        return any(op is not None and op.is_stateful for op in definitions)
 
     output_structure = property(lambda self: self._output_structure, doc="The spec of what it returns.")
     output_classes = property(lambda self: structure.legacy_classes(self._output_structure), doc="Their classes.")

@@ -57,7 +57,8 @@ class MapAndBatchDataset(UnaryDataset):
                                                    dataset=input_dataset, use_legacy_function=use_legacy_function)
         f = self._map_func.function
         batch_size = ops.convert_to_tensor(batch_size, dtype=dtypes.int64, name="batch_size")
-        calls = ops.convert_to_tensor(num_parallel_calls, dtype=dtypes.int64, name="num_parallel_calls")
+        calls = ops.convert_to_tensor(1 if self._map_func.must_keep_order() else num_parallel_calls, dtype=dtypes.int64,
+                                      name="num_parallel_calls")
         drop_remainder = ops.convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
         self._structure = batching.batched_structure(self._map_func.output_structure, batch_size, drop_remainder)
         super().__init__(input_dataset, gen.map_and_batch_dataset(

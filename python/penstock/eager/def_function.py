@@ -10,6 +10,7 @@ from penstock.eager import function as function_lib
 from penstock.eager import function_type as function_type_lib
 from penstock.eager import lift_to_graph
 from penstock.eager import retracing
+from penstock.framework import errors
 from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import tf2
@@ -168,6 +169,13 @@ class Function:
     name = property(lambda self: self._name, doc="The Python function's name.")
     function_type = property(lambda self: function_type_lib.of_function(self._function_spec),
                              doc="Its parameters, and what its input signature says of them.")
+
+    def experimental_get_compiler_ir(self, *args, **kwargs):
+        """What XLA makes of the function. ValueError: it is not marked with jit_compile=True; UnimplementedError
+        otherwise, as there is no compiler here."""
+        if not self._jit_compile:
+            raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
+        raise errors.UnimplementedError(None, None, "XLA does not compile functions here, so there is no IR of them.")
 
     def experimental_get_tracing_count(self):
         """How often the Python function has been traced."""

@@ -27,6 +27,7 @@ from penstock.framework.indexed_slices import IndexedSlices
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_shape import TensorShape
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops.variable_spec import VariableSpec
 from penstock.util import compat
 from penstock.util import nest
 
@@ -275,9 +276,13 @@ class ConcreteFunction:
             full, more = spec.canonicalize_function_inputs(*args, **kwargs)
             wanted, wanted_more = self.structured_input_signature
             flat = nest.flatten((full, more), expand_composites=True)
-            specs = nest.flatten((wanted, wanted_more), expand_composites=True)
         except (TypeError, ValueError):
             return None
+        specs, again, aliases = [], [], set()
+        for s in nest.flatten((wanted, wanted_more)):
+            specs += nest.flatten(s, expand_composites=True)
+            again += [isinstance(s, VariableSpec) and s.alias_id in aliases] * (len(specs) - len(again))
+            aliases.add(getattr(s, "alias_id", None))
         if len(flat) != len(specs):
             return None
         if not all(map(_fits, [*full, *(more[k] for k in sorted(more))],
@@ -286,7 +291,8 @@ class ConcreteFunction:
         if any(isinstance(s, TensorSpec) and isinstance(v, Tensor) and not s.is_compatible_with(v)
                for v, s in zip(flat, specs)):
             return None
-        kept = [v for v, s in zip(flat, specs) if isinstance(s, TensorSpec) or function_spec.is_variable(s)]
+        kept = [v for v, s, known in zip(flat, specs, again)  # a variable that is several arguments is one input
+                if not known and (isinstance(s, TensorSpec) or function_spec.is_variable(s))]
         return kept if len(kept) == self._num_positional_args else None
 
     def _filtered_call(self, args, kwargs):
@@ -583,6 +589,8 @@ class Function:
         names = list(self._function_spec.arg_names[:len(args)])
         base = self._function_spec.vararg_name
         names += [f"{base}_{i}" if base else f"arg{i}" for i in range(len(args) - len(names))]
+        if tf2.enabled():
+            function_spec.check_names([*names, *kwargs])
         self._trace_count += 1
         signature = self.input_signature
         graph = func_graph_module.func_graph_from_py_func(

@@ -1,6 +1,7 @@
 """What a tf.function is called with: arguments in one order, checked against a signature; the key of a trace."""
 import functools
 import inspect
+import re
 import weakref
 
 import numpy as np
@@ -317,6 +318,14 @@ class SignatureMismatch(TypeError, ValueError):
     """Arguments that an input signature does not describe: 2.21 raises TypeError, 1.15 ValueError."""
 
 
+def check_names(names):
+    """ValueError: two parameters would have one name, as all but letters and digits become underscores."""
+    plain = {re.sub("[^a-zA-Z0-9_]", "_", name) for name in names}
+    if len(plain) < len(set(names)):
+        raise ValueError("Name collision after sanitization. Please rename tf.function input parameters. "
+                         f"Original: {sorted(set(names))}, Sanitized: {sorted(plain)}")
+
+
 class UnhashableArgument(TypeError, AttributeError):
     """No trace can be found by an argument: 2.21 raises TypeError, 1.15 AttributeError."""
 
@@ -359,6 +368,8 @@ def encode(value, known=SHAPES, aliases=None):
             *[encode(v, known, aliases) for v in nest._values(value)]
     if nest.is_sequence(value):
         return (kind, *[encode(v, known, aliases) for v in nest._values(value)])
+    if isinstance(value, weakref.ref) and tf2.enabled():
+        raise TypeError(f"weakref input {value} not supported for tf.function.")
     try:
         hash(value)
     except TypeError:

@@ -140,7 +140,7 @@ class FuncGraph(Graph):
                     "function-local variables were created and not referenced elsewhere in the program. This is "
                     "generally a mistake; consider storing variables in an object attribute on first call.")
             found.append(variable)
-        return found
+        return tuple(found)
 
     @variables.setter
     def variables(self, variables):
@@ -455,7 +455,7 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
             func_graph.structured_input_signature = _signature(func_args), _signature(func_kwargs)
             if tf2.enabled():
                 func_graph.structured_input_signature = _named_by_place(
-                    func_graph.structured_input_signature, args, arg_names, kwargs)
+                    _without_variables(func_graph.structured_input_signature), args, arg_names, kwargs)
             # What the function gets may not be changed by it.
             before = nest.pack_sequence_as(func_args, nest.flatten(func_args)), \
                 nest.pack_sequence_as(func_kwargs, nest.flatten(func_kwargs))
@@ -533,6 +533,19 @@ def _signature(structure):
             return type_spec_from_value(x)
         return x if nest.is_sequence_or_composite(x) else UnknownArgument()
     return nest.map_structure(spec, structure)
+
+
+def _without_variables(signature):
+    """Specs in place of variables, which say which arguments are the same one."""
+    from penstock.ops import variable_spec
+    numbers = {}
+
+    def spec(x):
+        if not _is_variable(x):
+            return x
+        return variable_spec.VariableSpec(x.shape, x.dtype, x.trainable, numbers.setdefault(id(x), len(numbers)))
+
+    return nest.map_structure(spec, signature)
 
 
 def _named_by_place(specs, args, names, kwargs):

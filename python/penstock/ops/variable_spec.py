@@ -1,6 +1,7 @@
 """VariableSpec: what a function is told of a variable that is its argument."""
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import TypeSpec
 
@@ -32,6 +33,12 @@ class VariableSpec(TypeSpec):
         return all(hasattr(spec_or_value, name) for name in ("shape", "dtype", "trainable")) and \
             self.dtype == spec_or_value.dtype and self.trainable == spec_or_value.trainable and \
             self.shape.is_compatible_with(spec_or_value.shape)
+
+    def __repr__(self):
+        if not tf2.enabled():
+            return super().__repr__()
+        return f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, trainable={self.trainable}, " \
+            f"alias_id={self.alias_id})"
 
     def _serialize(self):
         return self.shape, self.dtype, self.trainable, self.alias_id

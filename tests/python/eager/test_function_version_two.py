@@ -1,4 +1,6 @@
 """Functions as TensorFlow 2.21 has them."""
+import weakref
+
 import pytest
 
 import penstock as tf
@@ -165,3 +167,27 @@ def test_shapes_of_a_call_follow_from_the_values_of_its_arguments(monkeypatch):
 
     outer(tf.ones([3, 6]))
     assert shapes == [[1, 2, 3], [1, 2, 3], [1, 6, 3], [None, 2, 3], [3, 5]]
+
+
+def test_signatures_of_traces_have_specs_of_variables(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    add = tf.function(lambda a, b: a + b)
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    for args, aliases in (((v, v), [0, 0]), ((v, w), [0, 1])):
+        trace = add.get_concrete_function(*args)
+        (a, b), _ = trace.structured_input_signature
+        assert [a.alias_id, b.alias_id] == aliases and (a == b) is (args[1] is v)
+        assert repr(a) == "VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)" in str(trace)
+        assert float(trace(*args)) == float(trace(a=args[0], b=args[1])) == float(args[0] + args[1])
+
+
+def test_arguments_that_no_trace_can_be_made_for(monkeypatch):
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with pytest.raises(ValueError, match=r"Name collision after sanitization.*Original: \['a/b', 'a_b'\]"):
+        tf.function(lambda **kwargs: kwargs["a/b"])(**{"a/b": 1, "a_b": 2})
+    with pytest.raises(TypeError, match="weakref input .* not supported for tf.function"):
+        tf.function(lambda x: 1)(weakref.ref(test_arguments_that_no_trace_can_be_made_for))
+    with pytest.raises(ValueError, match="jit_compile=True"):
+        tf.function(lambda: 1).experimental_get_compiler_ir()
+    with pytest.raises(tf.errors.UnimplementedError):
+        tf.function(lambda: 1, jit_compile=True).experimental_get_compiler_ir()

@@ -69,17 +69,20 @@ class ConcreteFunction:
     def from_definition(cls, definition):
         """Of a definition whose body becomes a graph only if it is differentiated."""
         self = cls.__new__(cls)
+        self._take_definition(definition, definition.text.lstrip("_"))
+        self._build = list
+        return self
+
+    def _take_definition(self, definition, name):
         self._func_graph = None
         self._attrs = {}
         self._captured_inputs = []
         self._num_inputs = len(definition.input_types)
         self._num_outputs = len(definition.output_types)
         self._num_positional_args = self._arg_keywords = self._signature = self._function_spec = None
-        self._name = definition.text.lstrip("_")
+        self._name = name
         self._definition = definition
-        self._differentiable = self._gradient_name = None
-        self._build = list
-        return self
+        self._differentiable = self._gradient_name = self._garbage_collector = None
 
     # What it is
 

@@ -36,15 +36,7 @@ class LoadedFunction(function_lib.ConcreteFunction):
     _is_loaded = True
 
     def __init__(self, definition, name, structured_input_signature=None, structured_outputs=None):
-        self._func_graph = None
-        self._attrs = {}
-        self._captured_inputs = []
-        self._num_inputs = len(definition.input_types)
-        self._num_outputs = len(definition.output_types)
-        self._num_positional_args = self._arg_keywords = self._signature = self._function_spec = None
-        self._name = name
-        self._definition = definition
-        self._differentiable = self._gradient_name = self._garbage_collector = None
+        self._take_definition(definition, name)
         self._input_signature = structured_input_signature
         self._outputs = structured_outputs
         self._called = []            # functions that the body calls, whose gradients live as long as they do

@@ -633,7 +633,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
     if num < 0:
         raise ValueError("Argument `num` (number of samples) must be a non-negative integer. "
                          f"Received: num={num}")
-    if dtype in (float, None):
+    if dtype is None or dtype is float:  # == would hold of tf.float32 too
         dtype = _range_type(start, stop)
     dtype = np_utils.result_type(dtype)
     work = dtype if dtype.is_floating or dtype.is_complex else dtypes.float64

@@ -124,6 +124,7 @@ def test_making_arrays():
     check("arange", 1, 8, 2.5), check("arange", 5, 0, -2), check("arange", 3, 0)
     check("linspace", 1, 10, 4), check("linspace", [0, 1.0], [4, 6], 5, endpoint=False, axis=1)
     check("linspace", 0, 9, 4, dtype=int), check("linspace", 0, 1, 3, retstep=True), check("logspace", 0, 3, 4)
+    assert all(tnp.linspace(0, 1, 3, dtype=d).dtype == tf.float32 for d in (tf.float32, np.float32, "float32"))
     check("geomspace", 1, 1000, 4), check("geomspace", -2.0, -32.0, 5), check("vander", V), check("vander", V, 2, True)
     check("meshgrid", V, [5, 6], indexing="ij"), check("empty", [0]), check("ix_", V, BOOLS)
     np.testing.assert_array_equal(tnp.diag_indices(3, 3), np.diag_indices(3, 3))  # int32, as in TensorFlow

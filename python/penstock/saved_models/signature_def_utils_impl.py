@@ -1,6 +1,7 @@
 """Signatures: what a model's graph can be asked, by names of inputs and outputs."""
 from penstock.framework import errors
 from penstock.framework import ops
+from penstock.framework import tensor_util
 from penstock.proto import meta_graph_pb2
 from penstock.proto import types_pb2
 from penstock.saved_models import signature_constants as names
@@ -8,15 +9,20 @@ from penstock.saved_models import utils_impl as utils
 
 
 def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):
-    """A SignatureDef of {name: TensorInfo}, and of {name: TensorProto} for inputs that may be left out."""
+    """A SignatureDef of {name: TensorInfo}, and of {name: constant tensor} for inputs that may be left out. ValueError:
+    a default is no constant."""
     signature = meta_graph_pb2.SignatureDef()
     for ours, given in ((signature.inputs, inputs), (signature.outputs, outputs)):
         for name in given or ():
             ours[name].CopyFrom(given[name])
     if method_name is not None:
         signature.method_name = method_name
-    for name in defaults or ():
-        signature.defaults[name].CopyFrom(defaults[name])
+    for name, default in (defaults or {}).items():
+        if isinstance(default, ops.Tensor):
+            if not default._is_eager and default.op.type != "Const":
+                raise ValueError(f"Unable to convert object {default} of type {type(default)} to TensorProto.")
+            default = tensor_util.make_tensor_proto(tensor_util.constant_value(default))
+        signature.defaults[name].CopyFrom(default)
     return signature
 
 

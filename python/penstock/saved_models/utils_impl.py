@@ -7,6 +7,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.lib.io import file_io
 from penstock.proto import meta_graph_pb2
 from penstock.proto import struct_pb2
@@ -20,7 +21,8 @@ from penstock.util import nest
 def build_tensor_info(tensor):
     """A TensorInfo for a tensor, SparseTensor, RaggedTensor or IndexedSlices. RuntimeError in eager mode."""
     if context.executing_eagerly():
-        raise RuntimeError("build_tensor_info is not supported in Eager mode.")
+        raise RuntimeError("`build_tensor_info` is not supported in eager execution." if tf2.enabled() else
+                           "build_tensor_info is not supported in Eager mode.")
     return build_tensor_info_internal(tensor)
 
 

@@ -1,4 +1,5 @@
 """Looking into checkpoints, waiting for them, and initializing variables from them."""
+import collections.abc
 import time
 
 from penstock.framework import gen
@@ -90,13 +91,14 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     """Changes the initializers of variables so that they read a checkpoint.
 
     assignment_map: {name in the checkpoint: variable, its name or its parts}, {"scope/": "other_scope/"}, or
-    {"/": "scope/"}.
+    {"/": "scope/"}; or pairs of these, in a list, where a name in the checkpoint may come twice.
     ValueError: something is not in the checkpoint, or has another shape.
     """
     path = _get_checkpoint_filename(ckpt_dir_or_file)
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     store = vs._get_default_variable_store()._vars
-    for saved_name, current in sorted(assignment_map.items(), key=lambda item: item[0]):
+    pairs = assignment_map.items() if isinstance(assignment_map, collections.abc.Mapping) else assignment_map
+    for saved_name, current in sorted(pairs, key=lambda item: item[0]):
         if _is_variable(current) or isinstance(current, list) and all(_is_variable(v) for v in current):
             var = current
         else:

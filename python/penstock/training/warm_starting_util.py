@@ -145,7 +145,7 @@ def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_voc
     grouped = _get_grouped_variables(vars_to_warm_start)
     vocabularies = var_name_to_vocab_info or {}
     old_names = var_name_to_prev_var_name or _object_checkpoint_names(ckpt_to_initialize_from, grouped)
-    plain, count = {}, 0
+    plain, count = [], 0
     for name, parts in grouped.items():
         old_name, vocabulary = old_names.get(name), vocabularies.get(name)
         if vocabulary:
@@ -157,7 +157,7 @@ def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_voc
             count += 1
         elif vars_to_warm_start:
             tensor_name, var = _get_var_info(parts[0] if len(parts) == 1 else parts, old_name)
-            plain[tensor_name] = var
+            plain.append((tensor_name, var))
             count += 1
     checkpoint_utils.init_from_checkpoint(ckpt_to_initialize_from, plain)
     logging.info("Warm-started %d variables.", count)

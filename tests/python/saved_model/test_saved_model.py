@@ -4,8 +4,9 @@ import os
 import pytest
 
 import penstock.v1 as tf
+from penstock.framework import tf2
 from penstock.saved_models import loader_impl
-from penstock.saved_models.model_utils import export_utils, mode_keys
+from penstock.saved_models.model_utils import export_output, export_utils, mode_keys
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +151,21 @@ def test_the_version_is_that_of_the_api(tmp_path):
     with tf.Session():
         tf.saved_model.save(tf.Module(), str(tmp_path))
     assert loader_impl.parse_saved_model(str(tmp_path)).meta_graphs[0].meta_info_def.tensorflow_version == "1.15.5"
+
+
+def test_defaults_of_a_signature_are_constants():
+    signature = tf.saved_model.build_signature_def(defaults={"w": tf.constant([1., 2.])})
+    assert tf.make_ndarray(signature.defaults["w"]).tolist() == [1., 2.]
+    with pytest.raises(ValueError, match="Unable to convert object"):
+        tf.saved_model.build_signature_def(defaults={"w": tf.placeholder(tf.float32)})
+
+
+def test_signatures_that_read_what_is_not_fed_are_left_out_in_version_two(monkeypatch):
+    x, other = tf.placeholder(tf.float32, name="x"), tf.placeholder(tf.float32, name="other")
+    outputs = {"whole": export_output.PredictOutput({"y": x + 1.}),
+               "lacking": export_output.PredictOutput({"y": x + other})}
+    made = export_utils.build_all_signature_defs({"x": x}, outputs, {"both": {"x": x, "other": other}})
+    assert set(made) == {"whole", "lacking", "both:whole", "both:lacking"}
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    made = export_utils.build_all_signature_defs({"x": x}, outputs, {"both": {"x": x, "other": other}})
+    assert set(made) == {"whole", "both:whole", "both:lacking"}

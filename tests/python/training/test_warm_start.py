@@ -32,6 +32,8 @@ def test_names(tmp_path):
     assert started(lambda: two(0.), path, ["b"]) == [[0, 0], [1]]
     assert started(lambda: [tf.get_variable("c", initializer=[0.])], path,
                    var_name_to_prev_var_name={"c": "b"}) == [[1]]
+    assert started(lambda: [tf.get_variable("b", initializer=[0.]), tf.get_variable("c", initializer=[0.])], path,
+                   var_name_to_prev_var_name={"c": "b"}) == [[1], [1]]
     with pytest.raises(ValueError, match="not used: {'z'}"):
         started(lambda: two(0.), path, var_name_to_prev_var_name={"z": "b"})
     with pytest.raises(ValueError, match="must be a `list` or `str`"):

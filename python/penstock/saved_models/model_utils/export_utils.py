@@ -3,14 +3,19 @@ import collections
 import os
 import time
 
+from penstock.framework import tf2
+from penstock.ops import op_selector
 from penstock.platform import gfile
 from penstock.platform import tf_logging as logging
 from penstock.saved_models import signature_constants
 from penstock.saved_models import signature_def_utils_impl as signature_def_utils
 from penstock.saved_models import tag_constants
+from penstock.saved_models import utils_impl
 from penstock.saved_models.model_utils import export_output as export_output_lib
 from penstock.saved_models.model_utils import mode_keys
 from penstock.util import compat
+from penstock.util import nest
+from penstock.util import object_identity
 
 EXPORT_TAG_MAP = mode_keys.ModeKeyMap(
     predict=[tag_constants.SERVING], train=[tag_constants.TRAINING], test=[tag_constants.EVAL])
@@ -45,7 +50,10 @@ def build_all_signature_defs(receiver_tensors, export_outputs, receiver_tensors_
         for key, output in export_outputs.items():
             name = prefix + str(key or "None")
             try:
-                signatures[name] = output.as_signature_def(receivers)
+                signature = output.as_signature_def(receivers)
+                if tf2.enabled():
+                    _ensure_servable(receivers, signature.outputs)
+                signatures[name] = signature
             except ValueError as e:
                 excluded[name] = str(e)
 
@@ -56,6 +64,21 @@ def build_all_signature_defs(receiver_tensors, export_outputs, receiver_tensors_
     if serving_only:
         return {key: value for key, value in signatures.items() if signature_def_utils.is_valid_signature(value)}
     return signatures
+
+
+def _ensure_servable(receivers, outputs):
+    """ValueError: what the outputs are computed of is not all fed by the inputs."""
+    inputs = nest.flatten(receivers, expand_composites=True)
+    graph = op_selector.get_unique_graph(inputs)
+    found = nest.flatten([utils_impl.get_tensor_from_tensor_info(info, graph) for info in outputs.values()],
+                         expand_composites=True)
+    fed = object_identity.ObjectIdentitySet(inputs)
+    for op in op_selector.get_backward_walk_ops(found, stop_at_ts=inputs):
+        if op.type == "Placeholder" and op.outputs[0] not in fed:
+            raise ValueError(
+                f"The signature's input tensors {[t.name for t in inputs]} are insufficient to compute its output keys "
+                f"{list(outputs)} (respectively, tensors {[t.name for t in found]}) because of the dependency on "
+                f"`{op.name}` which is not given as a signature input.")
 
 
 def _log_signature_report(signature_def_map, excluded_signatures):

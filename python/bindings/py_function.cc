@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "penstock/base/denormals.h"
 
 namespace penstock::python {
 namespace {
@@ -36,6 +37,7 @@ void BindPyFunction(nb::module_& m) {
     SetPyFunctionHook([kept](const std::string& token, const std::string& device, std::vector<Tensor> inputs) {
       if (!WithGil::Possible()) throw Cancelled("Python has ended");
       const WithGil gil;
+      const ScopedDenormals denormals(ScopedDenormals::kKeep);
       return CallHook(*kept, token, device, std::move(inputs));
     });
   });

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "penstock/base/denormals.h"
 #include "penstock/base/fork.h"
 
 namespace penstock {
@@ -41,6 +42,7 @@ struct ThreadPool::Impl {
     bool stop = false;
 
     void Work() {
+      const ScopedDenormals denormals(ScopedDenormals::kZero);
       for (;;) {
         // Small kernels follow each other within microseconds; waking a thread that sleeps takes tens of them.
         for (int spin = 0; spin < kSpins && queued.load(std::memory_order_relaxed) == 0; ++spin) __builtin_ia32_pause();

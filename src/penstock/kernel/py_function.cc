@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/denormals.h"
+
 namespace penstock {
 namespace {
 
@@ -44,6 +46,7 @@ struct Pool {
   }
 
   void Work(std::function<void()> task) {
+    const ScopedDenormals denormals(ScopedDenormals::kZero);
     Waiting self;
     while (task) {
       task();

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "penstock/base/denormals.h"
 #include "penstock/device/cpu_device.h"
 #include "penstock/kernel/may_block.h"
 #include "penstock/runtime/call_state.h"
@@ -187,6 +188,7 @@ void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> 
   StepRecorder* const recorder = g_process_recorder.load(std::memory_order_acquire);
   const int64_t start = recorder ? NowNanos() : 0;
   try {
+    const ScopedDenormals denormals(ScopedDenormals::kZero);
     op.kernel_->Run(context);
     if (recorder) recorder->Ran(*op.node_, *op.view_->device(), start, NowNanos(), outputs);
   } catch (...) {

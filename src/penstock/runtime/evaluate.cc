@@ -1,5 +1,6 @@
 #include "penstock/runtime/evaluate.h"
 
+#include "penstock/base/denormals.h"
 #include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
@@ -19,6 +20,7 @@ std::optional<std::vector<Tensor>> EvaluateNode(const Node& node, std::span<cons
     }
     StepServices step;
     KernelContext context(view, in, outputs, step, *device);
+    const ScopedDenormals denormals(ScopedDenormals::kZero);
     kernel->Run(context);
     std::vector<Tensor> results;
     for (Value& output : outputs) {

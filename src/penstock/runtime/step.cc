@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 
+#include "penstock/base/denormals.h"
 #include "penstock/graph/lower.h"
 #include "penstock/graph/reread.h"
 #include "penstock/optimize/optimizer.h"
@@ -59,6 +60,7 @@ static RunArgs Recorded(RunArgs run) {
 
 void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepEnvironment& environment,
                   std::function<void(Status)> done) {
+  const ScopedDenormals denormals(ScopedDenormals::kZero);
   const RunArgs run = Recorded(args);
   if (compiled.straight_line()) {
     Status status;
@@ -104,6 +106,7 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepE
 }
 
 void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms) {
+  const ScopedDenormals denormals(ScopedDenormals::kZero);
   if (compiled.straight_line() && timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], Recorded(run));
   struct Wait {
     std::mutex mutex;

@@ -133,3 +133,15 @@ def test_bad_frequencies(tmp_path):
     sample("must not be negative", unigrams=[1, -1])
     sample("only 1 have a weight", unigrams=[0, 1], unique=True)
     sample(r"`true_candidate` out of range \[0, 1\), received 1", range_max=1, unigrams=[1])
+
+
+@pytest.mark.parametrize("true", [-1, 5, 2**40])
+def test_true_classes_out_of_range(true):
+    with tf.Graph().as_default(), tf.Session() as session:
+        classes = tf.constant([[2], [true]], tf.int64)
+        for sample in (tf.nn.uniform_candidate_sampler, tf.nn.log_uniform_candidate_sampler,
+                       tf.nn.learned_unigram_candidate_sampler):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=rf"out of range \[0, 5\), received {true}"):
+                session.run(sample(classes, 1, 3, True, 5))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=rf"out of range \[0, 3\), received {true}"):
+            session.run(tf.nn.all_candidate_sampler(classes, 1, 3, True))

@@ -10,25 +10,10 @@
 #include "penstock/base/parse_number.h"
 #include "penstock/io/files.h"
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/random/draw_below.h"
 
 namespace penstock {
 namespace {
-
-uint64_t Next64(PhiloxSingles& singles) {
-  const uint32_t low = singles(), high = singles();
-  return low | uint64_t{high} << 32;
-}
-
-// Uniform in [0, n), of numbers that are uniform among all of their type.
-template <class T, class Next>
-T Below(T n, Next next) {
-  if ((n & (n - 1)) == 0) return next() & (n - 1);
-  // Numbers below `rest` are drawn again: those above are a multiple of n many.
-  const T rest = static_cast<T>(std::numeric_limits<T>::max() % n + 1);
-  T drawn = next();
-  while (drawn < rest) drawn = next();
-  return drawn % n;
-}
 
 // How classes are drawn from [0, range), and how likely each is.
 struct UniformClasses {
@@ -206,12 +191,16 @@ class SamplerKernel : public Kernel {
  protected:
   static constexpr int64_t kMostSamples = int64_t{1} << 31;
 
-  // The true classes, checked.
-  std::span<const int64_t> TrueClasses(KernelContext& k) const {
+  // The true classes, checked: they are in [0, range).
+  std::span<const int64_t> TrueClasses(KernelContext& k, int64_t range) const {
     k.Require(k.shape(0).rank() == 2, "true_classes must be a matrix, but has shape ", k.shape(0));
     k.Require(k.shape(0).dim(1) == num_true_, "true_classes must have num_true columns, expected: ", k.shape(0).dim(1),
               " was: ", num_true_);
-    return k.in<int64_t>(0);
+    const std::span<const int64_t> classes = k.in<int64_t>(0);
+    for (const int64_t c : classes) {
+      k.Require(c >= 0 && c < range, "`true_candidate` out of range [0, ", range, "), received ", c);
+    }
+    return classes;
   }
 
   int64_t num_true_, num_sampled_;
@@ -227,18 +216,12 @@ class CandidateSampler final : public SamplerKernel {
         philox_(node.attr<int64_t>("seed"), node.attr<int64_t>("seed2")) {}
 
   void Run(KernelContext& k) override {
-    const std::span<const int64_t> true_classes = TrueClasses(k);
+    const std::span<const int64_t> true_classes = TrueClasses(k, classes_.range);
     k.Require(!unique_ || num_sampled_ <= classes_.range, "Sampler's range is too small: ", num_sampled_,
               " different classes of ", classes_.range);
     if constexpr (requires { classes_.reachable(); }) {
       k.Require(!unique_ || num_sampled_ <= classes_.reachable(), num_sampled_,
                 " different classes are wanted, but only ", classes_.reachable(), " have a weight");
-    }
-    if constexpr (kByFrequency) {
-      for (const int64_t c : true_classes) {
-        k.Require(c >= 0 && c < classes_.range, "`true_candidate` out of range [0, ", classes_.range, "), received ",
-                  c);
-      }
     }
     std::unique_lock<std::mutex> lock;
     if constexpr (kLearns) lock = std::unique_lock(mutex_);
@@ -270,7 +253,6 @@ class CandidateSampler final : public SamplerKernel {
 
  private:
   static constexpr bool kLearns = std::is_same_v<Classes, LearnedClasses>;
-  static constexpr bool kByFrequency = kLearns || std::is_same_v<Classes, WeightedClasses>;
   Classes classes_;
   std::mutex mutex_;  // for classes that learn
   SharedPhilox philox_;
@@ -280,7 +262,7 @@ class AllCandidates final : public SamplerKernel {
  public:
   using SamplerKernel::SamplerKernel;
   void Run(KernelContext& k) override {
-    TrueClasses(k);
+    TrueClasses(k, num_sampled_);
     const auto sampled = k.out<int64_t>(0, Shape({num_sampled_}));
     for (size_t i = 0; i < sampled.size(); ++i) sampled[i] = static_cast<int64_t>(i);
     std::ranges::fill(k.out<float>(1, k.shape(0)), 1.0f);

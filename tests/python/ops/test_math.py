@@ -150,3 +150,36 @@ def test_extremes_of_rows_of_all_lengths(dtype, special):
             if not np.isnan(special):
                 np.testing.assert_array_equal(tf.argmax(x, 1)[:2], x[:2].argmax(1))
                 np.testing.assert_array_equal(tf.nn.top_k(x, 1)[1][:, 0], x.argmax(1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "uint8", "complex64"])
+@pytest.mark.parametrize("width", [1, 3, 7, 8])
+def test_segments_of_many_short_rows(dtype, width):
+    n = 60000 if dtype == "int32" else 500
+    rng = np.random.RandomState(0)
+    data, ids = rng.randint(1, 4, (n, width)).astype(dtype), rng.randint(-1, 40, n)
+    expected = np.zeros([40, width], dtype)
+    np.add.at(expected, ids[ids >= 0], data[ids >= 0])
+    ascending = np.sort(np.maximum(ids, 0))
+    of_ascending = np.zeros([40, width], dtype)
+    np.add.at(of_ascending, ascending, data)
+    with tf.Graph().as_default(), tf.Session() as session:
+        np.testing.assert_array_equal(session.run(tf.math.unsorted_segment_sum(data, ids, 40)), expected)
+        np.testing.assert_array_equal(session.run(tf.math.segment_sum(data, ascending)), of_ascending)
+        if dtype == "complex64":
+            return
+        for segment, join in ((tf.math.unsorted_segment_max, np.max), (tf.math.unsorted_segment_min, np.min)):
+            extremes = [join(data[ids == i], 0) for i in range(40)]
+            np.testing.assert_array_equal(session.run(segment(data, ids, 40)), extremes)
+
+
+def test_extremes_and_products_of_short_segments():
+    nan = float("nan")
+    with tf.Graph().as_default(), tf.Session() as session:
+        data, ids = [1., nan, -3., 4., 2.], [0, 0, 1, 1, -1]
+        largest, product = session.run([tf.math.unsorted_segment_max(data, ids, 3),
+                                        tf.math.unsorted_segment_prod(np.int8([100, 2, 3, -1, 9]), ids, 3)])
+        assert np.isnan(largest[0]) and largest[1:].tolist() == [4, np.finfo("f").min]
+        assert product.tolist() == [np.int8(-56), -3, 1]
+        rows = np.random.RandomState(0).uniform(.9, 1.1, [5, 333])
+        np.testing.assert_allclose(session.run(tf.reduce_prod(np.float32(rows), 1)), rows.prod(1), rtol=1e-4)

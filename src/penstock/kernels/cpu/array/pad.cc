@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/pad.h"
 #include "penstock/ops/integers.h"
@@ -156,20 +157,26 @@ struct OneHot {
              : indices.dtype() == DT_INT8 ? indices.data<int8_t>()[i]
                                           : indices.IntAt(i);
     };
-    const auto set = [&](int64_t o) {
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t at = index(o * inner + i);
-        if (at >= 0 && at < depth) CopyElements(type, At(out, o * block + at * inner + i), on, 1);
-      }
+    const auto set = [&](int64_t begin, int64_t end) {
+      WithCopyOf(type, 1, [&](auto copy) {
+        for (int64_t o = begin; o < end; ++o) {
+          for (int64_t i = 0; i < inner; ++i) {
+            const int64_t at = index(o * inner + i);
+            if (at >= 0 && at < depth) copy(At(out, o * block + at * inner + i), on);
+          }
+        }
+      });
     };
     if (outer == 1) {
       FillElements(k, type, out.mutable_raw(), off, out.num_elements());
-      return set(0);
+      return set(0, 1);
     }
+    const int64_t at_once = std::max<int64_t>(1, 32768 / (block * size));  // what stays in the cache
     k.Parallel(outer, 1 + block * size / 8, [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) {
-        FillElements(type, At(out, o * block), off, block);
-        set(o);
+      for (int64_t o = begin; o < end; o += at_once) {
+        const int64_t last = std::min(end, o + at_once);
+        FillElements(type, At(out, o * block), off, (last - o) * block);
+        set(o, last);
       }
     });
   }

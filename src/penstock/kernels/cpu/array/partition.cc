@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/nd_index.h"
 #include "penstock/ops/integers.h"
@@ -45,16 +46,14 @@ struct DynamicPartition {
       next[p] = static_cast<char*>(k.Output(p, shape).mutable_raw());
     }
     if (data.num_elements() == 0) return;
-    const bool plain = IsPod(data.dtype());
-    for (size_t i = 0; i < to.size(); ++i) {
-      const void* const from = At(data, static_cast<int64_t>(i) * width);
-      if (plain) {
-        std::memcpy(next[to[i]], from, row);
-      } else {
-        CopyElements(data.dtype(), next[to[i]], from, width);
+    WithCopyOf(data.dtype(), width, [&](auto copy) {
+      const char* from = static_cast<const char*>(data.raw());
+      for (const int32_t p : to) {
+        copy(next[p], from);
+        next[p] += row;
+        from += row;
       }
-      next[to[i]] += row;
-    }
+    });
   }
 };
 

@@ -103,7 +103,8 @@ T Run(const T* x, int64_t n) {
       a3 = Op::Join(a3, Op::Map(Load(x + i + 3 * kWidth)));
     }
     a0 = Op::Join(Op::Join(a0, a1), Op::Join(a2, a3));
-    for (int lane = 0; lane < kWidth; ++lane) total = Op::Join(total, static_cast<T>(a0[lane]));
+    for (; i + kWidth <= n; i += kWidth) a0 = Op::Join(a0, Op::Map(Load(x + i)));
+    total = OfLanes<T>(a0, [](T p, T q) { return Op::Join(p, q); });
   }
   for (; i < n; ++i) total = Op::Join(total, Op::Map(x[i]));
   return total;

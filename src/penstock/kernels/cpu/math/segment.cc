@@ -127,16 +127,51 @@ class Work {
   Tensor in_, wide_out_;
 };
 
-// Output rows are handed out in ranges; each piece goes over all ids and takes its own. So every row is joined in the
-// order of the input, whatever the number of threads.
-void JoinRows(const KernelContext& k, Kind kind, DataType type, const std::vector<int64_t>& ids,
-              FunctionRef<const char*(int64_t)> row_of, int64_t inner, char* out, int64_t rows) {
+constexpr int64_t kNarrow = 8;  // elements in a row that are joined without a call
+
+template <Kind kKind, class T>
+T Joined(T a, T b) {
+  if constexpr (kKind == Kind::kProd) return static_cast<T>(a * b);
+  if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (kKind == Kind::kMax) return a < b || b != b ? b : a;
+    if constexpr (kKind == Kind::kMin) return b < a || b != b ? b : a;
+  }
+  return static_cast<T>(a + b);
+}
+
+// Rows of a few elements: a call for each would take longer than they do. As JoinRows, for ids in [first, last).
+template <Kind kKind>
+void JoinNarrow(DataType type, const int64_t* ids, int64_t from, int64_t until, const int64_t* rows_of, int64_t inner,
+                const char* in, char* out, int64_t first, int64_t last) {
+  WithType(type, [&]<class T>(T) {
+    // Sums and products of signed integers wrap around.
+    using U = typename std::conditional_t<std::is_integral_v<T> && (kKind == Kind::kSum || kKind == Kind::kProd),
+                                          std::make_unsigned<T>, std::type_identity<T>>::type;
+    const U* const x = reinterpret_cast<const U*>(in);
+    U* const y = reinterpret_cast<U*>(out);
+    for (int64_t i = from; i < until; ++i) {
+      const int64_t id = ids[i];
+      if (id < first || id >= last) continue;
+      const U* const row = x + (rows_of ? rows_of[i] : i) * inner;
+      U* const to = y + id * inner;
+      for (int64_t j = 0; j < inner; ++j) to[j] = Joined<kKind>(to[j], row[j]);
+    }
+  });
+}
+
+// Row rows_of[i] (or i) of `in` joins row ids[i] of `out`. Output rows are handed out in ranges; each piece goes over
+// all ids and takes its own. So every row is joined in the order of the input, whatever the number of threads.
+template <Kind kKind>
+void JoinRows(const KernelContext& k, DataType type, const std::vector<int64_t>& ids, const int64_t* rows_of,
+              const char* in, int64_t inner, char* out, int64_t rows) {
   const bool ascending = std::is_sorted(ids.begin(), ids.end());
-  const BinaryLoop join = CpuLoops()(JoinOf(kind), type);
+  const BinaryLoop join = CpuLoops()(JoinOf(kKind), type);
   const int64_t row_bytes = inner * static_cast<int64_t>(DataTypeSize(type));
   const int64_t count = static_cast<int64_t>(ids.size());
-  const int64_t cost = count * std::max<int64_t>(4, inner / 4);
-  const int64_t pieces = std::min<int64_t>(rows, cost < 100000 ? 1 : 8);
+  const int64_t cost = count * std::max<int64_t>(inner < kNarrow ? 1 : 4, inner / 4);
+  // Looking at ids that are not its own costs a piece as much as short rows do.
+  const int64_t most = inner < kNarrow && !ascending ? 2 : 8;
+  const int64_t pieces = std::min<int64_t>(rows, cost < 200000 ? 1 : most);
   k.Parallel(pieces, pieces ? cost / pieces : 1, [&](int64_t begin, int64_t end) {
     const int64_t first = rows * begin / pieces, last = rows * end / pieces;
     int64_t from = 0, until = count;
@@ -144,10 +179,13 @@ void JoinRows(const KernelContext& k, Kind kind, DataType type, const std::vecto
       from = std::lower_bound(ids.begin(), ids.end(), first) - ids.begin();
       until = std::lower_bound(ids.begin(), ids.end(), last) - ids.begin();
     }
+    if (inner < kNarrow) {
+      return JoinNarrow<kKind>(type, ids.data(), from, until, rows_of, inner, in, out, first, last);
+    }
     for (int64_t i = from; i < until; ++i) {
       if (ids[i] < first || ids[i] >= last) continue;
       char* to = out + ids[i] * row_bytes;
-      join(to, 1, row_of(i), 1, to, inner);
+      join(to, 1, in + (rows_of ? rows_of[i] : i) * row_bytes, 1, to, inner);
     }
   });
 }
@@ -200,7 +238,13 @@ class Segment {
       char* to = out + ids[i] * row_bytes;
       std::memcpy(to, work.in() + i * row_bytes, row_bytes);
       const size_t first = i;
-      for (++i; i < ids.size() && ids[i] == ids[first]; ++i) join(to, 1, work.in() + i * row_bytes, 1, to, inner);
+      while (++i < ids.size() && ids[i] == ids[first]) {
+        if (inner >= kNarrow) join(to, 1, work.in() + i * row_bytes, 1, to, inner);
+      }
+      if (inner < kNarrow) {
+        JoinNarrow<kKind>(work.type(), ids.data(), static_cast<int64_t>(first) + 1, static_cast<int64_t>(i), nullptr,
+                          inner, work.in(), out, 0, rows);
+      }
       if (kKind == Kind::kMean) Divide(work.type(), to, inner, static_cast<double>(i - first));
     }
     work.Finish(y);
@@ -229,8 +273,7 @@ struct UnsortedSegment {
     Tensor& y = k.Output(0, RowShape(rows, data, id_shape.rank()));
     char* out = work.Out(y);
     FillEmpty(kKind, work.type(), work.original(), false, out, rows * inner);
-    const int64_t row_bytes = inner * work.size();
-    JoinRows(k, kKind, work.type(), ids, [&](int64_t i) { return work.in() + i * row_bytes; }, inner, out, rows);
+    JoinRows<kKind>(k, work.type(), ids, nullptr, work.in(), inner, out, rows);
     work.Finish(y);
   }
 };
@@ -270,9 +313,7 @@ struct SparseSegment {
     char* out = work.Out(y);
     FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
     const int64_t row_bytes = inner * work.size();
-    JoinRows(
-        k, Kind::kSum, work.type(), ids, [&](int64_t i) { return work.in() + indices[i] * row_bytes; }, inner, out,
-        rows);
+    JoinRows<Kind::kSum>(k, work.type(), ids, indices.data(), work.in(), inner, out, rows);
     if (kKind != Kind::kSum) {
       for (size_t i = 0; i < ids.size();) {
         const size_t first = i;
@@ -335,8 +376,7 @@ struct SparseSegmentGrad {
     Tensor& y = k.Output(0, RowShape(rows, grad, 1));
     char* out = work.Out(y);
     FillEmpty(Kind::kSum, work.type(), work.original(), true, out, rows * inner);
-    JoinRows(
-        k, Kind::kSum, work.type(), indices, [&](int64_t i) { return from + ids[i] * row_bytes; }, inner, out, rows);
+    JoinRows<Kind::kSum>(k, work.type(), indices, ids.data(), from, inner, out, rows);
     work.Finish(y);
   }
 };

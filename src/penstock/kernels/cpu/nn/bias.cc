@@ -15,8 +15,23 @@ bool ChannelsFirst(const NodeView& node) { return node.attr_or<std::string>("dat
 // Any type: a plain addition with the vector stretched.
 template <class T>
 struct BiasAdd {
+  using C = elementwise::ComputeType<T>;
   bool first;
   explicit BiasAdd(const NodeView& node) : first(ChannelsFirst(node)) {}
+
+  // Rows of half or bfloat16, some at a time as floats.
+  static void AddInFloat(const T* in, const T* b, T* out, int64_t rows, int64_t n) {
+    const UnaryLoop widen = ConversionLoop(kTypeOf<T>, DT_FLOAT), narrow = ConversionLoop(DT_FLOAT, kTypeOf<T>);
+    const int64_t at_once = std::max<int64_t>(1, 4096 / n);
+    std::vector<float> bias(static_cast<size_t>(n)), x(static_cast<size_t>(std::min(rows, at_once) * n));
+    widen(b, bias.data(), n);
+    for (int64_t r = 0; r < rows; r += at_once) {
+      const int64_t some = std::min(at_once, rows - r);
+      widen(in + r * n, x.data(), some * n);
+      CpuLoops().nn->add_rows(x.data(), bias.data(), x.data(), some, n);
+      narrow(x.data(), out + r * n, some * n);
+    }
+  }
 
   void operator()(KernelContext& k) const {
     const Shape &x = k.shape(0), &bias = k.shape(1);
@@ -36,6 +51,8 @@ struct BiasAdd {
       k.Parallel(x.num_elements() / n, std::max<int64_t>(1, n / 4), [&](int64_t begin, int64_t end) {
         if constexpr (std::is_same_v<T, float>) {
           CpuLoops().nn->add_rows(in + begin * n, b, out + begin * n, end - begin, n);
+        } else if constexpr (!std::is_same_v<T, C>) {
+          AddInFloat(in + begin * n, b, out + begin * n, end - begin, n);
         } else {
           for (int64_t r = begin; r < end; ++r) {
             for (int64_t c = 0; c < n; ++c) out[r * n + c] = in[r * n + c] + b[c];

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/sparse/sparse_tensor.h"
 #include "penstock/ops/integers.h"
@@ -11,10 +12,9 @@ namespace penstock {
 
 namespace {
 
-struct SparseToDense {
-  bool validate;
-
-  explicit SparseToDense(const NodeView& node) : validate(node.attr<bool>("validate_indices")) {}
+class SparseToDense {
+ public:
+  explicit SparseToDense(const NodeView& node) : validate_(node.attr<bool>("validate_indices")) {}
   void operator()(KernelContext& k) const {
     const Tensor &indices = k.input(0), &values = k.input(2);
     k.Require(indices.rank() <= 2, "sparse_indices should be a scalar, vector, or matrix, got shape ", indices.shape());
@@ -29,6 +29,13 @@ struct SparseToDense {
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() > 0) FillElements(k, out.dtype(), out.mutable_raw(), k.input(3).raw(), out.num_elements());
     const std::vector<int64_t> steps = Strides(shape), all = shapes::Integers(indices);
+    WithCopyOf(out.dtype(), 1, [&](auto copy) { Put(all, n, rank, steps, shape, values, out, copy); });
+  }
+
+ private:
+  template <class Copy>
+  void Put(const std::vector<int64_t>& all, int64_t n, int64_t rank, const std::vector<int64_t>& steps,
+           const Shape& shape, const Tensor& values, Tensor& out, Copy copy) const {
     for (int64_t e = 0; e < n; ++e) {
       const int64_t* index = all.data() + e * rank;
       int64_t at = 0;
@@ -39,7 +46,7 @@ struct SparseToDense {
         }
         at += index[d] * steps[d];
       }
-      if (validate && e > 0) {
+      if (validate_ && e > 0) {
         const int order = ComparePositions(index - rank, index, rank);
         if (order == 0) throw InvalidArgument(where(), " is repeated");
         if (order > 0) {
@@ -49,9 +56,11 @@ struct SparseToDense {
               "correctly ordered copy.\n\n");
         }
       }
-      CopyElements(out.dtype(), At(out, at), values.rank() == 0 ? values.raw() : At(values, e), 1);
+      copy(At(out, at), values.rank() == 0 ? values.raw() : At(values, e));
     }
   }
+
+  bool validate_;
 };
 
 struct SparseReorder {

@@ -1,5 +1,6 @@
 """tf: checks, random numbers, order between ops, queues, gradients, strings, sparse tensors."""
 FROM = {
+    "ops.batch_ops": "nondifferentiable_batch_function=batch_function",
     "ops.check_ops": """
         assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal
         assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive

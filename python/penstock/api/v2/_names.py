@@ -54,6 +54,7 @@ FROM = {
     "ops.check_ops": """
         assert_equal=assert_equal_v2 assert_greater=assert_greater_v2 assert_less=assert_less_v2
         assert_rank=assert_rank_v2 ensure_shape""",
+    "ops.batch_ops": "nondifferentiable_batch_function=batch_function",
     "ops.clip_ops": "clip_by_global_norm clip_by_norm clip_by_value",
     "ops.cond": "case cond=cond_for_tf_v2",
     "ops.control_flow_ops": "Assert group tuple=tuple_v2",

@@ -128,7 +128,7 @@ def _compatible(a, b):
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_compatible, a, b))
     if isinstance(a, dict):
-        return list(a) == list(b) and all(_compatible(a[key], b[key]) for key in a)
+        return set(a) == set(b) and all(_compatible(a[key], b[key]) for key in a)
     if isinstance(a, (tensor_shape.TensorShape, dtypes.DType)):
         return a.is_compatible_with(b)
     return _key(a) == _key(b)
@@ -140,7 +140,7 @@ def _within(a, b):
     if type(a) is type(b) and isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_within, a, b))
     if type(a) is type(b) and isinstance(a, dict):
-        return list(a) == list(b) and all(_within(a[key], b[key]) for key in a)
+        return set(a) == set(b) and all(_within(a[key], b[key]) for key in a)
     return _key(a) == _key(b)
 
 
@@ -149,7 +149,7 @@ def _merged(a, b):
         if isinstance(a, (list, tuple)) and len(a) == len(b):
             parts = map(_merged, a, b)
             return type(a)(*parts) if hasattr(a, "_fields") else type(a)(parts)
-        if isinstance(a, dict) and list(a) == list(b):
+        if isinstance(a, dict) and set(a) == set(b):
             return type(a)((key, _merged(a[key], b[key])) for key in a)
         if isinstance(a, tensor_shape.TensorShape):
             return a.most_specific_compatible_shape(b)
@@ -165,7 +165,7 @@ def _key(value):
     if isinstance(value, (list, tuple)):
         return type(value), tuple(map(_key, value))
     if isinstance(value, dict):
-        return type(value), tuple((key, _key(item)) for key, item in value.items())
+        return type(value), frozenset((key, _key(item)) for key, item in value.items())
     if isinstance(value, tensor_shape.TensorShape):
         return tensor_shape.TensorShape, value._values
     if isinstance(value, np.ndarray):

@@ -73,6 +73,15 @@ def test_specs_compare_by_what_they_say():
         spec([2], [1]).most_specific_compatible_type(spec([2], [1], color="blue"))
 
 
+def test_the_order_of_a_dictionary_says_nothing():
+    x, y = tf.TensorSpec([1], tf.float32), tf.TensorSpec([None], tf.float32)
+    a, b = tf.data.experimental.DatasetStructure({"x": x, "y": y}), tf.data.experimental.DatasetStructure(
+        {"y": y, "x": x})
+    assert a == b and hash(a) == hash(b) and a.is_compatible_with(b) and a.is_subtype_of(b)
+    assert list(a.most_specific_compatible_type(b).element_spec) == ["x", "y"]
+    assert a != tf.data.experimental.DatasetStructure({"x": y, "y": x})
+
+
 def test_a_registered_type_has_a_spec():
     with pytest.raises(TypeError, match="Could not build a TypeSpec"):
         type_spec.type_spec_from_value(Pair(1, 2))

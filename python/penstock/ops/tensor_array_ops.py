@@ -1,6 +1,7 @@
 """TensorArray: an array of tensors that loops read and write."""
 import contextlib
 import functools
+import inspect
 
 from penstock.framework import dtypes
 from penstock.framework import gen
@@ -257,6 +258,10 @@ class TensorArray(object):
     def close(self, name=None):
         """An operation that frees the elements."""
         return gen.tensor_array_close_v3(handle=self._handle, name=name)
+
+
+# That of __init__: __new__, which chooses the class, would hide it.
+TensorArray.__signature__ = inspect.Signature(list(inspect.signature(TensorArray.__init__).parameters.values())[1:])
 
 
 def build_ta_with_new_flow(old_ta, flow):

@@ -182,3 +182,9 @@ def test_equality_of_tensors_is_apart_from_the_version():
     finally:
         tf.disable_tensor_equality()
     assert not tf.Tensor._USE_EQUALITY
+
+
+def test_signatures_behind_classes_that_choose_another():
+    assert list(inspect.signature(tf.TensorArray).parameters)[:3] == ["dtype", "size", "dynamic_size"]
+    parameters = inspect.signature(version_two.Variable.__init__).parameters
+    assert list(parameters)[-1] == "experimental_enable_variable_lifting"

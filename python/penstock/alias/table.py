@@ -50,6 +50,7 @@ PACKAGES = {
     "python.ops.distributions": "ops.distributions",
     "python.ops.linalg": "ops.linalg",
     "python.ops.losses": "ops.losses",
+    "python.ops.numpy_ops": "ops.numpy_ops",
     "python.ops.ragged": "ops.ragged",
     "python.ops.signal": "ops.signal",
     "python.platform": "platform",

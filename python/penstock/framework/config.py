@@ -78,6 +78,11 @@ def list_logical_devices(device_type=None):
             if device_type in (None, device.device_type)]
 
 
+def experimental_list_devices():
+    """The names of the devices that ops can be put on."""
+    return [device.name for device in list_logical_devices()]
+
+
 def list_logical_devices_v2(device_type=None):
     """list_logical_devices with names as version 2 has them, which leave this process out: "/device:CPU:0"."""
     return [LogicalDevice(device.name[device.name.index("/device:"):], device.device_type)

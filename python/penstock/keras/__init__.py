@@ -8,6 +8,7 @@ import os
 import types
 
 _package = None
+_VERSION_ONE = "2.2.4-tf"  # what tf.keras of 1.15 says of itself
 
 
 def _found(name):
@@ -83,6 +84,9 @@ class VersionOne(types.ModuleType):
         self._source = None
 
     def __getattr__(self, name):
+        if name == "__version__":
+            from penstock import alias
+            return _load().__version__ if alias.installed() == "v2" else _VERSION_ONE
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if self._source is None:

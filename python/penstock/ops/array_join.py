@@ -7,7 +7,8 @@ from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tens
 from penstock.ops.array_shape import all_dimensions, expand_dims, identity, rank, reshape, shape
 from penstock.util import nest
 
-__all__ = ["concat", "pad", "pad_v2", "parallel_stack", "repeat", "repeat_with_axis", "split", "stack", "unstack"]
+__all__ = ["concat", "get_positive_axis", "pad", "pad_v2", "parallel_stack", "repeat", "repeat_with_axis", "split",
+           "stack", "unstack"]
 
 
 def stack(values, axis=0, name="stack"):
@@ -175,7 +176,7 @@ def repeat_with_axis(data, repeats, axis, name=None):
         repeats = gen.cast(repeats, dtypes.int32)
         repeats.shape.with_rank_at_most(1)
         data_shape = shape(data)
-        axis = positive_axis(axis, data.shape.ndims)
+        axis = get_positive_axis(axis, data.shape.ndims)
         exact = tf2.enabled()  # graphs of version 1 leave a size to be found, which fails where others are 0
         if exact and repeats.shape.ndims == 1 and repeats.shape.num_elements() == 1:  # every slice as often
             repeats = reshape(repeats, [])
@@ -204,14 +205,19 @@ def repeat_with_axis(data, repeats, axis, name=None):
         return result
 
 
-def positive_axis(axis, ndims, name="axis"):
-    """The axis counted from the front. ValueError out of range, or where that needs a rank that is not known."""
+def get_positive_axis(axis, ndims, axis_name="axis", ndims_name="ndims"):
+    """The axis counted from the front; the names are for errors.
+
+    TypeError unless it is an int; ValueError: it is out of range, or counts from the end of an unknown rank.
+    """
+    if not isinstance(axis, int):
+        raise TypeError(f"{axis_name} must be an int; got {type(axis).__name__}")
     if ndims is None:
         if axis < 0:
-            raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
+            raise ValueError(f"{axis_name}={axis} may only be negative if {ndims_name} is statically known.")
         return axis
     if not -ndims <= axis < ndims:
-        raise ValueError(f"{name}={axis} out of bounds: expected {-ndims}<={name}<{ndims}")
+        raise ValueError(f"{axis_name}={axis} out of bounds: expected {-ndims}<={axis_name}<{ndims}")
     return axis % ndims
 
 

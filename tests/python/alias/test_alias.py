@@ -588,6 +588,30 @@ if "{version}" == "v1":
     assert done.returncode == 0, done.stderr
 
 
+def test_numpys_switch_by_its_internal_name():
+    done = run("-c", """
+from penstock import alias
+alias.install("v2")
+import tensorflow as tf
+from tensorflow.python.ops import array_ops
+from tensorflow.python.ops.numpy_ops import np_array_ops, np_config
+np_config.enable_numpy_behavior()
+assert tf.constant([[1, 2], [3, 4]]).T.reshape(-1).numpy().tolist() == [1, 3, 2, 4]
+assert np_array_ops.ravel is tf.experimental.numpy.ravel
+assert [array_ops.get_positive_axis(*at) for at in [(1, 3), (-1, 3), (2, None)]] == [1, 2, 2]
+for at, error, message in [((-4, 3), ValueError, "axis=-4 out of bounds: expected -3<=axis<3"),
+                           ((-1, None, "ax", "rank(x)"), ValueError,
+                            "ax=-1 may only be negative if rank(x) is statically known."),
+                           ((1.5, 3), TypeError, "axis must be an int; got float")]:
+    try:
+        array_ops.get_positive_axis(*at)
+        raise AssertionError(at)
+    except error as e:
+        assert str(e) == message, e
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_internal_functions_take_ragged_tensors():
     assert python("""
 import tensorflow.compat.v1 as tf

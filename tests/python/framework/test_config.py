@@ -78,3 +78,9 @@ def test_threads():
 def test_the_older_name_has_the_older_argument():
     arguments = inspect.signature(tf.config.experimental.set_virtual_device_configuration).parameters
     assert list(arguments) == ["device", "virtual_devices"]
+
+
+def test_version_one_lists_names_of_devices():
+    import penstock.v1 as v1
+    assert v1.config.experimental_list_devices()[0] == "/job:localhost/replica:0/task:0/device:CPU:0"
+    assert v1.keras.__version__ == "2.2.4-tf"

@@ -100,7 +100,7 @@ def expand_dims(input, axis, name=None):
         if not is_ragged(input):
             return array_ops.expand_dims(input, axis)
         ndims = input.shape.ndims
-        axis = ragged_checks.positive_axis(axis, None if ndims is None else ndims + 1)
+        axis = ragged_checks.get_positive_axis(axis, None if ndims is None else ndims + 1)
         if axis == 0:
             count = tensor_shape.dimension_value(input.shape[0])
             count = input.nrows() if count is None else ops.convert_to_tensor(count, input.row_splits.dtype)
@@ -122,7 +122,7 @@ def squeeze(input, axis=None, name=None):
             axis = [axis]
         elif not isinstance(axis, (list, tuple)) or not all(isinstance(d, int) for d in axis):
             raise TypeError("Axis must be a list or tuple of integers.")
-        axes = [ragged_checks.positive_axis(d, input.shape.ndims) for d in axis]
+        axes = [ragged_checks.get_positive_axis(d, input.shape.ndims) for d in axis]
         rank, splits = input.ragged_rank, input.nested_row_splits
         ones = [_assert_size_one(math_ops.equal(lengths, 1), level + 1)
                 for level, lengths in enumerate(input.nested_row_lengths()) if level + 1 in axes]
@@ -168,7 +168,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
     """
     with ops.name_scope(name, "RaggedSplit"):
         value = convert_to_tensor_or_ragged_tensor(value)
-        axis = ragged_checks.positive_axis(axis, value.shape.ndims)
+        axis = ragged_checks.get_positive_axis(axis, value.shape.ndims)
         if 0 < axis <= value.ragged_rank:
             raise ValueError(f"ragged dimension {axis} cannot be split")
         if axis > 0:
@@ -184,7 +184,7 @@ def ragged_one_hot(indices, depth, on_value=None, off_value=None, axis=None, dty
     with ops.name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
         if axis is not None and axis != -1:
-            axis = ragged_checks.positive_axis(axis, indices.shape.ndims + 1)
+            axis = ragged_checks.get_positive_axis(axis, indices.shape.ndims + 1)
             if axis <= indices.ragged_rank:
                 raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
             axis -= indices.ragged_rank
@@ -199,7 +199,7 @@ def reverse(tensor, axis, name=None):
     with ops.name_scope(name, "Reverse", [tensor, axis]):
         tensor = convert_to_tensor_or_ragged_tensor(tensor, name="tensor")
         for dim in axis if isinstance(axis, (list, tuple)) else [axis]:
-            dim = ragged_checks.positive_axis(dim, tensor.shape.ndims)
+            dim = ragged_checks.get_positive_axis(dim, tensor.shape.ndims)
             tensor = tensor[(slice(None),) * dim + (slice(None, None, -1),)]
         return tensor
 

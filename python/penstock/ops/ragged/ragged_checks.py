@@ -4,6 +4,7 @@ from penstock.ops import array_join, array_ops, check_ops, control_flow_ops, mat
 
 
 repeat = array_join.repeat_with_axis
+get_positive_axis = array_join.get_positive_axis
 
 
 def require_bool(validate):
@@ -26,13 +27,6 @@ def require_enough_rows(nrows, value_rowids):
 def nrows_of(values, out_type=dtypes.int32):
     """The number of rows of a tensor, ragged or not."""
     return array_ops.shape(values, out_type=out_type)[0] if isinstance(values, ops.Tensor) else values.nrows(out_type)
-
-
-def positive_axis(axis, ndims, name="axis"):
-    """The axis counted from the front. TypeError unless it is an int; ValueError out of range."""
-    if not isinstance(axis, int):
-        raise TypeError(f"{name} must be an int; got {type(axis).__name__}")
-    return array_join.positive_axis(axis, ndims, name)
 
 
 def assert_splits_match(nested_splits_lists):

@@ -56,7 +56,7 @@ def _joined(values, axis, stacked, dtype):
             value.shape.assert_has_rank(ndims)
         ndims = value.shape.ndims
     out = ndims + 1 if stacked and ndims is not None else ndims
-    axis = ragged_checks.positive_axis(axis, out)
+    axis = ragged_checks.get_positive_axis(axis, out)
     if not any(map(is_ragged, values)) and ndims is not None and axis in (out - 1, ndims - 1):
         return array_ops.stack(values, axis) if stacked else array_ops.concat(values, axis)
     rank = max(v.ragged_rank if is_ragged(v) else 1 for v in values)

@@ -15,16 +15,16 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     del validate_indices
     if axis is None:
         axis = batch_dims if not isinstance(batch_dims, int) or batch_dims >= 0 else \
-            ragged_checks.positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
+            ragged_checks.get_positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
     if not isinstance(batch_dims, int) or not isinstance(axis, int):
         raise ValueError("axis and batch_dims must be constants for a ragged gather.")
     if axis < 0:
-        axis = ragged_checks.positive_axis(axis, params.shape.ndims)
+        axis = ragged_checks.get_positive_axis(axis, params.shape.ndims)
     if batch_dims == 0 and axis > 0:
         return _of_each_row(params, indices, axis, name)
     if batch_dims:
         if batch_dims < 0:
-            batch_dims = ragged_checks.positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
+            batch_dims = ragged_checks.get_positive_axis(batch_dims, indices.shape.ndims, "batch_dims")
         if axis < batch_dims:
             raise ValueError(f"axis={axis} must be at least batch_dims={batch_dims}")
         return _within_batches(params, indices, batch_dims, axis, name)

@@ -102,7 +102,7 @@ def ragged_reduce_aggregate(reduce_op, unsorted_segment_op, rt_input, axis, keep
         return result
     with ops.name_scope(name, "RaggedReduce", [rt_input]):
         axes = [axis] if not isinstance(axis, (list, tuple)) else axis
-        axes = sorted({ragged_checks.positive_axis(a, rt_input.shape.ndims) for a in axes}, reverse=True)
+        axes = sorted({ragged_checks.get_positive_axis(a, rt_input.shape.ndims) for a in axes}, reverse=True)
         combine = lambda data, ids, count: unsorted_segment_op(data, ids, count, **options)
         reduce = lambda data, axis: reduce_op(data, axis, keepdims=keepdims, **options)
         for a in axes:
@@ -196,7 +196,7 @@ def _finite(value):
 def ragged_cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Running sums along a dimension; where a row is shorter than others, it adds nothing."""
     with ops.name_scope(name, "RaggedCumSum", [x]):
-        axis = ragged_checks.positive_axis(axis, x.shape.ndims)
+        axis = ragged_checks.get_positive_axis(axis, x.shape.ndims)
         sums = math_ops.cumsum(x.to_tensor(), axis, exclusive, reverse)
         return RaggedTensor.from_tensor(sums, lengths=x.nested_row_lengths(), row_splits_dtype=x.row_splits.dtype)
 

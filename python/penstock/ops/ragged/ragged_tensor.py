@@ -407,8 +407,8 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def merge_dims(self, outer_axis, inner_axis):
         """The dimensions from one axis to another as one. ValueError: outer_axis behind inner_axis, or out of range."""
         ndims = self.shape.ndims
-        outer = ragged_checks.positive_axis(outer_axis, ndims, "outer_axis")
-        inner = ragged_checks.positive_axis(inner_axis, ndims, "inner_axis")
+        outer = ragged_checks.get_positive_axis(outer_axis, ndims, "outer_axis")
+        inner = ragged_checks.get_positive_axis(inner_axis, ndims, "inner_axis")
         if outer > inner:
             raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis "
                              f"({inner_axis})")

@@ -3,7 +3,7 @@ import collections
 import functools
 import uuid
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, control_flow_ops, math_ops
 from penstock.ops.arguments import made_function
@@ -19,6 +19,11 @@ __getattr__ = made_function(__name__)
 def initialize_all_tables(name="init_all_tables"):
     """The old name of tables_initializer."""
     return tables_initializer(name)
+
+
+def _words(version_two, version_one):
+    """What the version in use says."""
+    return version_two if tf2.enabled() else version_one
 
 
 def _check_dtypes(table, key_dtype, value_dtype):
@@ -68,7 +73,8 @@ class LookupInterface(tracking.TrackableResource):
 
     def _check_key_dtype(self, keys):
         if keys.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
+            raise TypeError(_words(f"Dtype of argument `keys` must be {self._key_dtype}, received: {keys.dtype}",
+                                   f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}."))
 
 
 def _is_ragged(keys):
@@ -256,27 +262,28 @@ class TextFileInitializer(TableInitializerBase):
     def __init__(self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t",
                  name=None, value_index_offset=0):
         if not isinstance(filename, ops.Tensor) and not filename:
-            raise ValueError(f"Filename required for {name}.")
+            raise ValueError(_words("`filename` argument required for tf.lookup.TextFileInitializer",
+                                    f"Filename required for {name}."))
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
 
-        def require(ok, what, expected, got):
-            if not ok:
-                raise ValueError(f"Signature mismatch. {what} must be {expected}, got {got}.")
-
-        if key_index < -2:
-            raise ValueError(f"Invalid key index {key_index}.")
-        if value_index < -2:
-            raise ValueError(f"Invalid value index {value_index}.")
-        require(key_index != TextFileIndex.LINE_NUMBER or key_dtype == dtypes.int64, "Keys", f"dtype {dtypes.int64}",
-                key_dtype)
-        require(key_index != TextFileIndex.WHOLE_LINE or key_dtype.is_integer or key_dtype == dtypes.string, "Keys",
-                "integer or string", key_dtype)
-        require(value_index != TextFileIndex.LINE_NUMBER or value_dtype == dtypes.int64, "Values",
-                f"dtype {dtypes.int64}", value_dtype)
-        require(value_index != TextFileIndex.WHOLE_LINE or value_dtype == dtypes.string, "Values",
-                f"dtype {dtypes.string}", value_dtype)
+        for what, index, dtype in ("key", key_index, key_dtype), ("value", value_index, value_dtype):
+            if index < -2:
+                raise ValueError(_words(f"`{what}_index` should be >= -2, received: {index}.",
+                                        f"Invalid {what} index {index}."))
+            numbers = index == TextFileIndex.LINE_NUMBER
+            # A line is a whole number too, but not as a value in version 1.
+            of_line = dtype == dtypes.string or dtype.is_integer and (what == "key" or tf2.enabled())
+            if not numbers and index != TextFileIndex.WHOLE_LINE or (dtype == dtypes.int64 if numbers else of_line):
+                continue
+            older = (f"dtype {dtypes.int64}" if numbers else "integer or string" if what == "key" else
+                     f"dtype {dtypes.string}")
+            raise ValueError(_words(
+                f"`{what}_dtype` {'must be int64' if numbers else 'should be either integer or string'} for "
+                f"`{what}_index` {index}, received: {dtype}",
+                f"Signature mismatch. {what.capitalize()}s must be {older}, got {dtype}."))
         if vocab_size is not None and vocab_size <= 0:
-            raise ValueError(f"Invalid vocab_size {vocab_size}.")
+            raise ValueError(_words(f"`vocab_size` should be > 0, received: {vocab_size}",
+                                    f"Invalid vocab_size {vocab_size}."))
         self._filename_arg = filename
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size = vocab_size
@@ -368,14 +375,15 @@ def _as_string(tensor):
 
 def _check_vocabulary(source, key_dtype):
     """Whether a table or initializer may stand below one that has these keys."""
-    supported = (dtypes.int64, dtypes.string)
+    supported, words = (dtypes.int64, dtypes.string), _words("`key_dtype`", "key dtype")
     if source.key_dtype not in supported:
-        raise TypeError(f"Invalid key dtype, expected one of {supported}, but got {key_dtype}.")
+        raise TypeError(f"Invalid {words}, expected one of {supported}, but got {source.key_dtype}.")
     if source.key_dtype.is_integer != key_dtype.is_integer:
         expected = "integer" if key_dtype.is_integer else "non-integer"
-        raise TypeError(f"Invalid key dtype, expected {expected} but got {source.key_dtype}.")
+        raise TypeError(f"Invalid {words}, expected {expected} but got {source.key_dtype}.")
     if source.value_dtype != dtypes.int64:
-        raise TypeError(f"Invalid value dtype, expected {dtypes.int64} but got {source.value_dtype}.")
+        words = _words("`value_dtype`", "value dtype")
+        raise TypeError(f"Invalid {words}, expected {dtypes.int64} but got {source.value_dtype}.")
 
 
 class _HashBucketTable(LookupInterface):
@@ -383,7 +391,8 @@ class _HashBucketTable(LookupInterface):
 
     def __init__(self, table, buckets, hasher_spec, key_dtype, name):
         if not key_dtype.is_integer and key_dtype != dtypes.string:
-            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
+            words = _words("`key_dtype`", "key_dtype")
+            raise TypeError(f"Invalid {words}, expected integer or string, got {key_dtype}.")
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
         self._table = None if table is None else self._track_trackable(table, "_table")
@@ -476,7 +485,7 @@ class StaticVocabularyTable(_HashBucketTable):
 
     def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None, experimental_is_anonymous=False):
         if num_oov_buckets <= 0:
-            raise ValueError("oov_buckets must be > 0.")
+            raise ValueError(_words("`num_oov_buckets` must be > 0; use StaticHashTable.", "oov_buckets must be > 0."))
         name = name.rstrip("/") if name else name
         table = None
         if initializer:

@@ -1,8 +1,9 @@
-"""Lookup tables; messages are those of TensorFlow 2.21, names of operations those of 1.15."""
+"""Lookup tables; messages are those of TensorFlow 2.21, or of the version, names of operations those of 1.15."""
 import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.framework import tf2
 from penstock.ops import lookup_ops
 
 
@@ -221,3 +222,44 @@ def test_checkpoint(tmp_path):
         tf.train.Saver().restore(sess, path)
         assert pairs(sess.run(mutable.export())) == {b"a": [1]}
         assert sess.run(dense.lookup(tf.constant([5, 6], tf.int64))).tolist() == [6, -1]
+
+
+@pytest.mark.parametrize("arguments, two, one", [
+    (("", "string", -2, "int64", -1), "`filename` argument required", "Filename required for None"),
+    (("f", "string", -3, "int64", -1), "`key_index` should be >= -2, received: -3", "Invalid key index -3"),
+    (("f", "string", -1, "int64", -1), "`key_dtype` must be int64 .* received: <dtype: 'string'>",
+     "Signature mismatch. Keys must be dtype <dtype: 'int64'>, got <dtype: 'string'>"),
+    (("f", "float32", -2, "int64", -1), "`key_dtype` should be either integer or string for `key_index` -2",
+     "Signature mismatch. Keys must be integer or string, got <dtype: 'float32'>"),
+    (("f", "string", -2, "string", -1), "`value_dtype` must be int64 for `value_index` -1, received: <dtype: 'string'>",
+     "Signature mismatch. Values must be dtype <dtype: 'int64'>, got <dtype: 'string'>"),
+    (("f", "string", -2, "float32", -2), "`value_dtype` should be either integer or string for `value_index` -2",
+     "Signature mismatch. Values must be dtype <dtype: 'string'>, got <dtype: 'float32'>"),
+    (("f", "string", -2, "int64", -1, 0), "`vocab_size` should be > 0, received: 0", "Invalid vocab_size 0"),
+])
+def test_messages_about_files_are_those_of_the_version(arguments, two, one, monkeypatch):
+    for enabled, message in (True, two), (False, one):
+        monkeypatch.setattr(tf2, "enabled", lambda: enabled)
+        with pytest.raises(ValueError, match=message):
+            lookup_ops.TextFileInitializer(*arguments)
+
+
+def test_messages_about_vocabularies_are_those_of_the_version(monkeypatch):
+    def source(keys, values):
+        return lookup_ops.KeyValueTensorInitializer(keys, values)
+
+    two = ("`num_oov_buckets` must be > 0", "`key_dtype`", "`value_dtype`", "Dtype of argument `keys` must be")
+    one = ("oov_buckets must be > 0.", "key dtype", "value dtype", "Signature mismatch. Keys must be")
+    for enabled, words in (True, two), (False, one):
+        monkeypatch.setattr(tf2, "enabled", lambda: enabled)
+        with tf.Graph().as_default():
+            make = lookup_ops.StaticVocabularyTable
+            with pytest.raises(ValueError, match=words[0]):
+                make(None, 0)
+            with pytest.raises(TypeError, match=f"Invalid {words[1]}, expected one of .* got <dtype: 'float32'>"):
+                make(source([1.5], [1]), 1)
+            with pytest.raises(TypeError, match=f"Invalid {words[2]}, expected <dtype: 'int64'> .* <dtype: 'int32'>"):
+                make(source(["a"], [1]), 1)
+            table = make(source(["a"], tf.constant([1], tf.int64)), 1)
+            with pytest.raises(TypeError, match=words[3]):
+                table.lookup(tf.constant([1]))

@@ -318,9 +318,18 @@ def gradient_of_library(function, op, *dys):
 # Functions of the program
 
 
+def named(functions, name):
+    """The function of that name. ValueError: the model has none."""
+    if name not in functions:
+        raise ValueError(f"The SavedModel's library has no function named {name!r}.")
+    return functions[name]
+
+
 def _function_spec(message):
     """The FunctionSpec of a function whose `self`, if it was a method, is bound."""
     full = nested_structure_coder.decode_proto(message.fullargspec)
+    if not {*inspect.FullArgSpec._fields} - {"annotations"} <= {*getattr(full, "_fields", ())}:
+        raise ValueError(f"The SavedModel has {full!r} where the arguments of a function should stand.")
     args = list(full.args)
     if message.is_method or args[:1] == ["self"]:
         args = args[1:]
@@ -334,7 +343,7 @@ def _function_spec(message):
 
 def setup_bare_concrete_function(saved, concrete_functions):
     """A function that was saved as one trace."""
-    function = concrete_functions[saved.concrete_function_name]
+    function = named(concrete_functions, saved.concrete_function_name)
     function._arg_keywords = list(saved.argument_keywords)
     function._num_positional_args = saved.allowed_positional_arguments
     if saved.HasField("function_spec"):
@@ -447,7 +456,7 @@ class RestoredFunction(def_function.Function):
 def recreate_function(saved_function, concrete_functions):
     """The RestoredFunction of a SavedFunction."""
     spec = _function_spec(saved_function.function_spec)
-    traces = [concrete_functions[name] for name in saved_function.concrete_functions]
+    traces = [named(concrete_functions, name) for name in saved_function.concrete_functions]
     for trace in traces:
         trace._function_spec = spec
         if trace._input_signature is not None:

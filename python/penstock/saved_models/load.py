@@ -299,9 +299,8 @@ class Loader:
         if name in self._bound:
             return
         self._bound.add(name)
-        if name not in self._functions:
-            raise ValueError(f"The SavedModel's library has no function named {name!r}.")
-        self._functions[name].bind([self._nodes[i] for i in self._proto.concrete_functions[name].bound_inputs])
+        bound = [self._nodes[i] for i in self._proto.concrete_functions[name].bound_inputs]
+        function_deserialization.named(self._functions, name).bind(bound)
 
     def _functions_by_alias(self):
         found = collections.defaultdict(list)

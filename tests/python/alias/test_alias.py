@@ -574,6 +574,9 @@ from tensorflow.python.keras.utils import tf_utils
 assert issubclass(Dense, Layer) and tf_utils.is_symbolic_tensor
 from tensorflow.python.keras import Model, backend, regularizers
 from tensorflow.python.keras.engine.training import Model as TrainingModel
+from tensorflow.python.keras.saving import hdf5_format, model_config
+from tensorflow.python.keras.saving.saving_utils import try_build_compiled_arguments
+assert hdf5_format.save_weights_to_hdf5_group and model_config.model_from_json
 assert issubclass(Model, Layer) and TrainingModel is Model and backend.get_session and regularizers.L2
 assert tf.compat.v1.keras.layers.Dense is tf.compat.v2.keras.layers.Dense is tf.keras.layers.Dense
 assert (tf.keras.layers.Dense is Dense) == ("{version}" == "v1")

@@ -86,7 +86,8 @@ class OptimizationOptions(options_lib.OptionsBase):
         "Whether a filter by a random number becomes a sampling dataset; None means no.")
     hoist_random_uniform = _option("hoist_random_uniform", bool,
                                    "Whether random numbers are taken out of maps; None means no.")
-    inject_prefetch = _option("inject_prefetch", bool, "Whether the pipeline ends in a prefetch; None means yes.")
+    inject_prefetch = _option("inject_prefetch", bool,
+                              "Whether there is a buffer behind each stage that runs ahead; None means no.")
     map_and_batch_fusion = _option("map_and_batch_fusion", bool,
                                    "Whether map and batch are joined; None means yes.")
     map_and_filter_fusion = _option("map_and_filter_fusion", bool,

@@ -22,6 +22,15 @@ thread_local bool t_inside_parallel_for = false;
 
 constexpr int kSpins = 6000;  // some tens of microseconds
 
+// Tells the core that it waits in a loop.
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 }  // namespace
 
 int NumCores() {
@@ -45,7 +54,7 @@ struct ThreadPool::Impl {
       const ScopedDenormals denormals(ScopedDenormals::kZero);
       for (;;) {
         // Small kernels follow each other within microseconds; waking a thread that sleeps takes tens of them.
-        for (int spin = 0; spin < kSpins && queued.load(std::memory_order_relaxed) == 0; ++spin) __builtin_ia32_pause();
+        for (int spin = 0; spin < kSpins && queued.load(std::memory_order_relaxed) == 0; ++spin) Pause();
         std::function<void()> task;
         {
           std::unique_lock lock(mutex);
@@ -166,7 +175,7 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
     });
   }
   work(*loop);
-  for (int spin = 0; spin < kSpins && loop->running.load() != 0; ++spin) __builtin_ia32_pause();
+  for (int spin = 0; spin < kSpins && loop->running.load() != 0; ++spin) Pause();
   if (loop->running.load() != 0) {
     std::unique_lock lock(loop->mutex);
     loop->done.wait(lock, [&] { return loop->running.load() == 0; });

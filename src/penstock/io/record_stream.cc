@@ -51,11 +51,12 @@ RecordFile::~RecordFile() {
   }
 }
 
-void RecordFile::Put(std::string_view bytes, bool finish) {
+void RecordFile::Put(std::string_view bytes, Extent extent) {
   if (compression_ == Compression::kSnappy) {
     block_ += bytes;
     size_t at = 0;
-    for (; block_.size() - at >= (finish ? 1 : kSnappyBlock); at = std::min(at + kSnappyBlock, block_.size())) {
+    const size_t least = extent == Extent::kSome ? kSnappyBlock : 1;
+    for (; block_.size() - at >= least; at = std::min(at + kSnappyBlock, block_.size())) {
       file_->Append(SnappyFrame(std::string_view(block_).substr(at, kSnappyBlock)));
     }
     block_.erase(0, at);
@@ -68,12 +69,13 @@ void RecordFile::Put(std::string_view bytes, bool finish) {
   z_stream& zlib = deflater_->zlib;
   zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   zlib.avail_in = static_cast<uInt>(bytes.size());
+  const int mode = extent == Extent::kEnd ? Z_FINISH : extent == Extent::kFlush ? Z_PARTIAL_FLUSH : Z_NO_FLUSH;
   int result = Z_OK;
   do {
     char piece[kBuffered];
     zlib.next_out = reinterpret_cast<Bytef*>(piece);
     zlib.avail_out = sizeof(piece);
-    result = deflate(&zlib, finish ? Z_FINISH : Z_NO_FLUSH);
+    result = deflate(&zlib, mode);
     file_->Append({piece, sizeof(piece) - zlib.avail_out});
   } while (zlib.avail_out == 0 && result != Z_STREAM_END);
 }
@@ -81,9 +83,9 @@ void RecordFile::Put(std::string_view bytes, bool finish) {
 void RecordFile::Write(std::string_view record) {
   if (!file_) throw FailedPrecondition("Writer is closed.");
   const RecordEnds ends(record);
-  Put(ends.header(), false);
-  Put(record, false);
-  Put(ends.footer(), false);
+  Put(ends.header(), Extent::kSome);
+  Put(record, Extent::kSome);
+  Put(ends.footer(), Extent::kSome);
 }
 
 bool RecordFile::Fits(std::string_view record) const {
@@ -92,12 +94,13 @@ bool RecordFile::Fits(std::string_view record) const {
 
 void RecordFile::Flush() {
   if (!file_) throw FailedPrecondition("Writer is closed.");
+  if (compression_ != Compression::kNone) Put({}, Extent::kFlush);
   file_->Flush();
 }
 
 void RecordFile::Close() {
   if (!file_) return;
-  if (compression_ != Compression::kNone) Put({}, true);
+  if (compression_ != Compression::kNone) Put({}, Extent::kEnd);
   std::exchange(file_, nullptr)->Commit();
 }
 

@@ -31,11 +31,12 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   void Write(std::string_view record);
   bool Fits(std::string_view record) const;  // whether writing it only fills a buffer
-  void Flush();
+  void Flush();  // all that was written can be read from the file, of a compressed one too
   void Close();
 
  private:
-  void Put(std::string_view bytes, bool finish);
+  enum class Extent { kSome, kFlush, kEnd };  // how much of what was put has to be in the file
+  void Put(std::string_view bytes, Extent extent);
   const Compression compression_;
   struct Deflater;
   std::unique_ptr<Deflater> deflater_;

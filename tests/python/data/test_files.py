@@ -1,5 +1,6 @@
 """Datasets of files: lines, records, pieces, CSV; also compressed, damaged and missing ones; and records written."""
 import gzip
+import zlib
 
 import numpy as np
 import pytest
@@ -138,3 +139,14 @@ def test_an_iterator_goes_on_in_the_middle_of_a_file(tmp_path):
             after = [sess.run(element) for _ in range(2)]
     assert [int(a) for a, _ in before + after] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert all(b == np.int64(a) * a for a, b in before + after)
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_compressed_records_are_in_the_file_when_they_are_flushed(tmp_path, compression):
+    path = tmp_path / "records"
+    with tf.io.TFRecordWriter(str(path), compression) as writer:
+        for text in (b"first", b"second"):
+            writer.write(text)
+            writer.flush()
+            assert text in zlib.decompressobj(wbits=47).decompress(path.read_bytes())  # 47: either format
+    assert list(tf.io.tf_record_iterator(str(path), tf.io.TFRecordOptions(compression))) == [b"first", b"second"]

@@ -2,6 +2,7 @@
 from penstock import _core
 from penstock.framework import defaults
 from penstock.framework import dtypes
+from penstock.framework import errors
 from penstock.framework import tensor_shape
 from penstock.util import compat
 
@@ -110,20 +111,27 @@ class Attr:
         self.default = definition.default if definition.has_default else None
 
     def __call__(self, value):
-        """The value in the runtime's form, checked. TypeError, ValueError naming op and attribute."""
+        """The value in the runtime's form, checked. TypeError, ValueError naming op and attribute; when eager,
+        InvalidArgumentError instead of ValueError, as in TensorFlow, whose runtime does these checks then."""
         if self.is_list:
             if getattr(value, "_is_eager", False):
                 value = value.numpy().tolist()
             if not isinstance(value, (list, tuple)):
                 raise TypeError(f"Expected list for '{self.name}' argument to '{self.function}' Op, not {value!r}.")
             if self.minimum is not None and len(value) < self.minimum:
-                raise ValueError(f"Attr '{self.name}' of '{self.op}' Op passed list of length {len(value)} less than "
-                                 f"minimum {self.minimum}.")
+                self._refuse(f"passed list of length {len(value)} less than minimum {self.minimum}.",
+                             f"Length for attr '{self.name}' of {len(value)} must be at least minimum {self.minimum}")
             return [self._checked(self.make(item, self.name)) for item in value]
         value = self._checked(self.make(value, self.name))
         if self.minimum is not None and value < self.minimum:
-            raise ValueError(f"Attr '{self.name}' of '{self.op}' Op passed {value} less than minimum {self.minimum}.")
+            self._refuse(f"passed {value} less than minimum {self.minimum}.",
+                         f"Value for attr '{self.name}' of {value} must be at least minimum {self.minimum}")
         return value
+
+    def _refuse(self, in_graphs, eager):
+        if defaults.get_default_graph()._eager:
+            raise errors.InvalidArgumentError(None, None, f"{eager} [Op:{self.op}]")
+        raise ValueError(f"Attr '{self.name}' of '{self.op}' Op {in_graphs}")
 
     def _checked(self, value):
         if self.allowed is None:
@@ -131,8 +139,11 @@ class Attr:
         if self.kind == "type":
             check_allowed_type(value, self.allowed, self.name)
         elif value not in self.allowed:
-            raise ValueError(f"Attr '{self.name}' of '{self.op}' Op passed string '{compat.as_text(value)}' not in: \""
-                             + '", "'.join(map(compat.as_text, self.allowed)) + '".')
+            names = '", "'.join(map(compat.as_text, self.allowed))
+            text = compat.as_text(value)
+            self._refuse(
+                f"passed string '{text}' not in: \"{names}\".",
+                f"Value for attr '{self.name}' of \"{text}\" is not in the list of allowed values: \"{names}\"")
         return value
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.eager import context
 
 RNG = np.random.default_rng(0)
 
@@ -363,3 +364,20 @@ def test_approximate_choice_is_exact(axis, largest):
     expected = np.zeros_like(x)
     np.put_along_axis(expected, order, weights, axis)
     np.testing.assert_array_equal(gradient, expected)
+
+
+def test_attributes_out_of_bounds():
+    """Eager ops refuse them as the runtime does, graphs as Python does."""
+    x, boxes = np.ones((1, 2, 2, 1), "f"), np.ones((1, 2, 2, 2, 1), "f")
+    for build, eager, graph in (
+            (lambda: tf.raw_ops.SpaceToDepth(input=x, block_size=0),
+             "Value for attr 'block_size' of 0 must be at least minimum 2",
+             "Attr 'block_size' of 'SpaceToDepth' Op passed 0 less than minimum 2."),
+            (lambda: tf.raw_ops.MaxPool3D(input=boxes, ksize=[], strides=[1] * 5, padding="SAME"), "Length for attr "
+             "'ksize' of 0 must be at least minimum 5", "passed list of length 0 less than minimum 5"),
+            (lambda: tf.raw_ops.MaxPool(input=x, ksize=[1] * 4, strides=[1] * 4, padding="zz"), "Value for attr "
+             "'padding' of \"zz\" is not in the list of allowed values: \"SAME\"", "passed string 'zz' not")):
+        with context.eager_mode(), pytest.raises(tf.errors.InvalidArgumentError, match=eager):
+            build()
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=graph):
+            build()

@@ -43,6 +43,9 @@ class Namespace(types.ModuleType):
             self._rows = rows
         return self._rows
 
+    def __reduce__(self):
+        return importlib.import_module, (self.__name__,)  # by name, as modules that functions refer to are pickled
+
     def __getattr__(self, name):
         if name.startswith("__") and not name.endswith(("version__", "_flag__", "_build__")):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

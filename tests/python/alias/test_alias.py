@@ -591,6 +591,14 @@ if "{version}" == "v1":
     assert done.returncode == 0, done.stderr
 
 
+def test_namespaces_are_pickled_by_their_names():
+    import pickle
+    import penstock.v1
+    import penstock.v2
+    for module in (penstock.v1, penstock.v1.nn, penstock.v1.contrib.layers, penstock.v2, penstock.v2.math):
+        assert pickle.loads(pickle.dumps(module)) is module
+
+
 def test_numpys_switch_by_its_internal_name():
     done = run("-c", """
 from penstock import alias

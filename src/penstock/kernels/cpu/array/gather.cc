@@ -1,4 +1,6 @@
 // Rows and slices picked by index.
+#include "penstock/kernels/cpu/array/gather.h"
+
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
@@ -6,7 +8,6 @@
 #include "penstock/kernels/cpu/array/nd_index.h"
 
 namespace penstock {
-
 namespace {
 
 // The position of the first index outside [0, limit), or -1. One comparison without sign covers both ends.
@@ -96,6 +97,27 @@ void PickRows(const KernelContext& k, Tensor& out, int64_t out_at, const Tensor&
   }
 }
 
+}  // namespace
+
+void GatherInto(const KernelContext& k, const Tensor& params, const Tensor& indices, const GatherSizes& sizes,
+                Tensor& out) {
+  const int64_t bad = FirstBad(indices, sizes.limit);
+  if (bad >= 0) {
+    const std::string position = indices.rank() == 0 ? "" : StrCat("[", PositionString(indices.shape(), bad), "]");
+    throw InvalidArgument("indices", position, " = ", IndexAt(indices, bad), " is not in [0, ", sizes.limit, ")");
+  }
+  const int64_t picked = indices.num_elements() / sizes.batches;
+  for (int64_t b = 0; b < sizes.batches; ++b) {
+    for (int64_t o = 0; o < sizes.outer; ++o) {
+      const int64_t part = b * sizes.outer + o;
+      PickRows(k, out, part * picked * sizes.inner, params, part * sizes.limit * sizes.inner, indices, b * picked,
+               picked, sizes.inner);
+    }
+  }
+}
+
+namespace {
+
 struct Gather {
   int64_t batch_attr = 0;
 
@@ -138,17 +160,7 @@ struct Gather {
     const int64_t limit = params.dim(static_cast<int>(axis));
     Tensor& out = k.Output(0, Shape(dims));
     if (out.num_elements() == 0) return;
-    const int64_t bad = FirstBad(indices, limit);
-    const std::string position =
-        bad < 0 || indices.rank() == 0 ? "" : StrCat("[", PositionString(indices.shape(), bad), "]");
-    k.Require(bad < 0, "indices", position, " = ", bad < 0 ? 0 : IndexAt(indices, bad), " is not in [0, ", limit, ")");
-    const int64_t picked = indices.num_elements() / batches;
-    for (int64_t b = 0; b < batches; ++b) {
-      for (int64_t o = 0; o < outer; ++o) {
-        const int64_t part = b * outer + o;
-        PickRows(k, out, part * picked * inner, params, part * limit * inner, indices, b * picked, picked, inner);
-      }
-    }
+    GatherInto(k, params, indices, {.batches = batches, .outer = outer, .limit = limit, .inner = inner}, out);
   }
 };
 

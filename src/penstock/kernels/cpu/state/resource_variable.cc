@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/gather.h"
 #include "penstock/kernels/cpu/state/variables.h"
 #include "penstock/tensor/elements.h"
 
@@ -152,20 +153,10 @@ struct Gather {
       shape.AddDim(params.dim(d));
       inner *= params.dim(d);
     }
-    const int64_t rows = params.dim(batch_dims), per_batch = batches > 0 ? indices.num_elements() / batches : 0;
-    const std::vector<int64_t> flat = FlatInts(indices);
-    for (size_t i = 0; i < flat.size(); ++i) {
-      if (flat[i] >= 0 && flat[i] < rows) [[likely]] continue;  // the text is put together only where it is needed
-      throw InvalidArgument("indices", PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", flat[i],
-                            " is not in [0, ", rows, ")");
-    }
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() == 0) return;
-    k.Parallel(static_cast<int64_t>(flat.size()), 4 + inner / 4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        CopyElements(params, (i / per_batch * rows + flat[i]) * inner, inner, &out, i * inner);
-      }
-    });
+    GatherInto(k, params, indices, {.batches = batches, .outer = 1, .limit = params.dim(batch_dims), .inner = inner},
+               out);
   }
 };
 

@@ -43,9 +43,10 @@ Places Rows(KernelContext& k, const Shape& var) {
   places.width = 1;
   for (int d = 1; d < var.rank(); ++d) places.width *= var[d];
   for (size_t i = 0; i < places.at.size(); ++i) {
-    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices",
-              PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", places.at[i], " is not in [0, ", var[0],
-              ")");
+    if (places.at[i] < 0 || places.at[i] >= var[0]) [[unlikely]] {  // the text is put together only where it is needed
+      throw InvalidArgument("indices", PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", places.at[i],
+                            " is not in [0, ", var[0], ")");
+    }
     places.at[i] *= places.width;
   }
   return places;

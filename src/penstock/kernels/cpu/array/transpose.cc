@@ -35,7 +35,9 @@ struct Transpose {
       if (p < 0) p += rank;
       seen[p] = true;
     }
-    for (int i = 0; i < rank; ++i) k.Require(seen[i], i, " is missing from {", StrJoin(perm, ","), "}.");
+    for (int i = 0; i < rank; ++i) {
+      if (!seen[i]) [[unlikely]] throw InvalidArgument(i, " is missing from {", StrJoin(perm, ","), "}.");
+    }
 
     Shape shape = in.shape();
     for (int i = 0; i < rank; ++i) shape.set_dim(i, in.dim(static_cast<int>(perm[i])));

@@ -196,8 +196,10 @@ class Dequeue : public AsyncKernel {
   }
   void RunAsync(KernelContext& k, Done done) override {
     Ref<Queue> queue = QueueOf(k);
-    k.Require(queue->spec().types == types_, "Type mismatch: the queue holds ", StrJoin(queue->spec().types, ", "),
-              " but the outputs are ", StrJoin(types_, ", "));
+    if (queue->spec().types != types_) [[unlikely]] {
+      throw InvalidArgument("Type mismatch: the queue holds ", StrJoin(queue->spec().types, ", "),
+                            " but the outputs are ", StrJoin(types_, ", "));
+    }
     Queue::DoneTuple finish = [&k, done = std::move(done)](Status status, Queue::Tuple tuple) {
       if (status.ok()) {
         for (size_t i = 0; i < tuple.size(); ++i) k.SetOutput(static_cast<int>(i), std::move(tuple[i]));

@@ -146,8 +146,9 @@ Tensor Joined(KernelContext& k, const std::vector<const RaggedTensorVariant*>& a
   int64_t rows = 0;
   for (const auto* ragged : all) {
     const Tensor& values = ragged->values;
-    k.Require(values.rank() > 0, "Ragged values must have rank >= 1; an encoded element has values ",
-              values.ToString());
+    if (values.rank() == 0) [[unlikely]] {
+      throw InvalidArgument("Ragged values must have rank >= 1; an encoded element has values ", values.ToString());
+    }
     Shape first = ragged == all.front() ? values.shape() : shape, own = values.shape();
     first.set_dim(0, 0);
     own.set_dim(0, 0);

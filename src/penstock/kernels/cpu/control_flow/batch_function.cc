@@ -1,4 +1,5 @@
 // A function called once for the inputs of several calls that come at about the same time.
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <limits>

@@ -87,6 +87,14 @@ CASES = {
     "conditional": lambda x: tf.cond(x[0, 0] > 1.0, lambda: x * 2.0, lambda: x),
     "loop": lambda x: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, x))[1],
     "function": lambda x: tf.function(lambda y: y * y + V)(x),
+    "conditional_of_all": lambda x: tf.cond(tf.constant(X)[0, 0, 0] > 1.0, lambda: x * 2.0, lambda: tf.ones([3, 5])),
+    "case": lambda x: tf.switch_case(tf.cast(x[0, 0] * 2.0, tf.int32) % 4, [lambda: x, lambda: x * 2.0, lambda: V * x]),
+    "loop_of_own_length": lambda x: tf.while_loop(
+        lambda i, a, b: i < tf.cast(x[0, 0] * 10.0, tf.int32), lambda i, a, b: (i + 1, a * x, b), (0, x, V)),
+    "loop_that_stacks": lambda x: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, x[0]), (0, V)),
+    "conditional_in_loop": lambda x: tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a[0, 0] > 1.0, lambda: a / 2.0, lambda: a + x)), (0, x))[1],
+    "functions_of_functions": lambda x: tf.function(lambda y: tf.function(lambda z: z + V)(y) * tf.constant(2.0))(x),
     "convolution": lambda x: tf.nn.conv2d(x[tf.newaxis, :, :, tf.newaxis], tf.ones([2, 2, 1, 3]), 1, "SAME"),
 }
 
@@ -94,7 +102,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_as_one_after_the_other(name):
     function = CASES[name]
-    in_turn = name in ("without_converter", "conditional", "loop", "function")
+    in_turn = name == "without_converter"
     together = tf.nest.flatten(tf.vectorized_map(function, tf.constant(X), fallback_to_while_loop=in_turn, warn=False))
     apart = [tf.nest.flatten(function(tf.constant(x))) for x in X]
     assert len(together) == len(apart[0])
@@ -206,3 +214,36 @@ def test_numbers_of_parallel_iterations():
         control_flow_ops.pfor(lambda i: 1, 8, parallel_iterations=0)
     with pytest.raises(TypeError, match="positive integer"):
         control_flow_ops.for_loop(lambda i: 1, tf.int32, 8, parallel_iterations=0)
+
+
+def test_reductions_over_iterations():
+    x = tf.constant(X[:, 0])
+    made = parallel_for.pfor(lambda i, pfor_config: (
+        tf.gather(x, i) - pfor_config.reduce_mean(tf.gather(x, i)), pfor_config.reduce_sum(tf.gather(x, i)),
+        pfor_config.reduce(lambda a, b: tf.reduce_max(a * b), tf.gather(x, i), x[0])), 4)
+    np.testing.assert_allclose(made[0], X[:, 0] - X[:, 0].mean(0), atol=1e-6)
+    np.testing.assert_allclose(made[1], np.tile(X[:, 0].sum(0), (4, 1)), rtol=1e-6)
+    np.testing.assert_allclose(made[2], np.full(4, (X[:, 0] * X[0, 0]).max()), rtol=1e-6)
+    with pytest.raises(ValueError, match="`parallel_iterations` currently unsupported"):
+        parallel_for.pfor(lambda i, pfor_config: pfor_config.reduce_sum(i), 4, parallel_iterations=2)
+
+
+def test_only_the_taken_branch_has_effects():
+    taken = tf.Variable(0.0)
+
+    def some(x):
+        return tf.cond(x > 1.0, lambda: taken.assign_add(x) * 0.0, lambda: x)
+
+    assert tf.vectorized_map(some, tf.constant([1.0, 2.0, 3.0]), warn=False).numpy().tolist() == [1.0, 0.0, 0.0]
+    assert float(taken) == 5.0
+
+
+def test_bodies_with_what_has_no_converter_run_whole():
+    def squares(x):
+        array = tf.TensorArray(tf.float32, 3)
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, x * x)), (0, array))[1].stack()
+
+    made = tf.vectorized_map(tf.function(squares), tf.constant([1.0, 2.0]), warn=False)
+    np.testing.assert_allclose(made, [[1, 1, 1], [4, 4, 4]])
+    assert tf.function(lambda: tf.vectorized_map(lambda x: x[0], tf.ones([4, 3]))).get_concrete_function().outputs[
+        0].shape == [4]

@@ -1,4 +1,6 @@
 """for_loop, pfor and vectorized_map."""
+import functools
+
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import ops
 from penstock.framework import tensor_spec
@@ -9,6 +11,7 @@ from penstock.ops import tensor_array_ops
 from penstock.ops.parallel_for import conversion
 from penstock.ops.while_loop import while_loop
 from penstock.platform import tf_logging as logging
+from penstock.util import function_utils
 from penstock.util import nest
 
 
@@ -56,6 +59,39 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
     return nest.pack_sequence_as(loop_fn_dtypes, results) if packed else results[0]
 
 
+class PForConfig:
+    """What `loop_fn` of pfor gets as its argument `pfor_config`, if it has one: reductions over all iterations."""
+
+    def __init__(self):
+        self._gathered = set()
+
+    def reduce(self, fn, *args):
+        """`fn` of tensors of all iterations: it gets each of `args` with a further first dimension."""
+        return fn(*[self.reduce_concat(x) for x in args])
+
+    def reduce_concat(self, x):
+        """`x` of all iterations, along a new first dimension."""
+        x = ops.convert_to_tensor(x)
+        shape = None if x.shape.ndims is None else [None, *x.shape.as_list()]
+        made = array_ops.placeholder_with_default(array_ops.expand_dims(x, 0), shape)
+        self._gathered.add(made._op)
+        return made
+
+    def reduce_mean(self, x):
+        """The mean of `x` over all iterations."""
+        return self.reduce(lambda y: math_ops.reduce_mean(y, axis=0), x)
+
+    def reduce_sum(self, x):
+        """The sum of `x` over all iterations."""
+        return self.reduce(lambda y: math_ops.reduce_sum(y, axis=0), x)
+
+
+def _takes_config(loop_fn):
+    if isinstance(loop_fn, functools.partial):
+        return _takes_config(loop_fn.func)
+    return "pfor_config" in function_utils.fn_args(loop_fn)
+
+
 def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, warn=False):
     """What `loop_fn(i)` returns for i in range(iters), stacked along a new first dimension: traced once, and each of
     its operations run once for all iterations. What cannot be run so is run in a loop, if `fallback_to_while_loop`.
@@ -63,6 +99,9 @@ def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, 
     if parallel_iterations is not None and parallel_iterations < 1:
         raise ValueError("Argument `parallel_iterations` must be None or a positive integer. "
                          f"Received: {parallel_iterations}.")
+    if parallel_iterations is not None and _takes_config(loop_fn):
+        raise ValueError("Setting `parallel_iterations` currently unsupported when reductions across iterations are "
+                         "performed.")
     if parallel_iterations == 1:
         raise ValueError("Found `parallel_iterations == 1`. Use `for_loop` instead.")
     if ops.executing_eagerly():
@@ -87,8 +126,12 @@ def _as_function(build):
 
 def _pfor(loop_fn, iters, fallback, parallel_iterations, warn):
     iters = ops.convert_to_tensor(iters, dtype="int32")
+    gathered = ()
+    if _takes_config(loop_fn):
+        config = PForConfig()
+        loop_fn, gathered = functools.partial(loop_fn, pfor_config=config), config._gathered
     body = _body(loop_fn)
-    made = conversion.Conversion(body, iters, fallback, parallel_iterations, warn).run()
+    made = conversion.Conversion(body, iters, fallback, parallel_iterations, warn, gathered=gathered).run()
     flat = nest.flatten(body.structured_outputs, expand_composites=True)
     made = iter(made)
     results = [None if x is None else next(made) for x in flat]

@@ -2,6 +2,7 @@
 on tensors with a further first dimension."""
 from penstock.framework import auto_control_deps
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_util
 from penstock.ops import array_ops
@@ -49,28 +50,67 @@ class Section:
 
     def has_control_flow(self):
         """Whether conditionals or loops of version 1 were added."""
-        return any(op.type in _FRAMES for op in self._operations)
+        return any(op.type in FRAMES for op in self._operations)
 
 
 class Conversion:
     """Builds what a body computes in all iterations, in the default graph."""
 
-    def __init__(self, body, iters, fallback, parallel_iterations, warn):
+    def __init__(self, body, iters, fallback, parallel_iterations, warn, inputs=None, gathered=()):
+        """`inputs` are the Values of the inputs of a called body; without them the only one is the iteration.
+        `gathered`: operations that give what their input is in all iterations (PForConfig)."""
         self._body, self.iters = body, iters
-        self._own = set(body.get_operations())
-        self._fallback, self._warn = fallback, warn
+        self._own = set(body.get_operations()) if body is not None else set()
+        self._gathered = gathered
+        self.fallback, self._warn = fallback, warn
         self._parallel_iterations = parallel_iterations or 10
         self._graph = ops.get_default_graph()
         self.indices = math_ops.range(iters)
-        self._values = {body.inputs[0]._key: Value(self.indices, True)}
-        for outer, inner in body.captures:
-            self._values[inner._key] = Value(outer, False)
-        self._operations = {}
+        self._operations, self._values = {}, {}
+        if body is None:
+            return
+        if inputs is not None:
+            self._values = {t._key: value for t, value in zip(body.inputs, inputs)}
+        else:
+            self._values = {body.inputs[0]._key: Value(self.indices, True)}
+            for outer, inner in body.captures:
+                self._values[inner._key] = Value(outer, False)
         for function in body._functions.values():
             function.add_to_graph(self._graph)
 
+    @property
+    def graph(self):
+        """The graph in which it builds."""
+        return self._graph
+
+    def function(self, name):
+        """The function of this name that the body calls."""
+        return self._graph._get_function(name)
+
+    def part(self, iters):
+        """For some of the iterations, `iters` of them."""
+        return Conversion(None, iters, self.fallback, self._parallel_iterations, self._warn)
+
+    def inside(self, op, body, inputs):
+        """The Values of the outputs of a body that `op` calls with these inputs, built in the default graph."""
+        called = Conversion(body, self.iters, self.fallback, self._parallel_iterations, self._warn, inputs)
+        results = called.results()
+        effects = [called._operations[c] for c in body.control_outputs if c in called._operations]
+        if effects and self._graph is called._graph:
+            with ops.control_dependencies(effects):
+                self._operations[op] = gen.no_op()
+        return results
+
     def run(self):
         """The values of the body's outputs, stacked."""
+        count, made = constant_value(self.iters), [self.stack(value) for value in self.results()]
+        for tensor in made:
+            if count is not None and not tensor._is_eager and tensor.shape.ndims:
+                tensor.set_shape([int(count), *tensor.shape.as_list()[1:]])
+        return made
+
+    def results(self):
+        """The Values of the body's outputs."""
         inputs = {t._op for t in self._body.inputs}
         wanted = self._wanted()
         for op in self._body.get_operations():
@@ -81,7 +121,7 @@ class Conversion:
                 made = self._converted(op)
             for tensor, value in zip(op.outputs, made):
                 self._values[tensor._key] = value
-        return [self.stack(self._value(t)) for t in self._body.outputs]
+        return [self._value(t) for t in self._body.outputs]
 
     def _value(self, tensor):
         """What stands for a tensor; itself if it is of the graph around a section."""
@@ -100,12 +140,18 @@ class Conversion:
     def _converted(self, op):
         from penstock.ops.parallel_for import more_converters
         inputs = [self._value(t) for t in op.inputs]
+        if op in self._gathered:
+            return [Value(self.stack(self._value(op.inputs[0]._op.inputs[0])), False)]
+        for tensor, value in zip(op.inputs, inputs):  # a called body may know less of its tensors
+            shape = value.tensor.shape
+            if tensor.shape.ndims is None and shape.ndims is not None:
+                tensor.set_shape(shape[1:] if value.stacked else shape)
         alike = not any(value.stacked for value in inputs) and (
-            op.type in _SHARED or not op._is_stateful and not _calls_what_draws(op))
-        if alike and op.graph is self._graph:
+            op.type in SHARED or not op._is_stateful and not _calls_what_draws(op))
+        if alike and op.graph is self._graph and all(v.tensor is t for v, t in zip(inputs, op.inputs)):
             self._operations[op] = op
             return [Value(t, False) for t in op.outputs]
-        if op.type in _FRAMES or any(t.dtype._is_ref_dtype for t in [*op.inputs, *op.outputs]):
+        if op.type in FRAMES or any(t.dtype._is_ref_dtype for t in [*op.inputs, *op.outputs]):
             raise NotConvertible(f"{op.type} in a parallel loop is not supported")
         if alike:
             self._operations[op] = made = self.copy(op, [value.tensor for value in inputs])
@@ -113,7 +159,7 @@ class Conversion:
         convert = more_converters.TABLE.get(op.type)
         results = NotImplemented if convert is None else convert(self, op, inputs)
         if results is NotImplemented:
-            if not self._fallback:
+            if not self.fallback:
                 raise NotConvertible(f"No pfor vectorization defined for {op.type}: {op.name}")
             results = self._in_turn(op, inputs)
         if not isinstance(results, list):
@@ -122,7 +168,7 @@ class Conversion:
         for tensor, value in zip(op.outputs, results):
             if value.stacked and not value.tensor._is_eager and tensor.shape.ndims is not None:
                 value.tensor.set_shape([None] + tensor.shape.as_list())
-        if results and not results[0].tensor._is_eager:
+        if op not in self._operations and results and not results[0].tensor._is_eager:
             self._operations[op] = results[0].tensor.op
         return results
 
@@ -169,10 +215,10 @@ class Conversion:
         return [array.stack() for array in loop[1:]] if arrays else []
 
 
-_FRAMES = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge",
+FRAMES = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge",
                      "RefEnter", "RefExit", "RefNextIteration"))
 # They have state, but give the same in all iterations.
-_SHARED = frozenset(("ReadVariableOp", "VarHandleOp", "VarIsInitializedOp", "VariableShape", "Variable", "VariableV2",
+SHARED = frozenset(("ReadVariableOp", "VarHandleOp", "VarIsInitializedOp", "VariableShape", "Variable", "VariableV2",
                      "NoOp", "Placeholder"))
 
 

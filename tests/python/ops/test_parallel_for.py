@@ -95,6 +95,19 @@ CASES = {
     "conditional_in_loop": lambda x: tf.while_loop(
         lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a[0, 0] > 1.0, lambda: a / 2.0, lambda: a + x)), (0, x))[1],
     "functions_of_functions": lambda x: tf.function(lambda y: tf.function(lambda z: z + V)(y) * tf.constant(2.0))(x),
+    "einsum": lambda x: (tf.einsum("ij,jk->ki", x, M), tf.einsum("a...,a->...", x, x[:, 0])),
+    "conjugate_transpose": lambda x: tf.transpose(tf.complex(x, x), [1, 0], conjugate=True),
+    "slice_from": lambda x: (tf.slice(x, [tf.cast(x[0, 0], tf.int32), 1], [2, 3]),
+                             tf.slice(M, [tf.cast(x[0, 0] * 2.0, tf.int32), 0], [2, 1])),
+    "scatter": lambda x: (tf.tensor_scatter_nd_update(x, [[0], [2]], x[1:]),
+                          tf.tensor_scatter_nd_add(V, tf.cast(x[0, :2, tf.newaxis] * 2.0, tf.int32), x[1, :2])),
+    "searchsorted": lambda x: (tf.searchsorted(tf.sort(x), x), tf.searchsorted(tf.sort(x), x, side="right")),
+    "image_colors": lambda x: (tf.image.adjust_contrast(x[:, tf.newaxis, :3], 0.5),
+                               tf.image.adjust_hue(x[:, tf.newaxis, :3] - 0.5, 0.2),
+                               tf.image.adjust_saturation(x[:, tf.newaxis, :3] - 0.5, 0.5)),
+    "space_and_batch": lambda x: (
+        tf.space_to_batch(x[:, :4, tf.newaxis], [2], [[0, 0]]),
+        tf.batch_to_space(tf.reshape(x[:2, :4], [4, 2, 1]), [2], [[1, 0]])),
     "convolution": lambda x: tf.nn.conv2d(x[tf.newaxis, :, :, tf.newaxis], tf.ones([2, 2, 1, 3]), 1, "SAME"),
 }
 
@@ -134,6 +147,11 @@ def test_structures_and_shared_elements():
 def test_each_iteration_draws_for_itself():
     drawn = tf.vectorized_map(lambda x: tf.random.uniform([3]), tf.range(50)).numpy()
     assert drawn.shape == (50, 3) and len(np.unique(drawn)) == 150
+    gamma = tf.vectorized_map(lambda x: tf.random.gamma([3], [1.0, 2.0]), tf.range(50), fallback_to_while_loop=False)
+    assert gamma.shape == (50, 3, 2) and len(np.unique(gamma)) == 300
+    drawn = tf.vectorized_map(lambda x: tf.random.categorical(tf.zeros([2, 100]), 4), tf.range(50),
+                              fallback_to_while_loop=False).numpy()
+    assert drawn.shape == (50, 2, 4) and len(np.unique(drawn)) > 50
 
 
 def test_effects_in_a_loop_of_their_own():

@@ -1,27 +1,32 @@
 """Further converters: what works on a batch of matrices or images, and what gradients are made of."""
+import string
+
 from penstock.framework import gen
 from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops.parallel_for import calls
 from penstock.ops.parallel_for import converters
+from penstock.ops.parallel_for.conversion import constant_value
 from penstock.ops.parallel_for.converters import _behind, _binary, _rank, _unary
 
 _UNARY = """
     BesselI0 BesselI1 BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint FresnelCos
-    FresnelSin Spence
+    FresnelSin Spence Bucketize
     """.split()
+_RANDOM = "RandomGamma RandomPoissonV2".split()  # of a shape and parameters
 _BINARY = "ApproximateEqual IgammaGradA LogicalXor Xlog1py".split()
 # Their first inputs are batches of vectors or matrices; the number says how many, the others serve for all.
 _BATCHES = {
-    1: """BatchMatrixBandPart EnsureShape FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D LogMatrixDeterminant
+    1: """AdjustContrastv2 AdjustHue AdjustSaturation BatchMatrixBandPart
+          EnsureShape FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D LogMatrixDeterminant
           MatrixBandPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 Qr RFFT RFFT2D RFFT3D
           SelfAdjointEigV2 Svd TopK TopKV2""".split(),
     2: "Cross MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve".split(),
 }
 # The first dimension of their first inputs is a batch, of which iterations can be more; all outputs have it too.
 _IMAGES = {
-    1: "AvgPool3D Conv3D DepthToSpace DepthwiseConv2dNative MaxPool3D MaxPoolV2 SpaceToDepth".split(),
-    2: "SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits".split(),
+    1: "AvgPool3D Conv3D DepthToSpace DepthwiseConv2dNative MaxPool3D MaxPoolV2 Multinomial SpaceToDepth".split(),
+    2: "LowerBound UpperBound SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits".split(),
     3: "MaxPool3DGrad MaxPoolGrad MaxPoolGradV2".split(),
 }
 _SIZED = "AvgPoolGrad AvgPool3DGrad Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput".split()
@@ -133,6 +138,51 @@ def _gather_nd(c, op, inputs):
     return gen.gather_nd(params.tensor, array_ops.concat([array_ops.broadcast_to(first, shape), indices], -1))
 
 
+def _scatter_nd(c, op, inputs):
+    """Each iteration writes into a tensor of its own."""
+    if _rank(op, 1) is None:
+        return NotImplemented
+    tensor, indices, updates = (c.stack(value) for value in inputs)
+    shape = array_ops.concat([array_ops.shape(indices)[:-1], [1]], 0)
+    first = array_ops.reshape(math_ops.cast(c.indices, indices.dtype), [-1] + [1] * _rank(op, 1))
+    return c.copy(op, [tensor, array_ops.concat([array_ops.broadcast_to(first, shape), indices], -1),
+                       updates]).outputs[0]
+
+
+def _slice(c, op, inputs):
+    """Where only the begin depends on the iteration, rows are taken along one axis after the other."""
+    value, begin, size = inputs
+    known = None if size.stacked else constant_value(size.tensor)
+    if not begin.stacked or known is None or (known < 0).any():
+        return converters.TABLE["Slice"](c, op, inputs)
+    made = c.stack(value)
+    for axis, count in enumerate(known):
+        rows = begin.tensor[:, axis:axis + 1] + math_ops.range(math_ops.cast(int(count), begin.tensor.dtype))
+        made = array_ops.gather(made, rows, axis=axis + 1, batch_dims=1)
+    return made
+
+
+def _einsum(c, op, inputs):
+    """A further label in front is that of the iterations."""
+    equation = op.get_attr("equation").decode()
+    label = next(x for x in string.ascii_letters if x not in equation)
+    terms, result = equation.split("->")
+    terms = [label + term if value.stacked else term for term, value in zip(terms.split(","), inputs)]
+    return c.copy(op, [value.tensor for value in inputs],
+                  equation={"s": f"{','.join(terms)}->{label}{result}".encode()}).outputs[0]
+
+
+def _space_and_batch(c, op, inputs):
+    """Iterations are a further axis that is not cut, behind the batch."""
+    value, block, edges = inputs
+    if block.stacked or edges.stacked or _rank(op, 0) is None:
+        return NotImplemented
+    order = [1, 0, *range(2, _rank(op, 0) + 1)]
+    block = array_ops.concat([math_ops.cast([1], block.tensor.dtype), block.tensor], 0)
+    edges = array_ops.concat([array_ops.zeros([1, 2], edges.tensor.dtype), edges.tensor], 0)
+    return array_ops.transpose(c.copy(op, [array_ops.transpose(value.tensor, order), block, edges]).outputs[0], order)
+
+
 def _clip(c, op, inputs):
     if any(value.stacked for value in inputs[1:]):
         return NotImplemented
@@ -160,6 +210,11 @@ TABLE = {
                     _unsorted_segments),
     **dict.fromkeys(("MirrorPad", "MirrorPadGrad", "Pad", "PadV2"), _pad),
     **dict.fromkeys(("ReverseV2", "Roll"), _along_axes), **dict.fromkeys(("Diag", "DiagPart"), _diagonal),
-    "BiasAddGrad": _bias_add_grad, "ClipByValue": _clip, "GatherNd": _gather_nd, "OneHot": _one_hot,
+    **dict.fromkeys(("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub",
+                     "TensorScatterUpdate"), _scatter_nd),
+    **dict.fromkeys(_RANDOM, converters.TABLE["RandomUniform"]),
+    **dict.fromkeys(("BatchToSpaceND", "SpaceToBatchND"), _space_and_batch),
+    "BiasAddGrad": _bias_add_grad, "ClipByValue": _clip, "ConjugateTranspose": converters.TABLE["Transpose"],
+    "Einsum": _einsum, "GatherNd": _gather_nd, "OneHot": _one_hot, "Slice": _slice,
     "StridedSliceGrad": _strided_slice_grad,
 }

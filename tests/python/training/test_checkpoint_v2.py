@@ -234,6 +234,8 @@ def test_a_root_may_be_referred_to_weakly(tmp_path):
     del root
     gc.collect()
     assert alive() is None
+    with pytest.raises(ValueError, match="trackable object .*, got None"):
+        tf.train.Checkpoint(root=alive)
 
 
 def test_views(tmp_path):

@@ -73,7 +73,7 @@ class Checkpoint(util.Checkpoint):
     def __init__(self, root=None, **kwargs):
         attached, objects = [], dict(kwargs)
         target = root() if isinstance(root, weakref.ref) else root
-        if target is not None:
+        if root is not None:  # what is held weakly may be gone, which is refused too
             if not isinstance(target, base.Trackable):
                 raise ValueError(f"`Checkpoint` was expecting root to be a trackable object (an object derived from "
                                  f"`Trackable`), got {target}. If you believe this object should be trackable (i.e. it "

@@ -1,4 +1,6 @@
 """Functions that run once for the rows of several calls."""
+import threading
+
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import ops
@@ -31,15 +33,16 @@ def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allo
 
     def decorator(fn):
         kept = []  # for eager calls, which may join only if they have one function
+        lock = threading.Lock()  # the first calls may come at the same time
 
         def computation_for(specs):
             from penstock.eager import def_function
-            if kept and conversion.executing_eagerly():
-                return kept[0].get_concrete_function(*specs)
-            function = def_function.function(lambda *rows: fn(*rows), autograph=autograph)
-            if conversion.executing_eagerly():
-                kept.append(function)
-            return function.get_concrete_function(*specs)
+            if not conversion.executing_eagerly():
+                return def_function.function(lambda *rows: fn(*rows), autograph=autograph).get_concrete_function(*specs)
+            with lock:
+                if not kept:
+                    kept.append(def_function.function(lambda *rows: fn(*rows), autograph=autograph))
+            return kept[0].get_concrete_function(*specs)
 
         def decorated(*args):
             for arg in args:

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "penstock/graph/export.h"
 
 namespace penstock {
@@ -328,7 +326,8 @@ TEST_F(Import, ExportGivesBackWhatWasImported) {
   EXPECT_EQ(ToGraphDef(graph, 3).nodes.size(), 1u);
 }
 
-TEST_F(Import, LargeGraphsTakeSeconds) {
+// Work that grows with the square of the nodes would take hours here.
+TEST_F(Import, LargeGraphs) {
   std::vector<NodeDef> nodes = {MakeNode("n0", "IntOutput")};
   std::vector<std::string> all;
   for (int i = 1; i < 100000; ++i) {
@@ -336,10 +335,8 @@ TEST_F(Import, LargeGraphsTakeSeconds) {
     all.push_back(StrCat("^n", i));
   }
   nodes.push_back(MakeNode("all", "None", all));
-  const auto start = std::chrono::steady_clock::now();
   Run(nodes, {.prefix = "p"});
   EXPECT_EQ(ToGraphDef(graph).nodes.size(), 100001u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 }  // namespace

@@ -234,6 +234,7 @@ class ParallelInterleaveDataset final : public Dataset {
     void GrowBuffer(const Element& element) {
       buffer_.Grow(element, open_ + static_cast<int64_t>(ahead_.size()));
       grows_ = false;
+      background_.NotifyWork();  // the low level has risen above what some have left
     }
     // A dataset of which more elements may be made: those whose turn is next first.
     Source* Starved() {

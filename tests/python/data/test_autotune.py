@@ -150,3 +150,12 @@ def test_iterators_that_start_warm_make_elements_before_they_are_asked():
             time.sleep(0.01)
         assert f.calls > 0
         assert int(next(iterator)) == 0
+
+
+@pytest.mark.parametrize("work", [2000, 5000, 10000, 15000, 20000, 30000])
+def test_a_buffer_that_grows_while_it_is_emptied_is_filled_again(work):
+    # Elements that take about as long as a thread works before it hands over: the reader waits for each of them.
+    made = Dataset.range(1).interleave(
+        lambda _: Dataset.range(300).map(lambda x: tf.reduce_sum(tf.exp(tf.zeros([work]) + tf.cast(x, tf.float32)))),
+        cycle_length=2, num_parallel_calls=AUTOTUNE)
+    assert len(list(made)) == 300

@@ -87,7 +87,7 @@ uintptr_t GoDown(uintptr_t top) {
 }
 
 TEST(StackIsShort, TellsBeforeTheStackEnds) {
-  for (const size_t size : {size_t{1} << 20, size_t{4} << 20}) {
+  for (const size_t size : {size_t{4} << 20, size_t{16} << 20}) {
     pthread_attr_t attributes;
     ASSERT_EQ(pthread_attr_init(&attributes), 0);
     ASSERT_EQ(pthread_attr_setstacksize(&attributes, size), 0);

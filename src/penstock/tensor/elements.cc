@@ -40,14 +40,15 @@ void MoveElements(Tensor* from, Tensor* to, int64_t at) {
   }
 }
 
-std::string PositionText(const Shape& shape, int64_t at) {
+std::string Position::ToString() const {
   if (shape.rank() == 0) return "";
-  std::vector<int64_t> position(shape.rank());
+  std::vector<int64_t> index(shape.rank());
+  int64_t rest = at;
   for (int d = shape.rank() - 1; d >= 0; --d) {
-    position[d] = at % shape[d];
-    at /= shape[d];
+    index[d] = rest % shape[d];
+    rest /= shape[d];
   }
-  return StrCat("[", StrJoin(position, ","), "]");
+  return StrCat("[", StrJoin(index, ","), "]");
 }
 
 std::vector<int64_t> FlatInts(const Tensor& t) {

@@ -9,8 +9,12 @@ namespace penstock {
 void CopyElements(const Tensor& from, int64_t first, int64_t count, Tensor* to, int64_t at);
 // All elements of `from` to element `at` of `to` on. Strings are taken out of a tensor that nobody else holds.
 void MoveElements(Tensor* from, Tensor* to, int64_t at);
-// "[1,2]" for the flat position `at` in a tensor of this shape, as messages have it; "" for scalars.
-std::string PositionText(const Shape& shape, int64_t at);
+// A flat position in a tensor of that shape, as messages have it: "[1,2]", and "" for scalars.
+struct Position {
+  const Shape& shape;
+  int64_t at;
+  std::string ToString() const;
+};
 // A scalar or vector or more of int32 or int64, flat.
 std::vector<int64_t> FlatInts(const Tensor& t);
 

@@ -37,8 +37,8 @@ TEST(Elements, CopiesStringsThatOthersHold) {
 }
 
 TEST(Elements, Position) {
-  EXPECT_EQ(PositionText(Shape({2, 3}), 5), "[1,2]");
-  EXPECT_EQ(PositionText(Shape({}), 0), "");
+  EXPECT_EQ((Position{Shape({2, 3}), 5}.ToString()), "[1,2]");
+  EXPECT_EQ((Position{Shape({}), 0}.ToString()), "");
 }
 
 }  // namespace

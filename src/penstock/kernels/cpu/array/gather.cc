@@ -6,6 +6,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/nd_index.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 namespace {
@@ -103,8 +104,8 @@ void GatherInto(const KernelContext& k, const Tensor& params, const Tensor& indi
                 Tensor& out) {
   const int64_t bad = FirstBad(indices, sizes.limit);
   if (bad >= 0) {
-    const std::string position = indices.rank() == 0 ? "" : StrCat("[", PositionString(indices.shape(), bad), "]");
-    throw InvalidArgument("indices", position, " = ", IndexAt(indices, bad), " is not in [0, ", sizes.limit, ")");
+    throw InvalidArgument("indices", Position{indices.shape(), bad}, " = ", IndexAt(indices, bad), " is not in [0, ",
+                          sizes.limit, ")");
   }
   const int64_t picked = indices.num_elements() / sizes.batches;
   for (int64_t b = 0; b < sizes.batches; ++b) {

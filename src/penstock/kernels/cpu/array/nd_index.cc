@@ -1,15 +1,8 @@
 #include "penstock/kernels/cpu/array/nd_index.h"
 
-namespace penstock {
+#include "penstock/tensor/elements.h"
 
-std::string PositionString(const Shape& shape, int64_t at) {
-  std::vector<int64_t> index(shape.rank());
-  for (int i = shape.rank() - 1; i >= 0; --i) {
-    index[i] = at % shape[i];
-    at /= shape[i];
-  }
-  return StrJoin(index, ",");
-}
+namespace penstock {
 
 std::vector<int64_t> RowNumbers(const Tensor& indices, const Shape& shape, std::string_view what, bool ignore_bad) {
   const int64_t depth = indices.dim(indices.rank() - 1);
@@ -26,8 +19,7 @@ std::vector<int64_t> RowNumbers(const Tensor& indices, const Shape& shape, std::
         at = at * size + (good ? index : 0);
       }
       if (!good && !ignore_bad) {
-        const std::string position = PositionString(outer, i);
-        throw InvalidArgument("indices", outer.rank() ? StrCat("[", position, "]") : "", " = [",
+        throw InvalidArgument("indices", Position{outer, i}, " = [",
                               StrJoin(std::vector<int64_t>(from, from + depth), ", "), "] does not index into ", what,
                               " ", shape);
       }

@@ -11,9 +11,6 @@ namespace penstock {
 // Element i of an integer index tensor.
 inline int64_t IndexAt(const Tensor& t, int64_t i) { return t.dtype() == DT_INT16 ? t.data<int16_t>()[i] : t.IntAt(i); }
 
-// "1,2" for flat position `at` of a tensor of that shape.
-std::string PositionString(const Shape& shape, int64_t at);
-
 // One row number for each index vector: rows are what is left of `shape` behind the vector's length. Vectors outside
 // the shape give InvalidArgument "indices[0] = [7] does not index into `what` [5]", or -1 if `ignore_bad`.
 std::vector<int64_t> RowNumbers(const Tensor& indices, const Shape& shape, std::string_view what,

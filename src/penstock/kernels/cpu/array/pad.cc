@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/pad.h"
 #include "penstock/ops/integers.h"
 

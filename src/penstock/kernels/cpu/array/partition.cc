@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
-#include "penstock/kernels/cpu/array/nd_index.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/ops/integers.h"
+#include "penstock/tensor/elements.h"
 
 namespace penstock {
 
@@ -26,11 +26,8 @@ struct DynamicPartition {
     const auto to = partitions.flat<int32_t>();
     std::vector<int64_t> counts(n);
     for (size_t i = 0; i < to.size(); ++i) {
-      if (to[i] < 0 || to[i] >= n) {
-        const std::string at = PositionString(partitions.shape(), static_cast<int64_t>(i));
-        throw InvalidArgument("partitions", partitions.rank() ? StrCat("[", at, "]") : "", " = ", to[i],
-                              " is not in [0, ", n, ")");
-      }
+      k.Require(to[i] >= 0 && to[i] < n, "partitions", Position{partitions.shape(), static_cast<int64_t>(i)}, " = ",
+                to[i], " is not in [0, ", n, ")");
       ++counts[to[i]];
     }
     int64_t width = 1;

@@ -265,9 +265,8 @@ struct UnsortedSegment {
     k.Require(rows >= 0, "Input num_segments == ", rows, " must not be negative.");
     const std::vector<int64_t> ids = ReadIds(k.input(1));
     for (size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] < rows) [[likely]] continue;  // the text is put together only where it is needed
-      throw InvalidArgument("segment_ids", PositionText(id_shape, static_cast<int64_t>(i)), " = ", ids[i],
-                            " is out of range [0, ", rows, ")");
+      k.Require(ids[i] < rows, "segment_ids", Position{id_shape, static_cast<int64_t>(i)}, " = ", ids[i],
+                " is out of range [0, ", rows, ")");
     }
     const int64_t inner = InnerSize(data, id_shape.rank());
     Work work(k, k.input(0));

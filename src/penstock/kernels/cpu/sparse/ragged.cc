@@ -152,9 +152,8 @@ struct RaggedGather {
     std::vector<std::pair<int64_t, int64_t>> ranges;
     for (int64_t i = 0; i < indices.num_elements(); ++i) {
       const int64_t index = indices.IntAt(i);
-      if (index < 0 || index >= rows) [[unlikely]] {  // the text is put together only where it is needed
-        throw InvalidArgument("indices", PositionText(indices.shape(), i), " = ", index, " is not in [0, ", rows, ")");
-      }
+      k.Require(index >= 0 && index < rows, "indices", Position{indices.shape(), i}, " = ", index, " is not in [0, ",
+                rows, ")");
       ranges.emplace_back(index, index + 1);
     }
     // The dimensions of the indices but the last become ragged ones of equal rows.

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/array/copy.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/sparse/sparse_tensor.h"
 #include "penstock/ops/integers.h"
 

@@ -184,7 +184,7 @@ struct GatherNd {
         const int64_t index = flat[i * depth + d];
         if (index < 0 || index >= params.dim(d)) {
           const std::vector<int64_t> bad(flat.begin() + i * depth, flat.begin() + (i + 1) * depth);
-          throw InvalidArgument("indices", PositionText(outer, i), " = [", StrJoin(bad, ", "),
+          throw InvalidArgument("indices", Position{outer, i}, " = [", StrJoin(bad, ", "),
                                 "] does not index into param shape ", params.shape());
         }
         at = at * params.dim(d) + index;

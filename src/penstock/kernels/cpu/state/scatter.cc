@@ -43,10 +43,8 @@ Places Rows(KernelContext& k, const Shape& var) {
   places.width = 1;
   for (int d = 1; d < var.rank(); ++d) places.width *= var[d];
   for (size_t i = 0; i < places.at.size(); ++i) {
-    if (places.at[i] < 0 || places.at[i] >= var[0]) [[unlikely]] {  // the text is put together only where it is needed
-      throw InvalidArgument("indices", PositionText(indices.shape(), static_cast<int64_t>(i)), " = ", places.at[i],
-                            " is not in [0, ", var[0], ")");
-    }
+    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices",
+              Position{indices.shape(), static_cast<int64_t>(i)}, " = ", places.at[i], " is not in [0, ", var[0], ")");
     places.at[i] *= places.width;
   }
   return places;
@@ -79,7 +77,7 @@ Places Slices(KernelContext& k, const Shape& var) {
       const int64_t index = flat[i * depth + d];
       if (index < 0 || index >= var[static_cast<int>(d)]) {
         const std::vector<int64_t> bad(flat.begin() + i * depth, flat.begin() + (i + 1) * depth);
-        throw InvalidArgument("indices", PositionText(outer, static_cast<int64_t>(i)), " = [", StrJoin(bad, ", "),
+        throw InvalidArgument("indices", Position{outer, static_cast<int64_t>(i)}, " = [", StrJoin(bad, ", "),
                               "] does not index into shape ", var);
       }
       at = at * var[static_cast<int>(d)] + index;

@@ -81,11 +81,11 @@ ControlContext* ControlFlow::Branch(ControlContext* around, Endpoint pred, int b
   return it == branches_.end() ? nullptr : it->second;
 }
 
-bool ControlFlow::IsLoopSwitch(const Node* node) const {
+bool ControlFlow::IsLoopSwitch(const Node* node) {
   return node->traits().flow == Flow::kSwitch && node->input(1).node->traits().flow == Flow::kLoopCond;
 }
 
-bool ControlFlow::IsLoopMerge(const Node* node) const {
+bool ControlFlow::IsLoopMerge(const Node* node) {
   if (node->traits().flow != Flow::kMerge) return false;
   return std::ranges::any_of(node->inputs(),
                              [](const Endpoint& input) { return input.node->traits().flow == Flow::kNextIteration; });

@@ -59,8 +59,8 @@ class ControlFlow {
     return context;
   }
   // Whether the node is the Merge or Switch of a loop variable.
-  bool IsLoopMerge(const Node* node) const;
-  bool IsLoopSwitch(const Node* node) const;
+  static bool IsLoopMerge(const Node* node);
+  static bool IsLoopSwitch(const Node* node);
 
  private:
   void Walk(const std::vector<Node*>& order);

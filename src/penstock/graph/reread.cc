@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "penstock/graph/control_flow.h"
+
 namespace penstock {
 namespace {
 
@@ -35,10 +37,7 @@ bool IsInvariant(const Node& node) {
 
 // Hands on the value of the branch that was taken. A loop's Merge is not meant: what it hands on is of each iteration.
 bool JoinsBranches(const Node& node) {
-  if (node.traits().flow != Flow::kMerge) return false;
-  return std::ranges::none_of(node.inputs(), [](const Endpoint& input) {
-    return input.node->traits().flow == Flow::kNextIteration;
-  });
+  return node.traits().flow == Flow::kMerge && !ControlFlow::IsLoopMerge(&node);
 }
 
 // Its outputs are its first input: in TensorFlow, memory of the variable that it reads.

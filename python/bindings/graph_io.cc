@@ -1,13 +1,12 @@
 // GraphDefs in and out, functions.
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "bindings.h"
 #include "penstock/graph/export.h"
 #include "penstock/graph/function.h"
+#include "penstock/graph/function_shapes.h"
 #include "penstock/graph/import.h"
 #include "penstock/io/convert.h"
 
@@ -102,61 +101,6 @@ void AddFunction(PyGraph& self, const nb::bytes& function_def, const std::string
   });
 }
 
-// What is known of a function's argument.
-struct Known {
-  PartialShape shape;
-  std::optional<Tensor> value;
-};
-
-constexpr int kDeepestInference = 8;
-
-// The shapes of a function's results; nothing of a function with loops.
-std::vector<PartialShape> ResultShapes(const FunctionLibraryPtr& library, const FuncRef& callee,
-                                       const std::vector<Known>& args, int depth) {
-  const FunctionDef* function = library->Find(callee.name);
-  if (!function) throw NotFound("Function '", callee.name, "' is not in the graph");
-  const FunctionBody body = Instantiate(*function, callee.attrs, library);
-  // Built once more: what is known of the arguments counts from the first node on.
-  Graph graph;
-  graph.set_library(library);
-  std::unordered_map<const Node*, Node*> made;
-  std::unordered_map<const Node*, const Tensor*> given;  // arguments: they have state, so have no constant values
-  for (const Node* node : body.graph->Nodes()) {
-    NodeSpec spec{node->op_name(), node->name(), {}, {}, node->attrs(), ""};
-    for (const Endpoint& input : node->inputs()) {
-      const auto it = made.find(input.node);
-      if (it == made.end()) return {};  // a loop
-      spec.inputs.push_back({it->second, input.index});
-    }
-    Node* copy = made[node] = graph.AddNode(std::move(spec));
-    const size_t index = static_cast<size_t>(std::ranges::find(body.args, node) - body.args.begin());
-    if (index < args.size()) {
-      graph.SetShape({copy, 0}, args[index].shape);
-      if (args[index].value) {
-        graph.SetConstantValue({copy, 0}, *args[index].value);
-        given[copy] = &*args[index].value;
-      }
-    } else if (depth < kDeepestInference &&
-               (node->op_name() == "PartitionedCall" || node->op_name() == "StatefulPartitionedCall")) {
-      std::vector<Known> inner;
-      for (const Endpoint& input : copy->inputs()) {
-        const Tensor* value = nullptr;
-        if (const auto it = given.find(input.node); it != given.end()) {
-          value = it->second;
-        } else if (IsInteger(input.type())) {
-          value = graph.ConstantValue(input);
-        }
-        inner.push_back({input.shape(), value ? std::optional(*value) : std::nullopt});
-      }
-      const auto shapes = ResultShapes(library, copy->attr<FuncRef>("f"), inner, depth + 1);
-      for (size_t i = 0; i < shapes.size(); ++i) graph.SetShape({copy, static_cast<int>(i)}, shapes[i]);
-    }
-  }
-  std::vector<PartialShape> shapes;
-  for (const Node* ret : body.rets) shapes.push_back(made[ret]->input(0).shape());
-  return shapes;
-}
-
 }  // namespace
 
 void BindGraphIo(nb::class_<PyGraph>& graph) {
@@ -224,7 +168,7 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
            })
       .def("function_shapes",
            [](const PyGraph& g, const std::string& name, nb::handle shapes, nb::handle values) {
-             std::vector<Known> args;
+             std::vector<KnownArgument> args;
              for (nb::handle shape : shapes) args.push_back({ShapeFromPython(shape), std::nullopt});
              size_t i = 0;
              for (nb::handle value : values) {
@@ -233,7 +177,7 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
              }
              return Guard([&] {
                nb::list out;
-               for (const PartialShape& shape : ResultShapes(g.graph->library(), {name, {}}, args, 0)) {
+               for (const PartialShape& shape : ResultShapes(g.graph->library(), {name, {}}, args)) {
                  out.append(ShapeToPython(shape));
                }
                return out;

@@ -1,7 +1,7 @@
 #include "penstock/runtime/call_state.h"
 
-#include <algorithm>
 #include <map>
+#include <set>
 
 namespace penstock {
 namespace {
@@ -12,12 +12,26 @@ class RandomFunctions {
   explicit RandomFunctions(FunctionLibraryPtr library) : library_(std::move(library)) {}
 
   bool Contains(const std::string& name) {
-    const auto [known, is_new] = known_.try_emplace(name, false);
-    if (!is_new) return known->second;
-    const FunctionDef* function = library_->Find(name);
-    return known->second = function && std::ranges::any_of(function->nodes, [&](const NodeDef& node) {
-             return IsRandom(node.op) || Contains(node.op) || Names(node.attrs);
-           });
+    std::set<std::string> seen{name};
+    std::vector<std::string> open{name};
+    while (!open.empty()) {
+      const std::string next = std::move(open.back());
+      open.pop_back();
+      if (const auto known = known_.find(next); known != known_.end()) {
+        if (known->second) return known_[name] = true;
+        continue;
+      }
+      const FunctionDef* function = library_->Find(next);
+      if (!function) continue;
+      for (const NodeDef& node : function->nodes) {
+        if (IsRandom(node.op)) return known_[name] = true;
+        for (std::string& callee : Callees(node)) {
+          if (seen.insert(callee).second) open.push_back(std::move(callee));
+        }
+      }
+    }
+    for (const std::string& reached : seen) known_[reached] = false;  // they reach no others
+    return false;
   }
 
  private:
@@ -25,12 +39,16 @@ class RandomFunctions {
     const OpDef* op = OpRegistry::Global().Find(name);
     return op && op->traits.stateful && op->FindAttr("seed") && op->FindAttr("seed2");
   }
-  bool Names(const AttrMap& attrs) {
-    return std::ranges::any_of(attrs, [&](const auto& attr) {
-      if (const auto* one = attr.second.template If<FuncRef>()) return Contains(one->name);
-      const auto* several = attr.second.template If<std::vector<FuncRef>>();
-      return several && std::ranges::any_of(*several, [&](const FuncRef& f) { return Contains(f.name); });
-    });
+  // Functions that a node may call, and its op.
+  static std::vector<std::string> Callees(const NodeDef& node) {
+    std::vector<std::string> names{node.op};
+    for (const auto& [key, value] : node.attrs) {
+      if (const auto* one = value.template If<FuncRef>()) names.push_back(one->name);
+      if (const auto* several = value.template If<std::vector<FuncRef>>()) {
+        for (const FuncRef& f : *several) names.push_back(f.name);
+      }
+    }
+    return names;
   }
 
   const FunctionLibraryPtr library_;

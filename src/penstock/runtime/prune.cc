@@ -31,15 +31,14 @@ class Pruning {
       }
     }
     for (const auto& [from, to] : signature.connections) {
-      if (IsFed(to) || !connected_.try_emplace({to.node->id(), to.index}, from).second) {
+      if (IsFed(to) || connected_.contains({to.node->id(), to.index})) {
         throw InvalidArgument("Endpoint \"", to.name(), "\" fed more than once.");
       }
-    }
-    for (const auto& [from, to] : signature.connections) {
       if (IsReadFor(to, from)) {
         throw InvalidArgument("Requested Tensor connection between nodes \"", to.node->name(), "\" and \"",
                               from.node->name(), "\" would create a cycle.");
       }
+      connected_[{to.node->id(), to.index}] = from;
     }
   }
 
@@ -77,7 +76,8 @@ class Pruning {
       stack.pop_back();
       for (const Endpoint& input : node->inputs()) {
         if (input.node == e.node && input.index == e.index) return true;
-        if (!IsFed(input) && seen.insert(input.node).second) stack.push_back(input.node);
+        const Endpoint source = Source(input);
+        if (!IsFed(source) && seen.insert(source.node).second) stack.push_back(source.node);
       }
       for (const Node* control : node->control_inputs()) {
         if (seen.insert(control).second) stack.push_back(control);

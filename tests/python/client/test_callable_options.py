@@ -43,6 +43,15 @@ def test_connected_tensors_are_read_in_a_placeholders_place(session):
         unconnected(np.float32([1.0]))
 
 
+def test_connections_that_read_each_other_are_a_cycle():
+    with tf.Graph().as_default(), tf.Session() as session:
+        p, q = tf.placeholder(tf.float32, [], name="p"), tf.placeholder(tf.float32, [], name="q")
+        tf.add(q, 1.0, name="x")
+        tf.add(p, 1.0, name="y")
+        with pytest.raises(tf.errors.InvalidArgumentError, match='between nodes "q" and "y" would create a cycle'):
+            make(session, [], ["x:0"], ("x:0", "p:0"), ("y:0", "q:0"))
+
+
 @pytest.mark.parametrize("feed, connections, message", [
     (["x:0", "z:0"], [("y:0", "z:0")], "fed more than once"),
     (["x:0"], [("y:0", "z:0"), ("count:0", "z:0")], "fed more than once"),

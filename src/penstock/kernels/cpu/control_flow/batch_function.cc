@@ -119,10 +119,9 @@ class BatchQueue : public Resource {
   };
 
   void Open() {
-    open_ = std::make_shared<Batch>();
-    ++waiting_;
+    const auto batch = std::make_shared<Batch>();
     AddRef();
-    RunOnGrowingPool([queue = Ref<BatchQueue>(this), batch = open_,
+    RunOnGrowingPool([queue = Ref<BatchQueue>(this), batch,
                       deadline = Clock::now() + std::chrono::microseconds(limits_.timeout_micros)] {
       queue->Wait(*batch, deadline);
       queue->Process(*batch);
@@ -130,6 +129,8 @@ class BatchQueue : public Resource {
       --queue->running_;
       queue->changed_.notify_all();
     });
+    open_ = batch;
+    ++waiting_;
   }
   void Close(Batch& batch) {
     if (batch.closed) return;
@@ -241,6 +242,17 @@ class BatchQueue : public Resource {
   int64_t waiting_ = 0, running_ = 0;  // batches
 };
 
+// The shapes of the inputs that are batched, for messages.
+struct InputShapes {
+  const KernelContext& k;
+  int num_inputs;
+  std::string ToString() const {
+    std::string text;
+    for (int i = 0; i < num_inputs; ++i) text += StrCat(" - input ", i, " has shape ", k.shape(i), "\n");
+    return text;
+  }
+};
+
 class BatchFunction : public AsyncKernel {
  public:
   explicit BatchFunction(const NodeView& node)
@@ -250,8 +262,7 @@ class BatchFunction : public AsyncKernel {
         limits_(node) {}
 
   void RunAsync(KernelContext& k, Done done) override {
-    std::string shapes;
-    for (int i = 0; i < num_inputs_; ++i) shapes += StrCat(" - input ", i, " has shape ", k.shape(i), "\n");
+    const InputShapes shapes{k, num_inputs_};
     for (int i = 0; i < num_inputs_; ++i) {
       k.Require(k.shape(i).rank() > 0, "Batching input tensors must have at least one dimension.\nBelow are the input "
                 "tensors: \n", shapes);

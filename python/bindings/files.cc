@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "penstock/io/checkpoint_reader.h"
+#include "penstock/io/debug_events.h"
 #include "penstock/io/event_writer.h"
 #include "penstock/io/records.h"
 
@@ -11,6 +12,10 @@ namespace penstock::python {
 namespace {
 
 using Records = Shared<RecordReader>;
+
+struct PyDebugEvents {
+  std::shared_ptr<DebugEvents> events;
+};
 
 nb::object Next(Records& records) {
   std::string record;
@@ -52,6 +57,21 @@ void BindFiles(nb::module_& m) {
       .def("read", [](const CheckpointReader& r, const std::string& name) {
         return ToNumpy(Waiting([&] { return r.Read(name); }));
       });
+
+  nb::class_<PyDebugEvents>(m, "DebugEvents")
+      .def("__init__",
+           [](PyDebugEvents* self, const std::string& directory, const std::string& run_id, int64_t kept) {
+             new (self) PyDebugEvents{Waiting([&] { return DebugEvents::Begin(directory, run_id, kept); })};
+           })
+      .def("write",
+           [](PyDebugEvents& self, int file, const nb::bytes& event) {
+             if (file < 0 || file >= DebugEvents::kFiles) throw nb::value_error("no such file");
+             Waiting([&, v = View(event)] { self.events->Write(DebugEvents::File(file), v); });
+           })
+      .def("flush_non_execution",
+           [](PyDebugEvents& self) { Waiting([&] { self.events->FlushNonExecution(); }); })
+      .def("flush_execution", [](PyDebugEvents& self) { Waiting([&] { self.events->FlushExecution(); }); })
+      .def("close", [](PyDebugEvents& self) { Waiting([&] { self.events->Close(); }); });
 
   nb::class_<Records>(m, "RecordReader")
       .def("__init__", [](Records* self, const std::string& path) { Waiting([&] { new (self) Records(path); }); })

@@ -35,6 +35,22 @@ class _Backward:
         self.grads = grads
 
 
+class _BackwardBody:
+    """What stands for a backward function's graph to debuggers, while and after it is built in the forward function's
+    graph (a context manager)."""
+
+    def __init__(self, graph, name):
+        self.name = f"__backward_{name}_{ops.uid()}"
+        self.outer_graph = graph.outer_graph
+        self._graph = graph
+
+    def __enter__(self):
+        self._graph._debugged_as = self
+
+    def __exit__(self, *exc):
+        self._graph._debugged_as = None
+
+
 class Differentiable:
     """The levels of one function. results[k]: the tensors that level k's forward function gives."""
 
@@ -99,7 +115,8 @@ class Differentiable:
         first = core.num_nodes
         from penstock.framework.func_graph import _Outside
         from penstock.ops import gradients_util
-        with graph.as_default(), _Outside(graph):
+        self._debugged = _BackwardBody(graph, self._name)
+        with graph.as_default(), _Outside(graph), self._debugged:
             dys = [Graph._new_op(graph, "Placeholder", [], "grad_ys", _gradient_attrs(results[i])).outputs[0]
                    for i in ys]
             for i, dy in zip(ys, dys):
@@ -191,8 +208,9 @@ class Differentiable:
     def _make_backward(self, ys, dys, arguments, body, taken, flat, grads):
         attrs = {**self._attrs, "forward_function_name": _string(self._forward_names[-1])}
         definition = function_definition.Definition(
-            f"__inference___backward_{self._name}_{ops.uid()}", self._graph, dys + list(arguments), flat, body, (),
-            attrs)
+            f"__inference___backward_{self._name}_{ops.uid()}", self._graph, dys + list(arguments), flat, body,
+            [op for op in (self._graph._ops[node] for node in body) if op.type == "DebugIdentityV2"], attrs)
+        definition.debugged_as = self._debugged
         from penstock.eager.function import ConcreteFunction
         function = ConcreteFunction.from_definition(definition)
         self._backward.append(_Backward(function, ys, taken, grads))

@@ -5,6 +5,7 @@ from penstock import _core
 from penstock.framework import config
 from penstock.framework import defaults
 from penstock.framework import errors
+from penstock.framework import op_callbacks
 from penstock.framework import registry
 from penstock.framework import tf2
 from penstock.framework.device_spec import DeviceSpecV2
@@ -116,7 +117,8 @@ class EagerGraph(Graph):
 
     def _tell_scopes(self):
         fields = self.__dict__
-        _core.eager_thread_scopes(sum(bool(fields.get(key)) for key in ("_devices", "_overrides", "_executor")))
+        _core.eager_thread_scopes(sum(bool(fields.get(key)) for key in ("_devices", "_overrides", "_executor"))
+                                  + op_callbacks.has_callbacks())
 
     @property
     def _device_function_stack(self):
@@ -203,6 +205,8 @@ class EagerGraph(Graph):
             if name and name != op_type and type(name) is str:
                 raise type(e)(None, None, f"{e.message} name: {name}") from None
             raise
+        if op_callbacks.in_use and op_callbacks.should_invoke_op_callbacks():
+            op_callbacks.invoke_op_callbacks(op_type, tuple(inputs), attrs, tuple(outputs), op_name=name)
         op = EagerOperation(self, op_type, name, inputs, outputs, attrs)
         if function is not None and _core.tape_wants(inputs):
             record(op, function)

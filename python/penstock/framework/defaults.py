@@ -114,6 +114,11 @@ def plain_graph():
     return _default_graph_stack.plain_graph()
 
 
+def eager_graph():
+    """What stands for the graph of this thread while it executes eagerly."""
+    return _default_graph_stack.eager_graph()
+
+
 def get_default_session():
     """The session of the innermost `with session.as_default()` of this thread, or None."""
     return _default_session_stack.get_default()

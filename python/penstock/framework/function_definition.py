@@ -8,6 +8,7 @@ from penstock.eager import context
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import op_callbacks
 from penstock.framework import tf2
 from penstock.framework.tensor_shape import TensorShape
 from penstock.framework.tensor_spec import TensorSpec
@@ -77,6 +78,7 @@ class Definition:
         self._finalizer.atexit = False
         _in_library.add(self)
 
+    debugged_as = None  # what stands for its graph to debuggers, if that is not `body`
     grad_func_name = None
     python_grad_func = None
 
@@ -123,7 +125,10 @@ class Definition:
     def run(self, inputs):
         """Calls it with eager values."""
         context.check_executor()
-        return self._call(inputs, cancellation.current())
+        outputs = self._call(inputs, cancellation.current())
+        if op_callbacks.in_use and op_callbacks.should_invoke_op_callbacks():
+            op_callbacks.invoke_op_callbacks(self.text, tuple(inputs), (), tuple(outputs))
+        return outputs
 
     def call_in(self, graph, inputs, attrs=None, names=()):
         """Adds a call to a graph and returns the operation. `names`: of the arguments, for errors."""

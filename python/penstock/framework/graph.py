@@ -7,6 +7,7 @@ import threading
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
 from penstock.framework import defaults
 from penstock.framework import errors
+from penstock.framework import op_callbacks
 from penstock.framework import stack
 from penstock.framework.operation import Operation
 from penstock.framework.scopes import ScopesMixin
@@ -214,6 +215,8 @@ class Graph(ScopesMixin):
                 self._apply_scopes(op, ask)
             if self._control_flow_context is not None or any(t._op._control_flow_context is not None for t in inputs):
                 op._control_flow_post_processing()
+            if op_callbacks.in_use:
+                op_callbacks.see_created(op, attrs)
             return op
 
     def _add_scoped_attrs(self, op_type, attrs):

@@ -1,7 +1,8 @@
 """What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
 import contextlib
 
-from penstock.framework import composite_tensor_gradient, dtypes, errors, gen, indexed_slices, ops, registry
+from penstock.framework import composite_tensor_gradient, dtypes, errors, gen, indexed_slices, op_callbacks, ops
+from penstock.framework import registry
 from penstock.ops import cudnn_rnn_grad  # noqa: F401 (registers gradients)
 from penstock.ops import array_ops, math_ops, outer_gradients
 from penstock.ops.gradient_context import GradientLoopContext
@@ -129,6 +130,10 @@ class _Caller:
             inside=list if context is None else context.control_inputs_inside)
         if context is not None:
             context.add_runtime_ops(new)
+        if op_callbacks.in_use:
+            for op in new:
+                if op._node not in forward:
+                    op_callbacks.see_created(op)
 
     def __call__(self, node, output_gradients, loop):
         graph = self._graph

@@ -92,9 +92,3 @@ def test_traceback_filtering_is_a_switch():
     assert not tf.debugging.is_traceback_filtering_enabled()
     tf.debugging.enable_traceback_filtering()
     assert tf.debugging.is_traceback_filtering_enabled()
-
-
-def test_files_of_the_second_debugger_are_refused(tmp_path):
-    with pytest.raises(tf.errors.UnimplementedError, match="DumpingDebugWrapperSession"):
-        tf.debugging.experimental.enable_dump_debug_info(str(tmp_path))
-    tf.debugging.experimental.disable_dump_debug_info()

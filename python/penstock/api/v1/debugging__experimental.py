@@ -1,2 +1,2 @@
 """tf.debugging.experimental."""
-FROM = {"debug.lib.switches": "disable_dump_debug_info enable_dump_debug_info"}
+FROM = {"debug.lib.dumping_callback": "disable_dump_debug_info enable_dump_debug_info"}

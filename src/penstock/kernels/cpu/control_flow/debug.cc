@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "penstock/io/debug_dump.h"
+#include "penstock/io/debug_events.h"
 #include "penstock/kernel/kernel_registry.h"
 
 namespace penstock {
@@ -44,13 +45,36 @@ struct DebugIdentity {
   }
 };
 
-struct DebugIdentityV2 {
-  explicit DebugIdentityV2(const NodeView& node) {
-    if (!node.attr<std::vector<std::string>>("debug_urls").empty()) {
-      throw Unimplemented("trace files of tfdbg's version 2 (debug_urls of DebugIdentityV2)");
+class DebugIdentityV2 {
+ public:
+  explicit DebugIdentityV2(const NodeView& node)
+      : run_id_(node.attr<std::string>("tfdbg_run_id")), kept_(node.attr<int64_t>("circular_buffer_size")) {
+    trace_.context = node.attr<std::string>("tfdbg_context_id");
+    trace_.op = node.attr<std::string>("op_name");
+    trace_.slot = node.attr<int64_t>("output_slot");
+    trace_.mode = node.attr<int64_t>("tensor_debug_mode");
+    for (const std::string& url : node.attr<std::vector<std::string>>("debug_urls")) {
+      constexpr std::string_view kFile = "file://";
+      if (!url.starts_with(kFile)) throw Unimplemented("debug URLs other than file://: ", url);
+      directories_.push_back(url.substr(kFile.size()));
     }
   }
-  void operator()(KernelContext& k) const { k.Forward(0, 0); }
+  void operator()(KernelContext& k) const {
+    for (const std::string& directory : directories_) {
+      const std::shared_ptr<DebugEvents> events = DebugEvents::OfStep(directory, run_id_, kept_);
+      if (!events) continue;  // the debugger has been switched off since
+      DebugTrace trace = trace_;
+      trace.device = k.device().name();
+      events->Write(DebugEvents::kGraphExecutionTraces, SerializeTrace(trace, k.input(0)));
+    }
+    k.Forward(0, 0);
+  }
+
+ private:
+  const std::string run_id_;
+  const int64_t kept_;
+  DebugTrace trace_;
+  std::vector<std::string> directories_;
 };
 
 struct Counts {

@@ -47,10 +47,6 @@ bool Aliases(const Node& node) { return node.traits().may_alias_input0 || node.t
 constexpr size_t kLongestChain = 100;
 constexpr int kMostConditionals = 8;
 
-struct ById {
-  bool operator()(const Node* a, const Node* b) const { return a->id() < b->id(); }
-};
-
 bool TooManyJoins(const std::vector<Node*>& chain) {
   return std::ranges::count_if(chain, [](const Node* link) { return JoinsBranches(*link); }) >= kMostConditionals;
 }
@@ -58,13 +54,24 @@ bool TooManyJoins(const std::vector<Node*>& chain) {
 // Node sets by id.
 using Marks = std::vector<bool>;
 
+struct ById {
+  bool operator()(const Node* a, const Node* b) const { return a->id() < b->id(); }
+};
+
+// Variables that a reference may be of: several behind a RefMerge.
+using Variables = std::set<const Node*, ById>;
+
+bool Overlap(const Variables& a, const Variables& b) {
+  return std::ranges::any_of(a, [&](const Node* variable) { return b.contains(variable); });
+}
+
 class Rereader {
  public:
   explicit Rereader(Graph& graph) : graph_(graph) {}
 
   void Run() {
     for (Node* node : graph_.Nodes()) {
-      if (MayUpdate(*node)) updates_[node] = VariableOf(node->input(ReferenceInput(*node)));
+      if (MayUpdate(*node)) updates_[node] = VariablesOf(node->input(ReferenceInput(*node)));
     }
     if (updates_.empty()) return;
     TakeVariablesIntoLoops();
@@ -72,14 +79,14 @@ class Rereader {
     MarkWhatIsInside();
     LetResultsWait();
     follows_.resize(graph_.num_ids());
-    for (const auto& [update, variable] : updates_) MarkWhatFollows(update);
+    for (const auto& [update, variables] : updates_) MarkWhatFollows(update);
     for (Node* node : graph_.Nodes()) {
       if (Reads(*node)) reads_.push_back(node);
     }
     while (!reads_.empty()) {
       Node* read = reads_.back();
       reads_.pop_back();
-      variable_ = VariableOf(read->input(0));
+      variables_ = VariablesOf(read->input(0));
       own_ = UpdatesBefore(read, {});
       fresh_.clear();
       std::vector<Node*> chain = {read};
@@ -89,31 +96,46 @@ class Rereader {
 
  private:
   // Where a reference comes from: back through the ops that hand it on.
-  Node* VariableOf(Endpoint reference) const {
-    Node* node = reference.node;
-    for (int steps = 0; steps < graph_.num_ids(); ++steps) {
-      const int input = ReferenceInput(*node);
-      if (input < 0) break;
-      node = node->input(input).node;
+  static Variables VariablesOf(Endpoint reference) {
+    Variables variables;
+    std::set<const Node*> seen;
+    std::vector<const Node*> stack = {reference.node};
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      if (!seen.insert(node).second) continue;
+      const int first = ReferenceInput(*node);
+      if (first < 0) {
+        variables.insert(node);
+      } else if (node->traits().flow != Flow::kMerge) {
+        stack.push_back(node->input(first).node);
+      } else {
+        for (const Endpoint& input : node->inputs()) stack.push_back(input.node);
+      }
     }
-    return node;
+    return variables;
   }
 
   // What a loop takes from outside is the variable's memory, too: if the loop updates the variable, the variable itself
   // enters it, to be read by whoever wants its value in an iteration.
   void TakeVariablesIntoLoops() {
     std::set<std::pair<std::string, const Node*>> updated;  // by loops
-    for (const auto& [update, variable] : updates_) {
+    for (const auto& [update, variables] : updates_) {
       for (const Node* node = update; ReferenceInput(*node) >= 0;) {
         node = node->input(ReferenceInput(*node)).node;
-        if (node->traits().flow == Flow::kEnter) updated.emplace(node->attr<std::string>("frame_name"), variable);
+        if (node->traits().flow != Flow::kEnter) continue;
+        for (const Node* variable : variables) updated.emplace(node->attr<std::string>("frame_name"), variable);
       }
     }
     if (updated.empty()) return;
     for (Node* node : graph_.Nodes()) {
       if (!IsInvariant(*node) || IsRef(node->input_type(0))) continue;
       const std::optional<Endpoint> reference = ReferenceOf(node->input(0));
-      if (!reference || !updated.contains({node->attr<std::string>("frame_name"), VariableOf(*reference)})) continue;
+      if (!reference) continue;
+      const auto in_loop = [&, frame = node->attr<std::string>("frame_name")](const Node* variable) {
+        return updated.contains({frame, variable});
+      };
+      if (std::ranges::none_of(VariablesOf(*reference), in_loop)) continue;
       Node* entered = Entered(*node, *reference);
       const std::vector<Consumer> consumers = node->consumers();
       for (const auto& [consumer, input] : consumers) {
@@ -193,7 +215,7 @@ class Rereader {
   // What is new to the graph is a read behind an update.
   bool Follows(const Node& node) const { return node.id() >= static_cast<int>(follows_.size()) || follows_[node.id()]; }
 
-  // The updates of `variable_` that `node` is ordered behind, other than through the nodes of `chain`.
+  // The updates of `variables_` that `node` is ordered behind, other than through the nodes of `chain`.
   std::vector<Node*> UpdatesBefore(Node* node, const std::vector<Node*>& chain) const {
     std::vector<Node*> found, stack;
     Marks seen(graph_.num_ids());
@@ -202,7 +224,7 @@ class Rereader {
       if (seen[before->id()]) return;
       seen[before->id()] = true;
       const auto update = updates_.find(before);
-      if (update != updates_.end() && update->second == variable_) found.push_back(before);
+      if (update != updates_.end() && Overlap(update->second, variables_)) found.push_back(before);
       if (Follows(*before)) stack.push_back(before);
     };
     stack.push_back(node);
@@ -236,28 +258,70 @@ class Rereader {
     }
   }
 
-  // A result that is a variable's memory is looked at when all is done: it waits for the variable's updates.
+  // A result that is a variable's memory is looked at when all is done: it waits for the variable's updates, be they in
+  // branches, taken or not, or in loops.
   void LetResultsWait() {
     for (Node* node : graph_.Nodes()) {
       if (node->traits().flow != Flow::kRetval || inside_[node->id()]) continue;
-      const std::set<const Node*> variables = VariablesBehind(node->input(0));
-      if (variables.empty()) continue;
-      for (const auto& [update, updated] : updates_) {
-        if (variables.contains(updated) && !inside_[update->id()]) graph_.AddControlEdge(update, node);
+      std::set<Node*, ById> ends;
+      for (const Node* variable : VariablesBehind(node->input(0))) {
+        ends.merge(std::set<Node*, ById>(EndsOfUpdates(variable)));
+      }
+      for (Node* end : ends) graph_.AddControlEdge(end, node);
+    }
+    inside_.resize(graph_.num_ids());
+  }
+
+  // What is run when all updates of a variable are over, those aside that are inside of a loop without results.
+  const std::set<Node*, ById>& EndsOfUpdates(const Node* variable) {
+    const auto [it, fresh] = ends_.try_emplace(variable);
+    if (!fresh) return it->second;
+    std::set<Node*, ById> hidden;
+    for (const auto& [update, updated] : updates_) {
+      if (!updated.contains(variable)) continue;
+      if (inside_[update->id()]) {
+        hidden.merge(OutOfLoops(update));
+      } else {
+        it->second.insert(update);
       }
     }
+    if (!hidden.empty()) {  // it runs even when what it waits for is dead
+      it->second.insert(graph_.AddNode({.op = "ControlTrigger",
+                                        .name = graph_.UniqueName(StrCat(variable->name(), "/updated")),
+                                        .inputs = {},
+                                        .control_inputs = {hidden.begin(), hidden.end()},
+                                        .attrs = {},
+                                        .device = variable->device()}));
+    }
+    return it->second;
+  }
+
+  // The node, or the exits of the outermost loop that it is in.
+  std::set<Node*, ById> OutOfLoops(Node* node) {
+    if (!control_flow_) control_flow_.emplace(graph_);
+    const ControlContext* loop = nullptr;
+    for (const ControlContext* at = control_flow_->Of(node); at; at = at->parent) {
+      if (at->is_loop) loop = at;
+    }
+    if (!loop) return {node};
+    std::set<Node*, ById> exits;
+    for (const ControlContext::Variable& variable : loop->variables) {
+      if (variable.exit) exits.insert(variable.exit);
+    }
+    return exits;
   }
 
   // The variables whose memory a value may be: several if it is the result of a conditional.
-  std::set<const Node*> VariablesBehind(Endpoint result) const {
-    std::set<const Node*> variables, seen;
+  static Variables VariablesBehind(Endpoint result) {
+    Variables variables;
+    std::set<const Node*> seen;
     std::vector<Endpoint> stack = {result};
     while (!stack.empty()) {
       const Endpoint value = stack.back();
       stack.pop_back();
       const Node& node = *value.node;
       if (IsRef(value.type())) {
-        variables.insert(VariableOf(value));
+        variables.merge(VariablesOf(value));
       } else if (!seen.insert(&node).second) {
         continue;
       } else if (JoinsBranches(node)) {
@@ -277,7 +341,9 @@ class Rereader {
       const Flow flow = node->traits().flow;
       const bool joins = JoinsBranches(*node);
       if (input < 0 || (is_result && node->input(input).index > 0)) continue;  // a Merge also says which input it took
-      if (!joins && flow != Flow::kNone && flow != Flow::kSwitch && flow != Flow::kRetval) continue;
+      if (!joins && flow != Flow::kNone && flow != Flow::kSwitch && flow != Flow::kEnter && flow != Flow::kRetval) {
+        continue;
+      }
       // A branch is not behind the updates of another one, though the Merge is.
       if (!joins && Follows(*node)) {
         std::vector<Node*> updates = UpdatesBefore(node, chain);
@@ -325,10 +391,9 @@ class Rereader {
   // at once, always preceded, might come before it.
   void PutBeforeOtherUpdates(Node* read) {
     const std::vector<Node*> before = UpdatesBefore(read, {});
-    for (const auto& [update, variable] : updates_) {
-      if (variable != variable_ || std::ranges::find(before, update) != before.end() || inside_[update->id()]) {
-        continue;
-      }
+    for (const auto& [update, variables] : updates_) {
+      if (!Overlap(variables, variables_) || inside_[update->id()]) continue;
+      if (std::ranges::find(before, update) != before.end()) continue;
       graph_.AddControlEdge(read, update);
       MarkWhatFollows(read);
     }
@@ -368,13 +433,15 @@ class Rereader {
   }
 
   Graph& graph_;
-  std::map<Node*, Node*, ById> updates_;  // to the variable that each updates
+  std::map<Node*, Variables, ById> updates_;  // to the variable that each updates
   std::map<const Node*, Node*> entered_;  // what brings a value into a loop or branch: to what brings the variable
   Marks follows_, inside_;
+  std::optional<ControlFlow> control_flow_;
+  std::map<const Node*, std::set<Node*, ById>> ends_;  // of each variable's updates
   std::vector<Node*> reads_;  // yet to be looked at
-  // Of the read that is looked at: its variable, the updates that it is itself behind, and the copies of chains that
+  // Of the read that is looked at: its variables, the updates that it is itself behind, and the copies of chains that
   // begin with it, by the updates that they are behind.
-  Node* variable_ = nullptr;
+  Variables variables_;
   std::vector<Node*> own_;
   std::map<std::pair<std::vector<Node*>, std::vector<Node*>>, Node*> fresh_;
 };

@@ -12,8 +12,8 @@ namespace penstock {
 
 // Gives each node that is ordered behind an update of a reference variable, and reads the variable through something
 // that is not, a read that is. Looks through identities, reshapes and conditionals, whose outputs are memory of
-// the variable in TensorFlow. A result that is such memory is ordered behind all updates. A loop that updates
-// a variable takes the variable from outside and not a value of it.
+// the variable in TensorFlow. A result that is such memory is ordered behind all updates, be they in branches or
+// loops. A loop that updates a variable takes the variable from outside and not a value of it.
 void RereadVariables(Graph& graph);
 
 }  // namespace penstock

@@ -139,6 +139,19 @@ TEST_F(Reread, TheResultOfAConditionalIsReadAgain) {
   EXPECT_EQ(which->input(0).node, result);
 }
 
+TEST_F(Reread, WhatIsReturnedWaitsForAnUpdateInABranchWhicheverIsTaken) {
+  Node* pred = Add("Const", {}, {{"value", Tensor(true)}, {"dtype", DT_BOOL}});
+  Node* branch = Add("Switch", {{one, 0}, {pred, 0}});
+  Node* update = Add("AssignAdd", {{variable, 0}, {branch, 1}});
+  Node* result = Add("_Retval", {{variable, 0}}, {{"T", DT_FLOAT}, {"index", 0}});
+  RereadVariables(graph);
+  EXPECT_FALSE(WaitsFor(result, update));
+  ASSERT_EQ(result->control_inputs().size(), 1u);
+  const Node* over = result->control_inputs()[0];
+  EXPECT_EQ(over->op_name(), "ControlTrigger");
+  EXPECT_TRUE(WaitsFor(over, update));
+}
+
 TEST_F(Reread, AnotherVariableDoesNotCount) {
   Node* other = Add("VariableV2", {}, {{"dtype", DT_FLOAT}, {"shape", PartialShape({})}});
   Node* update = Add("AssignAdd", {{other, 0}, {one, 0}});

@@ -147,6 +147,61 @@ def test_the_result_of_a_conditional_is_the_memory_of_the_variable_that_a_branch
             np.testing.assert_array_equal(np.ravel(session.run(fetched)[0]), [expected])
 
 
+def updated_in_a_branch_of_a_branch(c, v, w):
+    return tf.cond(c, lambda: tf.cond(c, lambda: tf.assign_add(v, 2.), lambda: w), lambda: w)
+
+
+def updated_by_a_loop(c, v, w):
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(v, 1.)]):
+            return i + 1
+
+    return tf.while_loop(lambda i: i < 2, body, [0])
+
+
+def updated_by_a_loop_in_a_branch(c, v, w):
+    return tf.cond(c, lambda: updated_by_a_loop(c, v, w), lambda: 0)
+
+
+@pytest.mark.parametrize("update, expected", [
+    (lambda c, v, w: tf.cond(c, lambda: tf.assign_add(v, 2.), lambda: w), [3., 3., 9.]),
+    (lambda c, v, w: tf.cond(tf.logical_not(c), lambda: tf.assign_add(v, 2.), lambda: w), [1., 1., 3.]),
+    (lambda c, v, w: tf.cond(tf.logical_not(c), lambda: w * 1., lambda: tf.assign(v, 4.) * 2.), [4., 4., 12.]),
+    (updated_in_a_branch_of_a_branch, [3., 3., 9.]), (updated_by_a_loop, [3., 3., 9.]),
+    (updated_by_a_loop_in_a_branch, [3., 3., 9.])], ids=lambda value: getattr(value, "__name__", None))
+def test_what_is_fetched_has_seen_the_updates_in_branches_and_loops(update, expected):
+    """1.15.5: of the variable itself, of a conditional that hands it on, and of what is computed behind the update."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, w, c = tf.Variable(1.), tf.Variable(10.), tf.placeholder_with_default(True, [])
+        handed_on = tf.cond(c, lambda: v, lambda: w)
+        updated = update(c, v, w)
+        with tf.control_dependencies([updated]):
+            behind = handed_on * 3.
+        for fetched in ([v, handed_on, behind, updated], [updated, v, handed_on, behind]):
+            session.run(tf.global_variables_initializer())
+            results = session.run(fetched)
+            assert [results[fetched.index(f)] for f in (v, handed_on, behind)] == expected
+
+
+def test_a_conditional_of_two_updates_is_memory_of_both_variables():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, w, c = tf.Variable(1.), tf.Variable(10.), tf.placeholder_with_default(True, [])
+        either = tf.cond(c, lambda: tf.cond(c, lambda: tf.assign_add(v, 2.), lambda: tf.assign_add(w, 2.)), lambda: 0.)
+        with tf.control_dependencies([either]):
+            again = tf.assign_add(v, 5.)
+        session.run(tf.global_variables_initializer())
+        assert session.run([either, again]) == [8., 8.]
+
+
+def test_a_loop_behind_an_update_takes_the_new_value():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(1.)
+        with tf.control_dependencies([tf.assign_add(v, 2.)]):
+            total = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + v), [0, 0.])[1]
+        session.run(tf.global_variables_initializer())
+        assert session.run(total) == 9.
+
+
 def test_the_step_that_is_fetched_with_the_training_is_the_new_one():
     with tf.Graph().as_default(), tf.Session() as session:
         step, x = tf.train.get_or_create_global_step(), variable()

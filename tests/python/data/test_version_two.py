@@ -11,7 +11,7 @@ import pytest
 import penstock as tf
 from penstock.data.experimental.ops import counter, readers as more_readers
 from penstock.data.ops import dataset_ops, readers
-from penstock.framework import config, tf2
+from penstock.framework import config, mode, tf2
 
 Dataset = dataset_ops.DatasetV2
 
@@ -310,3 +310,19 @@ def test_a_checkpoint_while_a_snapshot_is_read(tmp_path):
     other = iter(make())
     tf.train.Checkpoint(it=other).restore(path)
     assert sorted(first + values(other)) == list(range(9))
+
+
+def test_each_iteration_shuffles_and_repeats_in_another_order(monkeypatch):
+    monkeypatch.setattr(mode.mode, "tensor_shape_v2", True)
+    tf.random.set_seed(3)
+    dataset = Dataset.range(8).apply(tf.data.experimental.shuffle_and_repeat(4, 2, seed=2))
+    assert values(dataset) == [0, 1, 5, 3, 2, 4, 7, 6, 3, 4, 5, 0, 7, 6, 2, 1]
+    assert values(dataset) == [1, 4, 5, 3, 7, 2, 0, 6, 0, 4, 1, 2, 5, 6, 3, 7]
+    assert values(dataset) == [0, 2, 5, 3, 7, 1, 6, 4, 1, 4, 5, 2, 3, 6, 7, 0]
+
+
+@pytest.mark.parametrize("elements, message", [((1, 2), "must be a list"), (5, "must be a list"),
+                                               ([], "should not be empty"), (None, "should not be empty")])
+def test_a_dataset_of_a_list_takes_lists(elements, message):
+    with pytest.raises(ValueError, match=message):
+        tf.data.experimental.from_list(elements)

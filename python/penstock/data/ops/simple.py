@@ -90,7 +90,12 @@ class ShuffleAndRepeatDataset(_Passed):
         buffer_size = _int64(buffer_size, "buffer_size")
         count = _int64(-1 if count is None else count, "count")
         seed, seed2 = random_seed.get_seed(seed)
-        super().__init__(input_dataset, name, gen.shuffle_and_repeat_dataset, buffer_size, seed, seed2, count)
+        if _keeps_resources():
+            handle, self._deleter = gen.anonymous_seed_generator(seed, seed2, True)
+            super().__init__(input_dataset, name, gen.shuffle_and_repeat_dataset_v2, buffer_size, seed, seed2, count,
+                             handle)
+        else:
+            super().__init__(input_dataset, name, gen.shuffle_and_repeat_dataset, buffer_size, seed, seed2, count)
 
 
 class PrefetchDataset(_Passed):

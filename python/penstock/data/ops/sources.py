@@ -128,10 +128,11 @@ class ListDataset(DatasetSource):
     """The elements of a list, which must be of one structure."""
 
     def __init__(self, elements, name=None):
-        if not isinstance(elements, list):
-            raise TypeError("Invalid `elements`. Elements must be a list.")
         if not elements:
-            raise ValueError("Invalid `elements`. Elements should not be empty.")
+            raise ValueError("Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
+                             "`tf.data.Dataset.range(0)`.")
+        if not isinstance(elements, list):
+            raise ValueError("Invalid `elements`. `elements` must be a list.")
         elements = [structure.normalize_element(element) for element in elements]
         specs = [structure.type_spec_from_value(element) for element in elements]
         self._structure = specs[0]

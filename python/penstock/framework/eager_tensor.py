@@ -97,6 +97,11 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return _core.eager_device_name(self)
 
     @property
+    def is_packed(self):
+        """Whether it stands for values on several devices; never."""
+        return False
+
+    @property
     def _handle_data(self):
         return None
 
@@ -109,11 +114,14 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
 
     def numpy(self):
         """The value: an array of its own, or a NumPy scalar. InvalidArgumentError for resources and variants."""
+        self._refuse_handles()
+        return _core.eager_numpy(self)
+
+    def _refuse_handles(self):
         if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
             from penstock.framework import errors
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.")
-        return _core.eager_numpy(self)
 
     def _numpy(self):
         return _core.eager_numpy(self)
@@ -125,6 +133,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         if self._type_enum in _BUFFERS and not copy:
             array = np.asarray(memoryview(self))
         else:
+            self._refuse_handles()
             array = self._as_array()
         return array if dtype is None else array.astype(dtype, copy=False)
 

@@ -299,7 +299,7 @@ class _Call:
             return conversion.internal_convert_to_tensor(
                 value, name=arg.name, dtype=known or None, as_ref=arg.is_ref, preferred_dtype=preferred)
         except TypeError as e:
-            if not known:
+            if not known or defaults.get_default_graph()._eager:
                 raise
             raise TypeError(f"Expected {_name(known)} passed to parameter '{arg.name}' of op '{self.info.name}', got "
                             f"{value!r} of type '{type(value).__name__}' instead. Error: {e}") from None
@@ -327,6 +327,8 @@ class _Call:
         try:
             observed = conversion.internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         except ValueError as e:
+            if defaults.get_default_graph()._eager:
+                raise
             raise ValueError(f"Tried to convert '{given}' to a tensor and failed. Error: {e}") from None
         if defaults.get_default_graph()._eager:
             wanted = arg.type or self.types.get(arg.type_attr)
@@ -365,6 +367,8 @@ class _Call:
             self.explain_list(arg, values, given, known)
 
     def explain_list(self, arg, values, given, known):
+        if defaults.get_default_graph()._eager:
+            self.refuse_list_eagerly(arg, values, known)
         observed = []
         for value in values:
             try:
@@ -381,6 +385,16 @@ class _Call:
             raise TypeError(
                 f"{prefix} that do not match type {_name(known)} inferred from earlier arguments.") from None
         raise TypeError(f"{prefix} that don't all match.") from None
+
+    def refuse_list_eagerly(self, arg, values, known):
+        """What an op that runs at once says of a list with a tensor of another type than the first one's."""
+        first = len(self.inputs)
+        for i, value in enumerate(values if arg.number_attr else ()):
+            if isinstance(value, Tensor) and known is not None and value._dtype._base != known:
+                raise errors.InvalidArgumentError(
+                    None, None, f"cannot compute {self.info.name} as input #{first + i}(zero-based) was expected to be "
+                    f"a {dtypes.text_of(known)} tensor but is a {dtypes.text_of(value._dtype._base)} tensor "
+                    f"[Op:{self.info.name}]") from None
 
     def infer_count(self, arg, given, bases):
         number = arg.number_attr

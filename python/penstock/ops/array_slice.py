@@ -1,9 +1,10 @@
 """Taking parts: slices, `tensor[...]`, gather, boolean masks, where."""
+import numbers
 import sys
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util, tf2
 from penstock.framework.mode import mode
 from penstock.ops.array_create import meshgrid, ones, ones_like, zeros
 from penstock.ops.array_join import concat, stack, unstack
@@ -47,7 +48,7 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 
 def _check_index(index):
     """Refuses what is neither an integer nor an integer scalar tensor."""
-    if isinstance(index, (int, tensor_shape.Dimension)):
+    if isinstance(index, (numbers.Integral if tf2.enabled() else int, tensor_shape.Dimension)):
         return
     dtype = getattr(index, "dtype", None)
     if dtype is not None:
@@ -81,7 +82,7 @@ class _Spec:
         self.masks[name] |= bit
 
     def _bound(self, value, mask, bit):
-        if value is None or (not isinstance(value, ops.Tensor) and value == sys.maxsize) or _is_unknown(value):
+        if value is None or (isinstance(value, numbers.Integral) and value == sys.maxsize) or _is_unknown(value):
             self._mark(mask, bit)
             return 0
         _check_index(value)
@@ -124,7 +125,7 @@ def _slice_helper(tensor, slice_spec, var=None):
         if spec.begin:
             parts = [stack(spec.begin), stack(spec.end), stack(spec.strides)]
             types = {part.dtype for part in parts}
-            if dtypes.int64 in types or len(types) > 1:
+            if dtypes.int64 in types or len(types) > 1 and dtypes.bool not in types:
                 parts = [part if part.dtype == dtypes.int64 else gen.cast(part, dtypes.int64) for part in parts]
         else:
             parts = [constant_op.constant([], dtype=dtypes.int32)] * 3

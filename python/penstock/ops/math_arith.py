@@ -227,9 +227,9 @@ def to_complex128(x, name="ToComplex128"):
 
 _QUOTIENT_TYPES = {  # what a type is cast to before it is divided; None: it stays
     dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32, dtypes.uint16: dtypes.float32,
-    dtypes.int16: dtypes.float32, dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64, dtypes.bfloat16: None,
-    dtypes.float16: None, dtypes.float32: None, dtypes.float64: None, dtypes.complex64: None, dtypes.complex128: None,
-    dtypes.uint32: dtypes.float64, dtypes.uint64: dtypes.float64,
+    dtypes.int16: dtypes.float32, dtypes.uint32: dtypes.float64, dtypes.int32: dtypes.float64,
+    dtypes.uint64: dtypes.float64, dtypes.int64: dtypes.float64, dtypes.bfloat16: None, dtypes.float16: None,
+    dtypes.float32: None, dtypes.float64: None, dtypes.complex64: None, dtypes.complex128: None,
 }
 
 
@@ -237,6 +237,8 @@ def require_same_dtype(x, y):
     """The common type of two tensors; TypeError if they differ."""
     x_dtype, y_dtype = x.dtype.base_dtype, y.dtype.base_dtype
     if x_dtype != y_dtype:
+        if tf2.enabled():
+            raise TypeError(f"`x` and `y` must have the same dtype, got {x_dtype!r} != {y_dtype!r}.")
         raise TypeError(f"x and y must have the same dtype, got {x_dtype!r} != {y_dtype!r}")
     return x_dtype
 
@@ -245,7 +247,8 @@ def as_quotient_operands(x, y):
     """Two tensors in the type in which `/` divides them."""
     dtype = require_same_dtype(x, y)
     if dtype not in _QUOTIENT_TYPES:
-        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+        expected = f". Expected one of {{{', '.join(map(repr, _QUOTIENT_TYPES))}}}." if tf2.enabled() else ""
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__{expected}")
     wanted = _QUOTIENT_TYPES[dtype]
     return (x, y) if wanted is None else (cast(x, wanted), cast(y, wanted))
 

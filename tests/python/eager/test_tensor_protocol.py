@@ -190,3 +190,30 @@ def test_what_stands_for_a_tensor():
             return tf.constant(3.)
 
     assert tf.is_tensor(Wrapped()) and tf.add(Wrapped(), Wrapped()).numpy() == 6
+
+
+def test_operands_of_other_types_are_refused_in_the_words_of_eager_execution():
+    x, small = tf.constant(1), tf.constant(1, tf.int64)
+    with pytest.raises(TypeError, match="^Cannot convert 1.5 to EagerTensor of dtype int32$"):
+        x == 1.5
+    with pytest.raises(ValueError, match=r"^Attempt to convert a value \(None\)"):
+        x < None
+    with pytest.raises(tf.errors.InvalidArgumentError, match="compute Pack as input #1.*be a int64 tensor but is"):
+        tf.stack([small, x])
+    with pytest.raises(TypeError, match="must have the same dtype, got tf.int32 != tf.float32"):
+        x / tf.constant(1.)
+
+
+def test_handles_have_no_array():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot convert a Tensor of dtype resource to a"):
+        np.array(tf.Variable(1.).handle)
+    assert tf.constant(1).is_packed is False
+
+
+def test_slices_by_variables_and_lists_of_booleans():
+    t = tf.constant([[1, 2], [3, 4]])
+    assert t[tf.Variable(1):].numpy().tolist() == [[3, 4]]
+    assert t[:tf.Variable(1)].numpy().tolist() == [[1, 2]]
+    assert t[np.int16(1)].numpy().tolist() == [3, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="bool"):
+        t[[True, False]]

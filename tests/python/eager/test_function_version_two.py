@@ -1,4 +1,5 @@
 """Functions as TensorFlow 2.21 has them."""
+import gc
 import weakref
 
 import pytest
@@ -191,3 +192,23 @@ def test_arguments_that_no_trace_can_be_made_for(monkeypatch):
         tf.function(lambda: 1).experimental_get_compiler_ir()
     with pytest.raises(tf.errors.UnimplementedError):
         tf.function(lambda: 1, jit_compile=True).experimental_get_compiler_ir()
+
+
+@pytest.mark.parametrize("program", [
+    lambda f, x: tf.switch_case(tf.constant(0), [lambda: f()(x), lambda: x]),
+    lambda f, x: tf.cond(x > 0., lambda: tf.cond(x > 0., lambda: f()(x), lambda: x), lambda: x),
+    lambda f, x: tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, f()(a)), [0, x])[1]])
+def test_functions_made_in_branches_and_loops_are_differentiated_when_nobody_holds_them(program):
+    """As in TensorFlow: the square of x, whose derivatives are 2 x and 2."""
+    @tf.function(autograph=False)
+    def twice(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = program(lambda: tf.function(lambda a: a * a, autograph=False), x)
+            gc.collect()
+            slope = inner.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    assert [float(d) for d in twice(tf.constant(3.))] == [6., 2.]

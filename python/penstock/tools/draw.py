@@ -8,6 +8,7 @@ import collections
 import html
 import sys
 
+from penstock.framework import errors
 from penstock.platform import gfile
 
 _CHARACTER, _LINE, _GAP, _LAYER = 7.2, 30, 18, 64  # sizes in the picture
@@ -217,7 +218,7 @@ def main(arguments):
     from penstock.tools import graph_files
     try:
         picture = draw(graph_files.load_graph(options.graph), max(1, options.depth), options.expand)
-    except ValueError as e:
+    except (errors.OpError, OSError, ValueError) as e:
         print("penstock draw: %s" % e, file=sys.stderr)
         return 1
     gfile.write_atomically(options.output, picture)

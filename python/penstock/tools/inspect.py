@@ -22,7 +22,7 @@ def _dtype(number):
 
 
 def _bytes(dtype, shape):
-    size = 0 if dtype == "string" else dtypes.as_dtype(dtype).size
+    size = 0 if dtype == "string" or dtype.startswith("type ") else dtypes.as_dtype(dtype).size
     for dim in shape:
         size *= dim
     return size
@@ -153,7 +153,15 @@ def _is_records(path):
 
 
 def inspect(path, out):
-    """Prints what a file or directory holds; the exit status."""
+    """Prints what a file or directory holds, or what is wrong with it; the exit status."""
+    try:
+        return _inspect(path, out)
+    except (errors.OpError, OSError, ValueError) as e:
+        print("%s: %s" % (path, getattr(e, "message", None) or e), file=out)
+        return 1
+
+
+def _inspect(path, out):
     from penstock.saved_models import loader_impl
     from penstock.tools import graph_files
     from penstock.training import checkpoint_management

@@ -12,6 +12,7 @@ from penstock.client import session
 from penstock.debug.wrappers import local_cli_wrapper
 from penstock.eager import def_function
 from penstock.eager import function as function_lib
+from penstock.framework import errors
 from penstock.framework import meta_graph as meta_graph_lib
 from penstock.framework import ops
 from penstock.framework.tensor_spec import TensorSpec
@@ -334,7 +335,7 @@ def main(arguments=None):
     args = create_parser().parse_args(arguments)
     try:
         args.func(args)
-    except (ValueError, RuntimeError, AttributeError, OSError) as e:
+    except (errors.OpError, ValueError, RuntimeError, AttributeError, KeyError, TypeError, OSError) as e:
         print(f"penstock saved-model: {e}", file=sys.stderr)
         return 1
     return 0

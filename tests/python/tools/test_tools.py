@@ -109,6 +109,27 @@ def test_inspect(tmp_path):
     assert printed(tmp_path / "garbage")[0] == 1
 
 
+def test_damaged_files_are_told_and_no_traceback(tmp_path, capsys):
+    tf.get_variable("weights", [3, 2])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        prefix = tf.train.Saver().save(sess, str(tmp_path / "m"))
+    index = tmp_path / "m.index"
+    index.write_bytes(index.read_bytes()[:-4])
+    for path in prefix, index, tmp_path:
+        status, text = printed(path)
+        assert status == 1 and "m.index" in text and "damaged" in text
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"\x12\xff\xff")
+    status, text = printed(tmp_path / "saved")
+    assert status == 1 and "saved_model.pb" in text
+    status, _, told = saved_model_cli(capsys, "show", tmp_path / "saved", "--all")
+    assert status == 1 and "saved_model.pb" in told
+    from penstock.tools import draw
+    assert draw.main([str(tmp_path / "nothing"), "-o", str(tmp_path / "o.svg")]) == 1
+    assert "nothing" in capsys.readouterr().err
+
+
 def saved_model_cli(capsys, *arguments):
     from penstock.tools import saved_model_cli as cli
     status = cli.main([str(a) for a in arguments])

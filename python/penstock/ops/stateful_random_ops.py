@@ -69,14 +69,19 @@ def _words(seed, size):
     return np.concatenate([words, np.zeros(size - len(words), np.uint64)]).view(np.int64)
 
 
-def create_rng_state(seed, alg):
-    """The state of a generator as a vector of int64, from a seed (a number or a vector)."""
+def _state(seed, alg):
+    """What create_rng_state gives: an array, unless the seed is a tensor, so that no graph has it yet."""
     return _words(seed, _state_size(convert_alg_to_int(alg)))
+
+
+def create_rng_state(seed, alg):
+    """The state of a generator as a tensor: a vector of int64, from a seed (a number or a vector)."""
+    return ops.convert_to_tensor(_state(seed, alg))
 
 
 def create_rng_state_v1(seed, algorithm):
     """The state of a generator as a vector of int64, from a seed (a number or a vector)."""
-    return create_rng_state(seed, algorithm)
+    return _state(seed, algorithm)
 
 
 def non_deterministic_ints(shape, dtype=dtypes.int64):
@@ -130,7 +135,7 @@ class Generator(tracking.AutoTrackable):
     def from_seed(cls, seed, alg=None):
         """A generator whose numbers follow from a seed."""
         alg = convert_alg_to_int(DEFAULT_ALGORITHM if alg is None else alg)
-        return cls(state=create_rng_state(seed, alg), alg=alg)
+        return cls(state=_state(seed, alg), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
@@ -154,7 +159,7 @@ class Generator(tracking.AutoTrackable):
 
     def reset_from_seed(self, seed):
         """Sets the state to that of a seed."""
-        self.reset(create_rng_state(seed, self._alg))
+        self.reset(_state(seed, self._alg))
 
     def reset_from_key_counter(self, key, counter):
         """Sets the state to a key and a counter."""

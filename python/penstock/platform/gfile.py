@@ -251,8 +251,8 @@ Stat = stat
 
 
 def Glob(filename):  # noqa: N802
-    """The files that match a pattern, or one of several."""
-    patterns = filename if isinstance(filename, (list, tuple)) else [filename]
+    """The files that match a pattern, or one of several, which may come from an iterator."""
+    patterns = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
     return [path for pattern in patterns for path in _matching(_path(pattern))]
 
 

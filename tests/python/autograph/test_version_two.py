@@ -1,4 +1,5 @@
 """What AutoGraph of TensorFlow 2.21 does and says."""
+import linecache
 import pickle
 
 import pytest
@@ -178,3 +179,17 @@ def test_shape_invariants_that_are_put_together_before_the_loop():
     """They hold the values from before the loop, and parts of what it carries."""
     for numbers in (tf.data.Dataset.range(3), iter(tf.data.Dataset.range(3)), tf.range(3, dtype=tf.int64)):
         assert tf.function(appended)(numbers).numpy().tolist() == [0, 1, 2]
+
+
+def test_code_of_no_file_whose_lines_are_known():
+    """Doctests and notebooks put what they run into linecache, under a name that is no path."""
+    lines = "def larger(x, y):\n    if x > y:\n        return x\n    return y\n"
+    names = {}
+    linecache.cache["<example 1>"] = (len(lines), None, lines.splitlines(True), "<example 1>")
+    try:
+        exec(compile(lines, "<example 1>", "exec"), names)
+        larger = tf.function(names["larger"])
+        assert larger(tf.constant(3), tf.constant(5)).numpy() == 5
+        assert larger(tf.constant(7), tf.constant(5)).numpy() == 7
+    finally:
+        del linecache.cache["<example 1>"]

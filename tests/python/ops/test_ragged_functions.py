@@ -1,4 +1,7 @@
 """Functions of version 2 on ragged tensors: TensorFlow 2.21's values."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -233,3 +236,15 @@ def test_values_of_ragged_tensors():
     assert [part.to_list() for part in parts] == [[[1]], [[2, 3]]]
     from penstock.ops.ragged import ragged_where_op
     assert ragged_where_op.where_v2([True, False], [1, 2], [3, 4]).numpy().tolist() == [1, 4]
+
+
+def test_rows_that_do_not_fit_are_not_equal():
+    script = """
+import tensorflow as tf
+a, b = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[1], [2, 3]])
+print(a == b, a != b, a == tf.zeros([5, 4, 3], tf.int32))
+print((a == a).to_list(), (a != tf.ragged.constant([[1, 0], [3]])).to_list())
+"""
+    begin = "from penstock import alias; alias.install('v2')\n"
+    out = subprocess.run([sys.executable, "-c", begin + script], capture_output=True, text=True, check=True).stdout
+    assert out == "False True False\n[[True, True], [True]] [[False, True], [False]]\n"

@@ -275,3 +275,11 @@ def test_a_negative_number_of_bytes_is_refused(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="negative number of bytes: -2"):
         file_io.FileIO(str(tmp_path / "a"), "r").read(-2)
     assert file_io.FileIO(str(tmp_path / "a"), "r").read(-1) == "text"
+
+
+def test_patterns_that_an_iterator_gives(tmp_path):
+    for name in ("a.txt", "b.txt", "c.csv"):
+        (tmp_path / name).write_text(name)
+    patterns = [str(tmp_path / "*.csv"), str(tmp_path / "a*")]
+    assert tf.gfile.Glob(iter(patterns)) == [str(tmp_path / "c.csv"), str(tmp_path / "a.txt")]
+    assert tf.gfile.Glob(set(patterns[:1])) == [str(tmp_path / "c.csv")]

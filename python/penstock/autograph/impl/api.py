@@ -1,6 +1,7 @@
 """Converting functions, and calling from converted code."""
 import functools
 import inspect
+import linecache
 import logging
 import os
 import sys
@@ -80,7 +81,9 @@ def _left_alone(function):
     """Whether a function is called as it is."""
     module = getattr(function, "__module__", None) or ""
     code = getattr(function, "__code__", None)
-    if code is None or code.co_filename.startswith((_HERE, "<")):
+    if code is None or code.co_filename.startswith(_HERE):
+        return True
+    if code.co_filename.startswith("<") and not linecache.getlines(code.co_filename):  # a doctest's lines are known
         return True
     return module != "__main__" and _excluded(module)
 

@@ -1,6 +1,7 @@
 """Python's operators on ragged tensors."""
 from penstock.framework import defaults, gen
 from penstock.framework import dispatch
+from penstock.framework import errors
 from penstock.framework.mode import mode
 from penstock.ops import math_ops
 
@@ -26,13 +27,19 @@ def _compares_elements():
 
 def _equal(self, other):
     if other is not None and _compares_elements():
-        return _EQUAL(self, other)
+        try:
+            return _EQUAL(self, other)
+        except (errors.InvalidArgumentError, ValueError):  # their rows do not fit
+            return False
     return self is other
 
 
 def _not_equal(self, other):
     if other is not None and _compares_elements():
-        return _NOT_EQUAL(self, other)
+        try:
+            return _NOT_EQUAL(self, other)
+        except (errors.InvalidArgumentError, ValueError):
+            return True
     return self is not other
 
 

@@ -672,3 +672,30 @@ def test_branches_that_are_traces():
                      "              (lambda x: {'y': x + 1}, lambda x: {'y': x - 1}))\n"
                      "print(functional_ops.If(False, [10.0], more, less)['y'].numpy())\n")
     assert done.stdout == "9.0\n", done.stderr
+
+
+def test_names_of_tpus():
+    assert python("""
+from tensorflow.python.tpu import tpu_config, tpu_estimator, tpu_optimizer, topology
+from tensorflow.python.tpu.ops import tpu_ops
+import tensorflow as tf
+assert tpu_estimator.TPUEstimator is tf.estimator.tpu.TPUEstimator and tpu_config.TPUConfig
+assert tpu_optimizer.CrossShardOptimizer is tf.tpu.CrossShardOptimizer and tpu_ops.cross_replica_sum
+t = topology.Topology(mesh_shape=[2, 1, 2], device_coordinates=[[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 1]]])
+print(t.mesh_shape, t.mesh_rank, t.num_tasks, t.num_tpus_per_task, t.device_coordinates.shape)
+print(t.task_ordinal_at_coordinates([1, 0, 1]), t.tpu_device_ordinal_at_coordinates([1, 0, 1]))
+print(topology.Topology(mesh_shape=[2, 1, 1], device_coordinates=[[[0, 0, 0]]]).task_ordinal_at_coordinates([1, 0, 0]))
+print(t.cpu_device_name_at_coordinates([1, 0, 1]), t.tpu_device_name_at_coordinates([1, 0, 1], "w"))
+for shape, places in [([2, 1], [[[0, 0]]]), ([2, 0, 1], [[[0, 0, 0]]]), ([2, 1, 1], [[0, 0, 0]])]:
+    try:
+        topology.Topology(mesh_shape=shape, device_coordinates=places)
+    except ValueError as e:
+        print(e)
+""") == """[2 1 2] 3 2 2 (2, 2, 3)
+1 1
+-1
+/task:1/device:CPU:0 /job:w/task:1/device:TPU:1
+`mesh_shape` must be a sequence of 3 positive entries; got [2 1]
+`mesh_shape` must be a sequence of 3 positive entries; got [2 0 1]
+`device_coordinates` must be a rank 3 int32 array with minor dimension equal to the mesh shape rank
+"""

@@ -1,5 +1,4 @@
 """Taking parts: slices, `tensor[...]`, gather, boolean masks, where."""
-import numbers
 import sys
 
 import numpy as np
@@ -48,7 +47,7 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 
 def _check_index(index):
     """Refuses what is neither an integer nor an integer scalar tensor."""
-    if isinstance(index, (numbers.Integral if tf2.enabled() else int, tensor_shape.Dimension)):
+    if isinstance(index, (int, tensor_shape.Dimension)) or isinstance(index, np.integer) and tf2.enabled():
         return
     dtype = getattr(index, "dtype", None)
     if dtype is not None:
@@ -82,7 +81,7 @@ class _Spec:
         self.masks[name] |= bit
 
     def _bound(self, value, mask, bit):
-        if value is None or (isinstance(value, numbers.Integral) and value == sys.maxsize) or _is_unknown(value):
+        if value is None or (isinstance(value, (int, np.integer)) and value == sys.maxsize) or _is_unknown(value):
             self._mark(mask, bit)
             return 0
         _check_index(value)

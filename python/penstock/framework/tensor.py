@@ -183,6 +183,8 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
             if mode.type_promotion != "off":
                 from penstock.ops import math_operators
                 self, other = math_operators._promoted(self, other)
+            if not isinstance(other, Tensor) and hasattr(other, "row_splits"):
+                return NotImplemented  # a ragged tensor compares itself
             return gen.equal(self, other, incompatible_shape_error=False)
         return self is other
 
@@ -192,6 +194,8 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
             if mode.type_promotion != "off":
                 from penstock.ops import math_operators
                 self, other = math_operators._promoted(self, other)
+            if not isinstance(other, Tensor) and hasattr(other, "row_splits"):
+                return NotImplemented  # a ragged tensor compares itself
             return gen.not_equal(self, other, incompatible_shape_error=False)
         return self is not other
 

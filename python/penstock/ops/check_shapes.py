@@ -1,7 +1,7 @@
 """tf.debugging.assert_rank*, assert_scalar, assert_shapes: checks of shapes."""
 
 from penstock.eager import context
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util, tf2
 from penstock.ops import array_ops, control_flow_ops
 
 __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_at_least_v2", "assert_rank_in", "assert_rank_in_v2",
@@ -203,7 +203,8 @@ def _check_sizes(constraint, named, data, summarize, message):
             continue
         if _as_int(actual) is not None and _as_int(size) is not None:
             if int(actual) != int(size):
-                raise ValueError(f"{message}.  {reason}.  Tensor {label(x)} dimension {dim} must have size "
+                begin = f"{message}.  " if message or not tf2.enabled() else ""
+                raise ValueError(f"{begin}{reason}.  Tensor {label(x)} dimension {dim} must have size "
                                  f"{int(size)}.  Received size {int(actual)}, shape {x.get_shape()}")
             continue
         shown = data

@@ -244,7 +244,14 @@ import tensorflow as tf
 a, b = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[1], [2, 3]])
 print(a == b, a != b, a == tf.zeros([5, 4, 3], tf.int32))
 print((a == a).to_list(), (a != tf.ragged.constant([[1, 0], [3]])).to_list())
+square = tf.constant([[1, 2], [3, 4]])
+print((square == tf.ragged.constant([[1, 2], [3, 5]])).to_list(), square != a)
+try:
+    tf.debugging.assert_shapes([(square, (2, 3))])
+except ValueError as e:
+    print(str(e)[:20])
 """
     begin = "from penstock import alias; alias.install('v2')\n"
     out = subprocess.run([sys.executable, "-c", begin + script], capture_output=True, text=True, check=True).stdout
-    assert out == "False True False\n[[True, True], [True]] [[False, True], [False]]\n"
+    assert out == "False True False\n[[True, True], [True]] [[False, True], [False]]\n" \
+        "[[True, True], [True, False]] True\nSpecified explicitly\n"

@@ -222,3 +222,8 @@ def test_devices_may_be_given_as_they_are_listed():
     devices = v1.config.list_logical_devices("CPU")
     assert v1.distribute.MirroredStrategy(devices[:1]).num_replicas_in_sync == 1
     assert v1.distribute.OneDeviceStrategy(devices[0]).extended.worker_devices[0].endswith("device:CPU:0")
+
+
+def test_a_function_of_values_can_be_called_with_a_context_of_the_program():
+    made = tf.distribute.experimental.ValueContext(replica_id_in_sync_group=2, num_replicas_in_sync=4)
+    assert (made.replica_id_in_sync_group, made.num_replicas_in_sync) == (2, 4)

@@ -5,4 +5,5 @@ FROM = {
     "distribute.collective_all_reduce_strategy": """
         CollectiveCommunication CollectiveHints=CommunicationOptions CommunicationImplementation CommunicationOptions
         MultiWorkerMirroredStrategy=ExperimentalMultiWorkerMirroredStrategy""",
+    "distribute.distribute_lib": "ValueContext",
 }

@@ -82,6 +82,7 @@ MODULES = {
     "python.distribute.cluster_resolver.slurm_cluster_resolver": "distribute.cluster_resolver",
     "python.distribute.cluster_resolver.tfconfig_cluster_resolver": "distribute.cluster_resolver",
     "python.distribute.cluster_resolver.tpu_cluster_resolver": "distribute.cluster_resolver",
+    "python.dlpack.dlpack": "eager.dlpack",
     "python.distribute.distribute_utils": "distribute.distribute_types",
     "python.distribute.input_lib": "distribute.distribute_types",
     "python.distribute.input_ops": "distribute.distribute_types",

@@ -252,6 +252,8 @@ class GradientTape:
                                            parallel_iterations)
 
     def _check_persistent(self, experimental_use_pfor, what):
+        if self._tape is None:
+            raise used_up()
         if not experimental_use_pfor and not self._persistent and ops.executing_eagerly():
             raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with "
                                "experimental_use_pfor set to False.")

@@ -162,11 +162,11 @@ def _eager_constant(value, dtype, shape):
         return result
     from penstock.framework import gen
     total = int(np.prod(shape, dtype=np.int64))
-    if result._num_elements == total:
+    if result._num_elements() == total:
         return gen.reshape(result, shape)
-    if result._num_elements == 1:
+    if result._num_elements() == 1:
         return gen.fill(shape, gen.reshape(result, []))
-    raise TypeError(f"Eager execution of tf.constant with unsupported shape (value has {result._num_elements} "
+    raise TypeError(f"Eager execution of tf.constant with unsupported shape (value has {result._num_elements()} "
                     f"elements, shape is {tuple(shape)} with {total} elements).")
 
 

@@ -11,12 +11,22 @@ class _Controller:
     def __init__(self, stack, item):
         self._stack = stack
         self._item = item
+        self._entered = 0
 
     def __enter__(self):
         self._stack.stack.append(self._item)
+        self._entered += 1
         return self._item
 
+    def __del__(self):
+        # Whoever enters it and forgets it leaves it, if nothing else was entered after it.
+        for _ in range(self._entered):
+            stack = self._stack.stack
+            if stack and (stack[-1] is self._item or not self._stack.enforce_nesting and self._item in stack):
+                self.__exit__()
+
     def __exit__(self, *exc):
+        self._entered -= 1
         stack = self._stack.stack
         if stack:
             if stack[-1] is self._stack.left:

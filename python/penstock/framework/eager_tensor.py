@@ -1,4 +1,6 @@
 """EagerTensor: a tensor that has its value."""
+import math
+
 import numpy as np
 
 from penstock import _core
@@ -77,6 +79,12 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     def _rank(self):
         return len(self._dims)
 
+    def _num_elements(self):
+        return math.prod(self._dims)
+
+    def _datatype_enum(self):
+        return self._type_enum
+
     @property
     def _id(self):
         return self._eager_id
@@ -154,7 +162,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return iter([self[i] for i in range(self._dims[0])])
 
     def __bool__(self):
-        return self._num_elements != 0 and bool(self._numpy())
+        return self._num_elements() != 0 and bool(self._numpy())
 
     def __int__(self):
         return int(self._numpy())

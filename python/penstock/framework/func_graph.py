@@ -201,7 +201,7 @@ class FuncGraph(Graph):
         if tensor._is_eager:
             if self.capture_by_value and tensor._type_enum != dtypes.resource._type_enum:
                 return self._constant(tensor, name)
-            if tensor._num_elements <= _EAGER_CONST_THRESHOLD and tensor._type_enum not in _HANDLES:
+            if tensor._num_elements() <= _EAGER_CONST_THRESHOLD and tensor._type_enum not in _HANDLES:
                 inner = self._constant(tensor, name)  # an argument, whose present value is known
             else:
                 inner = self._placeholder(tensor, name, shape)

@@ -699,3 +699,14 @@ for shape, places in [([2, 1], [[[0, 0]]]), ([2, 0, 1], [[[0, 0, 0]]]), ([2, 1, 
 `mesh_shape` must be a sequence of 3 positive entries; got [2 0 1]
 `device_coordinates` must be a rank 3 int32 array with minor dimension equal to the mesh shape rank
 """
+
+
+def test_dlpack_where_tensorflow_has_it():
+    assert python("""
+import numpy as np
+import tensorflow as tf
+tf.compat.v1.enable_eager_execution()
+from tensorflow.python.dlpack import dlpack
+capsule = dlpack.to_dlpack(tf.constant([1.5, 2.0]))
+print(dlpack.from_dlpack(capsule).numpy())
+""") == "[1.5 2. ]\n"

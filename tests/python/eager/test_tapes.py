@@ -247,3 +247,17 @@ def test_the_second_derivative_of_a_linear_function_is_zero():
     assert derivatives(twice) == derivatives(nested) == [2.0, 0.0]
     assert derivatives(captured) == [4.0, 0.0] and derivatives(lambda x: x * 2.0) == [2.0, None]
     assert derivatives(tf.function(lambda x: x * x * 2.0)) == [12.0, 4.0]
+
+
+def test_a_used_up_tape_says_so_before_it_looks_at_what_is_asked():
+    x = tf.constant([[3.0]])
+    for function in ("batch_jacobian", "jacobian"):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        assert getattr(tape, function)(y, x).numpy().ravel().tolist() == [6.0]
+        for target, source in ((y, [x]), ([y], x)):
+            with pytest.raises(RuntimeError, match="only "):
+                getattr(tape, function)(target, source)
+        with pytest.raises(RuntimeError, match="only "):
+            getattr(tape, function)(y, x, experimental_use_pfor=False)

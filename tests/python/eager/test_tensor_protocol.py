@@ -217,3 +217,10 @@ def test_slices_by_variables_and_lists_of_booleans():
     assert t[np.int16(1)].numpy().tolist() == [3, 4]
     with pytest.raises(tf.errors.InvalidArgumentError, match="bool"):
         t[[True, False]]
+
+
+def test_internal_facts():
+    t = tf.constant([[1, 2, 3], [4, 5, 6]])
+    assert (t._num_elements(), t._datatype_enum(), t._rank()) == (6, 3, 2)
+    assert (tf.constant(1.0)._num_elements(), tf.constant(1.0)._datatype_enum(), tf.constant(1.0)._rank()) == (1, 1, 0)
+    assert tf.zeros([0, 3])._num_elements() == 0 and len(tf.zeros([0, 3])) == 0

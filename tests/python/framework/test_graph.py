@@ -364,3 +364,27 @@ def test_an_import_fills_in_the_defaults_of_the_callers_nodes():
 def test_a_tensor_is_of_an_operation():
     with pytest.raises(TypeError, match="op needs to be an Operation: 'add'"):
         Tensor("add", 0, dtypes.float32)
+
+
+def test_a_graph_that_is_entered_and_forgotten_is_left():
+    def enter():
+        manager = graph.as_default()
+        manager.__enter__()
+        return ops.get_default_graph()
+
+    outside, graph = ops.get_default_graph(), ops.Graph()
+    assert enter() is graph and ops.get_default_graph() is outside
+    graph.as_default().__enter__()
+    assert ops.get_default_graph() is outside
+    first, second = graph.as_default(), ops.Graph().as_default()
+    first.__enter__()
+    inner = second.__enter__()
+    del first  # not the innermost: it stays
+    assert ops.get_default_graph() is inner
+    del second
+    assert ops.get_default_graph() is graph
+    graph.as_default().__exit__(None, None, None)
+    with graph.as_default() as manager:
+        del manager
+        assert ops.get_default_graph() is graph
+    assert ops.get_default_graph() is outside

@@ -68,6 +68,34 @@ def test_values_and_gradients(case):
         np.testing.assert_allclose(sess.run(y, {x: x_value}) / scale, 2 * wanted / scale, atol=6e-5)
 
 
+@pytest.mark.parametrize("size, channels, outputs", [(32, 3, 64), (15, 64, 128), (4, 256, 512)])
+def test_gradients_with_stride_element_by_element(size, channels, outputs):
+    rng = np.random.default_rng(2)
+    x_value = rng.standard_normal((4, size, size, channels)).astype(np.float32)
+    f_value = rng.standard_normal((5, 5, channels, outputs)).astype(np.float32)
+    out = -(-size // 2)
+    dy_value = rng.standard_normal((4, out, out, outputs)).astype(np.float32)
+    before, after = divmod((out - 1) * 2 + 5 - size, 2)
+    after += before
+    x, f, dy = (v.astype(float) for v in (np.pad(x_value, ((0, 0), *[(before, after)] * 2, (0, 0))), f_value, dy_value))
+    y, dx, df = 0, np.zeros_like(x), np.zeros_like(f)
+    for a in range(5):
+        for b in range(5):
+            under = np.s_[:, a:a + 2 * out - 1:2, b:b + 2 * out - 1:2]
+            y = y + x[under] @ f[a, b]
+            dx[under] += dy @ f[a, b].T
+            df[a, b] = np.tensordot(x[under], dy, ((0, 1, 2), (0, 1, 2)))
+    inside = slice(before, before + size)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        given = tf.constant(x_value), tf.constant(f_value)
+        result = tf.nn.conv2d(*given, [1, 2, 2, 1], "SAME")
+        got = sess.run([result, *tf.gradients(result, given, tf.constant(dy_value))])
+    for g, wanted in zip(got, (y, dx[:, inside, inside], df)):
+        # One running sum of 6400 products errs by about 1e-6 of what is usual among the results.
+        assert np.sqrt(np.mean((g - wanted) ** 2)) < 3e-6 * wanted.std()
+        assert np.abs(g - wanted).max() < 2e-5 * wanted.std()
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan, 3e38])
 def test_what_is_not_finite_stays_where_it_is(value):
     x_value = np.full((1, 16, 16, 32), 1e-3, np.float32)

@@ -38,6 +38,7 @@ void RegisterFakeQuantOps(OpRegistry& ops);
 void RegisterFractionalPoolOps(OpRegistry& ops);
 void RegisterFunctionalOps(OpRegistry& ops);
 void RegisterFusedElementwiseOps(OpRegistry& ops);
+void RegisterFusedRowsOps(OpRegistry& ops);
 void RegisterGatherOps(OpRegistry& ops);
 void RegisterGeneratorOps(OpRegistry& ops);
 void RegisterHostOps(OpRegistry& ops);
@@ -138,6 +139,7 @@ void RegisterAllOps(OpRegistry& ops) {
   RegisterFractionalPoolOps(ops);
   RegisterFunctionalOps(ops);
   RegisterFusedElementwiseOps(ops);
+  RegisterFusedRowsOps(ops);
   RegisterGatherOps(ops);
   RegisterGeneratorOps(ops);
   RegisterHostOps(ops);

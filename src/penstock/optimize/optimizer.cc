@@ -56,7 +56,10 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
     AccumulateProducts(graph);
   });
   run(rewrite.dependency, "dependency", [&] { PruneDependencies(graph); });
-  run(rewrite.remapping, "remap", [&] { FuseElementwise(graph); });
+  run(rewrite.remapping, "remap", [&] {
+    FuseRows(graph);
+    FuseElementwise(graph);
+  });
 }
 
 void VerifyGraph(const Graph& graph) {

@@ -22,6 +22,8 @@ int FoldBatchNormalization(Graph& graph);
 int FuseProducts(Graph& graph);
 // Sums of products of matrices become products that are added to what there is.
 int AccumulateProducts(Graph& graph);
+// Reductions of rows and the elementwise functions around them become one node.
+int FuseRows(Graph& graph);
 // Chains of elementwise functions become one node.
 int FuseElementwise(Graph& graph);
 

@@ -36,6 +36,7 @@ void RegisterFakeQuantKernels(KernelRegistry& kernels);
 void RegisterFractionalPoolKernels(KernelRegistry& kernels);
 void RegisterFunctionalKernels(KernelRegistry& kernels);
 void RegisterFusedElementwiseKernels(KernelRegistry& kernels);
+void RegisterFusedRowsKernels(KernelRegistry& kernels);
 void RegisterGatherKernels(KernelRegistry& kernels);
 void RegisterGeneratorKernels(KernelRegistry& kernels);
 void RegisterHostKernels(KernelRegistry& kernels);
@@ -145,6 +146,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterFractionalPoolKernels(kernels);
   RegisterFunctionalKernels(kernels);
   RegisterFusedElementwiseKernels(kernels);
+  RegisterFusedRowsKernels(kernels);
   RegisterGatherKernels(kernels);
   RegisterGeneratorKernels(kernels);
   RegisterHostKernels(kernels);

@@ -3,35 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
-#include "penstock/op/op_registry.h"
+#include "penstock/kernels/cpu/math/fused_steps.h"
 
 namespace penstock {
 namespace {
-
-// How an argument is stretched to the shape of the result: element i is element (i / repeat) % period.
-struct Stretch {
-  int64_t repeat = 1, period = 1;
-};
-
-// Nothing if the argument is stretched in another way, or does not fit.
-std::optional<Stretch> StretchTo(const Shape& arg, const Shape& out) {
-  const int missing = out.rank() - arg.rank();
-  if (missing < 0) return std::nullopt;
-  Stretch stretch;
-  int last = arg.rank() - 1;
-  for (; last >= 0 && arg.dim(last) == 1; --last) stretch.repeat *= out.dim(missing + last);
-  int first = 0;
-  while (first <= last && arg.dim(first) == 1) ++first;
-  for (int d = first; d <= last; ++d) {
-    if (arg.dim(d) != out.dim(missing + d)) return std::nullopt;
-    stretch.period *= arg.dim(d);
-  }
-  return stretch;
-}
 
 // Elements [at, at + n) of a stretched argument.
 template <class T>
@@ -53,35 +31,15 @@ void StretchInto(const char* from, const Stretch& how, int64_t at, int64_t n, ch
 class FusedElementwise {
  public:
   explicit FusedElementwise(const NodeView& node)
-      : type_(node.attr<DataType>("T")), size_(DataTypeSize(type_)), num_args_(node.num_inputs()) {
-    const auto& ops = node.attr<std::vector<std::string>>("steps");
-    const auto& names = node.attr<std::vector<std::string>>("names");
-    const auto& operands = node.attr<std::vector<int64_t>>("operands");
+      : type_(node.attr<DataType>("T")),
+        size_(DataTypeSize(type_)),
+        num_args_(node.num_inputs()),
+        steps_(node),
+        regs_(steps_.size(), -1),
+        places_(steps_.size()) {
     const auto& results = node.attr<std::vector<int64_t>>("results");
-    attrs_ = std::make_unique<AttrMap>(AttrMap{{"T", type_}, {"N", int64_t{2}}});  // sums are of two
-    types_.assign(2, type_);
-    size_t operand = 0;
-    last_read_.assign(num_args_ + ops.size(), -1);
-    for (size_t i = 0; i < ops.size(); ++i) {
-      const OpDef* op = OpRegistry::Global().Find(ops[i]);
-      const auto is_of_type = [](const ArgDef& arg) { return arg.type_attr == "T"; };
-      if (!op || names.size() != ops.size() || op->inputs.size() > 2 || op->outputs.size() != 1 ||
-          !std::ranges::all_of(op->inputs, is_of_type) || !is_of_type(op->outputs[0]))
-        throw InvalidArgument("no elementwise op ", ops[i]);
-      const size_t inputs = op->inputs.empty() || op->inputs[0].is_list() ? 2 : op->inputs.size();
-      Step& step = steps_.emplace_back(
-          NodeView(names[i], *op, *attrs_, std::span(types_).first(inputs), std::span(types_).first(1), node.device()));
-      step.kernel = KernelRegistry::Global().Make("CPU", step.view);
-      step.loop = step.kernel->elementwise();
-      if (!step.loop) throw InvalidArgument("the op ", ops[i], " is not elementwise");
-      step.inputs = step.loop->unary ? 1 : 2;
-      for (int k = 0; k < step.inputs; ++k) {
-        if (operand == operands.size() || operands[operand] < 0 || operands[operand] >= num_args_ + static_cast<int>(i))
-          throw InvalidArgument("a step reads what is not there yet");
-        step.in[k] = static_cast<int>(operands[operand++]);
-        last_read_[step.in[k]] = static_cast<int>(i);
-      }
-      picoseconds_ += step.loop->picoseconds;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (!steps_[i].loop) throw InvalidArgument("the op ", steps_[i].view.op().name, " is not elementwise");
     }
     parts_ = node.attr<std::vector<int64_t>>("parts");
     joins_ = node.attr<std::vector<int64_t>>("joins");
@@ -102,10 +60,10 @@ class FusedElementwise {
         if (given_out == results.size() || results[given_out] < 0 ||
             results[given_out] >= static_cast<int64_t>(steps_.size()))
           throw InvalidArgument("no such result");
-        Step& step = steps_[results[given_out]];
+        FusedSteps::Step& step = steps_[results[given_out]];
         if (step.result >= 0) throw InvalidArgument("a value is given out twice");
         step.result = r;
-        step.place = place;
+        places_[results[given_out]] = place;
       }
     }
     AssignRegisters();
@@ -124,7 +82,7 @@ class FusedElementwise {
     // Tiles of all that is read and written fit into the first-level cache.
     const int64_t streams = num_registers_ + num_args_ + k.num_outputs();
     const int64_t tile = std::clamp<int64_t>(kCacheBytes / size_ / streams / 64 * 64, 64, kLargestTile);
-    ParallelElements(k, shape.num_elements(), picoseconds_, [&](int64_t begin, int64_t end) {
+    ParallelElements(k, shape.num_elements(), steps_.picoseconds(), [&](int64_t begin, int64_t end) {
       const size_t bytes = static_cast<size_t>((num_registers_ + num_args_) * tile * size_);
       const auto scratch = std::make_unique_for_overwrite<char[]>(bytes);
       std::vector<Operand> values(num_args_ + steps_.size());
@@ -136,16 +94,6 @@ class FusedElementwise {
  private:
   static constexpr int64_t kCacheBytes = 32 << 10, kLargestTile = 1024;
 
-  struct Step {
-    NodeView view;
-    std::unique_ptr<Kernel> kernel;
-    const ElementwiseLoop* loop = nullptr;
-    int inputs = 0, in[2] = {};
-    int result = -1;  // given out as this, or as the `place`th of the values that are joined to it
-    int64_t place = 0;
-    int reg = -1;  // where it lives if it is not given out as it is
-    explicit Step(NodeView view) : view(view) {}
-  };
   struct Arg {
     const char* base = nullptr;
     bool full = true;  // of the result's shape
@@ -162,15 +110,15 @@ class FusedElementwise {
   void AssignRegisters() {
     std::vector<int> free;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      Step& step = steps_[i];
+      const FusedSteps::Step& step = steps_[i];
       for (int j = 0; j < step.inputs; ++j) {
         const int from = step.in[j] - num_args_;
-        if (from < 0 || last_read_[step.in[j]] != static_cast<int>(i) || steps_[from].reg < 0) continue;
-        if (j == 0 || step.in[0] != step.in[1]) free.push_back(steps_[from].reg);
+        if (from < 0 || steps_.last_read(step.in[j]) != static_cast<int>(i) || regs_[from] < 0) continue;
+        if (j == 0 || step.in[0] != step.in[1]) free.push_back(regs_[from]);
       }
       if (step.result >= 0 && joins_[step.result] == 1) continue;
       if (free.empty()) free.push_back(num_registers_++);
-      step.reg = free.back();
+      regs_[i] = free.back();
       free.pop_back();
     }
   }
@@ -198,8 +146,9 @@ class FusedElementwise {
       args[i].how = *how;
     }
     if (shape->rank() == 0 && std::ranges::any_of(joins_, [](int64_t n) { return n > 1; })) return false;
-    for (const Step& step : steps_) {
-      const auto full = [&](int value) { return value >= num_args_ || args[value].full; };
+    const auto full = [&](int value) { return value >= num_args_ || args[value].full; };
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const FusedSteps::Step& step = steps_[i];
       const bool first = full(step.in[0]), second = step.inputs == 2 && full(step.in[1]);
       if (!first && !second) return false;
       if (step.inputs == 2 && !step.loop->stretches && first != second) return false;
@@ -215,7 +164,7 @@ class FusedElementwise {
       return k.Output(result, joined);
     }
     for (int i = 0; i < num_args_; ++i) {
-      if (last_read_[i] <= step && parts_[2 * i] == 1 && k.CanTake(i) && k.shape(i) == shape)
+      if (steps_.last_read(i) <= step && parts_[2 * i] == 1 && k.CanTake(i) && k.shape(i) == shape)
         return k.OutputLike(result, {i}, shape);
     }
     return k.Output(result, shape);
@@ -256,17 +205,17 @@ class FusedElementwise {
       }
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const Step& step = steps_[i];
+      const FusedSteps::Step& step = steps_[i];
       const Operand &a = values[step.in[0]], &b = values[step.in[1]];
-      char* const to = step.reg >= 0 ? reg(step.reg) : results[step.result] + at * size_;
+      char* const to = regs_[i] >= 0 ? reg(regs_[i]) : results[step.result] + at * size_;
       if (step.inputs == 1) {
         step.loop->unary(a.at, to, n);
       } else {
         step.loop->binary(a.at, a.step, b.at, b.step, to, n);
       }
       values[num_args_ + i] = {to, 1};
-      if (step.reg < 0 || step.result < 0) continue;
-      ForEachRow(at, n, width, joins_[step.result], step.place, [&](int64_t whole, int64_t offset, int64_t length) {
+      if (regs_[i] < 0 || step.result < 0) continue;
+      ForEachRow(at, n, width, joins_[step.result], places_[i], [&](int64_t whole, int64_t offset, int64_t length) {
         std::memcpy(results[step.result] + whole * size_, to + offset * size_, length * size_);
       });
     }
@@ -276,20 +225,10 @@ class FusedElementwise {
   void OneByOne(KernelContext& k) const {
     std::vector<Value> values(num_args_ + steps_.size());
     for (int i = 0; i < num_args_; ++i) values[i].tensor = parts_[2 * i] == 1 ? k.input(i) : Part(k, i);
+    steps_.RunEach(k, values);
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const Step& step = steps_[i];
-      KernelContext::Input inputs[2];
-      for (int j = 0; j < step.inputs; ++j) inputs[j] = {&values[step.in[j]], false};
-      KernelContext one(step.view, std::span(inputs, step.inputs), std::span(&values[num_args_ + i], 1), k.step(),
-                        k.device());
-      try {
-        step.kernel->Run(one);
-      } catch (...) {
-        const Status status = CurrentStatus();
-        throw Error(Status(status.code(), StrCat(status.message(), "\n\t [[{{node ", step.view.name(), "}}]]"),
-                           std::string(step.view.name())));
-      }
-      if (step.result >= 0 && joins_[step.result] == 1) k.SetOutput(step.result, values[num_args_ + i].tensor);
+      const int r = steps_[i].result;
+      if (r >= 0 && joins_[r] == 1) k.SetOutput(r, values[num_args_ + i].tensor);
     }
     for (int r = 0; r < k.num_outputs(); ++r) {
       if (joins_[r] > 1) Join(k, r, values);
@@ -326,7 +265,7 @@ class FusedElementwise {
       if (!joined) joined = &k.Output(result, shape);
       k.Require(joined->shape() == shape, "ConcatOp : Dimensions of inputs should match: ", joined->shape(), " vs. ",
                 shape);
-      ForEachRow(0, value.num_elements(), width, joins_[result], steps_[i].place,
+      ForEachRow(0, value.num_elements(), width, joins_[result], places_[i],
                  [&](int64_t whole, int64_t offset, int64_t length) {
                    std::memcpy(joined->mutable_data<char>() + whole * size_, value.data<char>() + offset * size_,
                                length * size_);
@@ -337,13 +276,11 @@ class FusedElementwise {
   const DataType type_;
   const int64_t size_;
   const int num_args_;
-  int64_t picoseconds_ = 0;
   int num_registers_ = 0;
-  std::unique_ptr<AttrMap> attrs_;  // of all steps
-  std::vector<DataType> types_;
-  std::vector<Step> steps_;
+  FusedSteps steps_;
+  std::vector<int> regs_;        // where a step's value lives if it is not given out as it is; else -1
+  std::vector<int64_t> places_;  // of a step among those whose values are joined to one result
   std::vector<int64_t> parts_, joins_;
-  std::vector<int> last_read_;  // by value: the last step that reads it; -1: none
 };
 
 }  // namespace

@@ -330,8 +330,8 @@ class Lowering {
     for (int i = 0; i < count; ++i) {
       Endpoint pred;
       if (i + 1 < count) {
-        const Endpoint number{
-            Add("Const", {}, {{"value", Tensor(int32_t{i})}, {"dtype", DT_INT32}}, index.node->control_inputs()), 0};
+        // It is in the frame of the index, which may be a loop's.
+        const Endpoint number{Add("Const", {}, {{"value", Tensor(int32_t{i})}, {"dtype", DT_INT32}}, {index.node}), 0};
         pred = {Add("Equal", {index, number}), 0};
         others = others ? Endpoint{Add("LogicalOr", {others, pred}), 0} : pred;
       } else if (others) {

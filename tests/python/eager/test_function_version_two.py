@@ -212,3 +212,21 @@ def test_functions_made_in_branches_and_loops_are_differentiated_when_nobody_hol
         return slope, outer.gradient(slope, x)
 
     assert [float(d) for d in twice(tf.constant(3.))] == [6., 2.]
+
+
+def test_a_choice_in_a_branch_of_a_loop_is_differentiated():
+    """As in TensorFlow: an eighth of x's square, with an index that the iteration computes."""
+    def body(i, a):
+        def even():
+            return tf.switch_case(tf.cast(a, tf.int32), [lambda: a * 0.5, lambda: a * a])
+
+        return i + 1, tf.cond(tf.equal(i % 2, 0), even, lambda: a * a * 0.5)
+
+    @tf.function(autograph=False)
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda i, a: i < 2, body, [0, x])[1]
+        return y, tape.gradient(y, x)
+
+    assert [float(value) for value in slope(tf.constant(0.5))] == [0.03125, 0.125]

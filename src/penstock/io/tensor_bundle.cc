@@ -354,7 +354,7 @@ const InputFile& BundleReader::FileOf(std::string_view name, const BundleEntry& 
     throw DataLoss("tensor '", name, "' ends behind the end of ", file.path(), ": the file is cut off");
   }
   const bool tells_lengths = entry.dtype == DT_STRING || entry.dtype == DT_VARIANT;
-  if (!tells_lengths && !IsPod(entry.dtype)) {
+  if (!tells_lengths && (!IsPod(entry.dtype) || DataTypeSize(entry.dtype) == 0)) {
     throw Unimplemented("tensor '", name, "' of type ", entry.dtype, " in a checkpoint");
   }
   const auto elements = static_cast<uint64_t>(entry.shape.num_elements());

@@ -245,6 +245,12 @@ TEST(TensorBundle, ForgedIndex) {
   // A whole that is larger than the file, read in part.
   WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 4 * huge, {})}});
   ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).ReadSlice("v", slice("0,4398046511100")); });
+  // Types that there are not, whose elements have no size.
+  for (const uint64_t type : {0, 255}) {
+    WriteIndexOf(prefix, {{"v", EntryBytes(10, 0, 40, {}) + Number(1, type)}});
+    ExpectCode(Code::kUnimplemented, [&] { BundleReader(prefix).Read("v"); });
+    ExpectCode(Code::kUnimplemented, [&] { BundleReader(prefix).ReadSlice("v", slice("0,4")); });
+  }
   // A part twice, and parts that overlap: some elements would be those of other tensors.
   for (const auto& second : {std::pair<uint64_t, uint64_t>(0, 4), {3, 4}}) {
     WriteIndexOf(prefix, {{"v", EntryBytes(8, 0, 0, {{0, 4}, second})}});

@@ -48,8 +48,9 @@ class BatchDataset final : public Dataset {
           mismatch = error.status();
         }
       }
-      if (rows == 0 || (dataset().drop_remainder_ && rows < dataset().size_)) return false;
-      ThrowIfError(mismatch);
+      const bool dropped = dataset().drop_remainder_ && rows < dataset().size_;
+      if (!dropped || dataset().rows_fail_together_) ThrowIfError(mismatch);
+      if (rows == 0 || dropped) return false;
       *element = batch.Finish();
       return true;
     }

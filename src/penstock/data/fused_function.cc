@@ -105,6 +105,13 @@ static bool CallsFunctions(const OpDef& op) {
   return std::ranges::any_of(op.attrs, [](const AttrDef& attr) { return attr.kind == "func"; });
 }
 
+// Whether it has effects of which no state needs to be saved, or a state that is not the iterator's.
+static bool StateNeedsNoSaving(const OpDef& op) {
+  static constexpr std::string_view kOps[] = {"Assert", "LookupTableFindV2", "LookupTableSize", "LookupTableSizeV2",
+                                              "Print",  "PrintV2",           "Timestamp"};
+  return std::ranges::find(kOps, op.name) != std::end(kOps);
+}
+
 void RequireNoState(const FuncRef& function, const FunctionLibraryPtr& library) {
   std::vector<std::string> names = {function.name};
   for (size_t i = 0; i < names.size(); ++i) {
@@ -116,7 +123,7 @@ void RequireNoState(const FuncRef& function, const FunctionLibraryPtr& library) 
     for (const NodeDef& node : found->nodes) {
       const OpDef* op = OpRegistry::Global().Find(node.op);
       if (!op) look_at(node.op);
-      if (!op || !op->traits.stateful || op->name == "Assert") continue;
+      if (!op || !op->traits.stateful || StateNeedsNoSaving(*op)) continue;
       if (op->outputs.size() == 1 && op->outputs[0].type == DT_VARIANT) continue;  // a dataset
       if (op->name != "If" && op->name != "While") throw FailedPrecondition(op->name, " is stateful.");
       for (const auto& [name, value] : node.attrs) {

@@ -56,7 +56,7 @@ std::vector<std::shared_ptr<const FunctionDef>> ReachedFunctions(const FuncRef& 
 // Whether the function, or what it calls, has state of its own or side effects other than assertions.
 bool IsStateful(const FuncRef& function, const FunctionLibraryPtr& library);
 // FailedPrecondition, naming an op, if the function has state that cannot be written down with its dataset or iterator:
-// all but that of datasets and assertions.
+// all but that of datasets, assertions, prints, the time and lookups in tables.
 void RequireNoState(const FuncRef& function, const FunctionLibraryPtr& library);
 
 }  // namespace penstock::data

@@ -134,6 +134,37 @@ def test_functions_with_state_are_refused(tmp_path):
     tf2.train.Checkpoint(it=iter(dataset.with_options(options))).save(str(tmp_path / "at"))
 
 
+def test_prints_and_lookups_are_no_state_to_save(tmp_path):
+    """As in TensorFlow: what they read is not the iterator's."""
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0, 1], [5, 6], tf.int64, tf.int64), -1)
+
+    def function(x):
+        tf.print("element", x, output_stream="file://" + str(tmp_path / "printed"))
+        return table.lookup(x)
+
+    iterator = iter(Dataset.range(3).map(function))
+    assert int(next(iterator)) == 5
+    path = tf2.train.Checkpoint(it=iterator).save(str(tmp_path / "at"))
+    assert [int(x) for x in iterator] == [6, -1]
+    tf2.train.Checkpoint(it=iterator).restore(path)
+    assert [int(x) for x in iterator] == [6, -1]
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_rows_that_do_not_fit_into_a_batch_that_is_dropped(fused):
+    """As in TensorFlow: an error if the function and the batch run as one, else they are dropped with the batch."""
+    dataset = Dataset.from_tensor_slices([2, 2, 3, 2, 4]).map(lambda n: tf.ones([n]))
+    options = tf.data.Options()
+    options.experimental_optimization.map_and_batch_fusion = fused
+    iterator = iter(dataset.take(2).map(tf.identity).batch(2, drop_remainder=True)
+                    .concatenate(dataset.map(tf.identity).batch(9, drop_remainder=True)).with_options(options))
+    assert next(iterator).shape == [2, 2]
+    if fused:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="number of elements does not match"):
+            next(iterator)
+    assert list(iterator) == []
+
+
 def test_a_function_that_is_used_no_more_is_not_in_the_way(tmp_path):
     iterator = iter(Dataset.from_generator(lambda: [1, 2], tf.int32, []).prefetch(0))
     assert [int(x) for x in iterator] == [1, 2]

@@ -145,6 +145,30 @@ def test_depthwise_of_few_channels(channels, outputs, k, stride, dilation, paddi
     np.testing.assert_allclose(np.sum(dx * x), np.sum(dy * wanted), rtol=1e-3, atol=1e-2)
 
 
+@pytest.mark.parametrize("channels, outputs", [(2, 1), (5, 2), (40, 1), (3, 9)])
+@pytest.mark.parametrize("k, stride, dilation, padding", [(3, 1, 1, "SAME"), (3, 1, 2, "SAME"), (2, 1, 1, "VALID"),
+                                                          (3, 2, 1, "SAME"), (1, 2, 1, "VALID")])
+def test_depthwise_of_doubles(channels, outputs, k, stride, dilation, padding):
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((2, 9, 14, channels))
+    f = rng.standard_normal((k, k, channels, outputs))
+
+    def wanted(x, f):
+        return np.concatenate([convolve(x[..., c:c + 1], f[:, :, c:c + 1], stride, dilation, padding)
+                               for c in range(channels)], -1)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        image, kernel = tf.constant(x), tf.constant(f)
+        y = tf.nn.depthwise_conv2d(image, kernel, [1, stride, stride, 1], padding, dilations=[dilation, dilation])
+        dy = rng.standard_normal(y.shape)
+        got, dx, df = sess.run([y, *tf.gradients(y, [image, kernel], tf.constant(dy))])
+    np.testing.assert_allclose(got, wanted(x, f), atol=1e-13)
+    # Both gradients in a direction of all elements: the convolution is linear in image and filter.
+    u, v = rng.standard_normal(x.shape), rng.standard_normal(f.shape)
+    np.testing.assert_allclose(np.sum(dx * u), np.sum(dy * wanted(u, f)), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(np.sum(df * v), np.sum(dy * wanted(x, v)), rtol=1e-10, atol=1e-10)
+
+
 def test_depthwise_formats_and_paddings_go_by_place():
     with tf.Graph().as_default(), tf.Session() as sess:
         x, f, ones = tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), [1, 1, 1, 1]

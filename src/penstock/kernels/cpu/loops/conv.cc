@@ -223,9 +223,38 @@ void Taps(const float* x, const int64_t* offsets, int64_t taps, const float* w, 
   }
 }
 
+// Sums of elementwise products of vectors, some registers' width at a time.
+template <class T, int kVectors>
+void ProductsOf(int64_t terms, const T* const* a, const T* const* b, int64_t at, T* y, bool add) {
+  Vec<T> sum[kVectors] = {};
+  if (add) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[v] = Load(y + at + v * kLanes<T>);
+  }
+  for (int64_t t = 0; t < terms; ++t) {
+    const T *p = a[t] + at, *q = b[t] + at;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[v] += Load(p + v * kLanes<T>) * Load(q + v * kLanes<T>);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) Store(y + at + v * kLanes<T>, sum[v]);
+}
+template <class T>
+void Products(int64_t terms, const T* const* a, const T* const* b, int64_t n, T* y, bool add) {
+  int64_t i = 0;
+  for (; i + 4 * kLanes<T> <= n; i += 4 * kLanes<T>) ProductsOf<T, 4>(terms, a, b, i, y, add);
+  for (; i + kLanes<T> <= n; i += kLanes<T>) ProductsOf<T, 1>(terms, a, b, i, y, add);
+  for (; i < n; ++i) {
+    T sum = add ? y[i] : T(0);
+    for (int64_t t = 0; t < terms; ++t) sum += a[t][i] * b[t][i];
+    y[i] = sum;
+  }
+}
+
 template <class T>
 constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
-constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps};
+constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps,
+                              &Products<float>, &Products<double>};
 
 }  // namespace
 

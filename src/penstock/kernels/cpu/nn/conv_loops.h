@@ -36,6 +36,11 @@ struct ConvLoops {
   int lanes = 0;              // of a vector
   // y[i] = sum over t of x[offsets[t] + i] * w[t * n + i] for i < n, which is 1 to kMostThinVectors times `lanes`.
   void (*taps)(const float* x, const int64_t* offsets, int64_t taps, const float* w, int64_t n, float* y) = nullptr;
+  // y[i] (+)= sum over t of a[t][i] * b[t][i] for i < n.
+  void (*products_f32)(int64_t terms, const float* const* a, const float* const* b, int64_t n, float* y,
+                       bool add) = nullptr;
+  void (*products_f64)(int64_t terms, const double* const* a, const double* const* b, int64_t n, double* y,
+                       bool add) = nullptr;
 };
 
 }  // namespace penstock

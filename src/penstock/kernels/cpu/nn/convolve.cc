@@ -8,11 +8,16 @@
 #include "penstock/kernels/cpu/linalg/gemm.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
+#include "penstock/kernels/cpu/nn/depthwise.h"
 #include "penstock/kernels/cpu/nn/dnn.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
 
 namespace penstock {
 namespace {
+
+bool IsDepthwise(DataType type, const Convolution& c) {
+  return type != DT_INT32 && c.groups > 1 && c.groups == c.w.channels && c.out_channels <= kMostRepeats * c.groups;
+}
 
 // One output pixel is a row: batch, then the three spatial positions.
 struct Pixel {
@@ -190,6 +195,7 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
     }
     if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
   }
+  if (IsDepthwise(type, c)) return DepthwiseForward(k, type, c, x, filter, y, epilogue);
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
@@ -225,6 +231,7 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
     }
     if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
   }
+  if (IsDepthwise(type, c)) return DepthwiseInputGrad(k, type, c, filter, dy, dx);
   const size_t size = DataTypeSize(type);
   const int64_t pixels = c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
@@ -258,6 +265,7 @@ void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c,
   // A large filter over few windows is a product of matrices, whose left side is quickly made.
   const bool is_product = c.groups == 1 && (IsProduct(c) || (rows <= 512 && depth >= 1024 && n >= 64));
   if (type == DT_FLOAT && !is_product && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
+  if (IsDepthwise(type, c)) return DepthwiseFilterGrad(k, type, c, x, dy, dfilter);
   if (IsProduct(c)) {
     return Gemm(k, type, depth, n, rows, {x, 1, depth}, {dy, n, 1}, dfilter, n);
   }

@@ -1,6 +1,7 @@
 // Sparse tensors converted, reordered, selected from and joined.
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
@@ -28,36 +29,44 @@ class SparseToDense {
     const Shape shape = k.ShapeInput(1);
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() > 0) FillElements(k, out.dtype(), out.mutable_raw(), k.input(3).raw(), out.num_elements());
-    const std::vector<int64_t> steps = Strides(shape), all = shapes::Integers(indices);
+    const std::vector<int64_t> steps = Strides(shape);
+    std::vector<int64_t> wide;
+    if (indices.dtype() != DT_INT64) wide = shapes::Integers(indices);
+    const int64_t* all = indices.dtype() == DT_INT64 ? indices.data<int64_t>() : wide.data();
     WithCopyOf(out.dtype(), 1, [&](auto copy) { Put(all, n, rank, steps, shape, values, out, copy); });
   }
 
  private:
   template <class Copy>
-  void Put(const std::vector<int64_t>& all, int64_t n, int64_t rank, const std::vector<int64_t>& steps,
-           const Shape& shape, const Tensor& values, Tensor& out, Copy copy) const {
-    for (int64_t e = 0; e < n; ++e) {
-      const int64_t* index = all.data() + e * rank;
+  void Put(const int64_t* all, int64_t n, int64_t rank, const std::vector<int64_t>& steps, const Shape& shape,
+           const Tensor& values, Tensor& out, Copy copy) const {
+    const std::vector<int64_t> dims(shape.begin(), shape.end());
+    const char* value = static_cast<const char*>(values.raw());
+    const size_t value_step = values.rank() == 0 ? 0 : DataTypeSize(values.dtype());
+    for (int64_t e = 0; e < n; ++e, value += value_step) {
+      const int64_t* index = all + e * rank;
       int64_t at = 0;
-      const auto where = [&] { return StrCat("indices[", e, "] = [", StrJoin(std::span(index, rank), ","), "]"); };
+      bool inside = true;
       for (int64_t d = 0; d < rank; ++d) {
-        if (index[d] < 0 || index[d] >= shape[static_cast<int>(d)]) {
-          throw InvalidArgument(where(), " is out of bounds: need 0 <= index < ", shape);
-        }
+        inside &= static_cast<uint64_t>(index[d]) < static_cast<uint64_t>(dims[d]);
         at += index[d] * steps[d];
       }
+      if (!inside) throw InvalidArgument(Where(all, e, rank), " is out of bounds: need 0 <= index < ", shape);
       if (validate_ && e > 0) {
         const int order = ComparePositions(index - rank, index, rank);
-        if (order == 0) throw InvalidArgument(where(), " is repeated");
+        if (order == 0) throw InvalidArgument(Where(all, e, rank), " is repeated");
         if (order > 0) {
           throw InvalidArgument(
-              where(),
+              Where(all, e, rank),
               " is out of order. Many sparse ops require sorted indices.\n  Use `tf.sparse.reorder` to create a "
               "correctly ordered copy.\n\n");
         }
       }
-      copy(At(out, at), values.rank() == 0 ? values.raw() : At(values, e));
+      copy(At(out, at), value);
     }
+  }
+  static std::string Where(const int64_t* all, int64_t entry, int64_t rank) {
+    return StrCat("indices[", entry, "] = [", StrJoin(std::span(all + entry * rank, rank), ","), "]");
   }
 
   bool validate_;
@@ -66,7 +75,11 @@ class SparseToDense {
 struct SparseReorder {
   void operator()(KernelContext& k) const {
     const SparseInput in(k, 0, false);
-    PutEntries(k, in, RowMajorOrder(in), 0, 1);
+    if (InRowMajorOrder(in.indices, in.entries, in.rank)) {
+      k.SetOutput(0, k.input(0));
+      return k.SetOutput(1, k.input(1));
+    }
+    PutEntries(k, in, RowMajorOrder(in.indices, in.entries, in.shape), 0, 1);
   }
 };
 
@@ -111,16 +124,22 @@ struct SparseReshape {
                   new_rank = static_cast<int64_t>(to.size());
     const int64_t* x = indices.data<int64_t>();
     int64_t* y = k.Output(0, Shape({n, new_rank})).mutable_data<int64_t>();
-    for (int64_t e = 0; e < n; ++e) {
-      for (int64_t d = 0; d < rank; ++d) {
-        k.Require(x[e * rank + d] >= 0 && x[e * rank + d] < from[d], "indices[", e, ", ", d, "] is out of bounds");
+    k.Parallel(n, 4 * (rank + new_rank), [&](int64_t begin, int64_t end) {
+      for (int64_t e = begin; e < end; ++e) {
+        int64_t at = 0;
+        for (int64_t d = 0; d < rank; ++d) {
+          const int64_t i = x[e * rank + d];
+          if (i < 0 || i >= from[d]) throw InvalidArgument("indices[", e, ", ", d, "] is out of bounds");
+          at += i * from_steps[d];
+        }
+        for (int64_t d = 0; d < new_rank - 1; ++d) {
+          const int64_t i = at / to_steps[d];
+          y[e * new_rank + d] = i;
+          at -= i * to_steps[d];
+        }
+        if (new_rank > 0) y[e * new_rank + new_rank - 1] = at;
       }
-      int64_t at = FlatPosition(x + e * rank, from_steps);
-      for (int64_t d = 0; d < new_rank; ++d) {
-        y[e * new_rank + d] = at / to_steps[d];
-        at %= to_steps[d];
-      }
-    }
+    });
     PutVector(k, 1, to);
   }
 };
@@ -156,47 +175,28 @@ struct SparseConcat {
       shifts[i] = shape[axis];
       k.Require(!__builtin_add_overflow(shape[axis], parts[i].shape[axis], &shape[axis]),
                 "the joined dimension is too large");
+      const int64_t before = static_cast<int64_t>(entries.size());
+      places.insert(places.end(), parts[i].indices, parts[i].at(parts[i].entries));
+      entries.resize(before + parts[i].entries);
       for (int64_t e = 0; e < parts[i].entries; ++e) {
-        entries.push_back({i, e});
-        places.insert(places.end(), parts[i].at(e), parts[i].at(e) + rank);
-        places[places.size() - rank + axis] += shifts[i];
+        entries[before + e] = {i, e};
+        places[(before + e) * rank + axis] += shifts[i];
       }
     }
-    std::vector<int64_t> order(entries.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return ComparePositions(&places[a * rank], &places[b * rank], rank) < 0;
-    });
     const int64_t count = static_cast<int64_t>(entries.size());
+    const std::vector<int64_t> order = RowMajorOrder(places.data(), count, shape);
     int64_t* indices = k.Output(0, Shape({count, rank})).mutable_data<int64_t>();
     Tensor& values = k.Output(1, Shape({count}));
-    for (int64_t i = 0; i < count; ++i) {
-      const Entry& e = entries[order[i]];
-      std::copy_n(&places[order[i] * rank], rank, indices + i * rank);
-      CopyElements(values.dtype(), At(values, i), At(*parts[e.part].values, e.entry), 1);
-    }
+    WithCopyOf(values.dtype(), 1, [&](auto copy) {
+      for (int64_t i = 0; i < count; ++i) {
+        const Entry& e = entries[order[i]];
+        for (int64_t d = 0; d < rank; ++d) indices[i * rank + d] = places[order[i] * rank + d];
+        copy(At(values, i), At(*parts[e.part].values, e.entry));
+      }
+    });
     PutVector(k, 2, shape);
   }
 };
-
-// Entries inside a box, moved to its start, as outputs.
-void PutBox(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& start,
-            const std::vector<int64_t>& size, int indices_at, int values_at, int shape_at) {
-  std::vector<int64_t> kept;
-  for (int64_t e = 0; e < in.entries; ++e) {
-    bool inside = true;
-    for (int64_t d = 0; d < in.rank; ++d) inside &= in.at(e)[d] >= start[d] && in.at(e)[d] - start[d] < size[d];
-    if (inside) kept.push_back(e);
-  }
-  PutEntries(k, in, kept, indices_at, values_at);
-  Tensor indices = k.Temp(DT_INT64, Shape({static_cast<int64_t>(kept.size()), in.rank}));
-  for (size_t i = 0; i < kept.size(); ++i) {
-    for (int64_t d = 0; d < in.rank; ++d)
-      indices.mutable_data<int64_t>()[i * in.rank + d] = in.at(kept[i])[d] - start[d];
-  }
-  k.SetOutput(indices_at, std::move(indices));
-  PutVector(k, shape_at, size);
-}
 
 struct SparseSlice {
   void operator()(KernelContext& k) const {
@@ -213,7 +213,17 @@ struct SparseSlice {
       k.Require(start[d] >= 0, "Expected start[", d, "] to be non-negative, got ", start[d]);
       size[d] = std::max<int64_t>(std::min(size[d], in.shape[d] - std::min(start[d], in.shape[d])), 0);
     }
-    PutBox(k, in, start, size, 0, 1, 2);
+    std::vector<int64_t> kept;
+    for (int64_t e = 0; e < in.entries; ++e) {
+      bool inside = true;
+      for (int64_t d = 0; d < in.rank; ++d) inside &= in.at(e)[d] >= start[d] && in.at(e)[d] - start[d] < size[d];
+      if (inside) kept.push_back(e);
+    }
+    int64_t* const indices = PutEntries(k, in, kept, 0, 1);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      for (size_t d = 0; d < rank; ++d) indices[i * rank + d] -= start[d];
+    }
+    PutVector(k, 2, size);
   }
 };
 
@@ -229,12 +239,34 @@ struct SparseSplit {
     k.Require(n >= 1 && n <= dim, "Input num_split should be between 1 and the splitting dimension size (", dim,
               "), got ", n);
     // The first parts are one longer where it does not come out even.
-    std::vector<int64_t> start(in.rank, 0), size = in.shape;
+    const int64_t length = dim / n, longer = dim % n, rest = longer * (length + 1);
+    const auto part_of = [&](int64_t i) { return i < rest ? i / (length + 1) : longer + (i - rest) / length; };
+    std::vector<int64_t> parts(in.entries), counts(n), size = in.shape;
+    for (int64_t e = 0; e < in.entries; ++e) ++counts[parts[e] = part_of(in.at(e)[axis])];
+    struct Part {
+      int64_t start;
+      int64_t* indices;
+      char* values;
+    };
+    std::vector<Part> to(n);
     for (int i = 0; i < n; ++i) {
-      size[axis] = dim / n + (i < dim % n ? 1 : 0);
-      PutBox(k, in, start, size, i, n + i, 2 * n + i);
-      start[axis] += size[axis];
+      size[axis] = length + (i < longer ? 1 : 0);
+      to[i].start = i * length + std::min<int64_t>(i, longer);
+      to[i].indices = k.Output(i, Shape({counts[i], in.rank})).mutable_data<int64_t>();
+      to[i].values = static_cast<char*>(k.Output(n + i, Shape({counts[i]})).mutable_raw());
+      PutVector(k, 2 * n + i, size);
     }
+    const size_t step = DataTypeSize(in.values->dtype());
+    WithCopyOf(in.values->dtype(), 1, [&](auto copy) {
+      for (int64_t e = 0; e < in.entries; ++e) {
+        Part& part = to[parts[e]];
+        for (int64_t d = 0; d < in.rank; ++d) part.indices[d] = in.at(e)[d];
+        part.indices[axis] -= part.start;
+        copy(part.values, At(*in.values, e));
+        part.indices += in.rank;
+        part.values += step;
+      }
+    });
   }
 };
 
@@ -275,9 +307,12 @@ void FillEmptyRows(KernelContext& k, const int64_t* from, int64_t entries, int64
                    const Tensor& from_values, const std::vector<int64_t>& inner) {
   k.Require(k.input(3).rank() == 0, "default_value must be a scalar, saw: ", k.shape(3));
   std::vector<int64_t> starts(rows + 1);
-  for (int64_t e = 0; e < entries; ++e) {
+  bool sorted = true;
+  for (int64_t e = 0, last = 0; e < entries; ++e) {
     const int64_t row = from[e * rank];
-    k.Require(row >= 0 && row < rows, "indices(", e, ", 0) is invalid: ", row, " >= ", rows);
+    if (row < 0 || row >= rows) throw InvalidArgument("indices(", e, ", 0) is invalid: ", row, " >= ", rows);
+    sorted &= last <= row;
+    last = row;
     ++starts[row + 1];
   }
   bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();
@@ -286,23 +321,30 @@ void FillEmptyRows(KernelContext& k, const int64_t* from, int64_t entries, int64
     starts[r + 1] = starts[r] + std::max<int64_t>(starts[r + 1], 1);
   }
   const int64_t n = starts[rows];
+  int64_t* reverse = k.Output(3, Shape({entries})).mutable_data<int64_t>();
+  if (sorted && n == entries) {  // nothing to add and nothing to move
+    k.SetOutput(0, k.input(0));
+    k.SetOutput(1, from_values);
+    return std::iota(reverse, reverse + entries, 0);
+  }
   std::vector<int64_t> shape = {n};
   shape.insert(shape.end(), inner.begin(), inner.end());
   int64_t* indices = k.Output(0, Shape(shape)).mutable_data<int64_t>();
   Tensor& values = k.Output(1, Shape({n}));
-  int64_t* reverse = k.Output(3, Shape({entries})).mutable_data<int64_t>();
-  for (int64_t r = 0; r < rows; ++r) {
-    if (!empty[r]) continue;
-    std::fill_n(indices + starts[r] * rank, rank, 0);
-    indices[starts[r] * rank] = r;
-    CopyElements(values.dtype(), At(values, starts[r]), k.input(3).raw(), 1);
-  }
-  for (int64_t e = 0; e < entries; ++e) {
-    const int64_t to = starts[from[e * rank]]++;
-    std::copy_n(from + e * rank, rank, indices + to * rank);
-    CopyElements(values.dtype(), At(values, to), At(from_values, e), 1);
-    reverse[e] = to;
-  }
+  WithCopyOf(values.dtype(), 1, [&](auto copy) {
+    for (int64_t r = 0; r < rows; ++r) {
+      if (!empty[r]) continue;
+      std::fill_n(indices + starts[r] * rank, rank, 0);
+      indices[starts[r] * rank] = r;
+      copy(At(values, starts[r]), k.input(3).raw());
+    }
+    for (int64_t e = 0; e < entries; ++e) {
+      const int64_t to = starts[from[e * rank]]++;
+      for (int64_t d = 0; d < rank; ++d) indices[to * rank + d] = from[e * rank + d];
+      copy(At(values, to), At(from_values, e));
+      reverse[e] = to;
+    }
+  });
 }
 
 struct SparseFillEmptyRows {

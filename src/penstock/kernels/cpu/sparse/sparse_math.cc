@@ -64,13 +64,20 @@ struct SparseTensorDenseMatMul {
     const int64_t* at = wide.data<int64_t>();
     const int row_column = adjoint_a ? 1 : 0;
     bool sorted = true, inside = true;
-    for (int64_t e = 0; e < entries; ++e) {
+    for (int64_t e = 0, last = 0; e < entries; ++e) {
       const int64_t r = at[2 * e + row_column], c = at[2 * e + 1 - row_column];
-      inside &= static_cast<uint64_t>(r) < static_cast<uint64_t>(rows) &&
-                static_cast<uint64_t>(c) < static_cast<uint64_t>(inner);
-      if (e > 0) sorted &= at[2 * e - 2 + row_column] <= r;
+      inside &= (static_cast<uint64_t>(r) < static_cast<uint64_t>(rows)) &
+                (static_cast<uint64_t>(c) < static_cast<uint64_t>(inner));
+      sorted &= last <= r;
+      last = r;
     }
     if (!inside) ThrowOutside(at, entries, row_column, rows, inner);
+    if constexpr (std::is_arithmetic_v<T>) {
+      // Finding the rows' entries would take longer than their sums.
+      if (!adjoint_b && entries <= kFew && n <= (sorted ? kNarrow : kNarrowMoved)) {
+        return AddEach(at, weights.data<T>(), entries, row_column, given.data<T>(), n, out);
+      }
+    }
 
     // Where each row's entries start. Entries that do not come by rows are brought in that order.
     std::vector<int64_t> starts(rows + 1);
@@ -119,6 +126,7 @@ struct SparseTensorDenseMatMul {
           std::fill_n(y, n, T());
           for (int64_t e = first; e < first + count; ++e) {
             const T* row = b + column[e * step] * n;
+#pragma GCC ivdep
             for (int64_t c = 0; c < n; ++c) y[c] += w[e] * row[c];
           }
         } else {
@@ -134,6 +142,23 @@ struct SparseTensorDenseMatMul {
   }
 
  private:
+  // Columns up to which not too many entries are added one by one on one thread: if they come by rows, and if not.
+  static constexpr int64_t kFew = 1 << 20, kNarrow = 4, kNarrowMoved = 16;
+  static void AddEach(const int64_t* at, const T* weights, int64_t entries, int row_column, const T* b, int64_t n,
+                      std::span<T> out) {
+    std::fill(out.begin(), out.end(), T());
+    T* const y = out.data();
+    if (n == 1) {
+      for (int64_t e = 0; e < entries; ++e) y[at[2 * e + row_column]] += weights[e] * b[at[2 * e + 1 - row_column]];
+      return;
+    }
+    for (int64_t e = 0; e < entries; ++e) {
+      T* const to = y + at[2 * e + row_column] * n;
+      const T* const row = b + at[2 * e + 1 - row_column] * n;
+#pragma GCC ivdep
+      for (int64_t c = 0; c < n; ++c) to[c] += weights[e] * row[c];
+    }
+  }
   static void ThrowOutside(const int64_t* at, int64_t entries, int row_column, int64_t rows, int64_t inner) {
     for (int64_t e = 0; e < entries; ++e) {
       const int64_t r = at[2 * e + row_column], c = at[2 * e + 1 - row_column];

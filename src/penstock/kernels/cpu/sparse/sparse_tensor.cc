@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "penstock/kernels/cpu/array/copy.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 
 namespace penstock {
 
@@ -51,30 +52,71 @@ int64_t FlatPosition(const int64_t* index, const std::vector<int64_t>& strides) 
   return at;
 }
 
-int ComparePositions(const int64_t* a, const int64_t* b, int64_t rank) {
-  for (int64_t d = 0; d < rank; ++d) {
-    if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
+namespace {
+
+// Sorts pairs of key and number by keys below `limit`, stably: byte by byte, which takes a fraction of what comparing
+// does.
+void SortByKeys(std::vector<std::pair<uint64_t, int64_t>>& pairs, uint64_t limit) {
+  std::vector<std::pair<uint64_t, int64_t>> other(pairs.size());
+  for (int shift = 0; shift < 64 && limit >> shift; shift += 8) {
+    size_t starts[257] = {};
+    for (const auto& [key, number] : pairs) ++starts[(key >> shift & 255) + 1];
+    for (int i = 0; i < 256; ++i) starts[i + 1] += starts[i];
+    for (const auto& pair : pairs) other[starts[pair.first >> shift & 255]++] = pair;
+    pairs.swap(other);
   }
-  return 0;
 }
 
-std::vector<int64_t> RowMajorOrder(const SparseInput& in) {
-  std::vector<int64_t> order(in.entries);
+}  // namespace
+
+bool InRowMajorOrder(const int64_t* indices, int64_t entries, int64_t rank) {
+  for (int64_t e = 1; e < entries; ++e) {
+    if (ComparePositions(indices + (e - 1) * rank, indices + e * rank, rank) > 0) return false;
+  }
+  return true;
+}
+
+std::vector<int64_t> RowMajorOrder(const int64_t* indices, int64_t entries, const std::vector<int64_t>& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  std::vector<int64_t> order(entries);
   std::iota(order.begin(), order.end(), 0);
-  const auto before = [&](int64_t a, int64_t b) { return ComparePositions(in.at(a), in.at(b), in.rank) < 0; };
-  if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
+  if (InRowMajorOrder(indices, entries, rank)) return order;
+  int64_t elements = 1;
+  bool has_keys = entries >= 64;
+  for (const int64_t d : shape) has_keys = has_keys && !__builtin_mul_overflow(elements, d, &elements);
+  std::vector<std::pair<uint64_t, int64_t>> pairs(has_keys ? entries : 0);
+  for (int64_t e = 0; has_keys && e < entries; ++e) {
+    uint64_t key = 0;
+    for (int64_t d = 0; d < rank; ++d) {
+      const auto i = static_cast<uint64_t>(indices[e * rank + d]), size = static_cast<uint64_t>(shape[d]);
+      has_keys &= i < size;
+      key = key * size + i;
+    }
+    pairs[e] = {key, e};
+  }
+  if (has_keys) {
+    SortByKeys(pairs, static_cast<uint64_t>(elements));
+    for (int64_t e = 0; e < entries; ++e) order[e] = pairs[e].second;
+  } else {
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return ComparePositions(indices + a * rank, indices + b * rank, rank) < 0;
+    });
+  }
   return order;
 }
 
-void PutEntries(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& entries, int indices_at,
-                int values_at) {
+int64_t* PutEntries(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& entries, int indices_at,
+                    int values_at) {
   const int64_t n = static_cast<int64_t>(entries.size());
   int64_t* indices = k.Output(indices_at, Shape({n, in.rank})).mutable_data<int64_t>();
   Tensor& values = k.Output(values_at, Shape({n}));
-  for (int64_t e = 0; e < n; ++e) {
-    std::copy_n(in.at(entries[e]), in.rank, indices + e * in.rank);
-    CopyElements(values.dtype(), At(values, e), At(*in.values, entries[e]), 1);
-  }
+  WithCopyOf(values.dtype(), 1, [&](auto copy) {
+    for (int64_t e = 0; e < n; ++e) {
+      for (int64_t d = 0; d < in.rank; ++d) indices[e * in.rank + d] = in.at(entries[e])[d];
+      copy(At(values, e), At(*in.values, entries[e]));
+    }
+  });
+  return indices;
 }
 
 void PutVector(KernelContext& k, int output, const std::vector<int64_t>& values) {

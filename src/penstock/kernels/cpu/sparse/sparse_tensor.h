@@ -24,14 +24,21 @@ struct SparseInput {
 // Row-major strides of a shape; InvalidArgument if it has more elements than an int64 counts.
 std::vector<int64_t> SparseStrides(const std::vector<int64_t>& shape);
 int64_t FlatPosition(const int64_t* index, const std::vector<int64_t>& strides);
-// Entries' numbers in row-major order; entries at the same place keep their order.
-std::vector<int64_t> RowMajorOrder(const SparseInput& in);
 // -1, 0, 1 as position a comes before, at, behind b.
-int ComparePositions(const int64_t* a, const int64_t* b, int64_t rank);
+inline int ComparePositions(const int64_t* a, const int64_t* b, int64_t rank) {
+  for (int64_t d = 0; d < rank; ++d) {
+    if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
+  }
+  return 0;
+}
+bool InRowMajorOrder(const int64_t* indices, int64_t entries, int64_t rank);
+// Entries' numbers in row-major order; entries at the same place keep their order. Indices may lie outside the shape.
+std::vector<int64_t> RowMajorOrder(const int64_t* indices, int64_t entries, const std::vector<int64_t>& shape);
 
-// Outputs first, first + 1 and (if >= 0) `shape_at` as a sparse tensor: entries of `in` by number, with their indices.
-void PutEntries(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& entries, int indices_at,
-                int values_at);
+// Outputs first, first + 1 and (if >= 0) `shape_at` as a sparse tensor: entries of `in` by number, with their indices,
+// where these lie now.
+int64_t* PutEntries(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& entries, int indices_at,
+                    int values_at);
 void PutVector(KernelContext& k, int output, const std::vector<int64_t>& values);
 
 }  // namespace penstock

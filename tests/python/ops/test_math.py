@@ -89,6 +89,68 @@ def test_casts():
     check(lambda: [tf.saturate_cast([-5.0, 300.0], tf.uint8), tf.cast([1.9, -1.9], tf.int32)], [0, 255], [1, -1])
 
 
+CASTS = ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
+         "uint64", "bool", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("source", CASTS)
+def test_casts_of_every_pair(source):
+    # More than a block of the kernel, and no multiple of a vector.
+    given = np.array([0, 1, 3, 7.25, 100, 127] * 101 + [2])
+    with context.eager_mode():
+        x = tf.cast(tf.constant(given), source)
+        plain = tf.cast(x, tf.float64).numpy()
+        wanted = given != 0 if source == "bool" else np.trunc(given) if "int" in source else given
+        np.testing.assert_array_equal(plain, wanted)
+        for target in CASTS:
+            y = tf.cast(x, target)
+            assert y.dtype == target
+            wanted = plain != 0 if target == "bool" else np.trunc(plain) if "int" in target else plain
+            np.testing.assert_array_equal(tf.cast(y, tf.float64).numpy(), wanted, f"{source} to {target}")
+
+
+def test_casts_beyond_the_range_give_the_lowest_integer():
+    given = np.array([np.nan, np.inf, -np.inf, 300, -129, 40000, 3e9, -3e9, 1e19, -0.75] * 30)
+    lowest = -2**31
+    with context.eager_mode():
+        for source in ("float32", "float64", "complex64"):
+            x = tf.cast(tf.constant(given), source)
+            assert tf.cast(x, tf.int32).numpy()[-10:].tolist() == [
+                lowest, lowest, lowest, 300, -129, 40000, lowest, lowest, lowest, 0]
+            assert tf.cast(x, tf.int64).numpy()[:10].tolist() == [
+                -2**63, -2**63, -2**63, 300, -129, 40000, 3 * 10**9, -3 * 10**9, -2**63, 0]
+            assert tf.cast(x, tf.bool).numpy().all()
+        zeros = tf.constant([0j, 1j, 1.0, -0.0j] * 9)
+        assert tf.cast(zeros, tf.bool).numpy().tolist() == [False, True, True, False] * 9
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_logarithms_and_quotients_of_complex_numbers(dtype):
+    rng = np.random.default_rng(3)
+    x, y = (rng.standard_normal((2, 700)) + 1j * rng.standard_normal((2, 700))).astype(dtype)
+    x[::50] = 0
+    close = {"rtol": 1e-5 if dtype == "complex64" else 1e-13, "atol": 1e-6 if dtype == "complex64" else 1e-14}
+    circle = np.exp(1j * x.real).astype(dtype)
+    with context.eager_mode():
+        for z in (y, circle, y * 1e-9, y * 1e9):
+            np.testing.assert_allclose(tf.math.log(z).numpy(), np.log(z), **close)
+            np.testing.assert_allclose(tf.math.reciprocal(z).numpy() * z, 1, **close)
+        np.testing.assert_allclose((tf.constant(x) / y).numpy(), x / y, **close)
+        np.testing.assert_allclose(tf.math.xdivy(x, y).numpy(), x / y, **close)
+        np.testing.assert_allclose(tf.math.xlogy(x, y).numpy(), x * np.log(y), **close)
+        wanted = np.divide(y, x, np.zeros_like(x), where=x != 0)
+        np.testing.assert_allclose(tf.math.divide_no_nan(y, x).numpy(), wanted, **close)
+        # Numbers whose squares are infinite, vanish, or are not numbers
+        large = np.array([3e30 + 4e30j, 3e-30 - 4e-30j], dtype)
+        large = large if dtype == "complex64" else np.array([3e200 + 4e200j, 3e-200 - 4e-200j])
+        np.testing.assert_allclose(tf.math.log(large).numpy(), np.log(large), **close)
+        np.testing.assert_allclose((tf.constant(large) / large).numpy(), 1, **close)
+        nothing = np.array([0, 0], dtype)
+        assert tf.math.xdivy(nothing, nothing).numpy().tolist() == [0, 0]
+        assert tf.math.divide_no_nan(np.array([np.nan, 1], dtype), nothing).numpy().tolist() == [0, 0]
+        assert np.isnan(tf.math.log(np.array([np.nan], dtype)).numpy()).all()
+
+
 @pytest.mark.parametrize("name, numpy", [
     ("abs", np.abs), ("negative", np.negative), ("sign", np.sign), ("square", np.square), ("tanh", np.tanh)])
 def test_functions_of_sparse_tensors(name, numpy):

@@ -78,45 +78,94 @@ void FloatsToHalf(const void* x, void* y, int64_t n) {
   for (; i < n; ++i) out[i] = static_cast<uint16_t>(FloatBitsToHalfBits(in[i]));
 }
 
-// From a number to a number where C++ defines the result; floats to int32 get INT_MIN where it does not.
+// From a number to a number. Where C++ leaves the result open (NaN, or beyond the integer's range), floats to integers
+// get the lowest number of 32 bits, whose low bits smaller integers take, or of 64 bits.
 template <class From, class To>
 void Convert(const void* x, void* y, int64_t n) {
   const From* in = static_cast<const From*>(x);
   To* out = static_cast<To*>(y);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, int32_t>) {
-      const From v = in[i];
-      out[i] = v >= From(-2147483648.0) && v < From(2147483648.0) ? static_cast<int32_t>(v) : INT32_MIN;
-    } else if constexpr (std::is_same_v<To, bool>) {
-      out[i] = in[i] != From(0);
+    const From v = in[i];
+    if constexpr (std::is_same_v<To, bool>) {
+      out[i] = v != From(0);
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+      using Whole = std::conditional_t<sizeof(To) <= 4, int32_t, int64_t>;
+      constexpr From kLimit = sizeof(To) <= 4 ? From(2147483648.0) : From(9223372036854775808.0);
+      const Whole least = sizeof(To) <= 4 ? Whole{INT32_MIN} : static_cast<Whole>(INT64_MIN);
+      out[i] = static_cast<To>(v >= -kLimit && v < kLimit ? static_cast<Whole>(v) : least);
     } else {
-      out[i] = static_cast<To>(in[i]);
+      out[i] = static_cast<To>(v);
     }
   }
 }
 
+// Unsigned integers are those of the same bits as signed ones, where the source has no more.
 template <class From, class... To>
 void FillFrom(Loops& loops, Types<To...>) {
   ((loops.cast[kTypeOf<From>][kTypeOf<To>] = &Convert<From, To>), ...);
+  loops.cast[kTypeOf<From>][DT_UINT8] = &Convert<From, int8_t>;
+  loops.cast[kTypeOf<From>][DT_UINT16] = &Convert<From, int16_t>;
+  if constexpr (std::is_integral_v<From>) {
+    loops.cast[kTypeOf<From>][DT_UINT32] = &Convert<From, int32_t>;
+    loops.cast[kTypeOf<From>][DT_UINT64] = &Convert<From, int64_t>;
+  }
+}
+
+// Complex numbers: their real part, another precision, and whether they are not zero.
+template <class R>
+void RealPart(const void* x, void* y, int64_t n) {
+  const R* in = static_cast<const R*>(x);
+  R* out = static_cast<R*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = in[2 * i];
+}
+template <class R>
+void MakeComplex(const void* x, void* y, int64_t n) {
+  const R* in = static_cast<const R*>(x);
+  R* out = static_cast<R*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[2 * i] = in[i], out[2 * i + 1] = R(0);
+}
+template <class R>
+void ComplexToBool(const void* x, void* y, int64_t n) {
+  const R* in = static_cast<const R*>(x);
+  bool* out = static_cast<bool*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = (in[2 * i] != R(0)) | (in[2 * i + 1] != R(0));
+}
+template <class From, class To>
+void ConvertParts(const void* x, void* y, int64_t n) {
+  Convert<From, To>(x, y, 2 * n);
 }
 
 }  // namespace
 
 void FillCast(Loops& loops) {
-  FillFrom<float>(loops, Types<double, int32_t, bool>{});
-  FillFrom<double>(loops, Types<float, int32_t, bool>{});
-  using FromIntegers = Types<float, double, int32_t, int64_t>;
-  FillFrom<int32_t>(loops, FromIntegers{});
-  FillFrom<int64_t>(loops, FromIntegers{});
-  FillFrom<int8_t>(loops, FromIntegers{});
-  FillFrom<uint8_t>(loops, FromIntegers{});
-  FillFrom<int16_t>(loops, FromIntegers{});
-  FillFrom<bool>(loops, FromIntegers{});
+  using Targets = Types<int8_t, int16_t, int32_t, int64_t, float, double, bool>;
+  FillFrom<float>(loops, Targets{});
+  FillFrom<double>(loops, Targets{});
+  FillFrom<int8_t>(loops, Targets{});
+  FillFrom<uint8_t>(loops, Targets{});
+  FillFrom<int16_t>(loops, Targets{});
+  FillFrom<uint16_t>(loops, Targets{});
+  FillFrom<int32_t>(loops, Targets{});
+  FillFrom<uint32_t>(loops, Targets{});
+  FillFrom<int64_t>(loops, Targets{});
+  FillFrom<uint64_t>(loops, Targets{});
+  FillFrom<bool>(loops, Targets{});
   loops.cast[DT_BFLOAT16][DT_FLOAT] = &BFloat16ToFloat;
   loops.cast[DT_FLOAT][DT_BFLOAT16] = &FloatToBFloat16;
   loops.cast[DT_HALF][DT_FLOAT] = &HalfToFloats;
   loops.cast[DT_FLOAT][DT_HALF] = &FloatsToHalf;
+  loops.cast[DT_COMPLEX64][DT_FLOAT] = &RealPart<float>;
+  loops.cast[DT_COMPLEX128][DT_DOUBLE] = &RealPart<double>;
+  loops.cast[DT_FLOAT][DT_COMPLEX64] = &MakeComplex<float>;
+  loops.cast[DT_DOUBLE][DT_COMPLEX128] = &MakeComplex<double>;
+  loops.cast[DT_COMPLEX64][DT_BOOL] = &ComplexToBool<float>;
+  loops.cast[DT_COMPLEX128][DT_BOOL] = &ComplexToBool<double>;
+  loops.cast[DT_COMPLEX64][DT_COMPLEX128] = &ConvertParts<float, double>;
+  loops.cast[DT_COMPLEX128][DT_COMPLEX64] = &ConvertParts<double, float>;
 }
 
 }  // namespace penstock::PENSTOCK_ISA

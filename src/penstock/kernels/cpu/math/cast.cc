@@ -1,5 +1,6 @@
-// Conversion between types: every pair goes through a wide one that holds both (int64, double, complex128), block by
-// block, so that N types need N loops in and N loops out; frequent pairs have a loop of their own (loops/cast.cc).
+// Conversion between types. Frequent pairs have a loop of their own (loops/cast.cc), or one to float or double and one
+// from there; every other pair goes through a wide type that holds both (int64, double, complex128). Two steps are
+// taken block by block, so that N types need N loops in and N loops out.
 //
 // Where C++ leaves the result open (NaN or a float beyond the range of the integer) it is what TensorFlow gives on x86:
 // the lowest int32 or int64, whose low bits smaller integers take.
@@ -165,11 +166,11 @@ class Cast {
     }
     widen_ = source.widen;
     narrow_ = destination.narrow[static_cast<int>(WideOf(from_small_ ? DT_FLOAT : from_))];
-    if (!from_small_ && !to_small_) direct_ = CpuLoops().cast[from_][to_];
+    if (!from_small_ && !to_small_) FindLoops();
     if (truncate_ && from_ == DT_FLOAT && to_ == DT_BFLOAT16) direct_ = &TruncateToBFloat16;
     if (truncate_ && (from_ == DT_FLOAT || from_ == DT_DOUBLE) && to_ == DT_HALF) {
       cut_half_ = true;
-      direct_ = nullptr;
+      direct_ = half_way_ = nullptr;
     }
   }
   void operator()(KernelContext& k) const {
@@ -179,10 +180,18 @@ class Cast {
     const char* in = static_cast<const char*>(x.raw());
     char* out = static_cast<char*>(y.mutable_raw());
     const size_t in_size = DataTypeSize(from_), out_size = DataTypeSize(to_);
-    ParallelElements(k, x.num_elements(), direct_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
+    ParallelElements(k, x.num_elements(), direct_ || half_way_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
       if (direct_) return direct_(in + begin * in_size, out + begin * out_size, end - begin);
       constexpr int64_t kBlock = 256;
       alignas(64) char wide[kBlock * 16];
+      if (half_way_) {
+        for (int64_t i = begin; i < end; i += kBlock) {
+          const int64_t n = std::min(kBlock, end - i);
+          half_way_(in + i * in_size, wide, n);
+          rest_(wide, out + i * out_size, n);
+        }
+        return;
+      }
       alignas(64) float floats[kBlock];
       for (int64_t i = begin; i < end; i += kBlock) {
         const int64_t n = std::min(kBlock, end - i);
@@ -203,6 +212,19 @@ class Cast {
   }
 
  private:
+  // Half, bfloat16 and complex64 are floats on the way, and complex128 doubles: nothing is rounded that would not be.
+  void FindLoops() {
+    const auto& cast = CpuLoops().cast;
+    direct_ = cast[from_][to_];
+    if (direct_) return;
+    const DataType between = from_ == DT_COMPLEX128 || to_ == DT_COMPLEX128 ? DT_DOUBLE : DT_FLOAT;
+    if (between == DT_FLOAT && !FitsFloat(from_) && !FitsFloat(to_)) return;
+    if (!cast[from_][between] || !cast[between][to_]) return;
+    half_way_ = cast[from_][between];
+    rest_ = cast[between][to_];
+  }
+  static bool FitsFloat(DataType t) { return t == DT_HALF || t == DT_BFLOAT16 || t == DT_COMPLEX64; }
+
   static void TruncateToBFloat16(const void* x, void* y, int64_t n) {
     const uint32_t* in = static_cast<const uint32_t*>(x);
     uint16_t* out = static_cast<uint16_t*>(y);
@@ -224,6 +246,7 @@ class Cast {
   bool truncate_, from_small_ = false, to_small_ = false, cut_half_ = false;
   Float8Format from_format_{}, to_format_{};
   UnaryLoop widen_ = nullptr, narrow_ = nullptr, direct_ = nullptr;
+  UnaryLoop half_way_ = nullptr, rest_ = nullptr;  // instead of these: to float or double, and from there
 };
 
 struct Bitcast {

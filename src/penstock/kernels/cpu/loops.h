@@ -22,7 +22,7 @@ enum class UnaryOp : int {
 enum class BinaryOp : int {
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kEqual, kNotEqual, kLess, kLessEqual, kGreater,
   kGreaterEqual, kSigmoidGrad, kTanhGrad, kSqrtGrad, kRsqrtGrad, kSoftplusGrad, kAtan2, kPow, kXlogy, kXlog1py,
-  kFloorDiv, kTruncateDiv, kFloorMod, kTruncateMod, kLeftShift, kRightShift, kCount
+  kXdivy, kDivNoNan, kFloorDiv, kTruncateDiv, kFloorMod, kTruncateMod, kLeftShift, kRightShift, kCount
 };
 enum class ReduceOp : int { kSum, kProd, kMin, kMax, kSumSquares, kCount };
 

@@ -1,5 +1,6 @@
-// Functions of complex numbers made of floats: formulas for numbers of common sizes, within some units of the last
-// place of the larger part. A block with others (infinite, NaN, or where a formula divides by 0) goes to libm.
+// Functions of complex numbers, most of them of those made of floats: formulas for numbers of common sizes, within some
+// units of the last place of the larger part. A block with others (infinite, NaN, or where a formula divides by 0) goes
+// to libm.
 #include "penstock/kernels/cpu/loops/elementwise.h"
 #include "penstock/kernels/cpu/loops/exponential.h"
 #include "penstock/kernels/cpu/loops/trigonometry.h"
@@ -16,6 +17,16 @@ Libm ToLibm(Z z) {
   return c;
 }
 Z FromLibm(Libm z) { return {__real__ z, __imag__ z}; }
+// Numbers made of doubles have formulas of their own, which know no wider type.
+using D = Pair<double>;
+using LibmD = _Complex double;
+LibmD ToLibm(D z) {
+  LibmD c;
+  __real__ c = z.re;
+  __imag__ c = z.im;
+  return c;
+}
+D FromLibm(LibmD z) { return {__real__ z, __imag__ z}; }
 
 bool Finite(Z z) { return Abs(z.re) < kInfinity<float> && Abs(z.im) < kInfinity<float>; }
 bool NotZero(Z z) { return z.re != 0.0f || z.im != 0.0f; }
@@ -141,22 +152,104 @@ struct ComplexXlogy {
   static Libm Slow(Libm x, Libm y) { return __real__ x == 0.0f && __imag__ x == 0.0f ? 0.0f : x * __builtin_clogf(y); }
 };
 
+struct ComplexXdivy {
+  static bool Tame(Z x) { return Finite(x); }
+  static bool TameRight(Z y) { return Finite(y) && NotZero(y); }
+  static Z f(Z x, Z y) {
+    const Z q = Divide::f(x, y);
+    const bool zero = x.re == 0.0f && x.im == 0.0f;
+    return {zero ? 0.0f : q.re, zero ? 0.0f : q.im};
+  }
+  static Libm Slow(Libm x, Libm y) { return __real__ x == 0.0f && __imag__ x == 0.0f ? 0.0f : x / y; }
+};
+struct ComplexDivNoNan {
+  static bool Tame(Z x) { return Finite(x); }
+  static bool TameRight(Z y) { return Finite(y); }
+  static Z f(Z x, Z y) {
+    const bool zero = y.re == 0.0f && y.im == 0.0f;
+    const Z q = Divide::f(x, {zero ? 1.0f : y.re, y.im});
+    return {zero ? 0.0f : q.re, zero ? 0.0f : q.im};
+  }
+  static Libm Slow(Libm x, Libm y) { return __real__ y == 0.0f && __imag__ y == 0.0f ? 0.0f : x / y; }
+};
+
+// Of doubles
+
+double Size2(D z) { return z.re * z.re + z.im * z.im; }
+// Neither squares of such numbers nor products of two are infinite or denormal.
+bool Common(D z) { return Size2(z) > 1e-280 && Size2(z) < 1e280; }
+bool CommonOrZero(D z) { return (Size2(z) > 1e-280 && Size2(z) < 1e280) || (z.re == 0.0 && z.im == 0.0); }
+struct DoubleLog {
+  static bool Tame(D z) { return Common(z); }
+  static D f(D z) {
+    const double re = Abs(z.re), im = Abs(z.im), large = re > im ? re : im, small = re > im ? im : re;
+    // Near the unit circle from the distance to it.
+    const double square = large * large + small * small, beyond = (large - 1.0) * (large + 1.0) + small * small;
+    return {0.5 * (Abs(beyond) < 0.5 ? Log1p(beyond) : Log(square)), Atan2(z.im, z.re)};
+  }
+  static LibmD Slow(LibmD z) { return __builtin_clog(z); }
+};
+struct DoubleDivide {
+  static bool Tame(D x) { return CommonOrZero(x); }
+  static bool TameRight(D y) { return Common(y); }
+  static D f(D x, D y) {
+    const double over = 1.0 / Size2(y);
+    return {(x.re * y.re + x.im * y.im) * over, (x.im * y.re - x.re * y.im) * over};
+  }
+  static LibmD Slow(LibmD x, LibmD y) { return x / y; }
+};
+struct DoubleReciprocal {
+  static bool Tame(D z) { return Common(z); }
+  static D f(D z) { return DoubleDivide::f({1.0, 0.0}, z); }
+  static LibmD Slow(LibmD z) { return 1.0 / z; }
+};
+struct DoubleXlogy {
+  static bool Tame(D x) { return CommonOrZero(x); }
+  static bool TameRight(D y) { return Common(y); }
+  static D f(D x, D y) {
+    const D l = DoubleLog::f(y);
+    const bool zero = x.re == 0.0 && x.im == 0.0;
+    return {zero ? 0.0 : x.re * l.re - x.im * l.im, zero ? 0.0 : x.re * l.im + x.im * l.re};
+  }
+  static LibmD Slow(LibmD x, LibmD y) { return __real__ x == 0.0 && __imag__ x == 0.0 ? 0.0 : x * __builtin_clog(y); }
+};
+struct DoubleXdivy {
+  static bool Tame(D x) { return CommonOrZero(x); }
+  static bool TameRight(D y) { return Common(y); }
+  static D f(D x, D y) {
+    const D q = DoubleDivide::f(x, y);
+    const bool zero = x.re == 0.0 && x.im == 0.0;
+    return {zero ? 0.0 : q.re, zero ? 0.0 : q.im};
+  }
+  static LibmD Slow(LibmD x, LibmD y) { return __real__ x == 0.0 && __imag__ x == 0.0 ? 0.0 : x / y; }
+};
+struct DoubleDivNoNan {
+  static bool Tame(D x) { return CommonOrZero(x); }
+  static bool TameRight(D y) { return CommonOrZero(y); }
+  static D f(D x, D y) {
+    const bool zero = y.re == 0.0 && y.im == 0.0;
+    const D q = DoubleDivide::f(x, {zero ? 1.0 : y.re, y.im});
+    return {zero ? 0.0 : q.re, zero ? 0.0 : q.im};
+  }
+  static LibmD Slow(LibmD x, LibmD y) { return __real__ y == 0.0 && __imag__ y == 0.0 ? 0.0 : x / y; }
+};
+
 constexpr int64_t kBlock = 256;
 
-template <bool tame(Z)>
+template <class Z, bool tame(Z)>
 bool All(const Z* x, int64_t n) {
   int wild = 0;
   for (int64_t i = 0; i < n; ++i) wild |= !tame(x[i]);
   return !wild;
 }
 
-template <class F>
+template <class F, class Z = Pair<float>>
 void OfOne(const void* in, void* out, int64_t n) {
   const Z* x = static_cast<const Z*>(in);
   Z* y = static_cast<Z*>(out);
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = begin + kBlock < n ? begin + kBlock : n;
-    if (!All<F::Tame>(x + begin, end - begin)) {
+    if (!All<Z, F::Tame>(x + begin, end - begin)) {
       for (int64_t i = begin; i < end; ++i) y[i] = FromLibm(F::Slow(ToLibm(x[i])));
     } else {
 #pragma GCC ivdep
@@ -164,7 +257,7 @@ void OfOne(const void* in, void* out, int64_t n) {
     }
   }
 }
-template <class F>
+template <class F, class Z = Pair<float>>
 void OfTwo(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
   const Z* x = static_cast<const Z*>(a);
   const Z* y = static_cast<const Z*>(b);
@@ -172,7 +265,7 @@ void OfTwo(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int6
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t m = n - begin < kBlock ? n - begin : kBlock;
     const Z *p = x + begin * sa, *q = y + begin * sb;
-    if (!All<F::Tame>(p, sa ? m : 1) || !All<F::TameRight>(q, sb ? m : 1)) {
+    if (!All<Z, F::Tame>(p, sa ? m : 1) || !All<Z, F::TameRight>(q, sb ? m : 1)) {
       for (int64_t i = 0; i < m; ++i) z[begin + i] = FromLibm(F::Slow(ToLibm(p[i * sa]), ToLibm(q[i * sb])));
     } else {
       Binary<F, Z>(p, sa, q, sb, z + begin, m);
@@ -197,8 +290,16 @@ void FillComplex(Loops& loops) {
   unary(UnaryOp::kTanh, &OfOne<ComplexTanh>);
   unary(UnaryOp::kLog1p, &OfOne<ComplexLog1p>);
   unary(UnaryOp::kCos, &OfOne<ComplexCos>);
-  loops.binary[static_cast<int>(BinaryOp::kDiv)][DT_COMPLEX64] = &OfTwo<Divide>;
-  loops.binary[static_cast<int>(BinaryOp::kXlogy)][DT_COMPLEX64] = &OfTwo<ComplexXlogy>;
+  loops.unary[static_cast<int>(UnaryOp::kLog)][DT_COMPLEX128] = &OfOne<DoubleLog, D>;
+  loops.unary[static_cast<int>(UnaryOp::kReciprocal)][DT_COMPLEX128] = &OfOne<DoubleReciprocal, D>;
+  const auto binary = [&](BinaryOp op, BinaryLoop of_floats, BinaryLoop of_doubles) {
+    loops.binary[static_cast<int>(op)][DT_COMPLEX64] = of_floats;
+    loops.binary[static_cast<int>(op)][DT_COMPLEX128] = of_doubles;
+  };
+  binary(BinaryOp::kDiv, &OfTwo<Divide>, &OfTwo<DoubleDivide, D>);
+  binary(BinaryOp::kXlogy, &OfTwo<ComplexXlogy>, &OfTwo<DoubleXlogy, D>);
+  binary(BinaryOp::kXdivy, &OfTwo<ComplexXdivy>, &OfTwo<DoubleXdivy, D>);
+  binary(BinaryOp::kDivNoNan, &OfTwo<ComplexDivNoNan>, &OfTwo<DoubleDivNoNan, D>);
 }
 
 }  // namespace penstock::PENSTOCK_ISA

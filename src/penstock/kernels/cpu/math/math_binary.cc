@@ -60,7 +60,7 @@ void Divide(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int
 
 struct Div {
   static constexpr BinaryOp kLoop = BinaryOp::kDiv;
-  using InLoop = Types<float, double, Complex64>;
+  using InLoop = Concat<RealFloats, Complexes>;
   template <class T> T operator()(T x, T y) const { return x / y; }
 };
 struct FloorDiv {
@@ -108,13 +108,21 @@ void AddChecked(KernelRegistry& kernels, std::string_view name, Types<Ts...> typ
 }
 
 struct MulNoNan { template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x * y; } };
-struct DivNoNan { template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x / y; } };
+struct DivNoNan {
+  static constexpr BinaryOp kLoop = BinaryOp::kDivNoNan;
+  using InLoop = Complexes;
+  template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x / y; }
+};
 struct Xlogy {
   static constexpr BinaryOp kLoop = BinaryOp::kXlogy;
-  using InLoop = Types<float, double, Complex64>;
+  using InLoop = Concat<RealFloats, Complexes>;
   template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x * std::log(y); }
 };
-struct Xdivy { template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x / y; } };
+struct Xdivy {
+  static constexpr BinaryOp kLoop = BinaryOp::kXdivy;
+  using InLoop = Complexes;
+  template <class T> T operator()(T x, T y) const { return x == T(0) ? T(0) : x / y; }
+};
 struct Xlog1py {
   static constexpr BinaryOp kLoop = BinaryOp::kXlog1py;
   using InLoop = RealFloats;

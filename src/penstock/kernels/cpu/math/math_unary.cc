@@ -63,7 +63,7 @@ struct Rsqrt {
 };
 struct Reciprocal {
   static constexpr UnaryOp kLoop = UnaryOp::kReciprocal;
-  using InLoop = FastComplex;
+  using InLoop = Concat<RealFloats, Complexes>;
   template <class T> T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {
       if (x == 0) throw InvalidArgument("Integer division by zero");
@@ -78,7 +78,7 @@ struct Exp {
 };
 struct Log {
   static constexpr UnaryOp kLoop = UnaryOp::kLog;
-  using InLoop = FastComplex;
+  using InLoop = Concat<RealFloats, Complexes>;
   template <class T> T operator()(T x) const { return std::log(x); }
 };
 struct Tanh {

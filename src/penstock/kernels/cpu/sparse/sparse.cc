@@ -48,8 +48,9 @@ class SparseToDense {
       int64_t at = 0;
       bool inside = true;
       for (int64_t d = 0; d < rank; ++d) {
-        inside &= static_cast<uint64_t>(index[d]) < static_cast<uint64_t>(dims[d]);
-        at += index[d] * steps[d];
+        const bool fits = static_cast<uint64_t>(index[d]) < static_cast<uint64_t>(dims[d]);
+        inside &= fits;
+        at += fits ? index[d] * steps[d] : 0;
       }
       if (!inside) throw InvalidArgument(Where(all, e, rank), " is out of bounds: need 0 <= index < ", shape);
       if (validate_ && e > 0) {

@@ -193,8 +193,8 @@ struct DoubleDivide {
   static bool Tame(D x) { return CommonOrZero(x); }
   static bool TameRight(D y) { return Common(y); }
   static D f(D x, D y) {
-    const double over = 1.0 / Size2(y);
-    return {(x.re * y.re + x.im * y.im) * over, (x.im * y.re - x.re * y.im) * over};
+    const double size = Size2(y);
+    return {(x.re * y.re + x.im * y.im) / size, (x.im * y.re - x.re * y.im) / size};
   }
   static LibmD Slow(LibmD x, LibmD y) { return x / y; }
 };

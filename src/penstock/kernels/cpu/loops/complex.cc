@@ -193,8 +193,12 @@ struct DoubleDivide {
   static bool Tame(D x) { return CommonOrZero(x); }
   static bool TameRight(D y) { return Common(y); }
   static D f(D x, D y) {
-    const double size = Size2(y);
-    return {(x.re * y.re + x.im * y.im) / size, (x.im * y.re - x.re * y.im) / size};
+    // R. L. Smith, Algorithm 116 (CACM 1962): exact where a part of y is 0.
+    const bool real = Abs(y.re) >= Abs(y.im);
+    const double large = real ? y.re : y.im, small = real ? y.im : y.re, ratio = small / large;
+    const double p = real ? x.re : x.im, q = real ? x.im : x.re, under = large + small * ratio;
+    const double im = (q - p * ratio) / under;
+    return {(p + q * ratio) / under, real ? im : -im};
   }
   static LibmD Slow(LibmD x, LibmD y) { return x / y; }
 };

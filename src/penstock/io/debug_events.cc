@@ -10,6 +10,7 @@
 #include "penstock/io/event_writer.h"
 #include "penstock/io/files.h"
 #include "penstock/io/messages.h"
+#include "penstock/io/table.h"
 #include "tensorflow/core/framework/tensor.pb.h"
 
 namespace penstock {
@@ -27,16 +28,16 @@ bool IsOfExecution(int file) {
 class Fields {
  public:
   void Text(int number, std::string_view value) {
-    Number((number << 3) | 2);
-    Number(value.size());
+    AppendVarint(&bytes_, static_cast<uint64_t>(number) << 3 | 2);
+    AppendVarint(&bytes_, value.size());
     bytes_ += value;
   }
   void Integer(int number, int64_t value) {
-    Number(number << 3);
-    Number(static_cast<uint64_t>(value));
+    AppendVarint(&bytes_, static_cast<uint64_t>(number) << 3);
+    AppendVarint(&bytes_, static_cast<uint64_t>(value));
   }
   void Double(int number, double value) {
-    Number((number << 3) | 1);
+    AppendVarint(&bytes_, static_cast<uint64_t>(number) << 3 | 1);
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
     for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(bits >> shift);
@@ -44,10 +45,6 @@ class Fields {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void Number(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
   std::string bytes_;
 };
 

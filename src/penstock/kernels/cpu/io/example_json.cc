@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "penstock/base/status.h"
+#include "penstock/io/table.h"
 #include "penstock/kernels/cpu/strings/unicode.h"
 
 namespace penstock {
@@ -117,16 +118,12 @@ class ExampleReader {
       value = static_cast<int64_t>(real);
     }
     *to += '\x08';
-    PutVarint(static_cast<uint64_t>(value), to);
+    AppendVarint(to, static_cast<uint64_t>(value));
   }
 
-  static void PutVarint(uint64_t v, std::string* to) {
-    for (; v >= 0x80; v >>= 7) *to += static_cast<char>(v | 0x80);
-    *to += static_cast<char>(v);
-  }
   static void PutBytes(int field, const std::string& bytes, std::string* to) {
-    PutVarint(static_cast<uint64_t>(field) << 3 | 2, to);
-    PutVarint(bytes.size(), to);
+    AppendVarint(to, static_cast<uint64_t>(field) << 3 | 2);
+    AppendVarint(to, bytes.size());
     *to += bytes;
   }
 

@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "penstock/io/record_stream.h"
+#include "penstock/io/table.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/data_flow/queue.h"
 #include "penstock/kernels/cpu/state/named_resource.h"
@@ -167,10 +168,7 @@ struct ReaderState {
 
   std::string Encoded() const {
     std::string text;
-    const auto varint = [&](uint64_t v) {
-      for (; v >= 0x80; v >>= 7) text += static_cast<char>(v | 0x80);
-      text += static_cast<char>(v);
-    };
+    const auto varint = [&](uint64_t v) { AppendVarint(&text, v); };
     int field = 0;
     for (const int64_t count : {started, finished, records}) {
       ++field;

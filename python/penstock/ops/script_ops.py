@@ -155,6 +155,8 @@ class _EagerFunction:
     def __init__(self, func, given, wanted):
         self._func, self._given, self._wanted = func, given, wanted
         self._specs = [spec for want in wanted for spec in _tensor_specs(want)]
+        self._differentiated = False
+        self._last = None  # the last call's arrays and what was recorded of it, for its gradient
 
     def _results(self, args):
         args = nest.pack_sequence_as(self._given, args, expand_composites=True)
@@ -203,24 +205,53 @@ class _EagerFunction:
     def __call__(self, *arrays):
         from penstock.eager import context
         with context.eager_mode():
-            return [value.numpy() for value in self._results([_tensor_of(a) for a in arrays])]
+            if self._differentiated:
+                recorded = _, _, results = self._record(arrays)
+                self._last = arrays, recorded
+            else:
+                results = self._results([_tensor_of(a) for a in arrays])
+            return [value.numpy() for value in results]
+
+    def _record(self, arrays):
+        """Calls it: the tape, the arguments that it watched, the results."""
+        from penstock.eager import backprop
+        args = [_tensor_of(a) for a in arrays]
+        sources = [a for a in args if a.dtype.is_floating or a.dtype.is_complex]
+        with backprop.GradientTape() as tape:
+            tape.watch(sources)
+            return tape, sources, self._results(args)
 
     def gradient(self, count):
-        """The function from the arguments and what flows into the results to the gradients of the arguments."""
+        """The function from the arguments and what flows into the results to the gradients of the arguments.
+
+        It differentiates what was recorded of the call; if that was not the last one, as in loops, it calls again.
+        """
+        self._differentiated = True
+
         def run(*arrays):
-            from penstock.eager import backprop, context
+            from penstock.eager import context
+            last, self._last = self._last, None
             with context.eager_mode():
-                args = [_tensor_of(a) for a in arrays[:count]]
-                sources = [a for a in args if a.dtype.is_floating or a.dtype.is_complex]
-                with backprop.GradientTape() as tape:
-                    tape.watch(sources)
-                    results = self._results(args)
+                if last is not None and all(map(_same, last[0], arrays)):
+                    tape, sources, results = last[1]
+                else:
+                    tape, sources, results = self._record(arrays[:count])
                 pairs = [(y, ops.convert_to_tensor(dy)) for y, dy in zip(results, arrays[count:])
                          if y.dtype.is_floating or y.dtype.is_complex]
                 grads = tape.gradient([y for y, _ in pairs], sources, [dy for _, dy in pairs])
                 return [np.zeros(x.shape.as_list(), x.dtype.as_numpy_dtype) if g is None else
                         ops.convert_to_tensor(g).numpy() for x, g in zip(sources, grads)]
         return run
+
+
+def _same(a, b):
+    """Whether two arguments of a function have the same value; what a handle refers to is not looked at."""
+    if isinstance(a, _core.Tensor) or isinstance(b, _core.Tensor):
+        return type(a) is type(b)
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return np.array_equal(a, b) if a.dtype == object else a.tobytes() == b.tobytes()
 
 
 def _tensor_of(array):
@@ -277,9 +308,9 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls `func` with the values of `inp` as eager tensors whenever the op runs; gives tensors of types `Tout`.
 
     Ragged and sparse tensors may be among the arguments, and among the results where `Tout` has their TypeSpec.
-    Gradients flow through it: for them the function runs once more. ValueError: func is not callable. What the function
-    raises becomes an error of the operation: InvalidArgumentError, UnknownError, ... Without `func` and `inp` it
-    decorates functions. TypeError if only one of them is missing, or Tout.
+    Gradients flow through it, through what it computed; in a loop it runs once more for them. ValueError: func is not
+    callable. What the function raises becomes an error of the operation: InvalidArgumentError, UnknownError, ...
+    Without `func` and `inp` it decorates functions. TypeError if only one of them is missing, or Tout.
     """
     decorator = _as_decorator(py_function, func, inp, Tout, name=name)
     if decorator is not None:

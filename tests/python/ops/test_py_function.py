@@ -99,3 +99,55 @@ def test_a_variables_handle_as_an_argument():
 
         f = tf.function(lambda handle: tf.py_function(doubled, [handle], tf.float32))
         assert f(v.handle).numpy().tolist() == [4.0, 6.0]
+
+
+def test_a_gradient_is_that_of_the_call():
+    """The function is called once, so a gradient knows what state it saw."""
+    state = [1.0]
+
+    def scaled(x):
+        state[0] += 1
+        return x * state[0]
+
+    @tf.function
+    def f(x):
+        return tf.py_function(scaled, [x], tf.float32)
+
+    @tf.function
+    def derivative(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.py_function(scaled, [x], tf.float32)
+        return y, tape.gradient(y, x)
+
+    x = tf.constant(3.0)
+    for factor in 2.0, 3.0:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert (float(y), float(tape.gradient(y, x)), state[0]) == (3 * factor, factor, factor)
+    assert [float(v) for v in derivative(x)] == [12.0, 4.0] and state[0] == 4.0
+    assert [float(v) for v in derivative(tf.constant(1.0))] == [5.0, 5.0] and state[0] == 5.0
+
+
+def test_gradients_of_several_calls():
+    def cube(x):
+        return x * x * x
+
+    @tf.function
+    def loop(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(2):
+                y = tf.ensure_shape(tf.py_function(cube, [y], tf.float32), [2])
+        return tape.gradient(y, x)
+
+    f = tf.function(lambda x: tf.py_function(cube, [x], tf.float32))
+    x = tf.constant([2.0, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        first, second = f(x), f(2 * x)
+        y = first + second
+    assert loop(x).numpy().tolist() == [9 * 2.0 ** 8, 9.0]
+    assert tape.gradient(y, x).numpy().tolist() == [3 * 4.0 + 6 * 16.0, 3 + 6 * 4.0]

@@ -19,13 +19,19 @@ def make_float(value, name):
 
 
 def make_int(value, name):
-    """The value as an int. TypeError naming the argument."""
+    """The value as an int. TypeError naming the argument; one beyond 64 bits is an OverflowError when eager, else a
+    ValueError."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
     try:
-        return int(value)
+        value = int(value)
     except (ValueError, TypeError):
         raise TypeError(f"Expected int for argument '{name}' not {value!r}.") from None
+    if not -2**63 <= value < 2**63:
+        if defaults.get_default_graph()._eager:
+            raise OverflowError("int too big to convert")
+        raise ValueError(f"Value out of range: {value}")
+    return value
 
 
 def make_str(value, name):

@@ -134,7 +134,24 @@ def _eager_scalar(value, dtype):
     return _core.eager_alias(found)
 
 
+# Eager execution makes nothing of these types of Python's bools.
+_NOT_OF_BOOLS = frozenset(t._type_enum for t in (
+    dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.uint32, dtypes.bfloat16, dtypes.complex64))
+
+
+def _refuse_bools(value, dtype):
+    first = value
+    while type(first) in (list, tuple) and first:
+        first = first[0]
+    if type(first) is bool:
+        if len(tensor_values.leaf_types(value)) > 1:
+            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtypes.text_of(dtype)}")
+
+
 def _eager_constant(value, dtype, shape):
+    if dtype is not None and dtypes.as_dtype(dtype)._base in _NOT_OF_BOOLS:
+        _refuse_bools(value, dtypes.as_dtype(dtype).base_dtype)
     if shape is None and type(value) in (int, float):
         return _eager_scalar(value, dtype)
     if isinstance(value, Tensor):

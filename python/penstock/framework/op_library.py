@@ -23,6 +23,9 @@ from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
+# Ops that run at once with the type that an array has, not with their default one.
+_OF_ARRAYS_TYPES = frozenset(("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EncodePng", "LRN"))
+
 # Where Python calls an argument differently from the definition.
 _RENAMED = {
     "All": {"reduction_indices": "axis"}, "Any": {"reduction_indices": "axis"},
@@ -292,8 +295,7 @@ class _Call:
         """One tensor of the type that is known, if one is."""
         preferred = None
         known = arg.type or self.types.get(arg.type_attr)
-        eager_array = isinstance(value, (np.ndarray, np.generic)) and defaults.get_default_graph()._eager
-        if not known and not eager_array:  # whose type counts for ops that run at once
+        if not known and not self.keeps_type(value):
             preferred = self.defaults.get(arg.type_attr)
         try:
             return conversion.internal_convert_to_tensor(
@@ -306,6 +308,12 @@ class _Call:
         except ValueError:
             self.explain(arg, value, given)
             raise
+
+    def keeps_type(self, value):
+        """Whether the type of what NumPy made counts before the op's default: for ops that run at once that of numbers
+        does, that of arrays for a few ops only."""
+        return isinstance(value, np.generic) and defaults.get_default_graph()._eager or isinstance(value, np.ndarray) \
+            and self.info.name in _OF_ARRAYS_TYPES and defaults.get_default_graph()._eager
 
     def refuse_type(self, attr, observed, allowed):
         """What an op that runs at once says of a type that it does not have."""
@@ -344,7 +352,9 @@ class _Call:
     def convert_list(self, arg, values, given):
         """A list of tensors; of one type if the definition wants it."""
         if not isinstance(values, (list, tuple)):
-            raise TypeError(f"Expected list for '{given}' argument to '{self.info.function}' Op, not {values}.")
+            if not _is_eager_sequence(values):
+                raise TypeError(f"Expected list for '{given}' argument to '{self.info.function}' Op, not {values!r}.")
+            values = list(values)
         known = preferred = None
         if arg.type:
             known = arg.type
@@ -471,10 +481,18 @@ class _Call:
         return attrs
 
 
+def _is_eager_sequence(values):
+    """Whether an op that runs at once takes this as a list of tensors, though it is no list, as in TensorFlow: a tensor
+    row by row, a range, an empty vector of NumPy."""
+    if not defaults.get_default_graph()._eager:
+        return False
+    if isinstance(values, Tensor):
+        return values._is_eager and values._rank() > 0
+    return isinstance(values, range) or isinstance(values, np.ndarray) and values.shape == (0,)
+
+
 def _name(number):
     return dtypes.as_dtype(number).name
-
-
 
 
 # Functions

@@ -44,6 +44,8 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
         sizes = dense_shape.shape.with_rank(1)
         rows.dims[0].assert_is_compatible_with(values.shape.with_rank(1).dims[0])
         rows.dims[1].assert_is_compatible_with(sizes.dims[0])
+        if dense_shape._is_eager:
+            self.get_shape()  # refuses negative sizes
 
     def get_shape(self):
         """The static shape of the whole tensor."""

@@ -195,7 +195,7 @@ def constant_value_as_shape(tensor):
     """The TensorShape whose sizes a vector holds, as far as they are known. ValueError for a scalar other than -1."""
     shape = tensor.get_shape()
     if tensor._is_eager and shape.rank == 1:
-        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in tensor._as_array()])
+        return tensor_shape.TensorShape([None if d == -1 else int(d) for d in tensor._as_array()])
     if shape.rank == 0:
         value = constant_value(tensor)
         if value is None:

@@ -49,6 +49,9 @@ def _promoted(x, y):
         return x, y
 
 
+_PREFER = ("add", "div", "truediv", "matmul")  # take bools that are not of the tensor's type as what they are
+
+
 def _binary(function, name):
     """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
 
@@ -60,7 +63,9 @@ def _binary(function, name):
             if type(y) is type(x):
                 return function(x, y)
         with ops.name_scope(None, name, [x, y]) as scope:
-            if not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
+            if type(y) is bool and x._is_eager and name not in _PREFER:
+                y = ops.convert_to_tensor(y, dtype=x.dtype, name="y")
+            elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
                 try:
                     y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
                 except (TypeError, ValueError):

@@ -81,3 +81,75 @@ def test_what_holds_itself_has_an_end(make):
     for function in (tf.constant, tf.make_tensor_proto):
         with pytest.raises((RecursionError, ValueError, TypeError)):
             function(held)
+
+
+def test_arrays_take_the_default_type_of_an_op():
+    """As TensorFlow 2.21: of an op that runs at once; tensors and NumPy's numbers keep theirs."""
+    for dtype in (np.float64, np.float16, np.int32):
+        image, vector = np.ones((1, 2, 2, 3), dtype), np.ones(4, dtype)
+        assert tf.image.rgb_to_hsv(image).dtype == tf.image.hsv_to_rgb(image).dtype == tf.float32
+        assert tf.nn.max_pool2d(image, 2, 2, "VALID").dtype == tf.float32
+        assert tf.signal.fft(vector).dtype == tf.complex64
+        assert tf.one_hot(vector, 3).numpy()[0].tolist() == [0, 1, 0]
+    for dtype in (np.float64, np.float16):
+        image = np.ones((1, 2, 2, 3), dtype)
+        for function in (tf.image.rgb_to_hsv, lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID")):
+            assert function(tf.constant(image)).dtype == dtype
+    assert tf.nn.local_response_normalization(np.ones((1, 2, 2, 3), np.float16)).dtype == tf.float16
+    assert tf.nn.ctc_greedy_decoder(np.ones((2, 1, 3)), [2])[1].dtype == tf.float64
+    assert tf.raw_ops.Range(start=np.int64(1), limit=3, delta=1).dtype == tf.int64
+    assert tf.raw_ops.Range(start=np.array(1, np.int64), limit=3, delta=1).dtype == tf.int32
+
+
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint8, tf.int16, tf.uint16, tf.uint32, tf.bfloat16, tf.complex64])
+def test_types_that_are_not_made_of_bools(dtype):
+    x = tf.cast([1], dtype)
+    text = f"Cannot convert True to EagerTensor of dtype {dtype.name}$"
+    for function in (lambda: x - True, lambda: True + x, lambda: x * True, lambda: True - x,
+                     lambda: tf.multiply(x, True), lambda: tf.constant(True, dtype),
+                     lambda: tf.convert_to_tensor(True, dtype)):
+        with pytest.raises(TypeError, match=text):
+            function()
+    with pytest.raises(TypeError, match="Cannot convert \\[\\[True, False\\]\\] to EagerTensor of dtype"):
+        tf.constant([[True, False]], dtype)
+    with pytest.raises(ValueError, match="mixed types"):
+        tf.constant([True, 1], dtype)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot compute AddV2 as input #1"):
+        x + True
+    assert tf.cast(True, dtype).numpy() == 1 and (x - np.True_).numpy().tolist() == [0]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint64, tf.float16, tf.float32, tf.float64, tf.complex128])
+def test_types_that_are_made_of_bools(dtype):
+    x = tf.constant([1], dtype)
+    assert (x - True).numpy().tolist() == [0] and (True + x).numpy().tolist() == [2]
+    assert tf.constant([True, False], dtype).numpy().tolist() == [1, 0]
+
+
+def test_what_ops_that_run_at_once_take_as_a_list():
+    words = tf.constant(["a", "b"])
+    assert tf.strings.join(np.array([])).numpy() == tf.strings.join(range(0)).numpy() == b""
+    assert tf.strings.join(words, "-").numpy() == b"a-b"
+    assert tf.raw_ops.Pack(values=tf.ones((2, 3))).shape == [2, 3] and tf.raw_ops.AddN(inputs=range(2)).numpy() == 1
+    for value in (np.array(["a"]), "ab", np.array("a")):
+        with pytest.raises(TypeError, match="Expected list for 'inputs' argument to 'string_join' Op, not "):
+            tf.strings.join(value)
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="Expected list"):
+        tf.strings.join(np.array([]))
+
+
+def test_integers_beyond_64_bits_as_attributes():
+    for key in (2**63, -2**63 - 1):
+        with pytest.raises(OverflowError, match="int too big to convert"):
+            tf.strings.to_hash_bucket_strong(["a"], 10, key=[key, 1])
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=f"Value out of range: {key}"):
+            tf.strings.to_hash_bucket_strong(["a"], 10, key=[key, 1])
+
+
+def test_sparse_tensors_of_negative_shape():
+    for shape in ([-2, 3], [2, -3], [-2, -3]):
+        with pytest.raises(ValueError, match=r"Dimension -\d must be >= 0"):
+            tf.SparseTensor([[0, 0]], [1], shape)
+    assert tf.SparseTensor([[0, 0]], [1], [-1, 3]).shape.as_list() == [None, 3]
+    with tf.Graph().as_default():
+        assert tf.SparseTensor([[0, 0]], [1], [-2, 3]).shape.as_list() == [None, 3]

@@ -152,27 +152,6 @@ struct ComplexXlogy {
   static Libm Slow(Libm x, Libm y) { return __real__ x == 0.0f && __imag__ x == 0.0f ? 0.0f : x * __builtin_clogf(y); }
 };
 
-struct ComplexXdivy {
-  static bool Tame(Z x) { return Finite(x); }
-  static bool TameRight(Z y) { return Finite(y) && NotZero(y); }
-  static Z f(Z x, Z y) {
-    const Z q = Divide::f(x, y);
-    const bool zero = x.re == 0.0f && x.im == 0.0f;
-    return {zero ? 0.0f : q.re, zero ? 0.0f : q.im};
-  }
-  static Libm Slow(Libm x, Libm y) { return __real__ x == 0.0f && __imag__ x == 0.0f ? 0.0f : x / y; }
-};
-struct ComplexDivNoNan {
-  static bool Tame(Z x) { return Finite(x); }
-  static bool TameRight(Z y) { return Finite(y); }
-  static Z f(Z x, Z y) {
-    const bool zero = y.re == 0.0f && y.im == 0.0f;
-    const Z q = Divide::f(x, {zero ? 1.0f : y.re, y.im});
-    return {zero ? 0.0f : q.re, zero ? 0.0f : q.im};
-  }
-  static Libm Slow(Libm x, Libm y) { return __real__ y == 0.0f && __imag__ y == 0.0f ? 0.0f : x / y; }
-};
-
 // Of doubles
 
 double Size2(D z) { return z.re * z.re + z.im * z.im; }
@@ -217,25 +196,25 @@ struct DoubleXlogy {
   }
   static LibmD Slow(LibmD x, LibmD y) { return __real__ x == 0.0 && __imag__ x == 0.0 ? 0.0 : x * __builtin_clog(y); }
 };
-struct DoubleXdivy {
-  static bool Tame(D x) { return CommonOrZero(x); }
-  static bool TameRight(D y) { return Common(y); }
-  static D f(D x, D y) {
-    const D q = DoubleDivide::f(x, y);
-    const bool zero = x.re == 0.0 && x.im == 0.0;
-    return {zero ? 0.0 : q.re, zero ? 0.0 : q.im};
+// Of either: x / y, but 0 where x is, or where y is.
+template <class Quotient, class Z, class Libm>
+struct Xdivy : Quotient {
+  static Z f(Z x, Z y) {
+    const Z q = Quotient::f(x, y);
+    const bool zero = x.re == 0 && x.im == 0;
+    return {zero ? 0 : q.re, zero ? 0 : q.im};
   }
-  static LibmD Slow(LibmD x, LibmD y) { return __real__ x == 0.0 && __imag__ x == 0.0 ? 0.0 : x / y; }
+  static Libm Slow(Libm x, Libm y) { return __real__ x == 0 && __imag__ x == 0 ? 0 : x / y; }
 };
-struct DoubleDivNoNan {
-  static bool Tame(D x) { return CommonOrZero(x); }
-  static bool TameRight(D y) { return CommonOrZero(y); }
-  static D f(D x, D y) {
-    const bool zero = y.re == 0.0 && y.im == 0.0;
-    const D q = DoubleDivide::f(x, {zero ? 1.0 : y.re, y.im});
-    return {zero ? 0.0 : q.re, zero ? 0.0 : q.im};
+template <class Quotient, class Z, class Libm>
+struct DivNoNan : Quotient {
+  static bool TameRight(Z y) { return Quotient::TameRight(y) || (y.re == 0 && y.im == 0); }
+  static Z f(Z x, Z y) {
+    const bool zero = y.re == 0 && y.im == 0;
+    const Z q = Quotient::f(x, {zero ? 1 : y.re, y.im});
+    return {zero ? 0 : q.re, zero ? 0 : q.im};
   }
-  static LibmD Slow(LibmD x, LibmD y) { return __real__ y == 0.0 && __imag__ y == 0.0 ? 0.0 : x / y; }
+  static Libm Slow(Libm x, Libm y) { return __real__ y == 0 && __imag__ y == 0 ? 0 : x / y; }
 };
 
 constexpr int64_t kBlock = 256;
@@ -302,8 +281,8 @@ void FillComplex(Loops& loops) {
   };
   binary(BinaryOp::kDiv, &OfTwo<Divide>, &OfTwo<DoubleDivide, D>);
   binary(BinaryOp::kXlogy, &OfTwo<ComplexXlogy>, &OfTwo<DoubleXlogy, D>);
-  binary(BinaryOp::kXdivy, &OfTwo<ComplexXdivy>, &OfTwo<DoubleXdivy, D>);
-  binary(BinaryOp::kDivNoNan, &OfTwo<ComplexDivNoNan>, &OfTwo<DoubleDivNoNan, D>);
+  binary(BinaryOp::kXdivy, &OfTwo<Xdivy<Divide, Z, Libm>>, &OfTwo<Xdivy<DoubleDivide, D, LibmD>, D>);
+  binary(BinaryOp::kDivNoNan, &OfTwo<DivNoNan<Divide, Z, Libm>>, &OfTwo<DivNoNan<DoubleDivide, D, LibmD>, D>);
 }
 
 }  // namespace penstock::PENSTOCK_ISA

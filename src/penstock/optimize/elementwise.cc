@@ -94,11 +94,10 @@ class Fuser {
                              {"results", std::move(results)},
                              {"parts", std::move(parts)},
                              {"joins", std::move(joins)}});
-    for (size_t r = 0; r < outputs.size(); ++r) {
-      Node* const node = outputs[r].node;
-      graph_.SetShape({fused, static_cast<int>(r)}, node->shape(0));
-      Redirect(graph_, {node, 0}, {fused, static_cast<int>(r)});
-      MoveControlConsumers(graph_, node, fused);
+    std::vector<Node*> replaced;
+    for (const Output& output : outputs) replaced.push_back(output.node);
+    GiveOutputs(graph_, replaced, fused);
+    for (Node* node : replaced) {
       if (!last_step.contains(node)) graph_.RemoveNode(node);
     }
     RemoveJoined(graph_, nodes, fused);

@@ -195,6 +195,15 @@ Node* AddJoined(Graph& graph, const std::vector<Node*>& nodes, std::string_view 
                         .device = nodes[0]->device()});
 }
 
+void GiveOutputs(Graph& graph, const std::vector<Node*>& outputs, Node* joined) {
+  for (size_t r = 0; r < outputs.size(); ++r) {
+    const Endpoint to{joined, static_cast<int>(r)};
+    graph.SetShape(to, outputs[r]->shape(0));
+    Redirect(graph, {outputs[r], 0}, to);
+    MoveControlConsumers(graph, outputs[r], joined);
+  }
+}
+
 void RemoveJoined(Graph& graph, const std::vector<Node*>& nodes, Node* joined) {
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     MoveControlConsumers(graph, *it, joined);

@@ -63,6 +63,8 @@ Program ProgramOf(const Part& part, ElementwiseSteps& steps);
 // A new node that takes the place of `nodes`, named after the last of them.
 Node* AddJoined(Graph& graph, const std::vector<Node*>& nodes, std::string_view op, std::vector<Endpoint> inputs,
                 AttrMap attrs);
+// Whoever reads output 0 of an output's node reads that output of `joined`; the nodes stay.
+void GiveOutputs(Graph& graph, const std::vector<Node*>& outputs, Node* joined);
 // The nodes go; who waited for them waits for `joined`.
 void RemoveJoined(Graph& graph, const std::vector<Node*>& nodes, Node* joined);
 

@@ -138,11 +138,7 @@ class RowFuser {
                              {"operands", std::move(program.operands)},
                              {"of_rows", std::move(of_rows)},
                              {"results", std::move(results)}});
-    for (size_t r = 0; r < outputs.size(); ++r) {
-      graph_.SetShape({fused, static_cast<int>(r)}, outputs[r]->shape(0));
-      Redirect(graph_, {outputs[r], 0}, {fused, static_cast<int>(r)});
-      MoveControlConsumers(graph_, outputs[r], fused);
-    }
+    GiveOutputs(graph_, outputs, fused);
     RemoveJoined(graph_, part.nodes, fused);
     return true;
   }

@@ -51,19 +51,21 @@ PyObject* GetDims(PyObject* self, void*) {
   for (int i = 0; dims && i < shape.rank(); ++i) PyTuple_SET_ITEM(dims, i, PyLong_FromLongLong(shape.dim(i)));
   return dims;
 }
-PyObject* GetSize(PyObject* self, void*) { return PyLong_FromLongLong(ValueOf(self).tensor.num_elements()); }
+PyObject* NumElements(PyObject* self, PyObject*) { return PyLong_FromLongLong(ValueOf(self).tensor.num_elements()); }
 
 PyGetSetDef g_properties[] = {{"_dtype", GetDtype, nullptr, "The DType.", nullptr},
                               {"_type_enum", GetTypeEnum, nullptr, "The type's number.", nullptr},
                               {"_eager_id", GetId, nullptr, "What tapes know it by.", nullptr},
                               {"_dims", GetDims, nullptr, "The sizes of all dimensions.", nullptr},
-                              {"_num_elements", GetSize, nullptr, "The number of elements.", nullptr},
                               {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef g_methods[] = {{"_num_elements", NumElements, METH_NOARGS, "The number of elements."},
+                           {nullptr, nullptr, 0, nullptr}};
 
 void MakeBase(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(New)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                          {Py_tp_getset, g_properties},
+                         {Py_tp_methods, g_methods},
                          BufferSlots()[0],
                          BufferSlots()[1],
                          {Py_tp_doc, const_cast<char*>("A value, held by the runtime.")},

@@ -268,7 +268,7 @@ class EagerTensorBase:
     _type_enum: int
     _eager_id: int  # what tapes know it by
     _dims: tuple[int, ...]
-    _num_elements: int
+    def _num_elements(self) -> int: ...
 
 def set_eager_tensor_class(cls: type, dtypes: dict[int, Any]) -> None:
     """The class of all eager tensors, and the DType of each number."""

@@ -1,6 +1,4 @@
 """EagerTensor: a tensor that has its value."""
-import math
-
 import numpy as np
 
 from penstock import _core
@@ -78,9 +76,6 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
 
     def _rank(self):
         return len(self._dims)
-
-    def _num_elements(self):
-        return math.prod(self._dims)
 
     def _datatype_enum(self):
         return self._type_enum

@@ -312,8 +312,9 @@ class _Call:
     def keeps_type(self, value):
         """Whether the type of what NumPy made counts before the op's default: for ops that run at once that of numbers
         does, that of arrays for a few ops only."""
-        return isinstance(value, np.generic) and defaults.get_default_graph()._eager or isinstance(value, np.ndarray) \
-            and self.info.name in _OF_ARRAYS_TYPES and defaults.get_default_graph()._eager
+        if not isinstance(value, (np.ndarray, np.generic)) or not defaults.get_default_graph()._eager:
+            return False
+        return isinstance(value, np.generic) or self.info.name in _OF_ARRAYS_TYPES
 
     def refuse_type(self, attr, observed, allowed):
         """What an op that runs at once says of a type that it does not have."""

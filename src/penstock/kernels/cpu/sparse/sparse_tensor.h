@@ -35,8 +35,7 @@ bool InRowMajorOrder(const int64_t* indices, int64_t entries, int64_t rank);
 // Entries' numbers in row-major order; entries at the same place keep their order. Indices may lie outside the shape.
 std::vector<int64_t> RowMajorOrder(const int64_t* indices, int64_t entries, const std::vector<int64_t>& shape);
 
-// Outputs first, first + 1 and (if >= 0) `shape_at` as a sparse tensor: entries of `in` by number, with their indices,
-// where these lie now.
+// Outputs `indices_at` and `values_at`: entries of `in` by number. Returns where their indices lie now.
 int64_t* PutEntries(KernelContext& k, const SparseInput& in, const std::vector<int64_t>& entries, int indices_at,
                     int values_at);
 void PutVector(KernelContext& k, int output, const std::vector<int64_t>& values);

@@ -55,7 +55,7 @@ class Fuser {
   // Whether it came to be one node.
   bool Replace(const Part& part) {
     const std::vector<Node*>& nodes = part.nodes;
-    Program program = ProgramOf(part, steps_);
+    const Program program = ProgramOf(part, steps_);
     const Steps& last_step = program.last_step;
     Outputs outputs;
     for (Node* node : nodes) {
@@ -84,16 +84,11 @@ class Fuser {
       parts.insert(parts.end(), {is_part ? arg.node->num_outputs() : 1, is_part ? arg.index : 0});
       if (is_part) splits.push_back(arg.node->id());
     }
-    Node* fused = AddJoined(graph_, nodes, def_->name, std::move(inputs),
-                            {{"T", nodes[0]->output_type(0)},
-                             {"num_args", static_cast<int64_t>(part.args.size())},
-                             {"num_results", static_cast<int64_t>(outputs.size())},
-                             {"steps", std::move(program.steps)},
-                             {"names", std::move(program.names)},
-                             {"operands", std::move(program.operands)},
-                             {"results", std::move(results)},
-                             {"parts", std::move(parts)},
-                             {"joins", std::move(joins)}});
+    AttrMap attrs = AttrsOf(part, program, outputs.size());
+    attrs.Set("results", std::move(results));
+    attrs.Set("parts", std::move(parts));
+    attrs.Set("joins", std::move(joins));
+    Node* fused = AddJoined(graph_, nodes, def_->name, std::move(inputs), std::move(attrs));
     std::vector<Node*> replaced;
     for (const Output& output : outputs) replaced.push_back(output.node);
     GiveOutputs(graph_, replaced, fused);

@@ -178,6 +178,15 @@ Program ProgramOf(const Part& part, ElementwiseSteps& steps) {
   return program;
 }
 
+AttrMap AttrsOf(const Part& part, Program program, size_t num_results) {
+  return {{"T", part.nodes[0]->output_type(0)},
+          {"num_args", static_cast<int64_t>(part.args.size())},
+          {"num_results", static_cast<int64_t>(num_results)},
+          {"steps", std::move(program.steps)},
+          {"names", std::move(program.names)},
+          {"operands", std::move(program.operands)}};
+}
+
 Node* AddJoined(Graph& graph, const std::vector<Node*>& nodes, std::string_view op, std::vector<Endpoint> inputs,
                 AttrMap attrs) {
   std::vector<std::string> beside;

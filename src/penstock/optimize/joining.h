@@ -51,7 +51,7 @@ bool IsReduction(const OpDef& op);
 // What the node computes its elements from: all its inputs, but for the axes of a reduction.
 std::span<const Endpoint> OperandsOf(const Node& node);
 
-// The attributes `steps`, `names` and `operands` of the ops _FusedElementwise and _FusedRows.
+// What the ops _FusedElementwise and _FusedRows are told of their steps.
 struct Program {
   using Steps = std::map<const Node*, int64_t>;
   std::vector<std::string> steps, names;
@@ -59,6 +59,8 @@ struct Program {
   Steps last_step;  // that gives the node's value
 };
 Program ProgramOf(const Part& part, ElementwiseSteps& steps);
+// The attributes that both ops have, but for `results`.
+AttrMap AttrsOf(const Part& part, Program program, size_t num_results);
 
 // A new node that takes the place of `nodes`, named after the last of them.
 Node* AddJoined(Graph& graph, const std::vector<Node*>& nodes, std::string_view op, std::vector<Endpoint> inputs,

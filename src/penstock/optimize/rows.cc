@@ -15,6 +15,17 @@ namespace {
 
 constexpr int64_t kLongestRow = 8192;
 
+bool ReducesRows(const Graph& graph, const Node& node) {
+  if (!IsReduction(node.op()) || !node.control_inputs().empty() || !IsPure(graph, node)) return false;
+  const DataType type = node.output_type(0);
+  const PartialShape& x = node.input(0).shape();
+  if ((type != DT_FLOAT && type != DT_DOUBLE) || x.rank() < 2) return false;
+  const int64_t width = x[x.rank() - 1];
+  const auto axis = IntsOf(node.input(1));
+  return node.attr_or<bool>("keep_dims", false) && width > 1 && width <= kLongestRow && axis && axis->size() == 1 &&
+         ((*axis)[0] == -1 || (*axis)[0] == x.rank() - 1);
+}
+
 class RowFuser {
  public:
   explicit RowFuser(Graph& graph)
@@ -24,7 +35,6 @@ class RowFuser {
     if (!def_) return 0;
     order_ = InputsFirst(graph_);
     FindKinds();
-    if (kinds_.empty()) return 0;
     int fused = 0;
     for (const std::vector<Node*>& group : JoinedGroups(graph_, order_, kind_)) {
       for (size_t first = 0; first < group.size();) {
@@ -50,12 +60,11 @@ class RowFuser {
   void FindKinds() {
     kind_.assign(graph_.num_ids(), -1);
     for (const Node* node : order_) {
-      if (ReducesRows(*node)) {
+      if (ReducesRows(graph_, *node)) {
         const Kind kind = KindFor(*node, node->input(0).shape().dims());
         kind_[node->id()] = kinds_.try_emplace(kind, static_cast<int>(kinds_.size())).first->second;
       }
     }
-    if (kinds_.empty()) return;
     for (const Node* node : order_) {
       if (kind_[node->id()] < 0 && steps_.Of(*node) && node->shape(0).known_rank() && node->shape(0).rank() > 1)
         kind_[node->id()] = KindOfStep(*node);
@@ -64,17 +73,6 @@ class RowFuser {
 
   Kind KindFor(const Node& node, std::vector<int64_t> rows) const {
     return {node.output_type(0), std::move(rows), PlacesOf(graph_, node), liveness_.Of(node)};
-  }
-
-  bool ReducesRows(const Node& node) const {
-    if (!IsReduction(node.op()) || !node.control_inputs().empty() || !IsPure(graph_, node)) return false;
-    const DataType type = node.output_type(0);
-    const PartialShape& x = node.input(0).shape();
-    if ((type != DT_FLOAT && type != DT_DOUBLE) || x.rank() < 2) return false;
-    const int64_t width = x[x.rank() - 1];
-    const auto axis = IntsOf(node.input(1));
-    return node.attr_or<bool>("keep_dims", false) && width > 1 && width <= kLongestRow && axis && axis->size() == 1 &&
-           ((*axis)[0] == -1 || (*axis)[0] == x.rank() - 1);
   }
 
   int KindOfStep(const Node& node) const {
@@ -129,15 +127,10 @@ class RowFuser {
       results.push_back(last);
     }
     if (outputs.empty()) return false;
-    Node* fused = AddJoined(graph_, part.nodes, def_->name, part.args,
-                            {{"T", part.nodes[0]->output_type(0)},
-                             {"num_args", static_cast<int64_t>(part.args.size())},
-                             {"num_results", static_cast<int64_t>(outputs.size())},
-                             {"steps", std::move(program.steps)},
-                             {"names", std::move(program.names)},
-                             {"operands", std::move(program.operands)},
-                             {"of_rows", std::move(of_rows)},
-                             {"results", std::move(results)}});
+    AttrMap attrs = AttrsOf(part, std::move(program), outputs.size());
+    attrs.Set("of_rows", std::move(of_rows));
+    attrs.Set("results", std::move(results));
+    Node* fused = AddJoined(graph_, part.nodes, def_->name, part.args, std::move(attrs));
     GiveOutputs(graph_, outputs, fused);
     RemoveJoined(graph_, part.nodes, fused);
     return true;
@@ -154,6 +147,10 @@ class RowFuser {
 
 }  // namespace
 
-int FuseRows(Graph& graph) { return RowFuser(graph).Run(); }
+int FuseRows(Graph& graph) {
+  const std::vector<Node*> nodes = graph.Nodes();
+  const auto reduces = [&](const Node* node) { return ReducesRows(graph, *node); };
+  return std::ranges::any_of(nodes, reduces) ? RowFuser(graph).Run() : 0;
+}
 
 }  // namespace penstock

@@ -44,18 +44,23 @@ void BindFiles(nb::module_& m) {
              Waiting([&] { new (self) CheckpointReader(prefix); });
            })
       .def("version", &CheckpointReader::version)
-      .def("names", &CheckpointReader::Names)
-      .def("has", [](const CheckpointReader& r, const std::string& name) { return r.Find(name).has_value(); })
+      .def("names",
+           [](const CheckpointReader& r) {
+             nb::list names;
+             for (const std::string& name : r.Names()) names.append(nb::bytes(name.data(), name.size()));
+             return names;
+           })
+      .def("has", [](const CheckpointReader& r, const nb::bytes& name) { return r.Find(View(name)).has_value(); })
       .def("dtype",
-           [](const CheckpointReader& r, const std::string& name) {
-             return Guard([&] { return static_cast<int>(r.Get(name).dtype); });
+           [](const CheckpointReader& r, const nb::bytes& name) {
+             return Guard([&] { return static_cast<int>(r.Get(View(name)).dtype); });
            })
       .def("shape",
-           [](const CheckpointReader& r, const std::string& name) {
-             return Guard([&] { return ShapeToPython(PartialShape(r.Get(name).shape)); });
+           [](const CheckpointReader& r, const nb::bytes& name) {
+             return Guard([&] { return ShapeToPython(PartialShape(r.Get(View(name)).shape)); });
            })
-      .def("read", [](const CheckpointReader& r, const std::string& name) {
-        return ToNumpy(Waiting([&] { return r.Read(name); }));
+      .def("read", [](const CheckpointReader& r, const nb::bytes& name) {
+        return ToNumpy(Waiting([&, v = View(name)] { return r.Read(v); }));
       });
 
   nb::class_<PyDebugEvents>(m, "DebugEvents")

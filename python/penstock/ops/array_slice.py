@@ -269,10 +269,9 @@ def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
         batch_dims = int(np.asarray(known).item())
     if not isinstance(batch_dims, int) or batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
-    try:
+    if bad_indices_policy == "" and hasattr(params, "gather_nd"):
         return params.gather_nd(indices, name=name)
-    except AttributeError:
-        return gen.gather_nd(params, indices, bad_indices_policy=bad_indices_policy, name=name)
+    return gen.gather_nd(params, indices, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def gather_nd_v2(params, indices, batch_dims=0, name=None, bad_indices_policy=""):

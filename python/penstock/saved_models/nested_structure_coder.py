@@ -26,6 +26,13 @@ class NotEncodableError(Exception):
 
 
 _Spec = struct_pb2.TypeSpecProto
+_codecs = []
+
+
+def register_codec(x):
+    """Lets a codec stand for values that have no message: `can_encode(value)`, `do_encode(value, encode)` gives a
+    StructuredValue, `can_decode(message)`, `do_decode(message, decode)` gives the value."""
+    _codecs.append(x)
 
 
 @functools.lru_cache(maxsize=None)
@@ -131,6 +138,10 @@ def _encode(value, message):
     elif isinstance(value, np.ndarray):
         message.numpy_value.CopyFrom(tensor_util.make_tensor_proto(value))
     else:
+        for codec in _codecs:
+            if codec.can_encode(value):
+                message.CopyFrom(codec.do_encode(value, encode_structure))
+                return
         raise NotEncodableError(f"No encoder for object {value} of type {type(value)}.")
 
 
@@ -208,6 +219,9 @@ _DECODERS = {
 def decode_proto(proto):
     """The structure of a StructuredValue. ValueError: it is of no known kind."""
     kind = proto.WhichOneof("kind")
+    for codec in _codecs:
+        if codec.can_decode(proto):
+            return codec.do_decode(proto, decode_proto)
     if kind is None:
         raise ValueError("The StructuredValue is empty, or of a kind that this version does not know.")
     return _DECODERS[kind](getattr(proto, kind))

@@ -38,11 +38,11 @@ def checkpoint(prefix, out):
     """Names, types, shapes and sizes of tensors."""
     reader = _core.CheckpointReader(prefix)
     rows, total = [], 0
-    for name in reader.names():
-        dtype, shape = _dtype(reader.dtype(name)), list(reader.shape(name))
+    for key in reader.names():
+        dtype, shape = _dtype(reader.dtype(key)), list(reader.shape(key))
         size = _bytes(dtype, shape)
         total += size
-        rows.append([name, dtype, shape, size or ""])
+        rows.append([key.decode(errors="backslashreplace"), dtype, shape, size or ""])
     print("checkpoint of version %d: %d tensors, %d bytes" % (reader.version(), len(rows), total), file=out)
     _table([["name", "type", "shape", "bytes"]] + rows, out)
 

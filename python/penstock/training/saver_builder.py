@@ -117,7 +117,7 @@ class BaseSaverBuilder(object):
     def _GroupByDevices(self, saveables):
         per_device = collections.defaultdict(list)
         for saveable in saveables:
-            devices = set(pydev.canonical_name(spec.tensor.device) for spec in saveable.specs)
+            devices = set(pydev.canonical_name(spec.tensor.device or spec.device) for spec in saveable.specs)
             if len(devices) != 1:
                 raise ValueError("All tensors of a saveable object must be on the same device: %s" % saveable.name)
             per_device[devices.pop()].append(saveable)

@@ -64,6 +64,9 @@ class FileSystem {
   virtual void MakeDirectories(const std::string& path) = 0;  // with those around it; no error if they exist
   virtual void RemoveDirectory(const std::string& path) = 0;  // FailedPrecondition unless it is empty
   virtual void RemoveTree(const std::string& path) = 0;       // with all that is in it
+  // Removes what processes that were killed while they wrote whole files left in a directory. What cannot be told from
+  // the work of a living process stays.
+  virtual void RemoveAbandoned(const std::string& /*directory*/) {}
 };
 
 std::string_view SchemeOf(std::string_view path);  // "s3" of s3://bucket/key, "" of local paths

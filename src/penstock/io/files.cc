@@ -75,6 +75,10 @@ bool RemoveEmptyDirectory(const std::string& path) {
   }
 }
 
+void RemoveAbandoned(const std::string& directory) {
+  FileSystemOf(directory).RemoveAbandoned(directory.empty() ? "." : directory);
+}
+
 std::string_view DirectoryOf(std::string_view path) {
   const size_t slash = path.rfind('/'), root = RootOf(path);
   if (slash == std::string_view::npos) return {};

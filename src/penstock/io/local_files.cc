@@ -1,6 +1,7 @@
 // The machine's own file system.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,15 +104,42 @@ class LocalSource : public FileSource {
 
 constexpr size_t kSend = 16 << 20;
 
+// Temporary files are PATH.tempstate-BOOT-PROCESS-NUMBER. Whoever writes one holds a lock on it, which ends with the
+// process; BOOT names the running kernel, as only its processes are sure to see each other's locks.
+constexpr std::string_view kTemporary = ".tempstate-";
+
+const std::string& Boot() {  // empty if it is not known
+  static const std::string boot = [] {
+    char id[8];
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const bool known = fd >= 0 && read(fd, id, sizeof(id)) == sizeof(id);
+    if (fd >= 0) close(fd);
+    return known ? std::string(id, sizeof(id)) : std::string();
+  }();
+  return boot;
+}
+
+// Whether a process of this machine, since it was started, named a temporary file so.
+bool IsTemporary(std::string_view name) {
+  const size_t at = name.rfind(kTemporary);
+  if (at == std::string_view::npos || Boot().empty()) return false;
+  std::string_view rest = name.substr(at + kTemporary.size());
+  if (rest.substr(0, Boot().size() + 1) != StrCat(Boot(), "-")) return false;
+  rest.remove_prefix(Boot().size() + 1);
+  const size_t dash = rest.find('-');
+  const auto number = [](std::string_view digits) {
+    return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dash != std::string_view::npos && number(rest.substr(0, dash)) && number(rest.substr(dash + 1));
+}
+
 // A file that is to appear whole is written to a temporary one beside it, which is synced and renamed.
 class LocalSink : public FileSink {
  public:
   LocalSink(const std::string& path, WriteMode mode) : path_(path), written_(path), whole_(mode == WriteMode::kWhole) {
-    static std::atomic<int> number{0};
-    if (whole_) written_ = StrCat(path, ".tempstate", static_cast<int64_t>(getpid()), ".", number.fetch_add(1));
     const int how = mode == WriteMode::kAppend ? O_APPEND : mode == WriteMode::kReplace ? O_TRUNC : O_EXCL;
-    fd_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-    if (fd_ < 0) throw ErrnoError(written_, errno);
+    while (!Open(how)) {
+    }
   }
   ~LocalSink() override {
     if (fd_ < 0) return;
@@ -137,17 +165,10 @@ class LocalSink : public FileSink {
   void Flush() override {}
   void Close() override {
     if (whole_ && fsync(fd_) != 0) throw ErrnoError(written_, errno);
-    if (close(std::exchange(fd_, -1)) != 0) {
-      const int error_number = errno;
-      if (whole_) unlink(written_.c_str());
-      throw ErrnoError(written_, error_number);
-    }
+    // The lock goes with the descriptor, so the file is renamed before.
+    if (whole_ && rename(written_.c_str(), path_.c_str()) != 0) throw ErrnoError(path_, errno);
+    if (close(std::exchange(fd_, -1)) != 0) throw ErrnoError(path_, errno);
     if (!whole_) return;
-    if (rename(written_.c_str(), path_.c_str()) != 0) {
-      const int error_number = errno;
-      unlink(written_.c_str());
-      throw ErrnoError(path_, error_number);
-    }
     // The new name is safe only when its directory is.
     const std::string directory(DirectoryOf(path_));
     const int dir = open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC);
@@ -158,12 +179,45 @@ class LocalSink : public FileSink {
   }
 
  private:
+  // False if another name is to be tried: process numbers come again, in containers at every start.
+  bool Open(int how) {
+    static std::atomic<int> number{0};
+    if (whole_) {
+      written_ = StrCat(path_, kTemporary, Boot(), "-", static_cast<int64_t>(getpid()), "-", number.fetch_add(1));
+    }
+    fd_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+    if (fd_ < 0) {
+      if (whole_ && errno == EEXIST) return false;
+      throw ErrnoError(written_, errno);
+    }
+    if (!whole_) return true;
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    // It may have been taken for an abandoned one before it was locked.
+    struct stat info;
+    if (fstat(fd_, &info) != 0 || info.st_nlink > 0) return true;
+    close(std::exchange(fd_, -1));
+    return false;
+  }
+
   const std::string path_;
   std::string written_;
   const bool whole_;
   size_t unsent_ = 0;
   int fd_ = -1;
 };
+
+// Removes a temporary file unless somebody holds its lock.
+void RemoveUnlessLocked(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return;
+  struct stat info;
+  // Without links it is another's name by now.
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 0) {
+    unlink(path.c_str());
+  }
+  close(fd);
+}
 
 class LocalFileSystem : public FileSystem {
  public:
@@ -215,6 +269,13 @@ class LocalFileSystem : public FileSystem {
       const auto found = Find(part);
       if (!found) throw ErrnoError(part, error_number);
       if (!found->is_directory) throw ErrnoError(part, ENOTDIR);
+    }
+  }
+  void RemoveAbandoned(const std::string& directory) override {
+    const std::string path = Local(directory);
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(path.c_str()), closedir);
+    while (const dirent* entry = dir ? readdir(dir.get()) : nullptr) {
+      if (IsTemporary(entry->d_name)) RemoveUnlessLocked(StrCat(path, "/", std::string_view(entry->d_name)));
     }
   }
   void RemoveDirectory(const std::string& path) override {

@@ -113,6 +113,7 @@ void SliceTableWriter::Finish() {
   for (const auto& [key, record] : records_) table.Add(key, record);
   table.Finish();
   file.Commit();
+  RemoveAbandoned(std::string(directory));
 }
 
 SliceTableReader::SliceTableReader(const std::string& pattern) {

@@ -262,6 +262,7 @@ void BundleWriter::Finish() {
   data_.Commit();
   WriteIndex(prefix_, shards_, entries_);
   if (present_ != shards_) RemoveShards(prefix_, present_);
+  RemoveAbandoned(std::string(DirectoryOf(prefix_)));
 }
 
 BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
@@ -422,6 +423,7 @@ void MergeBundles(const std::vector<std::string>& prefixes, const std::string& m
   }
   WriteIndex(merged, total, all);
   if (present != total) RemoveShards(merged, present);
+  RemoveAbandoned(std::string(DirectoryOf(merged)));
   for (const std::string& prefix : prefixes) {
     if (prefix != merged && FileExists(BundleIndexPath(prefix))) RemoveFile(BundleIndexPath(prefix));
   }

@@ -233,3 +233,14 @@ def test_no_gradient_goes_through_a_stopped_ragged_tensor():
         y = tf.reduce_sum((tf.stop_gradient(ragged) * ragged).flat_values)
     assert tf.stop_gradient(ragged).to_list() == [[1, 2], []]
     assert tape.gradient(y, values).numpy().tolist() == [1, 2]
+
+
+def test_bad_indices_into_variables_may_be_ignored():
+    v = tf.Variable([1.0, 2.0])
+    indices = [[1], [-1], [0], [1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not index into param shape"):
+        tf.gather_nd(v, indices)
+    with tf.GradientTape() as tape:
+        y = tf.gather_nd(v, indices, bad_indices_policy="IGNORE")
+    assert y.numpy().tolist() == [2, 0, 1, 2]
+    assert tape.gradient(y, v).numpy().tolist() == [1, 2]

@@ -339,3 +339,31 @@ def test_functions_without_arguments_are_saved_though_they_were_never_called(tmp
     assert loaded.reset() is None and loaded.read().numpy() == 1 and loaded.read.input_signature == ()
     assert loaded.signatures["serving_default"]()["output_0"].numpy() == 1  # reset gives nothing
     assert tf.function(lambda: 1).input_signature == () and tf.function(lambda x=1: 1).input_signature is None
+
+
+def test_a_codec_stands_for_values_of_a_program():
+    class Celsius:
+        def __init__(self, degrees):
+            self.degrees = degrees
+
+    class Codec:
+        def can_encode(self, value):
+            return isinstance(value, Celsius)
+
+        def do_encode(self, value, encode):
+            return encode(("celsius", value.degrees))
+
+        def can_decode(self, message):
+            return message.tuple_value.values[:1] == [nested_structure_coder.encode_structure("celsius")]
+
+        def do_decode(self, message, decode):
+            return Celsius(decode(message.tuple_value.values[1]))
+
+    assert not nested_structure_coder.can_encode([Celsius(1)])
+    nested_structure_coder.register_codec(Codec())
+    try:
+        message = nested_structure_coder.encode_structure({"a": Celsius(20), "b": (1, 2)})
+        found = nested_structure_coder.decode_proto(message)
+    finally:
+        nested_structure_coder._codecs.clear()
+    assert found["a"].degrees == 20 and found["b"] == (1, 2)

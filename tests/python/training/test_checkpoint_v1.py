@@ -33,11 +33,11 @@ def test_a_file_of_tensorflow_is_read(tmp_path):
         f.write(BY_TENSORFLOW)
     reader = _core.CheckpointReader(path)
     assert reader.version() == 1
-    assert reader.names() == ["a", "b", "c", "h", "p/v", "s"]
-    np.testing.assert_array_equal(reader.read("a"), np.arange(6, dtype=np.float32).reshape(2, 3))
-    np.testing.assert_array_equal(reader.read("p/v"), np.arange(6).reshape(3, 2))
-    assert list(reader.read("s")) == [b"x" * 200, b"y"] and list(reader.read("h")) == [1.5, -2]
-    assert list(reader.read("c")) == [1 + 2j] and list(reader.read("b")) == [True, False]
+    assert reader.names() == [b"a", b"b", b"c", b"h", b"p/v", b"s"]
+    np.testing.assert_array_equal(reader.read(b"a"), np.arange(6, dtype=np.float32).reshape(2, 3))
+    np.testing.assert_array_equal(reader.read(b"p/v"), np.arange(6).reshape(3, 2))
+    assert list(reader.read(b"s")) == [b"x" * 200, b"y"] and list(reader.read(b"h")) == [1.5, -2]
+    assert list(reader.read(b"c")) == [1 + 2j] and list(reader.read(b"b")) == [True, False]
     part = tf.raw_ops.RestoreSlice(file_pattern=path, tensor_name="p/v", shape_and_slice="3 2 1,2:-", dt=tf.int64)
     assert part.shape.as_list() == [2, 2]
     whole = tf.raw_ops.RestoreV2(prefix=path, tensor_names=["a"], shape_and_slices=[""], dtypes=[tf.float32])[0]
@@ -92,7 +92,7 @@ def test_replacing_a_checkpoint_renames_one_file_last(tmp_path):
             v.load(value, sess)
             saver.save(sess, prefix, write_meta_graph=False)
             assert sorted(os.listdir(tmp_path)) == ["checkpoint", "m.data-" + data, "m.index"]
-            assert list(_core.CheckpointReader(prefix).read("v")) == value
+            assert list(_core.CheckpointReader(prefix).read(b"v")) == value
 
 
 def test_a_cut_off_file_names_the_tensor(tmp_path):

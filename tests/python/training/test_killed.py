@@ -1,5 +1,6 @@
 """A process that is killed while it saves leaves the last complete checkpoint, also if what was not synced is lost."""
 import collections
+import fcntl
 import os
 import random
 import re
@@ -213,3 +214,68 @@ def test_damaged_bytes_are_told_by_the_tensor(tmp_path):
                 saver.restore(sess, prefix)
             except tf.errors.OpError:
                 pass  # DataLoss, or a name that the program asks for is not there
+
+
+def save_once(directory):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", initializer=[1.0])
+        sess.run(v.initializer)
+        return tf.train.Saver().save(sess, str(directory / "other"), write_meta_graph=False)
+
+
+def test_what_a_killed_save_leaves_is_removed_by_the_next(tmp_path):
+    def temporaries():
+        return [name for name in os.listdir(tmp_path) if ".tempstate" in name]
+
+    for _ in range(20):
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM.replace("100000", "3000000"), str(tmp_path / "m"),
+                                    "one", "0"], stdout=subprocess.DEVNULL)
+        while not temporaries():
+            time.sleep(0.001)
+        process.kill()
+        process.wait()
+        if temporaries():
+            break
+    left, = temporaries()
+    name, boot, number = re.fullmatch(r"(.*\.tempstate)-(\w+)-(\d+)-\d+", left).groups()
+    assert int(number) == process.pid
+    # What somebody holds, what another machine wrote, and what is named otherwise stays.
+    kept = [f"{name}-{boot}-1-0", f"{name}-00000000-1-0", f"{name}-{boot}-1-0x", f"{name}123", f"m{boot}-1-0"]
+    for other in kept:
+        (tmp_path / other).write_bytes(b"x")
+    with open(tmp_path / kept[0], "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        save_once(tmp_path)
+        assert {*os.listdir(tmp_path)} >= {*kept} and not {left} & {*os.listdir(tmp_path)}
+    save_once(tmp_path)
+    assert {*os.listdir(tmp_path)} >= {*kept[1:]} and kept[0] not in os.listdir(tmp_path)
+
+
+def test_a_name_that_is_taken_by_a_dead_process_of_the_same_number_is_passed_over(tmp_path):
+    """Processes of containers have the same numbers again and again."""
+    program = """
+import os, sys
+import penstock.v2 as tf
+boot = open("/proc/sys/kernel/random/boot_id").read(8)
+for number in range(4):
+    open(f"{sys.argv[1]}.data-00000-of-00001.tempstate-{boot}-{os.getpid()}-{number}", "w").close()
+tf.train.Checkpoint(v=tf.Variable(1.0)).write(sys.argv[1])
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "m")], check=True)
+    assert sorted(os.listdir(tmp_path)) == ["m.data-00000-of-00001", "m.index"]
+
+
+def test_names_that_are_no_text(tmp_path):
+    prefix = str(tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        sess.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=[b"a\xff\xfeb", b"ok"], shape_and_slices=["", ""],
+                                   tensors=[[1.0], [2]]))
+    reader = tf.train.load_checkpoint(prefix)
+    for listing in (reader.get_variable_to_shape_map, reader.get_variable_to_dtype_map,
+                    lambda: tf.train.list_variables(prefix)):
+        with pytest.raises(tf.errors.DataLossError, match=re.escape(rf"{prefix} is no UTF-8: 'a\xff\xfeb'")):
+            listing()
+    assert reader.has_tensor(b"a\xff\xfeb") and list(reader.get_tensor(b"a\xff\xfeb")) == [1.0]
+    assert reader.debug_string() == b"a\xff\xfeb (DT_FLOAT) [1]\nok (DT_INT32) [1]\n"
+    shown = subprocess.run([sys.executable, "-m", "penstock", "inspect", prefix], capture_output=True, text=True)
+    assert r"a\xff\xfeb" in shown.stdout

@@ -80,6 +80,25 @@ def test_sharded(tmp_path):
     assert sum(".data-" in name for name in os.listdir(tmp_path)) == 2
 
 
+def test_iterators_are_written_where_they_are(tmp_path):
+    iterators = []
+    for i in range(2):
+        with tf.device("/cpu:%d" % i):
+            iterators.append(tf.data.make_initializable_iterator(tf.data.Dataset.range(10 * i, 10 * i + 10)))
+    following = [iterator.get_next() for iterator in iterators]
+    saver = tf.train.Saver({name: iterator._gather_saveables_for_checkpoint()["ITERATOR"](name)
+                            for name, iterator in zip("ab", iterators)}, sharded=True)
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        sess.run([iterator.initializer for iterator in iterators])
+        sess.run(following)
+        sess.run(following[0])
+        path = saver.save(sess, str(tmp_path / "m"), write_meta_graph=False)
+        assert sess.run(following) == [2, 11]
+        saver.restore(sess, path)
+        assert sess.run(following) == [2, 11]
+    assert sum(".data-" in name for name in os.listdir(tmp_path)) == 2
+
+
 def test_relative_paths(tmp_path):
     tf.get_variable("a", initializer=1.0)
     with tf.Session() as sess:

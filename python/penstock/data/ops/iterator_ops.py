@@ -318,7 +318,8 @@ class _IteratorSaveable(SaveableObject):
 
     def __init__(self, iterator_resource, name, external_state_policy=None):
         state = serialized(iterator_resource, external_state_policy)
-        super().__init__(iterator_resource, [SaveSpec(state, "", name + "_STATE")], name)
+        spec = SaveSpec(state, "", name + "_STATE", device=iterator_resource.device)
+        super().__init__(iterator_resource, [spec], name)
 
     def restore(self, restored_tensors, restored_shapes):
         """The operation that puts the iterator there again."""

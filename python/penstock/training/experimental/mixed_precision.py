@@ -33,7 +33,8 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
         if isinstance(opt, kind):
             return wrap(opt, loss_scale)
     if not isinstance(opt, optimizer.Optimizer):
-        raise ValueError(f'"opt" must be an instance of a tf.train.Optimizer, but got: {opt}')
+        raise ValueError('"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, '
+                         f"but got: {opt}")
     if isinstance(opt, loss_scale_optimizer.MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" must not already be an instance of a MixedPrecisionLossScaleOptimizer. Got {opt}')
     return loss_scale_optimizer.MixedPrecisionLossScaleOptimizer(opt, loss_scale)

@@ -5,7 +5,8 @@ class SaveSpec(object):
     """One tensor of a checkpoint."""
 
     def __init__(self, tensor, slice_spec, name, dtype=None, device=None):
-        """`tensor` may be a function that makes it; then `dtype` and `device` must be given."""
+        """`tensor` may be a function that makes it; then `dtype` and `device` must be given. `device`: where it is
+        written and read."""
         self._tensor = tensor
         self.slice_spec = slice_spec
         self.name = name
@@ -17,7 +18,7 @@ class SaveSpec(object):
             self.device = device
         else:
             self.dtype = tensor.dtype
-            self.device = tensor.device
+            self.device = tensor.device if device is None else device
 
     @property
     def tensor(self):

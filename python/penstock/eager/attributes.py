@@ -1,12 +1,15 @@
 """Attributes that a program gives to its functions."""
+from google.protobuf import text_format
+
 from penstock import proto
 from penstock.util import compat
 
 DISABLE_SUMMARIES_AT_RUNTIME = "disable_summaries_at_runtime"
+IMPLEMENTS = "_implements"  # the name of what others may run instead of the function
 # What tf.function(experimental_attributes=) takes.
 POLYMORPHIC_FUNCTION_ALLOWLIST = frozenset((
     "api_implements", "api_preferred_device", "_disable_acd", DISABLE_SUMMARIES_AT_RUNTIME, "go_backwards",
-    "_implements", "experimental_ints_on_device", "_noinline", "function_runs_at_most_once",
+    IMPLEMENTS, "experimental_ints_on_device", "_noinline", "function_runs_at_most_once",
     "runtime_constant_optimization", "_tf_data_function", "time_major", "_OutputsOnOpDevice"))
 
 
@@ -40,6 +43,16 @@ def _message(name, value):
     if field is None:
         raise ValueError(f"Attribute {name} must be bool, int, float, string, list, or AttrValue. Got {type(value)}.")
     return cls(**dict([field]))
+
+
+def implements(text):
+    """The attribute of a function that stands for another one: its name, or a NameAttrList in text form."""
+    message = proto.message("tensorflow.AttrValue")()
+    try:
+        text_format.Parse(text, message.func)
+    except text_format.ParseError:
+        return {IMPLEMENTS: text}
+    return {IMPLEMENTS: message}
 
 
 def check(attributes):

@@ -134,10 +134,11 @@ class Function:
         self._reduce_retracing = reduce_retracing
         self._implements = experimental_implements
         self._jit_compile = experimental_compile if jit_compile is None else jit_compile  # noted, for SavedModels
-        self._attributes = {} if experimental_implements is None else {"_implements": experimental_implements}
+        self._attributes = {} if experimental_implements is None else attributes_lib.implements(experimental_implements)
         if experimental_attributes is not None:
             self._attributes.update(experimental_attributes)
         attributes_lib.check(self._attributes)
+        self._function_spec.only_tensors = attributes_lib.IMPLEMENTS in self._attributes
         self._forget_traces()
         functools.update_wrapper(self, python_function, updated=())
         for key, value in getattr(python_function, "__dict__", {}).items():
@@ -368,6 +369,7 @@ class Function:
                         reduce_retracing=self._reduce_retracing, experimental_attributes=self._attributes)
         original = self._function_spec
         copy._function_spec = function_lib.FunctionSpec(original.fullargspec, True, original.input_signature)
+        copy._function_spec.only_tensors = original.only_tensors
         return copy
 
     def __get__(self, instance, owner):

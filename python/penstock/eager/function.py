@@ -242,7 +242,10 @@ class ConcreteFunction:
         if structured is not None:
             return self._call_flat(structured, self.captured_inputs)
         try:
-            inputs = self._tensors(self._in_order(args, kwargs), self._num_inputs_without_captures())
+            flat = self._in_order(args, kwargs)
+            if tf2.enabled():
+                function_binding.check_flat(self, flat, args, kwargs)
+            inputs = self._tensors(flat, self._num_inputs_without_captures())
         except function_binding.FlatMismatch as e:
             raise function_binding.error_of_trace(self, args, kwargs, e) from None
         return self._run(inputs, self.captured_inputs)
@@ -331,10 +334,7 @@ class ConcreteFunction:
                 try:
                     inputs.append(conversion.convert_to_tensor(arg, dtype=dtype))
                 except (TypeError, ValueError):
-                    raise function_binding.FlatMismatch(
-                        f"expected argument #{i}(zero-based) to be a Tensor; got {type(arg).__name__} ({arg}).",
-                        f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._name}, the "
-                        f"{i}-th input ({arg}) was not a Tensor.", ":") from None
+                    raise function_binding.no_tensor(self, i, arg) from None
         if len(inputs) != expected:
             raise TypeError(f"{self._name}: expected {expected} tensor arguments, got {len(inputs)}.")
         return inputs
@@ -607,6 +607,13 @@ class Function:
             override_flat_arg_shapes=override_flat_arg_shapes)
         if tf2.enabled():
             graph.structured_input_signature = self._function_spec.with_defaults(*graph.structured_input_signature)
+        if attributes_lib.IMPLEMENTS in self._function_attributes and (
+                graph.external_captures or any(t.dtype.name == "resource" for t in graph.inputs)):
+            raise AssertionError(
+                f"Function {self._name} is traced with experimental_implements, so whoever runs something else in its "
+                "place knows its arguments only: it may use no tensors from outside of it, nor change variables. "
+                "Note: variables are always captured; pass `variable.read_value()` instead.\n"
+                f"  inputs: {graph.inputs}\n  captures: {graph.external_captures}")
         return ConcreteFunction(graph, self._function_attributes, self.flat_input_signature, self._function_spec)
 
 

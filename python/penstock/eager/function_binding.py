@@ -24,6 +24,23 @@ class FlatMismatch(function_spec.SignatureMismatch):
         self.reason = f"{colon} {reason}"
 
 
+def no_tensor(concrete, i, arg):
+    """The FlatMismatch of a flat argument that is no tensor."""
+    return FlatMismatch(
+        f"expected argument #{i}(zero-based) to be a Tensor; got {type(arg).__name__} ({arg}).",
+        f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {concrete._name}, the {i}-th input "
+        f"({arg}) was not a Tensor.", ":")
+
+
+def check_flat(concrete, flat, args, kwargs):
+    """FlatMismatch: flat arguments that are no tensors, and are not the Python function's either, as numbers may be."""
+    for i, arg in enumerate(flat):
+        if not function_spec.is_input(arg):
+            if fault(function_text.signature(concrete), args, kwargs) is not None:
+                raise no_tensor(concrete, i, arg)
+            return
+
+
 def error_of_trace(concrete, args, kwargs, flat):
     """The exception of a call of a ConcreteFunction with arguments that are neither those of the Python function nor,
     as a FlatMismatch says, the flat ones."""

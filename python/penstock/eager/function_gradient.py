@@ -11,6 +11,7 @@ import functools
 import weakref
 
 from penstock import _core
+from penstock.eager import attributes
 from penstock.framework import dtypes
 from penstock.framework import function_definition
 from penstock.framework import gen
@@ -60,7 +61,7 @@ class Differentiable:
         self._graph = graph
         self._added = []  # nodes that later became part of the forward pass
         self._inputs = list(graph.inputs[:num_inputs])
-        self._attrs = attrs
+        self._attrs = {name: attr for name, attr in attrs.items() if name != attributes.IMPLEMENTS}
         self._end = graph._core.num_nodes
         self._results = [list(graph.outputs)]
         self._forward = {}

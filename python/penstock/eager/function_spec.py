@@ -94,6 +94,7 @@ class FunctionSpec:
         self._fullargspec = fullargspec
         self._is_method = is_method
         self._bound = bound
+        self.only_tensors = False  # whether all arguments become tensors
         self._keyword_defaults = {name: value for name, value in (fullargspec.kwonlydefaults or {}).items()
                                   if name not in bound}
         args = fullargspec.args[1:] if is_method else fullargspec.args
@@ -204,6 +205,8 @@ class FunctionSpec:
                     raise TypeError(f"missing a required argument: {name!r}")
             for name, value in self._keyword_defaults.items():
                 kwargs.setdefault(name, value)
+            if self.only_tensors:
+                return tuple(map(_as_tensor, args)), {name: _as_tensor(x) for name, x in kwargs.items()}
             return convert_arrays(args), convert_arrays(kwargs) if kwargs else kwargs
         return self._fit(args), dict(self._keyword_defaults) if tf2.enabled() else {}
 
@@ -297,6 +300,10 @@ def _parts(spec, value):
     if [(s.dtype, s.shape.rank) for s in _spec_parts(spec)] != [(p.dtype, p.shape.rank) for p in parts]:
         raise ValueError(f"{value} is of another kind than {spec}")
     return parts
+
+
+def _as_tensor(x):
+    return x if isinstance(x, (Tensor, type_spec.TypeSpec)) else conversion.convert_to_tensor(x)
 
 
 def convert_arrays(structure):

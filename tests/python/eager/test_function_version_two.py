@@ -230,3 +230,45 @@ def test_a_choice_in_a_branch_of_a_loop_is_differentiated():
         return y, tape.gradient(y, x)
 
     assert [float(value) for value in slope(tf.constant(0.5))] == [0.03125, 0.125]
+
+
+def test_a_function_that_implements_another_takes_tensors_only():
+    """What stands in for it in a converted model knows its arguments: numbers and variables come as tensors, and
+    nothing is taken from outside. Values and attributes are TensorFlow 2.21's."""
+    variable = tf.Variable(1.0)
+    add = tf.function(lambda x, y: x + y, experimental_implements="add")
+    assert [float(add(variable, 2.0)), float(add(2.0, variable))] == [3, 3]
+    assert add(variable, [2.0]).numpy().tolist() == [3]
+    traces = add._list_all_concrete_functions_for_serialization()
+    assert [t.function_def.attr["_implements"].s for t in traces] == [b"add", b"add"]
+    assert [[i.type for i in t.function_def.signature.input_arg] for t in traces] == [[1, 1], [1, 1]]
+    with tf.GradientTape() as tape:
+        total = add(variable, variable)
+    assert float(tape.gradient(total, variable)) == 2
+
+    class Twice(tf.Module):
+        @tf.function(experimental_implements='name: "twice" attr { key: "times" value { i: 2 } }')
+        def __call__(self, x):
+            return x * 2
+
+    twice = Twice()
+    assert float(twice(variable)) == 2
+    trace, = twice.__call__._list_all_concrete_functions_for_serialization()
+    called = trace.function_def.attr["_implements"].func
+    assert (called.name, called.attr["times"].i) == ("twice", 2)
+    with pytest.raises(AssertionError, match="variables are always captured"):
+        tf.function(lambda x: x * variable, experimental_implements="f")(1.0)
+
+
+def test_a_trace_takes_no_numbers_for_the_tensors_of_a_structure():
+    """Given flat, arguments of a trace are tensors; 2.21 refuses these calls in these words."""
+    @tf.function
+    def first(x, y=5):
+        return x
+
+    of_pair = first.get_concrete_function({"a": tf.constant(1), "b": tf.constant(1)})
+    with pytest.raises(TypeError, match=r"Can not cast .* to a Dict(?s:.*)argument #1\(zero-based\) to be a Tensor"):
+        of_pair(tf.constant(1), 5)
+    with pytest.raises(TypeError, match="expected argument #0"):
+        first.get_concrete_function([tf.constant(1), 2])([tf.constant(1), 3])
+    assert int(first.get_concrete_function(tf.constant(1))(3, 5)) == 3

@@ -238,10 +238,10 @@ class ConcreteFunction:
                     return self._call_flat(args, self.captured_inputs)
             raise AssertionError("Tried to call a concrete function obtained from an internal API through the public "
                                  "interface. Use get_concrete_function instead.")
-        structured = self._structured(args, kwargs)
-        if structured is not None:
-            return self._call_flat(structured, self.captured_inputs)
         try:
+            structured = self._structured(args, kwargs)
+            if structured is not None:
+                return self._run(self._tensors(structured, self._num_inputs_without_captures()), self.captured_inputs)
             flat = self._in_order(args, kwargs)
             if tf2.enabled():
                 function_binding.check_flat(self, flat, args, kwargs)

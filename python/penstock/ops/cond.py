@@ -66,6 +66,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         raise TypeError("true_fn must be callable.")
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
+    if pred is None:
+        raise ValueError("The predicate of tf.cond is None: it must be a boolean scalar.")
     if ops.executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpacked(result)

@@ -27,7 +27,8 @@ def _bound(maximum_iterations):
     """The bound as a loop variable: -1 where there is none."""
     if maximum_iterations is None:
         return constant_op.constant(-1, name="maximum_iterations")
-    return ops.convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    dtype = None if isinstance(maximum_iterations, ops.Tensor) else "int32"
+    return ops.convert_to_tensor(maximum_iterations, dtype, name="maximum_iterations")
 
 
 def _kind(original, spec):
@@ -51,6 +52,8 @@ class _Parts:
     def cond(self, counter, bound, *args):
         """Whether the loop goes on."""
         pred = self._cond(*self._packed(args))
+        if pred is None:
+            raise TypeError("The condition of a while_loop returned None: it must return a boolean scalar.")
         if isinstance(pred, ops.Tensor) and pred.shape.ndims != 0:
             pred = scalar(pred)
         return math_ops.logical_and(counter < bound, pred) if self._bounded else pred

@@ -260,8 +260,10 @@ def test_a_function_that_implements_another_takes_tensors_only():
         tf.function(lambda x: x * variable, experimental_implements="f")(1.0)
 
 
-def test_a_trace_takes_no_numbers_for_the_tensors_of_a_structure():
+def test_a_trace_takes_no_numbers_for_the_tensors_of_a_structure(monkeypatch):
     """Given flat, arguments of a trace are tensors; 2.21 refuses these calls in these words."""
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+
     @tf.function
     def first(x, y=5):
         return x
@@ -272,3 +274,6 @@ def test_a_trace_takes_no_numbers_for_the_tensors_of_a_structure():
     with pytest.raises(TypeError, match="expected argument #0"):
         first.get_concrete_function([tf.constant(1), 2])([tf.constant(1), 3])
     assert int(first.get_concrete_function(tf.constant(1))(3, 5)) == 3
+    of_two = tf.function(lambda x, y: x + y).get_concrete_function(tf.constant(1.0), tf.constant(1.0))
+    with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
+        of_two(tf.constant(1.0), y="a")

@@ -330,3 +330,14 @@ def test_how_many_elements_a_stack_has_is_not_said_in_version_one(monkeypatch):
     for version, shape in ((1, [None, 2]), (2, [3, 2])):
         monkeypatch.setattr(tf2, "enabled", lambda version=version: version == 2)
         assert tf.function(stacked).get_concrete_function().outputs[0].shape.as_list() == shape
+
+
+def test_predicates_and_bounds_of_wrong_kinds():
+    """The classes of TensorFlow's exceptions, which are the same in both versions; that of a condition that returns
+    nothing is an AssertionError there."""
+    with pytest.raises(ValueError, match="predicate"):
+        tf.cond(None, lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match="int32"):
+        while_v2.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=1.5)
+    with pytest.raises(TypeError, match="returned None"):
+        tf.function(lambda: while_v2.while_loop(lambda i: None, lambda i: i + 1, [0]))()

@@ -24,6 +24,11 @@ def names_so_far(module):
     return types.ModuleType.__dict__["__dict__"].__get__(module)
 
 
+def loaded():
+    """All namespaces that were built."""
+    return list({id(m): m for m in list(sys.modules.values()) if isinstance(m, Namespace)}.values())
+
+
 class Namespace(types.ModuleType):
     """A module made of tables; a name that was used once is an ordinary attribute from then on."""
 

@@ -18,6 +18,7 @@ from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
 from penstock.util import nest
+from penstock.util import traceback_utils
 
 RUN_FUNCTIONS_EAGERLY = False
 
@@ -253,13 +254,22 @@ class Function:
                 variable.assign(value, read_value=False)
 
     def __call__(self, *args, **kwargs):
-        if RUN_FUNCTIONS_EAGERLY:
-            return self._python_function(*args, **kwargs)
-        if not kwargs:
-            result = self._traces(args)
-            if result is not NotImplemented:
-                self._quick_calls += 1
-                return result
+        try:
+            if RUN_FUNCTIONS_EAGERLY:
+                return self._python_function(*args, **kwargs)
+            if not kwargs:
+                result = self._traces(args)
+                if result is not NotImplemented:
+                    self._quick_calls += 1
+                    return result
+            return self._call(args, kwargs)
+        except Exception as e:
+            if tf2.enabled():
+                raise traceback_utils.filtered(e)
+            raise
+
+    def _call(self, args, kwargs):
+        """A call that the runtime does not find a trace for by itself."""
         count = self.experimental_get_tracing_count()
         made = self._traced(args, kwargs)
         concrete, full, more = made._maybe_define_function(args, kwargs)

@@ -5,6 +5,9 @@ While no module of such values is loaded, there can be none: programs without th
 """
 import functools
 import sys
+import types
+
+from penstock.util import traceback_utils
 
 _RAGGED = "penstock.ops.ragged.ragged_tensor"
 _OPERATORS = "penstock.ops.linalg.base"
@@ -107,6 +110,7 @@ _looking = {}  # target, function -> what is public
 
 
 by_type = None  # what looks among the functions that a program registered for its types (framework/type_dispatch.py)
+refused = None  # what asks the dispatchers of libraries where a function refuses its arguments (util/dispatch.py)
 
 
 def handle(target, function, args, /, **kwargs):
@@ -127,11 +131,19 @@ def handle(target, function, args, /, **kwargs):
 def dispatched(target, function):
     """The public function behind `target`, for other values too if there is a row for it, and then always the same one;
     the functions that are made from ops' definitions call `handle` themselves."""
-    if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
-        return function
+    if refused is None or not _is_op(function):
+        if target not in _TARGETS and target not in _METHODS or target.startswith("framework.gen:"):
+            return function
     if (target, function) not in _looking:
         _looking[target, function] = looking(target, function)
     return _looking[target, function]
+
+
+def _is_op(value):
+    """Whether this is a function of ours that works on tensors and does not take others already."""
+    if not isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
+        return False
+    return value.__module__.startswith(("penstock.ops.", "penstock.framework.gen", "penstock.framework.conversion"))
 
 
 def undispatched(function):
@@ -146,6 +158,19 @@ def public(target, function):
     return dispatched(target if target in _TARGETS or target in _METHODS else home, function)
 
 
+def public_of(name):
+    """The public function of version 2 of that name."""
+    import operator
+    from penstock import v2
+    return operator.attrgetter(name)(v2)
+
+
+def of_borrowed(name, *args):
+    """What an operator of Tensor gives for a value of a class that has taken it over: what the public function of that
+    name does, which asks the dispatchers of libraries."""
+    return public_of(name)(*args)
+
+
 def looks(function):
     """Whether a function calls `handle` itself."""
     return function.__module__ == "penstock.framework.gen"
@@ -157,11 +182,21 @@ def looking(target, function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if by_type is not None or _RAGGED in sys.modules or _OPERATORS in sys.modules:
-            result = handle(target, function, args, **kwargs)
-            if result is not NotImplemented:
-                return result
-        return function(*args, **kwargs)
+        try:
+            if by_type is not None or _RAGGED in sys.modules or _OPERATORS in sys.modules:
+                result = handle(target, function, args, **kwargs)
+                if result is not NotImplemented:
+                    return result
+            return function(*args, **kwargs)
+        except Exception as e:
+            if refused is not None:
+                result = refused(call, args, kwargs, e)
+                if result is not NotImplemented:
+                    return result
+            from penstock.framework import tf2  # which loads the runtime; this module is there before
+            if tf2.enabled():
+                raise traceback_utils.filtered(e)
+            raise
 
     # Read by inspect.getfullargspec, which does not look below wrappers.
     call.__signature__ = inspect.signature(function)

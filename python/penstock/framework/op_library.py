@@ -19,9 +19,11 @@ from penstock.framework import dispatch
 from penstock.framework import dtypes
 from penstock.framework import errors
 from penstock.framework import graph as graph_module
+from penstock.framework import tf2
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
+from penstock.util import traceback_utils
 
 # Ops that run at once with the type that an array has, not with their default one.
 _OF_ARRAYS_TYPES = frozenset(("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EncodePng", "LRN"))
@@ -575,12 +577,17 @@ def _uniform(tensors, graph):
 
 
 def _slow(op_name, name, keywords):
-    made = function(op_name)
-    result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
-    if result is not NotImplemented:
-        return result
-    info, op = _apply_op_helper(op_name, name, **keywords)
-    return info.structure(op)
+    try:
+        made = function(op_name)
+        result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
+        if result is not NotImplemented:
+            return result
+        info, op = _apply_op_helper(op_name, name, **keywords)
+        return info.structure(op)
+    except Exception as e:
+        if tf2.enabled():
+            raise traceback_utils.filtered(e)
+        raise
 
 
 def _source(info, namespace):

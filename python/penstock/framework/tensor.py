@@ -1,5 +1,6 @@
 """The output of a node, with Python's operators."""
 from penstock.framework import defaults
+from penstock.framework import dispatch
 from penstock.framework import tensor_like
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
@@ -178,6 +179,8 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
         return id(self)
 
     def __eq__(self, other):
+        if not isinstance(self, Tensor):
+            return dispatch.of_borrowed("__operators__.eq", self, other)
         if other is not None and self._compares_elements():
             from penstock.framework import gen
             if mode.type_promotion != "off":
@@ -189,6 +192,8 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
         return self is other
 
     def __ne__(self, other):
+        if not isinstance(self, Tensor):
+            return dispatch.of_borrowed("__operators__.ne", self, other)
         if other is not None and self._compares_elements():
             from penstock.framework import gen
             if mode.type_promotion != "off":

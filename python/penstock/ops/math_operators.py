@@ -1,9 +1,21 @@
 """Python's operators on Tensor and SparseTensor. Importing this module installs them."""
+import functools
+
 from penstock import _core
-from penstock.framework import composite_tensor, dtypes, gen, ops, sparse_tensor
+from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.mode import mode
 from penstock.ops import array_slice, math_arith, math_matmul
+from penstock.util import traceback_utils
+
+# The public functions that are Python's operators, for classes that borrow those of Tensor (Keras' symbolic values).
+_PUBLIC = {
+    "abs": "math.abs", "add": "__operators__.add", "and": "math.logical_and", "div": "math.truediv",
+    "floordiv": "math.floordiv", "ge": "math.greater_equal", "getitem": "__operators__.getitem", "gt": "math.greater",
+    "invert": "math.logical_not", "le": "math.less_equal", "lt": "math.less", "matmul": "linalg.matmul",
+    "mod": "math.floormod", "mul": "math.multiply", "neg": "math.negative", "or": "math.logical_or", "pow": "math.pow",
+    "sub": "math.subtract", "truediv": "math.truediv", "xor": "math.logical_xor",
+}
 
 
 def _add(x, y, name=None):
@@ -49,6 +61,29 @@ def _promoted(x, y):
         return x, y
 
 
+def _install(name, function, reflected=False):
+    """Makes a function `__name__` of Tensor, or `__rname__`."""
+
+    @functools.wraps(function)
+    def operator(x, *other):
+        try:
+            if not isinstance(x, ops.Tensor):
+                if reflected:
+                    other, x = (x,), ops.convert_to_tensor(*other, dtype=x.dtype.base_dtype, name="x")
+                return dispatch.of_borrowed(_PUBLIC[name], x, *other)
+            return function(x, *other)
+        except Exception as e:
+            if dispatch.refused is not None and not reflected:
+                result = dispatch.refused(dispatch.public_of(_PUBLIC[name]), (x, *other), {}, e)
+                if result is not NotImplemented:
+                    return result
+            if tf2.enabled():
+                raise traceback_utils.filtered(e)
+            raise
+
+    ops.Tensor._override_operator(f"__{'r' * reflected}{name}__", operator)
+
+
 _PREFER = ("add", "div", "truediv", "matmul")  # take bools that are not of the tensor's type as what they are
 
 
@@ -80,8 +115,8 @@ def _binary(function, name):
             x = ops.convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
             return function(x, y, name=scope)
 
-    ops.Tensor._override_operator(f"__{name}__", forward)
-    ops.Tensor._override_operator(f"__r{name}__", reflected)
+    _install(name, forward)
+    _install(name, reflected, reflected=True)
 
 
 def _sparse_binary(function, name):
@@ -109,13 +144,13 @@ def _op(name):
     return lambda *inputs, name=None, _function=name: getattr(gen, _function)(*inputs, name=name)
 
 
-def _direct(operator, op_name):
+def _direct(name, op_name):
     def forward(x, *other):
         if other:
             x, *other = _promoted(x, *other)
         return getattr(gen, op_name)(x, *other)
 
-    ops.Tensor._override_operator(operator, forward)
+    _install(name, forward)
 
 
 for _function, _name in (
@@ -128,12 +163,12 @@ for _function, _name in (
 for _function, _name in ((_op("sparse_dense_cwise_div"), "div"), (_sparse_truediv, "truediv"),
                          (_op("sparse_dense_cwise_mul"), "mul")):
     _sparse_binary(_function, _name)
-for _operator, _name in (("__neg__", "neg"), ("__lt__", "less"), ("__le__", "less_equal"), ("__gt__", "greater"),
-                         ("__ge__", "greater_equal")):
+for _operator, _name in (("neg", "neg"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
+                         ("ge", "greater_equal")):
     _direct(_operator, _name)
-ops.Tensor._override_operator("__invert__", _logical_or_bitwise("logical_not", "invert"))
-ops.Tensor._override_operator("__abs__", math_arith.abs)
-ops.Tensor._override_operator("__getitem__", array_slice._slice_helper)
+_install("invert", _logical_or_bitwise("logical_not", "invert"))
+_install("abs", math_arith.abs)
+_install("getitem", array_slice._slice_helper)
 
 
 def _install_short_roads():

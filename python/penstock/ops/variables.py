@@ -13,6 +13,7 @@ from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework import types
 from penstock.framework.mode import mode
 from penstock.ops import array_ops
@@ -21,6 +22,7 @@ from penstock.ops import math_ops
 from penstock.ops import state_ops
 from penstock.training.tracking import base as trackable
 from penstock.util import object_identity
+from penstock.util import traceback_utils
 
 
 class VariableSynchronization(enum.Enum):
@@ -125,11 +127,16 @@ class VariableMetaclass(type):
         return _through_creators(lambda **kw: default_variable_creator_v2(None, **kw), kwargs)
 
     def __call__(cls, *args, **kwargs):
-        if cls is VariableV1:
-            return cls._variable_v1_call(*args, **kwargs)
-        if cls is Variable:
-            return cls._variable_v2_call(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        try:
+            if cls is VariableV1:
+                return cls._variable_v1_call(*args, **kwargs)
+            if cls is Variable:
+                return cls._variable_v2_call(*args, **kwargs)
+            return super().__call__(*args, **kwargs)
+        except Exception as e:
+            if tf2.enabled():
+                raise traceback_utils.filtered(e)
+            raise
 
 
 class Variable(trackable.Trackable, types.AnyTensor, metaclass=VariableMetaclass):

@@ -40,13 +40,44 @@ def get_canonical_name_for_symbol(symbol, api_name=TENSORFLOW_API_NAME, add_pref
     None if it is not exported."""
     marks = getattr(tf_decorator.unwrap(symbol)[1], "__dict__", {})
     if API_ATTRS[api_name].names not in marks:
-        return None
+        return _public_name(symbol, add_prefix_to_v1_names) if api_name == TENSORFLOW_API_NAME else None
     deprecated = marks.get("_tf_deprecated_api_names", [])
     name = get_canonical_name(marks[API_ATTRS[api_name].names], deprecated)
     if name:
         return name
     name = get_canonical_name(marks[API_ATTRS_V1[api_name].names], deprecated)
     return f"compat.v1.{name}" if add_prefix_to_v1_names else name
+
+
+# Public functions that TensorFlow prefers under another name than most: of several, those below `math` come first, then
+# other namespaces but `nn`.
+_PREFERRED = ("cast", "einsum", "eye", "math.floormod", "nn.local_response_normalization", "nn.log_softmax",
+              "nn.softmax", "nn.softsign", "norm", "space_to_batch", "tensordot")
+
+
+def _public_name(symbol, add_prefix):
+    """The preferred public name of a function of Penstock's own, or None."""
+    from penstock import v1, v2
+    from penstock.api import lazy
+    behind = getattr(symbol, "__wrapped__", symbol)
+    if not getattr(behind, "__module__", "").startswith("penstock."):
+        return None
+    for root, prefix in ((v2, ""), (v1, "compat.v1." if add_prefix else "")):
+        names = []
+        for namespace in lazy.loaded():
+            path = namespace.__name__ + "."
+            if not path.startswith(root.__name__ + ".") or path.startswith(root.__name__ + ".compat."):
+                continue
+            below = path[len(root.__name__) + 1:]
+            for name, target in namespace._load().items():
+                if name == behind.__name__ or target.endswith(":" + behind.__name__):
+                    value = getattr(namespace, name, None)
+                    if getattr(value, "__wrapped__", value) is behind:
+                        names.append(below + name)
+        if names:
+            return prefix + min(names, key=lambda name: (name not in _PREFERRED, not name.startswith("math."),
+                                                         "." not in name, name.startswith("nn."), len(name), name))
+    return None
 
 
 def _marked(owner, attributes, kind):

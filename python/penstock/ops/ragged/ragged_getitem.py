@@ -9,6 +9,8 @@ from penstock.ops.ragged.ragged_tensor import RaggedTensor
 
 def ragged_tensor_getitem(ragged, key):
     """Part of a ragged tensor. An inner ragged dimension can be sliced but not indexed."""
+    if not isinstance(ragged, RaggedTensor):
+        raise TypeError(f"Expected a RaggedTensor, got {ragged!r}")
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
     parts = [part for k in keys for part in ([k.start, k.stop, k.step] if isinstance(k, slice) else [k])]
     with ops.name_scope(None, "RaggedGetItem", [ragged] + [p for p in parts if isinstance(p, ops.Tensor)]):

@@ -51,13 +51,18 @@ def overload(cls):
     """Gives the class its operators."""
     for name, target in _OPERATORS.items():
         module, _, function = target.partition(":")
-        apply = dispatch.dispatched(target, getattr(gen if module.endswith("gen") else math_ops, function))
+        apply = _public(target, getattr(gen if module.endswith("gen") else math_ops, function))
         setattr(cls, f"__{name}__", _method(apply, name in ("invert", "abs", "neg")))
         if name in _REFLECTED:
             setattr(cls, f"__r{name}__", lambda self, other, apply=apply: apply(other, self))
     cls.__eq__, cls.__ne__, cls.__hash__ = _equal, _not_equal, object.__hash__
     cls.__bool__ = cls.__nonzero__ = _refuse
     cls.__array_priority__ = 100
+
+
+def _public(target, function):
+    """The public function as it is when it is called: dispatchers may have come."""
+    return lambda *values: dispatch.dispatched(target, function)(*values)
 
 
 def _method(apply, is_unary):

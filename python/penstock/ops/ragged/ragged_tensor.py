@@ -4,7 +4,7 @@ import functools
 import numpy as np
 
 from penstock.client import fetches
-from penstock.framework import composite_tensor, constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import composite_tensor, constant_op, dispatch, dtypes, gen, ops, sparse_tensor, tensor_shape
 from penstock.framework import tensor_util, tf2
 from penstock.framework.composite_tensor_gradient import WithValuesCompositeTensorGradient
 from penstock.framework.conversion import executing_eagerly
@@ -605,6 +605,8 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def __getitem__(self, key):
+        if not isinstance(self, RaggedTensor):
+            return dispatch.of_borrowed("__operators__.ragged_getitem", self, key)
         from penstock.ops.ragged import ragged_getitem
         return ragged_getitem.ragged_tensor_getitem(self, key)
 
@@ -702,7 +704,10 @@ fetches.register_session_run_conversion_functions(
 
 
 def __getattr__(name):
-    if name != "RaggedTensorSpec":  # which is built on this module
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
-    return RaggedTensorSpec
+    if name == "RaggedTensorSpec":  # these are built on this module
+        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+        return RaggedTensorSpec
+    if name == "RaggedTensorType":
+        from penstock.ops.ragged.ragged_map_ops import RaggedTensorType
+        return RaggedTensorType
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

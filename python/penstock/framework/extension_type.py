@@ -14,7 +14,34 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.util import nest
 
 _PLAIN = (bool, int, float, str, bytes, type(None), dtypes.DType)
-_RESERVED = frozenset(("self", "Spec"))
+# What composite values, their specs and Keras need: TensorFlow refuses the same.
+_RESERVED = frozenset("""self Spec _type_spec _shape_invariant_to_type_spec _consumers value_type is_compatible_with
+    most_specific_compatible_type _with_tensor_ranks_only _to_components _from_components _component_specs
+    _to_tensor_list _from_tensor_list _from_compatible_tensor_list _flat_tensor_specs _serialize _deserialize
+    _to_legacy_output_types _to_legacy_output_shapes _to_legacy_output_classes _keras_mask""".split())
+
+
+class _Kinds(dict):
+    """Field -> annotation. `owner`: the class, as long as annotations name what was not defined when it was made."""
+
+    owner = None
+
+    def resolve(self, later=False):
+        """Looks those names up. TypeError: there is no such class, and it may not come `later`."""
+        if self.owner is None:
+            return
+        try:
+            known = typing.get_type_hints(self.owner)
+        except NameError as e:
+            if later:
+                return
+            missing = str(e).split("'")[1]
+            name = next((name for name, kind in self.items() if missing in str(kind)), "?")
+            raise TypeError(f"{name}: Unsupported type annotation {missing!r}") from None
+        for name, kind in known.items():
+            _check_annotation(kind, name)
+        self.update(known)
+        self.owner = None
 
 
 class _Dict(dict):
@@ -157,6 +184,7 @@ class _Fields:
 
     def _take(self, values, as_spec):
         """Fields from what was set or given."""
+        self._extension_fields.resolve()
         missing = {name for name in self._extension_fields if name not in values}
         if missing:
             raise ValueError(f"Missing required fields: {missing}")
@@ -174,7 +202,7 @@ class _Fields:
 class ExtensionTypeSpec(_Fields, type_spec.TypeSpec):
     """What is known of the values of an extension type; `Spec` of that type, with a spec for each tensor."""
 
-    _extension_fields = {}
+    _extension_fields = _Kinds()
 
     def __init__(self, *args, **kwargs):
         given = self._extension_signature.bind(*args, **kwargs)
@@ -216,25 +244,24 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
     saved with it, `__name__ = "project.Masked"` names it. ValueError: another one has that name.
     """
 
-    _extension_fields = {}
+    _extension_fields = _Kinds()
     _extension_spec_base = ExtensionTypeSpec
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        own = vars(cls).get("__annotations__", {})
-        for name in own:
-            if name in _RESERVED or name.startswith("_tf_extension_type"):
+        for name in [*set(vars(cls)) - {"Spec"}, *vars(cls).get("__annotations__", {})]:
+            if name in _RESERVED or name.lower().startswith("_tf_extension_type"):
                 raise ValueError(f"The field annotations for {cls.__name__} are invalid. Field {name!r} is reserved.")
-        hints = typing.get_type_hints(cls) if any(isinstance(kind, str) for kind in own.values()) else {
-            name: kind for base in reversed(cls.__mro__)
-            for name, kind in vars(base).get("__annotations__", {}).items()}
-        for name, kind in hints.items():
-            _check_annotation(kind, name)
+        hints = _Kinds((name, kind) for base in reversed(cls.__mro__)
+                       for name, kind in vars(base).get("__annotations__", {}).items())
+        written = dict(hints)
+        hints.owner = cls
+        hints.resolve(later=True)
         cls._extension_fields = hints
         defaults = {name: getattr(cls, name) for name in hints if hasattr(cls, name)}
         parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind,
                                         default=defaults.get(name, inspect.Parameter.empty))
-                      for name, kind in hints.items()]
+                      for name, kind in written.items()]
         known = [p.default is not p.empty for p in parameters]
         if known != sorted(known):
             parameters = [p.replace(kind=p.KEYWORD_ONLY) if any(known[:i]) and not known[i] else p

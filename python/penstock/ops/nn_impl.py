@@ -4,6 +4,7 @@ from penstock.ops import array_ops, control_flow_ops, custom_gradient, linalg_op
 from penstock.ops.arguments import made_function, pick
 from penstock.ops.nn_loss import *  # noqa: F401,F403
 from penstock.ops.nn_sampled import *  # noqa: F401,F403
+from penstock.ops.nn_sampled import _compute_sampled_logits, _sum_rows  # noqa: F401  (programs build losses of them)
 
 __getattr__ = made_function(__name__)
 

@@ -12,8 +12,9 @@ def _sum_rows(x):
     return array_ops.reshape(math_ops.matmul(x, ones), [-1])
 
 
-def _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-                    subtract_log_q=True, remove_accidental_hits=False, partition_strategy="mod", name=None, seed=None):
+def _compute_sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
+                            subtract_log_q=True, remove_accidental_hits=False, partition_strategy="mod", name=None,
+                            seed=None):
     """(logits, labels) of the true classes followed by the sampled ones."""
     weights = embedding_ops.as_list(weights)
     with ops.name_scope(name, "compute_sampled_logits", weights + [biases, inputs, labels]):
@@ -75,7 +76,7 @@ def _penalty_of_hits(labels, sampled, sampled_logits, num_true, num_sampled):
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
              remove_accidental_hits=False, partition_strategy="mod", name="nce_loss"):
     """Noise-contrastive estimation: tells the true classes from sampled ones."""
-    logits, labels = _sampled_logits(
+    logits, labels = _compute_sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
         remove_accidental_hits, partition_strategy, name)
     return _sum_rows(sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="sampled_losses"))
@@ -91,7 +92,7 @@ def nce_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_t
 def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                          remove_accidental_hits=True, partition_strategy="mod", name="sampled_softmax_loss", seed=None):
     """Softmax cross-entropy over the true classes and sampled ones."""
-    logits, labels = _sampled_logits(
+    logits, labels = _compute_sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
         remove_accidental_hits, partition_strategy, name, seed)
     labels = gen.stop_gradient(labels, name="labels_stop_gradient")

@@ -69,7 +69,7 @@ class BaseResourceVariable(variables.VariableV1):
         self._handle_deleter = handle_deleter
 
     def __repr__(self):
-        if self._in_graph_mode:
+        if self._in_graph_mode or not ops.executing_eagerly():
             return super().__repr__()
         value = self.read_value()._text(True) if self.is_initialized() else "<unprintable>"
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"

@@ -235,3 +235,34 @@ def test_a_function_is_traced_for_each_field_that_is_no_tensor():
         product, told = function(Scaled(tf.constant(5), factor, name))
         assert int(product) == 5 * factor and told.numpy().decode() == name
     assert function.experimental_get_tracing_count() == 3
+
+
+class Tree(tf.experimental.ExtensionType):
+    branches: typing.Tuple["Leaf", ...]
+    other: typing.Optional["Tree"] = None
+
+
+class Leaf(tf.experimental.ExtensionType):
+    size: tf.Tensor
+
+
+class Lost(tf.experimental.ExtensionType):
+    field: "Nowhere"  # noqa: F821
+
+
+def test_annotations_name_classes_that_come_later():
+    tree = Tree([Leaf(1), Leaf(2)], Tree([]))
+    assert repr(tree._type_spec.branches[0]) == repr(Leaf(1)._type_spec)
+    assert int(tf.function(lambda t: t.branches[0].size + t.branches[1].size)(tree)) == 3
+    with pytest.raises(TypeError, match="expected"):
+        Tree([1])
+    for made in (Lost, Lost.Spec):
+        with pytest.raises(TypeError, match="field: Unsupported type annotation 'Nowhere'"):
+            made(3)
+
+
+def test_names_that_specs_need_are_reserved():
+    with pytest.raises(ValueError, match="Field '_to_components' is reserved"):
+        type("Bad", (tf.experimental.ExtensionType,), {"__annotations__": {"_to_components": int}})
+    with pytest.raises(ValueError, match="Field 'is_compatible_with' is reserved"):
+        type("Bad", (tf.experimental.ExtensionType,), {"is_compatible_with": lambda self, other: False})

@@ -5,6 +5,7 @@ import penstock as tf
 from penstock.eager import context
 from penstock.framework import tf2
 from penstock.ops import functional_ops, map_fn
+from penstock.ops.ragged import ragged_tensor
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +77,26 @@ def test_ragged_results_have_the_declared_shape():
         return made
 
     assert rows([[1, 2], [3, 4], [5, 6]]).to_list() == [[1, 2], [3, 4], [5, 6]]
+
+
+def _of_lengths(function, lengths, signature):
+    return tf.map_fn(function, lengths, fn_output_signature=signature)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_ragged_elements_and_results_with_specs(wrap):
+    ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    sums = wrap(lambda: tf.map_fn(tf.reduce_sum, ragged, fn_output_signature=tf.TensorSpec([], tf.float32)))()
+    assert sums.numpy().tolist() == [3.0, 3.0]
+    rows = tf.RaggedTensorSpec([None, 2], tf.float32, 0)
+    lengths = wrap(lambda x: _of_lengths(lambda n: tf.ones([n, 2]), x, rows))(tf.constant([2, 0]))
+    assert lengths.to_list() == [[[1, 1], [1, 1]], []]
+    none = wrap(lambda x: _of_lengths(lambda n: tf.ones([n, 2]), x, rows))(tf.zeros([0], tf.int32))
+    assert none.to_list() == [] and none.flat_values.shape == (0, 2)
+    with pytest.raises(ValueError, match="Expected `fn` to return a RaggedTensor of ragged rank 1. But it returned"):
+        _of_lengths(lambda n: tf.ones([n]), tf.constant([1, 2]), tf.RaggedTensorSpec([None, None], tf.float32, 1))
+
+
+def test_the_type_of_ragged_results_is_that_of_all_together():
+    kind = ragged_tensor.RaggedTensorType(tf.int32, ragged_rank=1)
+    assert tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1, 2], [3]]), dtype=kind).to_list() == [[2, 3], [4]]

@@ -473,3 +473,15 @@ def test_random_ops_need_seeds_where_results_must_not_differ(monkeypatch):
         tf.random.uniform([2], seed=1)
         tf.random.set_seed(1)
         tf.random.uniform([2])
+
+
+def test_a_variable_in_a_function_is_told_without_its_value():
+    told, v = [], tf.Variable([1.0], name="told")
+
+    @tf.function
+    def function():
+        told.append(repr(v))
+        return v + 1
+
+    function()
+    assert told == ["<tf.Variable 'told:0' shape=(1,) dtype=float32>"]

@@ -1,6 +1,7 @@
 """tf.map_fn over the rows of ragged tensors, and with ragged results."""
 from penstock.framework import constant_op, dtypes, ops, tensor_shape
-from penstock.ops import tensor_array_ops
+from penstock.framework.tensor_spec import TensorSpec
+from penstock.ops import array_ops, tensor_array_ops
 from penstock.ops.functional_ops import Packing, cached_variables
 from penstock.ops.ragged import ragged_checks
 from penstock.ops.ragged.ragged_tensor import (
@@ -11,7 +12,8 @@ from penstock.util import nest
 
 
 class RaggedTensorType:
-    """Says that a function's result is ragged: its type, its ragged rank, and the type of its splits."""
+    """Says that the results of all rows together are ragged: their type, their ragged rank (one more than that of a
+    row's result), and the type of their splits."""
 
     def __init__(self, dtype, ragged_rank, row_splits_dtype=dtypes.int64):
         self.dtype = dtypes.as_dtype(dtype)
@@ -31,9 +33,15 @@ class _Collected:
     def __init__(self, kind, size, infer_shape):
         self.kind = kind
         if isinstance(kind, (RaggedTensorType, RaggedTensorSpec)):
-            lengths = [kind.row_splits_dtype] * (kind.ragged_rank + 1)
-            self.arrays = [tensor_array_ops.TensorArray(t, size, infer_shape=False) for t in [kind.dtype, *lengths]]
+            self.rank = kind.ragged_rank - isinstance(kind, RaggedTensorType)  # of one result
+            lengths = [kind.row_splits_dtype] * (self.rank + 1)
+            inner = getattr(kind, "shape", None)
+            known = None if inner is None or inner.ndims is None else [None, *inner[self.rank + 1:]]
+            self.shapes = [known, [], *[[None]] * self.rank]  # of the parts, for no rows at all
+            self.arrays = [tensor_array_ops.TensorArray(t, size, infer_shape=False, element_shape=shape)
+                           for t, shape in zip([kind.dtype, *lengths], self.shapes)]
         else:
+            kind = kind.dtype if isinstance(kind, TensorSpec) else kind
             self.arrays = [tensor_array_ops.TensorArray(dtypes.as_dtype(kind), size, infer_shape=infer_shape)]
 
     def is_ragged(self):
@@ -43,31 +51,46 @@ class _Collected:
         """What is written of one result: its values, the number of its rows, the rows' lengths level by level."""
         if not self.is_ragged():
             if is_ragged(value):
-                raise ValueError(f"The declared ragged rank (0) mismatches the result ({value.ragged_rank})")
+                raise self._refusal(value)
             return [value]
         value = convert_to_tensor_or_ragged_tensor(value)
         rank = value.ragged_rank if is_ragged(value) else 0
-        if rank != self.kind.ragged_rank:
-            raise ValueError(f"The declared ragged rank ({self.kind.ragged_rank}) mismatches the result ({rank})")
+        if rank != self.rank:
+            raise self._refusal(value)
         rows = ragged_checks.nrows_of(value, self.kind.row_splits_dtype)
         if not rank:
             return [value, rows]
         value = value.with_row_splits_dtype(self.kind.row_splits_dtype)
         return [value.flat_values, rows, *value.nested_row_lengths()]
 
+    def _refusal(self, value):
+        declared = f"RaggedTensor of ragged rank {self.rank}" if self.is_ragged() else f"Tensor ({self.kind!r})"
+        return ValueError(f"Expected `fn` to return a {declared}. But it returned {value!r}. The `fn_output_signature` "
+                          "(or `dtype`) of `map_fn` says what it returns.")
+
     def result(self, arrays, count):
         """`count`: how many calls there were, if that is known."""
         if not self.is_ragged():
-            return arrays[0].stack()
-        values, rows, *lengths = arrays
-        value = values.concat()
+            value = arrays[0].stack()
+            if isinstance(self.kind, TensorSpec):
+                value.set_shape(tensor_shape.TensorShape([None]).concatenate(self.kind.shape))
+            return value
+        rows, *lengths = arrays[1:]
+        value, *lengths = [_joined(*pair) for pair in zip((arrays[0], *lengths), (self.shapes[0], *self.shapes[2:]))]
         if isinstance(self.kind, RaggedTensorSpec) and self.kind.shape.ndims is not None:
-            value.set_shape(tensor_shape.TensorShape([None]).concatenate(self.kind.shape[self.kind.ragged_rank + 1:]))
+            value.set_shape(tensor_shape.TensorShape([None]).concatenate(self.kind.shape[self.rank + 1:]))
         for level in reversed(lengths):
-            value = RaggedTensor.from_row_lengths(value, level.concat(), validate=False)
+            value = RaggedTensor.from_row_lengths(value, level, validate=False)
         rows = rows.stack()
         rows.set_shape([count])
         return RaggedTensor.from_row_lengths(value, rows, validate=False)
+
+
+def _joined(array, shape):
+    """The elements of a TensorArray, one behind the other."""
+    if ops.executing_eagerly() and not int(array.size()):
+        return array_ops.zeros([0, *(size or 0 for size in (shape or [None])[1:])], array.dtype)
+    return array.concat()
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,

@@ -260,7 +260,11 @@ class FunctionSpec:
             if type_spec.is_composite_spec(s):
                 count = len(_spec_parts(s))
                 own = flat[at:at + count]
-                leaves.append(s if any(isinstance(v, TensorSpec) for v in own) else s._from_components(own))
+                if any(isinstance(v, TensorSpec) for v in own):
+                    leaves.append(s)
+                else:
+                    parts = nest.pack_sequence_as(s._component_specs, own, expand_composites=True)
+                    leaves.append(s._from_components(parts))
                 at += count
             else:
                 leaves.append(flat[at])

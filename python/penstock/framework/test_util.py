@@ -347,7 +347,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if a.dtype.kind in "OSU" or b.dtype.kind in "OSU":
             a, b = _as_bytes(a), _as_bytes(b)
         same = a == b
-        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        if a.dtype.kind in "fcV" and b.dtype.kind in "fcV":  # V: bfloat16 and smaller floats
             same = np.logical_or(same, np.logical_and(np.isnan(a), np.isnan(b)))
         if not np.all(same):
             raise AssertionError(f"Arrays are not equal{self._note(msg)}\nfirst: {a}\nsecond: {b}")

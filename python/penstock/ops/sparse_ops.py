@@ -17,7 +17,7 @@ SparseTensor = sparse_tensor.SparseTensor
 def __getattr__(name):
     if name in ("bincount", "sparse_bincount"):  # it stands above this module
         from penstock.ops import bincount_ops
-        return bincount_ops.sparse_bincount
+        return getattr(bincount_ops, name)
     return _made(name)
 
 

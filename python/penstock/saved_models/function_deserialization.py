@@ -159,7 +159,7 @@ def _builder(signature):
             if isinstance(spec, TensorSpec):
                 return next(flat)
             if type_spec.is_composite_spec(spec):
-                return spec._from_components([one(part) for part in spec._component_specs])
+                return spec._from_components(nest.map_structure(one, spec._component_specs))
             return spec  # None, or a value of Python's
         return nest.map_structure(one, signature)
 

@@ -4,6 +4,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
+from penstock.ops import bincount_ops, sparse_ops
 
 ROWS = [[1, 2, 2], [], [0, 5]]
 FLAT = [value for row in ROWS for value in row]
@@ -102,3 +103,7 @@ def test_sparse_counts_refuse(changed, words):
     good = {"indices": [[0, 0], [0, 1], [1, 3]], "values": [1, 2, 2], "dense_shape": [2, 4], "weights": NO_WEIGHTS}
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         tf.raw_ops.SparseCountSparseOutput(binary_output=False, **{**good, **changed})
+
+
+def test_names_of_tensorflows_modules():
+    assert sparse_ops.bincount is bincount_ops.bincount and sparse_ops.sparse_bincount is tf.sparse.bincount

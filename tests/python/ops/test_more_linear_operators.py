@@ -148,6 +148,52 @@ def test_parts_of_a_batch(name):
         np.testing.assert_allclose(part.to_dense(), want)
 
 
+@pytest.mark.parametrize("make", [linalg.LinearOperatorIdentity, linalg.LinearOperatorZeros])
+def test_parts_of_a_batch_that_is_only_a_shape(make):
+    operator = make(3, batch_shape=[2, 4])
+    for slices, shape in ((1, [4]), (slice(0, 0), [0, 4]), ((..., 2), [2]), ((slice(None), slice(1, 3)), [2, 2])):
+        part = operator[slices]
+        assert type(part) is make and part.shape == [*shape, 3, 3]
+        np.testing.assert_array_equal(part.to_dense(), np.broadcast_to(make(3).to_dense(), [*shape, 3, 3]))
+
+
+def test_products_of_multiples_of_the_identity():
+    two, four = (linalg.LinearOperatorScaledIdentity(3, x, is_positive_definite=True) for x in (2.0, 4.0))
+    for made, factor in ((two @ four, 8), (two.solve(four), 2)):
+        assert isinstance(made, linalg.LinearOperatorScaledIdentity) and float(made.multiplier) == factor
+        assert made.is_positive_definite and made.shape == [3, 3]
+
+
+def test_operators_made_of_operators_are_loaded_and_generated(tmp_path):
+    operator = linalg.LinearOperatorKronecker([linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]]),
+                                               linalg.LinearOperatorDiag([1.0, 2.0])])
+
+    class Model(tf.Module):
+        @tf.function(input_signature=[operator._type_spec])
+        def call(self, x):
+            return x, x.matvec(tf.ones([4]))
+
+    want = operator.to_dense().numpy()
+    tf.saved_model.save(Model(), str(tmp_path))
+    same, product = tf.saved_model.load(str(tmp_path)).call(operator)
+    np.testing.assert_array_equal(same.to_dense(), want)
+    np.testing.assert_array_equal(product, want.sum(1))
+    dataset = tf.data.Dataset.from_generator(lambda: iter([operator]), output_signature=operator._type_spec)
+    np.testing.assert_array_equal(next(iter(dataset)).to_dense(), want)
+
+
+def test_derivatives_by_operators_of_which_a_part_is_not_used():
+    used, other = linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]]), linalg.LinearOperatorIdentity(2)
+    for unused, want in ((other, np.eye(2)), (linalg.LinearOperatorDiag([1.0, 2.0]), np.zeros([2, 2]))):
+        operator = linalg.LinearOperatorBlockDiag([used, unused])
+        with tf.GradientTape() as tape:
+            tape.watch(operator)
+            y = tf.reduce_sum(operator.operators[0].to_dense())
+        derivative = tape.gradient(y, operator).to_dense().numpy()
+        np.testing.assert_array_equal(derivative[:2, :2], np.ones([2, 2]))
+        np.testing.assert_array_equal(derivative[2:, 2:], want)
+
+
 def test_derivatives_by_operators():
     operator = linalg.LinearOperatorDiag([1.0, 2.0])
     with tf.GradientTape() as tape:

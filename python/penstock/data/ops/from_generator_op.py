@@ -118,7 +118,11 @@ class _CompositeElement(_Element):
             count = len(whole_nest.flatten(spec, expand_composites=True))
             parts = list(flat[at:at + count])
             at += count
-            made.append(spec._from_components(parts) if type_spec.is_composite_spec(spec) else parts[0])
+            if not type_spec.is_composite_spec(spec):
+                made.append(parts[0])
+                continue
+            parts = whole_nest.pack_sequence_as(spec._component_specs, parts, expand_composites=True)
+            made.append(spec._from_components(parts))
         return nest.pack_sequence_as(self.signature, made)
 
 

@@ -28,7 +28,7 @@ class LinearOperatorSpec(type_spec.BatchableTypeSpec):
             found = nest.map_structure(_spec_or_value, value)
             kinds = [isinstance(x, type_spec.TypeSpec) for x in nest.flatten(found)]
             if kinds and all(kinds):
-                specs[name] = found
+                specs[name] = _plain(found)
             elif not any(kinds):
                 others[name] = value
             else:
@@ -57,6 +57,13 @@ class LinearOperatorSpec(type_spec.BatchableTypeSpec):
 
     def _unbatch(self):
         return self._with_specs(lambda spec: spec._unbatch())
+
+
+def _plain(value):
+    """Lists and tuples as they are without what tracks the variables in them."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return (list if isinstance(value, list) else tuple)(map(_plain, value))
+    return value
 
 
 def _arguments(operator, names):
@@ -96,9 +103,12 @@ class LinearOperatorGradient(CompositeTensorGradient):
         return value._type_spec._to_components(value)
 
     def replace_gradient_components(self, value, component_grads):
-        """An operator made from them."""
+        """An operator made from them; zeros stand for those that are None if others are not."""
         if all(x is None for x in nest.flatten(component_grads)):
             return None
+        component_grads = nest.map_structure(
+            lambda part, grad: nest.map_structure(array_ops.zeros_like, part, expand_composites=True)
+            if grad is None else grad, self.get_gradient_components(value), component_grads)
         return value._type_spec._from_components(component_grads)
 
 
@@ -116,6 +126,8 @@ def sliced(operator, slices, batch_shape):
         return argument[slices + dots + (slice(None),) * ndims]
 
     changed = {}
+    if operator.parameters.get("batch_shape") is not None:  # which it has instead of arguments with batches
+        changed["batch_shape"] = array_ops.shape(array_ops.zeros(batch_shape, dtypes.bool)[slices])
     for name, ndims in operator._experimental_parameter_ndims_to_matrix_ndims.items():
         argument = getattr(operator, name)
         if argument is not None:

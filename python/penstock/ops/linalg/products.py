@@ -277,6 +277,8 @@ def multiply(a, b):
             return zeros
     if isinstance(a, diag) and isinstance(b, diag):
         return diag(a.diag * b.diag, **_commuting_hints(a, b))
+    if isinstance(a, scaled) and isinstance(b, scaled):
+        return scaled(a.domain_dimension_tensor(), a.multiplier * b.multiplier, **_commuting_hints(a, b))
     for first, second in ((a, b), (b, a)):
         if isinstance(first, scaled) and isinstance(second, diag):
             return diag(second.diag * first.multiplier[..., array_ops.newaxis], **_commuting_hints(a, b))

@@ -92,10 +92,13 @@ def main(arguments=None):
         from penstock.tools import doctor
         doctor.doctor()
         return 0
-    if version is None and arguments[0] == "inspect" and len(arguments) == 2:
+    if version is None and arguments[0] == "inspect":
+        if len(arguments) != 2:
+            print("penstock inspect: one FILE, or directory, is to be named", file=sys.stderr)
+            return 2
         from penstock.tools import inspect
         return inspect.inspect(arguments[1], sys.stdout)
-    if version is None and arguments[0] == "records" and len(arguments) > 1:
+    if version is None and arguments[0] == "records":
         from penstock.tools import records
         return records.main(arguments[1:])
     if version is None and arguments[0] == "saved-model":

@@ -218,8 +218,8 @@ def main(arguments):
     from penstock.tools import graph_files
     try:
         picture = draw(graph_files.load_graph(options.graph), max(1, options.depth), options.expand)
+        gfile.write_atomically(options.output, picture)
     except (errors.OpError, OSError, ValueError) as e:
         print("penstock draw: %s" % e, file=sys.stderr)
         return 1
-    gfile.write_atomically(options.output, picture)
     return 0

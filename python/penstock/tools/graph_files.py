@@ -37,7 +37,10 @@ def load_graph(path):
     if gfile.IsDirectory(path):
         if not loader_impl.maybe_saved_model_directory(path):
             raise ValueError("%s: no SavedModel" % path)
-        return loader_impl.parse_saved_model(path).meta_graphs[0].graph_def
+        graphs = loader_impl.parse_saved_model(path).meta_graphs
+        if not graphs:
+            raise ValueError("%s: a SavedModel without graphs" % path)
+        return graphs[0].graph_def
     if not gfile.Exists(path):
         raise ValueError("%s: no such file" % path)
     with gfile.GFile(path, "rb") as f:

@@ -76,6 +76,8 @@ def saved_model(directory, out):
     from penstock.saved_models import loader_impl
     from penstock.saved_models import utils_impl
     message = loader_impl.parse_saved_model(directory)
+    if not message.meta_graphs:
+        raise ValueError("a SavedModel without graphs")
     for meta_graph in message.meta_graphs:
         print("SavedModel with tags: %s" % ", ".join(meta_graph.meta_info_def.tags), file=out)
         _signatures(meta_graph, out)
@@ -146,10 +148,9 @@ def records(path, out, most=1000):
 
 def _is_records(path):
     try:
-        _core.RecordReader(path).next()
+        return _core.RecordReader(path).next() is not None
     except errors.OpError:
         return False
-    return gfile.Stat(path).length > 0
 
 
 def inspect(path, out):

@@ -59,6 +59,8 @@ def _records(paths, progress=None):
             if progress is not None:
                 progress.step(behind + min(read, size))
             yield record
+        if size > 0 and read == 0 and not _compression(path):
+            raise ValueError("%s: no complete record (is this a TFRecord file?)" % path)
         behind += size
 
 

@@ -2,6 +2,7 @@
 import argparse
 import ast
 import os
+import pickle
 import re
 import sys
 import warnings
@@ -168,9 +169,16 @@ def _literal(expression):
         raise RuntimeError(f'Expression "{expression}" is not a valid python literal.') from None
 
 
+def _evaluated(expression):
+    try:
+        return eval(expression, {"np": np})
+    except Exception as e:
+        raise RuntimeError(f'Expression "{expression}" cannot be evaluated: {type(e).__name__}: {e}') from e
+
+
 def preprocess_input_exprs_arg_string(input_exprs_str, safe=True):
     """{input: value} of "x=[1, 2];y=np.ones(3)". `safe`: literals only; RuntimeError for others."""
-    return _expressions(input_exprs_str, _literal if safe else lambda e: eval(e, {"np": np}))
+    return _expressions(input_exprs_str, _literal if safe else _evaluated)
 
 
 def preprocess_input_examples_arg_string(input_examples_str):
@@ -203,7 +211,10 @@ def _example(features):
 
 def _array(filename, name):
     with file_io.FileIO(filename, "rb") as f:
-        data = np.load(f, allow_pickle=True)  # as TensorFlow does: name no file that others wrote
+        try:
+            data = np.load(f, allow_pickle=True)  # as TensorFlow does: name no file that others wrote
+        except (pickle.UnpicklingError, EOFError):
+            raise ValueError(f"Input file {filename} is none of NumPy's (.npy, .npz or a pickle).") from None
         if isinstance(data, np.ndarray):
             if name:
                 warnings.warn(f'Input file {filename} contains a single ndarray. Name key "{name}" ignored.')

@@ -188,7 +188,7 @@ class LocalSink : public FileSink {
     fd_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
     if (fd_ < 0) {
       if (whole_ && errno == EEXIST) return false;
-      throw ErrnoError(written_, errno);
+      throw ErrnoError(path_, errno);
     }
     if (!whole_) return true;
     while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {

@@ -128,6 +128,20 @@ def test_damaged_files_are_told_and_no_traceback(tmp_path, capsys):
     from penstock.tools import draw
     assert draw.main([str(tmp_path / "nothing"), "-o", str(tmp_path / "o.svg")]) == 1
     assert "nothing" in capsys.readouterr().err
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
+    assert printed(tmp_path / "saved") == (1, f"{tmp_path / 'saved'}: a SavedModel without graphs\n")
+    assert draw.main([str(tmp_path / "saved"), "-o", str(tmp_path / "o.svg")]) == 1
+    assert "without graphs" in capsys.readouterr().err
+    for place in tmp_path, tmp_path / "none" / "o.svg":
+        assert draw.main([prefix + ".meta", "-o", str(place)]) == 1
+        assert f"{place};" in capsys.readouterr().err
+    (tmp_path / "words").write_bytes(b"words")
+    assert printed(tmp_path / "words")[0] == 1
+    from penstock.tools import records
+    assert records.main(["count", str(tmp_path / "words")]) == 1
+    assert "words: no complete record" in capsys.readouterr().err
+    from penstock import __main__ as command_line
+    assert command_line.main(["inspect"]) == 2 and command_line.main(["records"]) == 2
 
 
 def saved_model_cli(capsys, *arguments):
@@ -176,6 +190,9 @@ def test_saved_model_cli(tmp_path, capsys):
                          (("--signature_def", "parse", "--input_exprs", "x=1"), "not a valid input key"),
                          (("--signature_def", "parse"), "must be required"),
                          (("--signature_def", "parse", "--inputs", "x"), "format is incorrect"),
+                         (("--signature_def", "parse", "--inputs", f"e={__file__}"), "none of NumPy's"),
+                         (("--signature_def", "parse", "--input_exprs", "e=1/0"), "ZeroDivisionError"),
+                         (("--signature_def", "parse", "--input_exprs", "e=(1"), "SyntaxError"),
                          (("--signature_def", "parse", "--input_examples", "e={}"), "must be a list of dictionaries")):
         status, _, error = run(*more)
         assert status == 1 and phrase in error

@@ -29,7 +29,7 @@ void BindNumpy(nb::module_& m);
 // An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does
 // not fit.
 Tensor FromNumpy(nb::handle value, DataType dtype);
-// The same, of the type that the array has.
+// The same, of the type that the array has; a _core.Tensor is what it holds.
 Tensor FromNumpy(nb::handle value);
 // A fed value. Large arrays are borrowed, not copied: the buffer holds the array.
 Tensor FeedFromNumpy(nb::handle value, DataType dtype);

@@ -125,6 +125,7 @@ Tensor FromNumpy(nb::handle value, DataType dtype) {
 }
 
 Tensor FromNumpy(nb::handle value) {
+  if (nb::isinstance<PyTensor>(value)) return TensorFromHandle(value);
   nb::object holder = nb::steal(PyArray_FromAny(value.ptr(), nullptr, 0, 0, NPY_ARRAY_CARRAY_RO, nullptr));
   if (!holder.is_valid()) throw nb::python_error();
   auto* array = reinterpret_cast<PyArrayObject*>(holder.ptr());

@@ -14,6 +14,7 @@ from penstock.distribute.distribution_strategy_context import (  # noqa: F401  (
     experimental_set_strategy, get_cross_replica_context, get_replica_context, get_strategy, has_strategy,
     in_cross_replica_context, strategy_supports_no_merge_call, variable_sync_on_read_context)
 from penstock.distribute.reduce_util import as_reduce_op, ReduceOp
+from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
@@ -104,11 +105,18 @@ class ReplicaContext:
     def all_reduce(self, reduce_op, value, options=None):
         """The sum or mean of a value, or of a structure of values, over the replicas."""
         as_reduce_op(reduce_op)
-        return nest.map_structure(array_ops.identity, value)
+        return nest.map_structure(_of_one_replica, value)
 
     def all_gather(self, value, axis, options=None):
         """The values of all replicas, one behind the other along an axis."""
         return nest.map_structure(array_ops.identity, value)
+
+
+def _of_one_replica(value):
+    """A tensor's sum or mean over one replica; slices keep their form, which may lack parts that are tensors."""
+    if isinstance(value, indexed_slices.IndexedSlices):
+        return indexed_slices.IndexedSlices(array_ops.identity(value.values), value.indices, value.dense_shape)
+    return array_ops.identity(value)
 
 
 class StrategyExtended:

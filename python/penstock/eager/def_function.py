@@ -121,6 +121,7 @@ class Function:
     """What tf.function makes: callable as the Python function is."""
 
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
+    _bound_method = None  # the method that a copy with `self` bound calls
 
     def __init__(self, python_function, name, input_signature=None, autograph=True,
                  experimental_autograph_options=None, experimental_relax_shapes=False, experimental_implements=None,
@@ -166,7 +167,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
-    __signature__ = property(lambda self: inspect.signature(self._python_function))
+    __signature__ = property(lambda self: inspect.signature(self._bound_method or self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature, doc="The specs of the arguments.")
     name = property(lambda self: self._name, doc="The Python function's name.")
     function_type = property(lambda self: function_type_lib.of_function(self._function_spec),
@@ -352,6 +353,11 @@ class Function:
 
     _list_all_concrete_functions = _list_all_concrete_functions_for_serialization
 
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        """{name: trace}; a checkpoint has nothing of a function."""
+        traces = () if save_type == "checkpoint" else self._list_all_concrete_functions_for_serialization()
+        return {f"trace_{i}": trace for i, trace in enumerate(traces)}
+
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The traces' signatures."""
         return ("\n\n" if verbose else "\n").join(c.pretty_printed_signature(verbose)
@@ -373,7 +379,7 @@ class Function:
                         self._relax_shapes, self._implements, jit_compile=self._jit_compile,
                         reduce_retracing=self._reduce_retracing, experimental_attributes=self._attributes)
 
-    def _bound_copy(self, call, bound):
+    def _bound_copy(self, call):
         copy = Function(call, self._name, None, self._autograph, self._experimental_autograph_options,
                         self._relax_shapes, self._implements, jit_compile=self._jit_compile,
                         reduce_retracing=self._reduce_retracing, experimental_attributes=self._attributes)

@@ -475,6 +475,8 @@ def _builder(structure):
 class Function:
     """A Python function that is traced anew for each kind of arguments, and then runs as a graph."""
 
+    _bound_method = None  # the method that a copy with `self` bound calls
+
     def __init__(self, python_function, name, input_signature=None, attributes=None, autograph=True,
                  autograph_options=None, experimental_relax_shapes=False, capture_by_value=None,
                  experimental_compile=None):
@@ -494,7 +496,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
-    __signature__ = property(lambda self: inspect.signature(self._python_function))
+    __signature__ = property(lambda self: inspect.signature(self._bound_method or self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature)
     flat_input_signature = property(lambda self: self._function_spec.flat_input_signature)
 
@@ -653,7 +655,9 @@ def class_method_to_instance_method(original, instance, strong=False):
 
     functools.update_wrapper(call, python_function)
     bound = types.MethodType(call, _Weak(held, python_function))
-    return original._bound_copy(call, bound) if hasattr(original, "_bound_copy") else _bound_function(original, call)
+    copy = original._bound_copy(call) if hasattr(original, "_bound_copy") else _bound_function(original, call)
+    copy._bound_method = bound
+    return copy
 
 
 def _bound_function(original, call):

@@ -36,10 +36,10 @@ _BY_ELEMENT = {
     },
     "list": {"ops.math_ops": "add_n", "framework.gen": "string_join", "ops.string_ops": "string_join"},
     "binary": {
-        "framework.gen": """add atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
+        "framework.gen": """atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
             floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
             left_shift right_shift floor_div xdivy xlog1py xlogy zeta""",
-        "ops.math_ops": """subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
+        "ops.math_ops": """add subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
             complex multiply_no_nan scalar_mul scalar_mul_v2""",
         "ops.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
     },

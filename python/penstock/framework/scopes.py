@@ -7,12 +7,15 @@ import threading
 
 from penstock.framework import device as pydev
 from penstock.framework import stack
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import function_utils
 
-_VALID_OP_NAME_REGEX = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
-_VALID_SCOPE_NAME_REGEX = re.compile(r"^[A-Za-z0-9_.\-/]*$")
+_VALID_NAME = {  # by whether version 2 is on: what a scope may be called at the root, and below others
+    False: (re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"), re.compile(r"^[A-Za-z0-9_.\-/]*$")),
+    True: (re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$"), re.compile(r"^[A-Za-z0-9_.\\/>-]*$")),
+}
 
 
 def name_from_scope_name(name):
@@ -39,8 +42,9 @@ class _NameScope:
                 name = name.decode()
             if not isinstance(name, str):
                 raise TypeError(f"the name of a scope is a string, not {name!r}")
-            if not (_VALID_SCOPE_NAME_REGEX if old else _VALID_OP_NAME_REGEX).match(name):
-                raise ValueError(f"'{name}' is not a valid scope name")
+            valid = _VALID_NAME[tf2.enabled()][bool(old)]
+            if not valid.match(name):
+                raise ValueError(f"'{name}' is not a valid scope name: it has to match {valid.pattern}")
             new = name[:-1] if name[-1] == "/" else graph._scope_below(name)
         graph._name_stack = new
         return "" if new is None else new + "/"

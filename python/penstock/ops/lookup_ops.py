@@ -673,7 +673,7 @@ class _TableSaveable(saveable_object.SaveableObject):
     def restore(self, restored_tensors, restored_shapes, name=None):
         """An operation that puts what was saved into the table."""
         handle = self.op.resource_handle
-        with ops.name_scope(name, f"{self.name}_table_restore"), ops.colocate_with(handle):
+        with ops.name_scope(name, f"{self.op._name}_table_restore"), ops.colocate_with(handle):
             return gen.lookup_table_import_v2(handle, restored_tensors[0], restored_tensors[1])
 
 

@@ -9,11 +9,10 @@ from penstock.ops.array_slice import where_v2
 from penstock.util import nest
 
 __all__ = [
-    "abs", "angle", "angle_v2", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv", "imag",
-    "log_sigmoid",
-    "logical_xor", "multiply", "multiply_no_nan", "not_equal", "polyval", "pow", "range", "real", "reciprocal_no_nan",
-    "round", "saturate_cast", "scalar_mul", "scalar_mul_v2", "sigmoid", "subtract", "to_bfloat16", "to_complex128",
-    "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
+    "abs", "add", "angle", "angle_v2", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv",
+    "imag", "log_sigmoid", "logical_xor", "multiply", "multiply_no_nan", "not_equal", "polyval", "pow", "range", "real",
+    "reciprocal_no_nan", "round", "saturate_cast", "scalar_mul", "scalar_mul_v2", "sigmoid", "subtract", "to_bfloat16",
+    "to_complex128", "to_complex64", "to_double", "to_float", "to_int32", "to_int64", "truediv",
 ]
 
 
@@ -32,6 +31,16 @@ def sign(x, name=None):
     if x.dtype.is_complex and tf2.enabled():
         return gen.div_no_nan(x, cast(gen.complex_abs(x, Tout=x.dtype.real_dtype), x.dtype), name=name)
     return gen.sign(x, name=name)
+
+
+def add(x, y, name=None):
+    """x + y, element by element; strings behind one another. Version 2's node is an AddV2, which has more types."""
+    if not tf2.enabled():
+        return gen.add(x, y, name=name)
+    if isinstance(x, ops.Tensor):
+        return (gen.add if x.dtype == dtypes.string else gen.add_v2)(x, y, name=name or "Add")
+    with ops.name_scope(name, "Add", [x]) as name:
+        return add(ops.convert_to_tensor(x, dtype_hint=getattr(y, "dtype", None), name="x"), y, name)
 
 
 def multiply(x, y, name=None):

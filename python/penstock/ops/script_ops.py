@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 
 from penstock import _core
-from penstock.framework import errors, gen, ops, type_spec
+from penstock.framework import dtypes, errors, gen, ops, type_spec
 from penstock.framework.composite_tensor import CompositeTensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.arguments import made_function
@@ -79,9 +79,8 @@ class FuncRegistry:
             result = function(*[arg[()] if isinstance(arg, np.ndarray) and arg.ndim == 0 else arg for arg in args])
             if result is None:
                 return []
-            if isinstance(result, (tuple, list)):
-                return [as_array(value) for value in result]
-            return [as_array(result)]
+            values = result if isinstance(result, (tuple, list)) else [result]
+            return [value if isinstance(value, _core.Tensor) else as_array(value) for value in values]
         except errors.OpError:
             raise
         except Exception as e:
@@ -210,7 +209,7 @@ class _EagerFunction:
                 self._last = arrays, recorded
             else:
                 results = self._results([_tensor_of(a) for a in arrays])
-            return [value.numpy() for value in results]
+            return [_array_of(value) for value in results]
 
     def _record(self, arrays):
         """Calls it: the tape, the arguments that it watched, the results."""
@@ -257,6 +256,12 @@ def _same(a, b):
 def _tensor_of(array):
     """An argument as an eager tensor; resources and variants come as the runtime has them."""
     return _core.eager_from_core(array) if isinstance(array, _core.Tensor) else ops.convert_to_tensor(array)
+
+
+def _array_of(tensor):
+    """A result as the runtime takes it: an array, or the tensor itself of a resource or variant."""
+    handle = tensor.dtype in (dtypes.resource, dtypes.variant)
+    return _core.eager_to_core(tensor) if handle else tensor.numpy()
 
 
 @ops.RegisterGradient("EagerPyFunc")

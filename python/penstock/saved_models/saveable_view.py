@@ -12,6 +12,7 @@ from penstock.ops import string_ops
 from penstock.platform import tf_logging as logging
 from penstock.training.saving import saveable_object_util
 from penstock.training.tracking import base
+from penstock.training.tracking import data_structures
 from penstock.training.tracking import graph_view
 from penstock.training.tracking import registration
 from penstock.training.tracking import tracking
@@ -53,17 +54,18 @@ class SaveableView(graph_view.ObjectGraphView):
 
     def _parts(self, obj):
         if isinstance(obj, def_function.Function):
-            traces = obj._list_all_concrete_functions_for_serialization()
+            traces = obj._trackable_children("savedmodel")
             if not traces:
                 logging.info("Found an untraced function, %s, while saving. It will not be directly callable after "
                              "loading.", obj.name)
-            return {f"trace_{i}": trace for i, trace in enumerate(traces)}
+            return traces
         if isinstance(obj, function_lib.ConcreteFunction):
             return {f"capture_{i}": self._constant(capture) for i, capture in enumerate(obj.captured_inputs)
                     if capture.dtype not in (dtypes.resource, dtypes.variant)
                     and tensor_util.constant_value(capture) is not None}
         parts = {}
         for name, part in obj._trackable_children("savedmodel", cache=self._cache).items():
+            part = data_structures.wrap_or_unwrap(part)
             if isinstance(part, Tensor):
                 part = self._constant(part) if part._is_eager else None
             if isinstance(part, (base.Trackable, def_function.Function, function_lib.ConcreteFunction)):

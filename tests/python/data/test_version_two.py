@@ -326,3 +326,22 @@ def test_each_iteration_shuffles_and_repeats_in_another_order(monkeypatch):
 def test_a_dataset_of_a_list_takes_lists(elements, message):
     with pytest.raises(ValueError, match=message):
         tf.data.experimental.from_list(elements)
+
+
+def test_generators_yield_optionals_and_datasets():
+    optional = tf.experimental.Optional
+
+    def generate():
+        for i in range(3):
+            yield {"x": float(i), "o": optional.empty(tf.TensorSpec([], tf.int32)) if i == 1 else
+                   optional.from_value(tf.constant(i))}
+
+    signature = {"x": tf.TensorSpec([]), "o": tf.OptionalSpec(tf.TensorSpec([], tf.int32))}
+    made = list(Dataset.from_generator(generate, output_signature=signature).repeat(2))
+    assert [element["x"].numpy() for element in made] == [0, 1, 2] * 2
+    assert [bool(element["o"].has_value()) for element in made] == [True, False, True] * 2
+    assert made[2]["o"].get_value().numpy() == 2
+
+    nested = Dataset.from_generator(lambda: ((i, Dataset.range(i)) for i in range(4)), output_signature=(
+        tf.TensorSpec([], tf.int32), tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))))
+    assert values(nested.flat_map(lambda _, inner: inner)) == [0, 0, 1, 0, 1, 2]

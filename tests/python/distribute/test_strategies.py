@@ -227,3 +227,10 @@ def test_devices_may_be_given_as_they_are_listed():
 def test_a_function_of_values_can_be_called_with_a_context_of_the_program():
     made = tf.distribute.experimental.ValueContext(replica_id_in_sync_group=2, num_replicas_in_sync=4)
     assert (made.replica_id_in_sync_group, made.num_replicas_in_sync) == (2, 4)
+
+
+def test_slices_may_have_a_shape_that_is_no_tensor(eager):
+    slices = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([3]), dense_shape=(4, 2))
+    total = D.get_replica_context().all_reduce("SUM", [slices])[0]
+    np.testing.assert_array_equal(total.values, [[1, 1]])
+    assert total.dense_shape == (4, 2)

@@ -1,5 +1,6 @@
 """Functions as TensorFlow 2.21 has them."""
 import gc
+import inspect
 import weakref
 
 import pytest
@@ -277,3 +278,27 @@ def test_a_trace_takes_no_numbers_for_the_tensors_of_a_structure(monkeypatch):
     of_two = tf.function(lambda x, y: x + y).get_concrete_function(tf.constant(1.0), tf.constant(1.0))
     with pytest.raises(TypeError, match="Binding inputs to tf.function failed"):
         of_two(tf.constant(1.0), y="a")
+
+
+def test_signatures_of_methods_are_without_self():
+    class Model:
+        @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([])])
+        def call(self, x, y=3.0):
+            return x * y
+
+        @tf.function
+        def other(self, x, *, z):
+            return x + z
+
+    assert str(inspect.signature(Model().call)) == "(x, y=3.0)"
+    assert str(inspect.signature(Model().other)) == "(x, *, z)"
+    assert str(inspect.signature(Model.other)) == "(self, x, *, z)"
+
+
+def test_traces_are_parts_but_not_of_checkpoints():
+    double = tf.function(lambda x: x + x)
+    double(tf.constant(1))
+    double(tf.constant(1.0))
+    assert double._trackable_children() == {}
+    assert sorted(double._trackable_children("savedmodel")) == ["trace_0", "trace_1"]
+    assert tf.train.TrackableView.children(double, "savedmodel").keys() == {"trace_0", "trace_1"}

@@ -485,3 +485,27 @@ def test_a_variable_in_a_function_is_told_without_its_value():
 
     function()
     assert told == ["<tf.Variable 'told:0' shape=(1,) dtype=float32>"]
+
+
+@pytest.mark.usefixtures("version_two")
+def test_sums_are_of_all_integers_and_of_strings():
+    for kind in (tf.uint16, tf.uint32, tf.uint64):
+        assert tf.add(tf.constant(2, kind), 1).numpy() == 3
+        assert tf.math.add(1, tf.constant(2, kind)).dtype == kind
+    assert tf.add("a", tf.constant("b")).numpy() == b"ab"
+    assert tf.add(tf.ragged.constant([[1], [2, 3]]), 1).to_list() == [[2], [3, 4]]
+    with tf.Graph().as_default():
+        sums = [tf.add(tf.constant(1.0), 2.0), tf.add(2.0, tf.Variable(1.0)), tf.add(tf.constant("a"), "b")]
+        assert [(x.op.type, x.op.name) for x in sums] == [("AddV2", "Add"), ("AddV2", "Add_1"), ("Add", "Add_2")]
+        assert tf.compat.v1.add(tf.constant(1.0), 2.0).op.type == "AddV2"
+
+
+@pytest.mark.usefixtures("version_two")
+def test_names_of_scopes():
+    with tf.Graph().as_default():
+        for name in ("a>b", "0>0", "c\\d", "e>"):
+            with tf.name_scope(name), tf.name_scope(">"):
+                assert tf.constant(1, name="x").name == f"{name}/>/x:0"
+        for name in ("a b", "_a", ">a", "/a", "-a"):
+            with pytest.raises(ValueError, match="is not a valid scope name"), tf.name_scope(name):
+                pass

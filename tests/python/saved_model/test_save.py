@@ -242,3 +242,27 @@ def test_a_dense_table(tmp_path):
     assert [value.tensor_spec_value.shape.unknown_rank for value in signature.tuple_value.values] == [True, True]
     found = tf.saved_model.load(str(tmp_path)).find(tf.constant([5, 2, 1], tf.int64))
     assert found.numpy().tolist() == [50., -1., 10.]
+
+
+def test_parts_in_plain_lists_and_dictionaries(tmp_path):
+    class Layers(tf.Module):
+        """As Keras 3 does it: collections of its own, told as plain ones."""
+
+        def _trackable_children(self, save_type="checkpoint", **kwargs):
+            found = super()._trackable_children(save_type, **kwargs)
+            if save_type == "savedmodel":
+                found |= {"listed": list(self.hidden[0]), "named": dict(self.hidden[1])}
+            return found
+
+        @tf.function(input_signature=[tf.TensorSpec([])])
+        def total(self, x):
+            return x + self.hidden[0][0] * self.hidden[1]["b"]
+
+    with context.eager_mode():
+        model = Layers()
+        hidden = ([tf.Variable(2.0)], {"b": tf.Variable(5.0)})
+        object.__setattr__(model, "hidden", hidden)
+        tf.saved_model.save(model, str(tmp_path))
+        loaded = tf.saved_model.load(str(tmp_path))
+        assert loaded.total(tf.constant(1.0)).numpy() == 11
+        assert loaded.listed[0].numpy() == 2 and loaded.named["b"].numpy() == 5

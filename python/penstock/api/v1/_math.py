@@ -5,7 +5,7 @@ FROM = {
     "ops.histogram_ops": "histogram_fixed_width histogram_fixed_width_bins",
     "ops.linalg_ops": "cholesky_solve eye matrix_solve_ls norm self_adjoint_eig self_adjoint_eigvals svd",
     "ops.math_ops": """
-        abs accumulate_n add_n angle argmax argmin bincount=bincount_v1 cast complex conj count_nonzero cumprod
+        abs accumulate_n add add_n angle argmax argmin bincount=bincount_v1 cast complex conj count_nonzero cumprod
         cumsum div div_no_nan divide equal erf floordiv imag log_sigmoid logical_xor matmul=matmul_v1 multiply negative
         not_equal pow range real reduce_all=reduce_all_v1 reduce_any=reduce_any_v1
         reduce_logsumexp=reduce_logsumexp_v1 reduce_max=reduce_max_v1 reduce_mean=reduce_mean_v1
@@ -16,7 +16,7 @@ FROM = {
     "ops.math_ranges": "lin_space=linspace linspace",
     "ops.special_math_ops": "einsum lbeta",
     "framework.gen": """
-        acos acosh add arg_max arg_min asin asinh atan atan2 atanh betainc ceil cholesky cos cosh cross digamma
+        acos acosh arg_max arg_min asin asinh atan atan2 atanh betainc ceil cholesky cos cosh cross digamma
         erfc exp expm1 fft fft2d fft3d floor floor_div floormod=floor_mod greater greater_equal ifft ifft2d
         ifft3d igamma igammac is_finite is_inf is_nan less less_equal lgamma log
         log1p logical_and logical_not logical_or matrix_determinant matrix_inverse matrix_solve

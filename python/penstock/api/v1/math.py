@@ -3,7 +3,7 @@ FROM = {
     "ops.check_ops": "is_non_decreasing is_strictly_increasing",
     "ops.confusion_matrix": "confusion_matrix=confusion_matrix_v1",
     "ops.math_ops": """
-        abs accumulate_n add_n angle argmax argmin bessel_i0e bessel_i1e bincount=bincount_v1 conj count_nonzero
+        abs accumulate_n add add_n angle argmax argmin bessel_i0e bessel_i1e bincount=bincount_v1 conj count_nonzero
         cumprod cumsum cumulative_logsumexp divide divide_no_nan=div_no_nan equal erf floordiv imag log_sigmoid
         logical_xor multiply multiply_no_nan negative not_equal polyval pow real reciprocal_no_nan
         reduce_all=reduce_all_v1 reduce_any=reduce_any_v1 reduce_euclidean_norm
@@ -16,7 +16,7 @@ FROM = {
     "ops.nn_ops": "in_top_k log_softmax softmax top_k=top_k_v1",
     "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta",
     "framework.gen": """
-        acos acosh add asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor
+        acos acosh asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor
         floormod=floor_mod greater greater_equal igamma igammac invert_permutation is_finite is_inf is_nan less
         less_equal lgamma log log1p logical_and logical_not logical_or maximum minimum mod=floor_mod
         ndtri nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod

@@ -10,7 +10,7 @@ FROM = {
         DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16
         int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",
     "framework.gen": """
-        acos acosh add as_string asin asinh atan atan2 atanh bitcast broadcast_to cos cosh dynamic_partition
+        acos acosh as_string asin asinh atan atan2 atanh bitcast broadcast_to cos cosh dynamic_partition
         dynamic_stitch exp extract_volume_patches floor greater greater_equal guarantee_const identity_n less less_equal
         logical_and logical_not logical_or matrix_square_root maximum minimum no_op realdiv=real_div
         reverse=reverse_v2 scatter_nd sin sinh space_to_batch_nd stop_gradient tan
@@ -74,9 +74,9 @@ FROM = {
     "ops.map_fn": "map_fn=map_fn_v2",
     "ops.parallel_for.control_flow_ops": "vectorized_map",
     "ops.math_ops": """
-        abs add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative not_equal
-        pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum round
-        saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
+        abs add add_n argmax=argmax_v2 argmin=argmin_v2 cast complex cumsum divide equal matmul multiply negative
+        not_equal pow range reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
+        reduce_sum round saturate_cast scalar_mul sigmoid sign sqrt square subtract tanh tensordot truediv""",
     "ops.math_ranges": "linspace",
     "ops.script_ops": "numpy_function py_function",
     "ops.sort_ops": "argsort sort",

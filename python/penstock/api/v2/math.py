@@ -1,7 +1,7 @@
 """tf.math, version 2."""
 FROM = {
     "framework.gen": """
-        acos acosh add asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor
+        acos acosh asin asinh atan atan2 atanh betainc ceil cos cosh digamma erfc erfinv exp expm1 floor
         floormod=floor_mod greater greater_equal igamma igammac invert_permutation is_finite is_inf is_nan less
         less_equal lgamma log log1p logical_and logical_not logical_or maximum minimum mod=floor_mod ndtri
         nextafter=next_after polygamma reciprocal rint rsqrt segment_max segment_mean segment_min segment_prod
@@ -11,7 +11,7 @@ FROM = {
     "ops.check_ops": "is_non_decreasing is_strictly_increasing",
     "ops.confusion_matrix": "confusion_matrix",
     "ops.math_ops": """
-        abs accumulate_n add_n angle=angle_v2 argmax=argmax_v2 argmin=argmin_v2 bessel_i0e bessel_i1e conj
+        abs accumulate_n add add_n angle=angle_v2 argmax=argmax_v2 argmin=argmin_v2 bessel_i0e bessel_i1e conj
         count_nonzero=count_nonzero_v2 cumprod cumsum cumulative_logsumexp divide divide_no_nan=div_no_nan equal erf
         floordiv imag log_sigmoid logical_xor multiply multiply_no_nan negative not_equal polyval pow real
         reciprocal_no_nan reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean

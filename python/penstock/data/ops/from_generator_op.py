@@ -12,6 +12,8 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import script_ops
 from penstock.util import nest as whole_nest
 
+_HANDLES = {dtypes.variant, dtypes.resource}  # types that no array has: optionals, datasets, tables
+
 
 class _GeneratorState:
     """The iterators that are open; one generator may have several, of repeated or nested datasets."""
@@ -107,7 +109,8 @@ class _CompositeElement(_Element):
         for spec, part in zip(nest.flatten(self.signature), parts):
             flat.extend(whole_nest.flatten(spec._to_components(part), expand_composites=True)
                         if type_spec.is_composite_spec(spec) else [part])
-        return [_as_array(value, dtype, shape) for value, (dtype, shape) in zip(flat, self.flat)]
+        return [value if dtype in _HANDLES else _as_array(value, dtype, shape)
+                for value, (dtype, shape) in zip(flat, self.flat)]
 
     def tensors(self, flat):
         """The element of tensors that Python functions gave, which know no shapes."""
@@ -118,11 +121,7 @@ class _CompositeElement(_Element):
             count = len(whole_nest.flatten(spec, expand_composites=True))
             parts = list(flat[at:at + count])
             at += count
-            if not type_spec.is_composite_spec(spec):
-                made.append(parts[0])
-                continue
-            parts = whole_nest.pack_sequence_as(spec._component_specs, parts, expand_composites=True)
-            made.append(spec._from_components(parts))
+            made.append(whole_nest.pack_sequence_as(spec, parts, expand_composites=True))
         return nest.pack_sequence_as(self.signature, made)
 
 
@@ -166,8 +165,9 @@ def from_generator(generator, output_types=None, output_shapes=None, args=None, 
         def generator_py_func(iterator_id):
             return element.arrays(next(state.get_iterator(iterator_id)))
 
-        return element.tensors(script_ops.numpy_function(generator_py_func, [iterator_id_t],
-                                                         [dtype for dtype, _ in element.flat]))
+        kinds = [dtype for dtype, _ in element.flat]
+        call = script_ops.eager_py_func if _HANDLES & set(kinds) else script_ops.numpy_function
+        return element.tensors(call(generator_py_func, [iterator_id_t], kinds))
 
     def finalize_fn(iterator_id_t):
         def finalize_py_func(iterator_id):

@@ -10,7 +10,7 @@ _OPERATORS = {
     "lt": "framework.gen:less",
     "and": "framework.gen:logical_and", "or": "framework.gen:logical_or", "xor": "ops.math_ops:logical_xor",
     "invert": "framework.gen:logical_not", "abs": "ops.math_ops:abs", "neg": "ops.math_ops:negative",
-    "add": "framework.gen:add", "sub": "ops.math_ops:subtract", "mul": "ops.math_ops:multiply",
+    "add": "ops.math_ops:add", "sub": "ops.math_ops:subtract", "mul": "ops.math_ops:multiply",
     "div": "ops.math_ops:div", "truediv": "ops.math_ops:truediv", "floordiv": "ops.math_ops:floordiv",
     "mod": "framework.gen:floor_mod", "pow": "ops.math_ops:pow",
 }

@@ -3,6 +3,7 @@ import weakref
 
 from penstock.platform import tf_logging as logging
 from penstock.training.tracking import base
+from penstock.training.tracking import data_structures
 from penstock.training.tracking import util
 from penstock.util import object_identity
 
@@ -15,11 +16,13 @@ class TrackableView:
 
     @classmethod
     def children(cls, obj, save_type="checkpoint", **kwargs):
-        """{name: part} of an object; functions, which are parts of saved models, have none."""
-        if not isinstance(obj, base.Trackable):
+        """{name: part} of an object, plain lists and dictionaries among the parts wrapped."""
+        if isinstance(obj, base.Trackable):
+            obj._maybe_initialize_trackable()
+        elif not hasattr(obj, "_trackable_children"):
             return {}
-        obj._maybe_initialize_trackable()
-        return dict(obj._trackable_children(save_type, **kwargs))
+        return {name: data_structures.wrap_or_unwrap(part)
+                for name, part in obj._trackable_children(save_type, **kwargs).items()}
 
     @property
     def root(self):

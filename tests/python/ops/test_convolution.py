@@ -17,6 +17,11 @@ CASES = [
     (2, 20, 20, 32, 3, 64, 1, 2, "SAME"),
     (2, 23, 19, 32, 3, 64, 1, 3, "SAME"),  # dilated, as plain ones of uneven sizes
     (1, 29, 31, 48, 3, 96, 1, 2, "VALID"),
+    (1, 1, 1, 320, 1, 64, 1, 1, "SAME"),  # few windows, which read the filter where it lies
+    (1, 2, 2, 192, 3, 128, 1, 1, "SAME"),
+    (1, 3, 2, 512, 1, 96, 1, 1, "SAME"),
+    (5, 3, 3, 64, 3, 96, 2, 1, "SAME"),
+    (1, 2, 3, 130, 3, 70, 1, 1, "SAME"),
 ]
 
 
@@ -66,6 +71,19 @@ def test_values_and_gradients(case):
             assert abs(left - np.sum(gradient * v)) < 1e-5 * scale * np.sqrt(dy_value.size) * 10
         sess.run(f.assign(2 * f_value))
         np.testing.assert_allclose(sess.run(y, {x: x_value}) / scale, 2 * wanted / scale, atol=6e-5)
+
+
+@pytest.mark.parametrize("size, k, stride", [(2, 3, 1), (4, 1, 1), (6, 3, 2)])
+def test_a_filter_read_in_place_gives_the_bits_of_a_packed_one(size, k, stride):
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((1, size, size, 320)).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        f = tf.Variable(rng.standard_normal((k, k, 320, 128)).astype(np.float32))
+        y = tf.nn.conv2d(x, f, [1, stride, stride, 1], "SAME")
+        sess.run(f.initializer)
+        first = sess.run(y)  # nothing is kept of the filter before the second run
+        for _ in range(2):
+            np.testing.assert_array_equal(sess.run(y), first)
 
 
 @pytest.mark.parametrize("size, channels, outputs", [(32, 3, 64), (15, 64, 128), (4, 256, 512)])

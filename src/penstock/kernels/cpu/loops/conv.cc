@@ -38,10 +38,10 @@ float FinishOne(const TileEpilogue& e, int64_t at, float y) {
 }
 
 template <int kM>
-void TileOf(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int n, bool add,
+void TileOf(int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int n, bool add,
             const TileEpilogue* epilogue) {
   V acc[kM][2];
-  Accumulate<float, kM, false>(k, a, lda, b, kColumns, acc);
+  Accumulate<float, kM, false>(k, a, lda, b, ldb, acc);
   if (n == kColumns) {
     if (add) {
 #pragma GCC unroll 16
@@ -79,15 +79,16 @@ void TileOf(int64_t k, const float* a, int64_t lda, const float* b, float* c, in
   }
 }
 
-using TileFn = void (*)(int64_t, const float*, int64_t, const float*, float*, int64_t, int, bool, const TileEpilogue*);
+using TileFn = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, int, bool,
+                        const TileEpilogue*);
 template <int... kM>
 constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, kM...>) {
   return {&TileOf<kM + 1>...};
 }
-void Tile(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int m, int n, bool add,
-          const TileEpilogue* epilogue) {
+void Tile(int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int m, int n,
+          bool add, const TileEpilogue* epilogue) {
   static constexpr auto kTiles = TilesOf(std::make_integer_sequence<int, kTileRows>());
-  kTiles[m - 1](k, a, lda, b, c, ldc, n, add, epilogue);
+  kTiles[m - 1](k, a, lda, b, ldb, c, ldc, n, add, epilogue);
 }
 
 // The transforms of one row or column, by the formula of Toom and Cook for polynomials that are evaluated at 0, some

@@ -29,9 +29,9 @@ inline constexpr int kMostThinVectors = 8;
 
 struct ConvLoops {
   int rows = 0, columns = 0;  // of the largest tile
-  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * columns + j], for i < m <= rows, j < n <= columns.
-  void (*tile)(int64_t k, const float* a, int64_t lda, const float* b, float* c, int64_t ldc, int m, int n, bool add,
-               const TileEpilogue* epilogue) = nullptr;
+  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[p * ldb + j], for i < m <= rows, j < n <= columns.
+  void (*tile)(int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int m, int n,
+               bool add, const TileEpilogue* epilogue) = nullptr;
   WinogradLoops winograd[2];  // of side 2 and 4
   int lanes = 0;              // of a vector
   // y[i] = sum over t of x[offsets[t] + i] * w[t * n + i] for i < n, which is 1 to kMostThinVectors times `lanes`.

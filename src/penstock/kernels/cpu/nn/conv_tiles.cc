@@ -80,7 +80,10 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   const ConvLoops& loops = *all.conv;
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.out_channels, channels = c.w.channels;
   const int64_t depth = c.w.Taps() * channels, width = loops.columns, panels = CeilDiv(n, width);
-  const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, rows, [&](float* to) {
+  // Few tiles of rows read the filter as fast as packing would.
+  const bool lies = rows <= 4 * loops.rows && n % width == 0 && filter.out == 1 && filter.in == n &&
+                    (c.w.Taps() == 1 || filter.tap == channels * n);
+  const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, rows, lies, [&](float* to) {
     k.Parallel(panels, depth * width / 4, [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {
         for (int64_t t = 0; t < c.w.Taps(); ++t) {
@@ -90,7 +93,9 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
       }
     });
   });
-  const float* b = packed.data<float>();
+  // Element (p, j) of panel i is at b[i * next_panel + p * ldb + j].
+  const float* b = packed.initialized() ? packed.data<float>() : filter.data;
+  const int64_t ldb = packed.initialized() ? width : n, next_panel = packed.initialized() ? depth * width : width;
   // Windows are laid side by side: all of them if there are few, else those of a tile when it needs them.
   const WindowRow window(c);
   bool copies = !IsProduct(c);
@@ -104,7 +109,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
     copies = false;
   }
   const std::optional<TileEpilogue> in_tiles = InTiles(epilogue);
-  const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(depth);
+  // With fewer rows than 16, to read the filter takes longer than to multiply.
+  const double flops = 2.0 * static_cast<double>(std::max<int64_t>(16, rows)) * static_cast<double>(n * depth);
   const TaskGrid grid = CutTasks(rows, loops.rows, panels, width,
                                  std::clamp<int64_t>(static_cast<int64_t>(flops / 6e6), 1, 64), copies ? 4 : 1);
   const int64_t task_rows = CeilDiv(rows, grid.down), task_panels = CeilDiv(panels, grid.across);
@@ -134,7 +140,7 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
             for (int64_t j = first_panel; j < last_panel; ++j) {
               TileEpilogue finish;
               if (complete && in_tiles) finish = From(*in_tiles, j * width);
-              loops.tile(d, a, lda, b + (j * depth + p) * width, y + i * n + j * width, n, static_cast<int>(m),
+              loops.tile(d, a, lda, b + j * next_panel + p * ldb, ldb, y + i * n + j * width, n, static_cast<int>(m),
                          static_cast<int>(std::min(width, n - j * width)), p > 0,
                          complete && in_tiles ? &finish : nullptr);
             }
@@ -148,8 +154,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
 
 bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
                   const Epilogue& epilogue, const HeldFilter* held) {
-  const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.out_channels, depth = c.w.Taps() * c.w.channels;
-  if (c.groups != 1 || rows < 8 || depth < 16) return false;
+  const int64_t n = c.out_channels, depth = c.w.Taps() * c.w.channels;
+  if (c.groups != 1 || depth < 16) return false;
   // Pieces of windows are too short to copy.
   if (!IsProduct(c) && c.w.channels < 16) return false;
   // Where many taps have few channels, copying the windows takes too much of the time: oneDNN is faster there.

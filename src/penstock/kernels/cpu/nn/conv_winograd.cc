@@ -148,7 +148,7 @@ class Winograd {
       const int64_t d = std::min(kTileDepth, in_ - p);
       for (int64_t j = first_panel; j < last_panel; ++j) {
         for (int64_t i = 0; i < count; i += rows) {
-          loops_.tile(d, v + i * InStride() + p, InStride(), filter + (j * in_ + p) * width,
+          loops_.tile(d, v + i * InStride() + p, InStride(), filter + (j * in_ + p) * width, width,
                       m + i * OutStride() + j * width, OutStride(), static_cast<int>(std::min(rows, count - i)),
                       static_cast<int>(width), p > 0, nullptr);
         }
@@ -215,7 +215,7 @@ bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, co
                       float* y, const Epilogue& epilogue, const HeldFilter* held) {
   Winograd winograd(k, c, side, x, y, epilogue);
   const Tensor packed = PackedOrKept(k, held, side == 2 ? "winograd 2" : "winograd 4", winograd.filter_floats(),
-                                     Tiles(c, side), [&](float* to) { winograd.PackFilter(filter, to); });
+                                     Tiles(c, side), false, [&](float* to) { winograd.PackFilter(filter, to); });
   return winograd.Run(packed.data<float>());
 }
 

@@ -46,12 +46,13 @@ void PackedFilter::Keep(Kept kept) {
 }
 
 Tensor PackedOrKept(const KernelContext& k, const HeldFilter* held, const std::string& key, int64_t floats,
-                    int64_t uses, FunctionRef<void(float*)> pack) {
+                    int64_t uses, bool lies, FunctionRef<void(float*)> pack) {
   constexpr int64_t kOften = 256;
   bool keep = false;
   std::shared_ptr<const PackedFilter::Kept> kept;
   if (held && uses < kOften) kept = held->packed.Find(held->tensor, &keep);
   if (kept && kept->keys.size() == 1 && kept->keys[0] == key) return kept->packed[0];
+  if (lies && !keep) return {};
   Tensor packed = k.Temp(DT_FLOAT, Shape({floats}));
   pack(packed.mutable_data<float>());
   if (keep) held->packed.Keep({held->tensor, {key}, {packed}});

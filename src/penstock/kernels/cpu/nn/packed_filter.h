@@ -39,8 +39,9 @@ struct HeldFilter {
 };
 
 // `floats` floats that `pack` fills, or what is kept of them under this key. `uses`: how often one run multiplies by
-// each; if often, packing is a small part of the work, and nothing is kept.
+// each; if often, packing is a small part of the work, and nothing is kept. Nothing at all if they are to be packed for
+// this run only and the caller reads the filter as it `lies` as well.
 Tensor PackedOrKept(const KernelContext& k, const HeldFilter* held, const std::string& key, int64_t floats,
-                    int64_t uses, FunctionRef<void(float*)> pack);
+                    int64_t uses, bool lies, FunctionRef<void(float*)> pack);
 
 }  // namespace penstock

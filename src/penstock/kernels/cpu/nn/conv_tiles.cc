@@ -80,8 +80,11 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   const ConvLoops& loops = *all.conv;
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.out_channels, channels = c.w.channels;
   const int64_t depth = c.w.Taps() * channels, width = loops.columns, panels = CeilDiv(n, width);
-  // Few tiles of rows read the filter as fast as packing would.
-  const bool lies = rows <= 4 * loops.rows && n % width == 0 && filter.out == 1 && filter.in == n &&
+  // Few tiles of rows read the filter as fast as packing would. They go along its rows, some at a time, which
+  // processors foresee; in its packed form too, so that sums are the same.
+  const bool few = rows <= 4 * loops.rows;
+  const int64_t deep = few ? 32 : kTileDepth;
+  const bool lies = few && n % width == 0 && filter.out == 1 && filter.in == n &&
                     (c.w.Taps() == 1 || filter.tap == channels * n);
   const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, rows, lies, [&](float* to) {
     k.Parallel(panels, depth * width / 4, [&](int64_t begin, int64_t end) {
@@ -126,8 +129,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
       const int64_t tile = EvenRows(last - first, loops.rows), block = kBlockRows * tile;
       const int64_t channel = first_panel * width, count = std::min(n, last_panel * width) - channel;
       for (int64_t from = first; from < last; from += block) {
-        for (int64_t p = 0; p < depth; p += kTileDepth) {
-          const int64_t d = std::min(kTileDepth, depth - p);
+        for (int64_t p = 0; p < depth; p += deep) {
+          const int64_t d = std::min(deep, depth - p);
           for (int64_t i = from; i < std::min(last, from + block); i += tile) {
             const int64_t m = std::min(tile, last - i);
             const float* a = x + i * depth + p;

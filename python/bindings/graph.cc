@@ -1,6 +1,9 @@
 // The class _core.Graph: nodes and edges by id.
 #include <nanobind/stl/string.h>
 
+#include <map>
+#include <unordered_map>
+
 #include "bindings.h"
 #include "penstock/graph/graph.h"
 #include "penstock/io/convert.h"
@@ -76,6 +79,83 @@ nb::list Handles(const std::vector<DtypeAndShape>& data) {
   return out;
 }
 
+// The types of a node's outputs, as a tuple, which may be that of an earlier node.
+nb::object Types(const Node& node, std::map<std::vector<DataType>, nb::object>* known) {
+  nb::object& found = (*known)[node.output_types()];
+  if (!found.is_valid()) {
+    nb::list types;
+    for (const DataType t : node.output_types()) types.append(static_cast<int>(t));
+    found = nb::tuple(types);
+  }
+  return found;
+}
+
+// Three lists, of the names, the ops and the output types of all nodes from this id on.
+nb::tuple NodesFrom(const PyGraph& g, int first) {
+  nb::list names, ops, types;
+  std::unordered_map<const OpDef*, nb::object> op_names;
+  std::map<std::vector<DataType>, nb::object> tuples;
+  for (int id = first; id < g.graph->num_ids(); ++id) {
+    const Node& node = *g.At(id);
+    nb::object& op = op_names[&node.op()];
+    if (!op.is_valid()) op = nb::str(node.op_name().c_str(), node.op_name().size());
+    names.append(nb::str(node.name().c_str(), node.name().size()));
+    ops.append(op);
+    types.append(Types(node, &tuples));
+  }
+  return nb::make_tuple(names, ops, types);
+}
+
+// The ids, from `first` on, of nodes that are colocated with others.
+nb::list ColocatedFrom(const PyGraph& g, int first) {
+  nb::list out;
+  for (int id = first; id < g.graph->num_ids(); ++id) {
+    const std::vector<std::string> groups = g.At(id)->ColocationGroups();
+    if (!groups.empty() && !(groups.size() == 1 && groups[0] == g.At(id)->name())) out.append(id);
+  }
+  return out;
+}
+
+// Gives each of these nodes the device of the first of its colocation groups that has one, or none; a device of its own
+// does not count. Returns the ids of those that have one now.
+nb::list FollowColocation(PyGraph& g, nb::list nodes) {
+  nb::list out;
+  for (nb::handle id : nodes) g.At(nb::cast<int>(id))->set_device("");
+  for (nb::handle id : nodes) {
+    Node* node = g.At(nb::cast<int>(id));
+    for (const std::string& name : node->ColocationGroups()) {
+      const Node* group = g.graph->FindNode(name);
+      if (!group || group->device().empty()) continue;
+      node->set_device(group->device());
+      out.append(id);
+      break;
+    }
+  }
+  return out;
+}
+
+// The frames of Python above `depth` callers, innermost first: a tuple of code objects, each with the instruction's
+// offset behind it.
+nb::object CaptureStack(int depth) {
+  std::vector<nb::object> items;
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  for (int i = 1; frame.is_valid(); ++i) {
+    auto* const at = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    if (i >= depth) {
+      items.push_back(nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(at))));
+#if PY_VERSION_HEX >= 0x030B0000
+      items.push_back(nb::steal(PyLong_FromLong(PyFrame_GetLasti(at))));
+#else
+      items.push_back(frame.attr("f_lasti"));
+#endif
+    }
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(at)));
+  }
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) PyTuple_SET_ITEM(tuple.ptr(), i, items[i].release().ptr());
+  return tuple;
+}
+
 std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBytes_Size(b.ptr()))}; }
 
 }  // namespace
@@ -102,6 +182,7 @@ std::vector<Endpoint> Endpoints(const PyGraph& graph, nb::handle tensors) {
 }
 
 void BindGraph(nb::module_& m) {
+  m.def("capture_stack", &CaptureStack, nb::arg("depth"));
   nb::class_<PyGraph> graph(m, "Graph");
   graph.def(nb::init<>())
       .def_prop_ro("version", [](const PyGraph& g) { return g.graph->version(); })
@@ -117,6 +198,9 @@ void BindGraph(nb::module_& m) {
              const Node* node = g.graph->FindNode(name);
              return node ? node->id() : -1;
            })
+      .def("nodes_from", &NodesFrom, nb::arg("first"))
+      .def("colocated_from", &ColocatedFrom, nb::arg("first"))
+      .def("follow_colocation", &FollowColocation, nb::arg("nodes"))
       .def("name", [](const PyGraph& g, int id) { return g.At(id)->name(); })
       .def("op", [](const PyGraph& g, int id) { return g.At(id)->op_name(); })
       .def("device", [](const PyGraph& g, int id) { return g.At(id)->device(); })

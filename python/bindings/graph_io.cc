@@ -59,10 +59,11 @@ nb::tuple ImportGraph(PyGraph& self, const nb::bytes& graph_def, const std::stri
       node->set_device(nb::cast<std::string>(device));
     }
   }
-  nb::list tensors, unused;
+  nb::list tensors, unused, incomplete;
   for (const Endpoint& tensor : results.return_tensors) tensors.append(ToTuple(tensor));
   for (const std::string& key : results.unused_input_map_keys) unused.append(nb::str(key.c_str(), key.size()));
-  return nb::make_tuple(Ids(results.nodes), tensors, Ids(results.return_ops), unused);
+  for (const int node : results.incomplete) incomplete.append(node);
+  return nb::make_tuple(incomplete, tensors, Ids(results.return_ops), unused);
 }
 
 nb::object ToFunction(PyGraph& self, const std::string& name, nb::object nodes, nb::handle inputs, nb::handle outputs,

@@ -66,6 +66,8 @@ class OpDef:
     def proto(self) -> bytes: ...
 
 def op_def(name: str) -> Optional[OpDef]: ...
+def capture_stack(depth: int) -> tuple[Any, ...]:
+    """The frames above `depth` callers, innermost first, as a flat tuple of code objects and instruction offsets."""
 def op_names() -> list[str]:
     """All ops that the runtime implements."""
 
@@ -98,6 +100,13 @@ class Graph:
         Raises InvalidArgumentError, NotFoundError (no such op)."""
     def node_by_name(self, name: str) -> int:
         """-1 if there is none."""
+    def nodes_from(self, first: int) -> tuple[list[str], list[str], list[tuple[int, ...]]]:
+        """(names, ops, output types) of all nodes from this id on."""
+    def colocated_from(self, first: int) -> list[int]:
+        """Of all nodes from this id on, those that are colocated with others."""
+    def follow_colocation(self, nodes: list[int]) -> list[int]:
+        """Gives nodes the device of the first of their colocation groups that has one, or none. Returns those that have
+        one now."""
     def name(self, node: int) -> str: ...
     def op(self, node: int) -> str: ...
     def device(self, node: int) -> str: ...
@@ -148,7 +157,8 @@ class Graph:
         validate_colocation: bool = True,
         control_inputs: Sequence[int] = (),
     ) -> tuple[list[int], list[TensorId], list[int], list[str]]:
-        """(new nodes, returned tensors, returned nodes, keys of input_map that were not used)."""
+        """(positions of nodes that lack attributes with defaults, returned tensors, returned nodes, keys of input_map
+        that were not used)."""
     def versions(self) -> tuple[int, int, list[int]]:
         """(producer, min_consumer, bad_consumers)"""
     def set_versions(self, producer: int, min_consumer: int) -> None: ...

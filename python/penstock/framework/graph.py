@@ -258,25 +258,26 @@ class Graph(ScopesMixin):
         with self._lock:
             frames = stack.capture(2)
             first = len(self._ops)
-            new = []
-            for node in range(first, self._core.num_nodes):
-                op = Operation(self, node, self._core.name(node), self._core.op(node), frames)
-                self._ops.append(op)
-                new.append(op)
-            if not scopes:
-                return new
+            new = [Operation(self, first + i, name, op_type, frames, types)
+                   for i, (name, op_type, types) in enumerate(zip(*self._core.nodes_from(first)))]
+            self._ops += new
+            devices = self._device_function_stack and compute_devices
+            control = self._control_dependencies_stack
             busy = self._colocation_stack or self._attr_scope_map or self._op_to_kernel_label_map \
                 or self._gradient_override_map
-            free = unbidden(new) if unbidden and self._control_dependencies_stack else ()
+            in_context = control_flow and self._control_flow_context is not None
+            if not scopes or not (devices or control or busy or in_context):
+                return new
+            free = unbidden(new) if unbidden and control else ()
             for op in new:
-                if self._device_function_stack and compute_devices:
+                if devices:
                     self._apply_device_functions(op)
                 if busy:
                     self._scope_imported(op)
-                if self._control_dependencies_stack and op not in free:
+                if control and op not in free:
                     op._add_control_inputs(inside(self._control_dependencies_for_inputs({t.op for t in op.inputs})))
                     self._record_op_seen_by_control_dependencies(op)
-                if control_flow and self._control_flow_context is not None:
+                if in_context:
                     op._control_flow_post_processing()
             return new
 

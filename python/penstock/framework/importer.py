@@ -92,9 +92,9 @@ def _defaults_of(op):
     return found
 
 
-def _fill_in_defaults(graph_def):
+def _fill_in_defaults(nodes):
     """Gives the caller's nodes the defaults of attributes that they lack: programs look at them behind an import."""
-    for node in graph_def.node:
+    for node in nodes:
         attributes = node.attr
         for name, value in _defaults_of(node.op).items():
             if name not in attributes:
@@ -109,8 +109,7 @@ def import_graph_def_for_function(graph_def, name=None):
 def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, validate_colocation_constraints=True,
                                name=None, op_dict=None, producer_op_list=None):
     from penstock.framework import ops
-    graph_def = _checked_graph_def(graph_def)
-    _fill_in_defaults(graph_def)
+    graph_def = given = _checked_graph_def(graph_def)
     if return_elements is not None:
         return_elements = list(return_elements)
         if not all(isinstance(x, (str, bytes)) for x in return_elements):
@@ -131,12 +130,16 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
     wanted = return_elements or []
     with graph._lock:
         try:
-            _, outputs, operations, unused = graph._core.import_graph_def(
+            incomplete, outputs, operations, unused = graph._core.import_graph_def(
                 graph_def.SerializeToString(), scope[:-1] if scope else "", tensors, controls,
                 [x for x in wanted if ":" in x], [x for x in wanted if ":" not in x], None, False,
                 validate_colocation_constraints, [])
-        except errors.InvalidArgumentError as e:
-            raise ValueError(e.message) from None
+        except errors.OpError as e:
+            _fill_in_defaults(given.node)
+            if isinstance(e, errors.InvalidArgumentError):
+                raise ValueError(e.message) from None
+            raise
+        _fill_in_defaults(map(given.node.__getitem__, incomplete))
         _finish_new_operations(graph)
     if graph_def.library.function:
         from penstock.framework import function
@@ -154,16 +157,13 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
 def _finish_new_operations(graph):
     """Operations for the new nodes; devices as the scopes and their colocation say. A device of its own does not count
     for an operation that is colocated with another."""
-    colocated = []
-    for op in graph._add_new_operations(compute_devices=False):
-        groups = [g[5:].decode() for g in graph._core.colocation_groups(op._node)]
-        if groups and groups != [op.name]:
-            op._set_device("")
-            colocated.append((op, groups))
-        elif graph._device_function_stack:
-            graph._apply_device_functions(op)
-    for op, groups in colocated:
-        found = (graph._find(other) for other in groups)
-        device = next((other.device for other in found if other is not None and other.device), None)
-        if device is not None:
-            op._set_device(pydev.DeviceSpec.from_string(device))
+    new = graph._add_new_operations(compute_devices=False)
+    colocated = graph._core.colocated_from(len(graph._ops) - len(new))
+    if graph._device_function_stack:
+        others = set(colocated)
+        for op in new:
+            if op._node not in others:
+                graph._apply_device_functions(op)
+    for node in graph._core.follow_colocation(colocated):
+        op = graph._ops[node]
+        op._set_device(pydev.DeviceSpec.from_string(op.device))

@@ -17,7 +17,7 @@ class Operation:
     _colocation_places = ()  # and the colocation scopes
     _members = ()  # the operations of its body, where a gradient has put them beside it
 
-    def __init__(self, graph, node, name, op_type, traceback):
+    def __init__(self, graph, node, name, op_type, traceback, types=None):
         self._graph = graph
         self._node = node
         self._name = name
@@ -26,7 +26,8 @@ class Operation:
         self._inputs_val = None
         self._original_op = graph._default_original_op
         self._control_flow_context = graph._control_flow_context
-        types = graph._core.output_dtypes(node)
+        if types is None:
+            types = graph._core.output_dtypes(node)
         if len(types) == 1:
             self._outputs = [Tensor(self, 0, _INTERN[types[0]])]
         else:

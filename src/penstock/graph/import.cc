@@ -274,7 +274,7 @@ class Importer {
       spec.control_inputs.insert(spec.control_inputs.end(), options_.control_inputs.begin(),
                                  options_.control_inputs.end());
     }
-    CheckAttrs(def, &spec.attrs);
+    if (!CheckAttrs(def, &spec.attrs)) results_.incomplete.push_back(i);
     MoveColocation(def, &spec.attrs);
     ForgetOldScalar(def, &spec.attrs);
     const AttrValue* shapes_attr = spec.attrs.Find("_output_shapes");
@@ -291,23 +291,28 @@ class Importer {
     if (options_.device_function) node->set_device(options_.device_function(ToNodeDef(*node)));
   }
 
-  void CheckAttrs(const NodeDef& def, AttrMap* attrs) const {
+  // Whether all attributes are there; those with defaults may be missing.
+  bool CheckAttrs(const NodeDef& def, AttrMap* attrs) const {
     const OpDef* op = graph_->ops().Find(def.op);
-    if (!op) return;  // a function: its attributes are its caller's affair
+    if (!op) return true;  // a function: its attributes are its caller's affair
+    bool complete = true;
     for (const AttrDef& attr : op->attrs) {
-      if (!attr.has_default() && !attrs->Find(attr.name)) {
+      if (attrs->Find(attr.name)) continue;
+      complete = false;
+      if (!attr.has_default()) {
         throw InvalidArgument("NodeDef missing attr '", attr.name, "' from ", *op, "; NodeDef: {{node ", def.name,
                               "}}");
       }
     }
-    if (!options_.producer_ops) return;
+    if (!options_.producer_ops) return complete;
     const auto producer = std::ranges::find(*options_.producer_ops, def.op, &OpDef::name);
-    if (producer == options_.producer_ops->end()) return;
+    if (producer == options_.producer_ops->end()) return complete;
     for (const AttrDef& attr : producer->attrs) {
       const AttrValue* value = attrs->Find(attr.name);
       if (value && !op->FindAttr(attr.name) && attr.has_default() && *value == attr.default_value)
         attrs->Erase(attr.name);
     }
+    return complete;
   }
 
   // Old graphs say of a placeholder of any shape what later ones say of a scalar.

@@ -31,6 +31,7 @@ struct ImportResults {
   std::vector<Endpoint> return_tensors;
   std::vector<Node*> return_ops;
   std::vector<std::string> unused_input_map_keys;  // that name nothing in the GraphDef
+  std::vector<int> incomplete;  // positions in the GraphDef of nodes that lack attributes with defaults
 };
 
 // Adds the nodes (and functions) of a GraphDef. On failure the graph is as it was.

@@ -332,6 +332,54 @@ def test_imported_operations_lie_where_their_group_does():
             assert (a.device, b.device) == (expected, expected) and b.colocation_groups() == [b"loc:@A"]
 
 
+def test_imported_operations_follow_others_in_turn_and_the_scopes():
+    import penstock.v1 as tf
+    with tf.Graph().as_default() as graph:
+        with tf.device("/cpu:1"):
+            tf.no_op(name="a")
+        for follower, leader in (("b", "a"), ("c", "b")):
+            with tf.device("/cpu:2"), tf.get_default_graph().colocate_with(graph.get_operation_by_name(leader)):
+                tf.no_op(name=follower)
+        tf.no_op(name="d")
+    graph_def = graph.as_graph_def()
+    for node in graph_def.node:
+        node.device = {"a": "/device:CPU:1", "b": "/cpu:3", "c": "/cpu:3"}.get(node.name, "")
+        if node.name == "c":
+            node.attr["_class"].list.s[:] = [b"loc:@b"]
+    with tf.Graph().as_default() as graph, tf.device(lambda op: op.device or "/cpu:4"):
+        tf.import_graph_def(graph_def, name="")
+        assert {op.name: op.device for op in graph.get_operations()} == {
+            "a": "/device:CPU:1", "b": "/device:CPU:1", "c": "/device:CPU:1", "d": "/cpu:4"}
+    with tf.Graph().as_default() as graph:
+        target = tf.no_op(name="target")
+        with graph.colocate_with(target):
+            tf.import_graph_def(graph_def, name="x")
+        assert graph.get_operation_by_name("x/d").colocation_groups() == [b"loc:@target"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_import_fills_in_the_defaults_of_the_callers_message(fails):
+    import penstock.v1 as tf
+    graph_def = tf.GraphDef()
+    graph_def.node.add(name="p", op="Placeholder").attr["dtype"].type = 1
+    graph_def.node.add(name="v", op="VarHandleOp").attr["dtype"].type = 1
+    graph_def.node[1].attr["shape"].shape.SetInParent()
+    graph_def.node.add(name="v2", op="VarHandleOp").CopyFrom(graph_def.node[1])
+    graph_def.node[2].name, graph_def.node[2].attr["container"].s = "w", b"c"
+    with tf.Graph().as_default():
+        tf.no_op(name="before")
+        if fails:
+            graph_def.node.add(name="bad", op="ThereIsNoSuchOp")
+            with pytest.raises((ValueError, tf.errors.NotFoundError), match="ThereIsNoSuchOp"):
+                tf.import_graph_def(graph_def)
+        else:
+            tf.import_graph_def(graph_def)
+    p, v, w = graph_def.node[:3]
+    assert p.attr["shape"].shape.unknown_rank
+    assert sorted(v.attr) == ["container", "dtype", "shape", "shared_name"] == sorted(w.attr)
+    assert (v.attr["container"].s, w.attr["container"].s) == (b"", b"c")
+
+
 def test_scalar_placeholders_of_old_graphs_take_any_shape():
     import penstock.v1 as tf
     with tf.Graph().as_default() as graph:

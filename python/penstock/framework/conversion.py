@@ -187,9 +187,11 @@ def get_graph_from_inputs(op_input_list, graph=None):
         return default  # which captures what is of others, or has it from bodies that it differentiates
     first = None
     for value in op_input_list:
-        if isinstance(value, Tensor) and value._is_eager:
+        if type(value) is Tensor:
+            element = value
+        elif isinstance(value, Tensor) and value._is_eager:
             continue
-        if isinstance(value, (Tensor, Operation)):
+        elif isinstance(value, (Tensor, Operation)):
             element = value
         elif is_composite(value):
             element = value

@@ -159,10 +159,15 @@ class Graph(ScopesMixin):
             op._set_attr(key, value)
         return op
 
-    def _with_copies(self, inputs):
+    def _with_copies(self, inputs, name):
+        """The inputs of a new operation with copies in place of those of other graphs. ValueError if one has none."""
         from penstock.framework.func_graph import copy_of
         copies = [None if t._op._graph is self else copy_of(self, t) for t in inputs]
-        return [t if copy is None else copy for t, copy in zip(inputs, copies)]
+        inputs = [t if copy is None else copy for t, copy in zip(inputs, copies)]
+        for tensor in inputs:
+            if tensor._op._graph is not self:
+                raise ValueError(f"{tensor} must be from the same graph as the new operation '{name}'.")
+        return inputs
 
     def _new_op(self, op_type, inputs, name, attrs, compute_device=True):
         """create_op for attributes in the runtime's form. `attrs` may be changed."""
@@ -195,11 +200,15 @@ class Graph(ScopesMixin):
                 for other in reversed(stacks.colocation):
                     groups.update(other.obj.colocation_groups())
                 attrs["_class"] = sorted(groups)
-            if any(tensor._op._graph is not self for tensor in inputs):
-                inputs = self._with_copies(inputs)
+            in_context = self._control_flow_context is not None
             for tensor in inputs:
-                if tensor._op._graph is not self:
-                    raise ValueError(f"{tensor} must be from the same graph as the new operation '{name}'.")
+                source = tensor._op
+                if source._graph is not self:
+                    inputs = self._with_copies(inputs, name)
+                    in_context = in_context or any(t._op._control_flow_context is not None for t in inputs)
+                    break
+                if source._control_flow_context is not None:
+                    in_context = True
             try:
                 node = core.add_node(op_type, name, [t._key for t in inputs], control, attrs, device)
             except errors.InvalidArgumentError as e:
@@ -213,7 +222,7 @@ class Graph(ScopesMixin):
                 op._colocation_places = stacks.colocation
             if ask or stacks.colocation or self._attr_scope_map or stacks.control_dependencies:
                 self._apply_scopes(op, ask)
-            if self._control_flow_context is not None or any(t._op._control_flow_context is not None for t in inputs):
+            if in_context:
                 op._control_flow_post_processing()
             if op_callbacks.in_use:
                 op_callbacks.see_created(op, attrs)

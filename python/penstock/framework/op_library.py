@@ -502,24 +502,32 @@ def _name(number):
 
 
 def _fast_path(info):
-    """Lines that build the operation if all inputs are tensors of one graph, the default one, and of types that fit;
-    None if the op's inputs need more care (references, lists of several types)."""
-    if not info.inputs or any(a.is_ref or a.type_list_attr for a in info.inputs):
-        return None if info.inputs else ["    _g = _default()", "    _in = ()"]
+    """Lines that find the inputs if all are tensors of one graph, the default one, and of types that fit, or variables
+    that hold such tensors; None if the op's inputs need more care (lists of several types or of references)."""
+    if not info.inputs:
+        return ["    _g = _default()", "    _in = ()"]
     singles = [a for a in info.inputs if not a.number_attr]
     lists = [a for a in info.inputs if a.number_attr]
-    if len(lists) > 1 or not singles and len(info.inputs) != 1:
+    if len(lists) > 1 or not singles and len(info.inputs) != 1 \
+            or any(a.type_list_attr for a in info.inputs) or any(a.is_ref for a in lists):
         return None
-    tests = [f"_type({info.parameters[a.name]}) is _Tensor" for a in singles]
-    lines, known, places = [], {}, []
+    tensors = {a.name: f"_in_{a.name}" for a in singles}
+    lines = []
+    for a in singles:
+        p = info.parameters[a.name]
+        lines.append(f"    {tensors[a.name]} = {p} if _type({p}) is _Tensor else _held({p}, {a.is_ref})")
+    tests = [f"_type({tensor}) is _Tensor" for tensor in tensors.values()]
+    known, places = {}, []
     body = []
     if lists:
         p = info.parameters[lists[0].name]
         tests.append(f"_type({p}) is list and {p} and _type({p}[0]) is _Tensor")
     tests.append("(_g := _default())._building_function is False")
     for a in info.inputs:
-        p = info.parameters[a.name]
+        p = tensors.get(a.name, info.parameters[a.name])
         one = f"{p}[0]" if a.number_attr else p
+        if a.is_ref:
+            body.append(f"{one}._dtype._is_ref_dtype")
         if a.type:
             body.append(f"{one}._dtype._base == {a.type}")
         elif a.type_attr in known:
@@ -540,9 +548,9 @@ def _fast_path(info):
             places.append(p)
     lines.append("    if " + " and ".join(tests + body) + ":")
     lines.append(f"        _in = ({', '.join(places)},)")
-    if not lists:
+    if not lists and not any(a.is_ref for a in info.inputs):
         lines.append("    elif " + " and ".join(_eager_tests(info)) + ":")
-        lines.append(f"        _in = ({', '.join(places)},)")
+        lines.append(f"        _in = ({', '.join(info.parameters[a.name] for a in info.inputs)},)")
     lines.append("    else:")
     arguments = ", ".join(f"{n!r}: {p}" for n, p in info.parameters.items())
     lines.append(f"        return _slow({info.name!r}, name, {{{arguments}}})")
@@ -574,6 +582,20 @@ def _uniform(tensors, graph):
         if type(t) is not Tensor or t._dtype._base != base or t._op._graph is not graph:
             return False
     return True
+
+
+_variables = {}  # type of a variable: its functions of the tensors of its value and of its reference
+
+
+def variables_hold_tensors(of_type, value, reference):
+    """Says that variables of this very type have tensors that `value` and `reference` give without new operations."""
+    _variables[of_type] = value, reference
+
+
+def _held(value, as_ref):
+    """The tensor that an input stands for if it is a variable that holds one; else the input itself."""
+    known = _variables.get(type(value))
+    return value if known is None or dispatch.by_type is not None else known[as_ref](value)
 
 
 def _slow(op_name, name, keywords):
@@ -617,7 +639,12 @@ def _source(info, namespace):
         lines.append(f"{test}_attrs[{name!r}] = _attr_{name}({python})")
     for name, attr in info.attrs.items():
         namespace[f"_allowed_{name}"] = frozenset(attr.allowed or ())
-    lines.append(f"    _op = _g._new_op({info.name!r}, _in, name or {info.name!r}, _attrs)")
+    references = [f"_in_{a.name}" for a in info.inputs if a.is_ref]
+    indent = "    "
+    if references:
+        lines.append(f"    with _colocated(_g, ({', '.join(references)},)):")
+        indent *= 2
+    lines.append(f"{indent}_op = _g._new_op({info.name!r}, _in, name or {info.name!r}, _attrs)")
     if not info.outputs:
         lines.append("    return None if _g._eager else _op")
     elif any(_is_list(o) for o in info.outputs):
@@ -725,7 +752,7 @@ def function(op_name):
         from penstock.framework import constant_op  # noqa: F401  (what is no tensor yet is converted by it)
         info = op_info(op_name)
         namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph,
-                     "_slow": _slow, "_uniform": _uniform,
+                     "_slow": _slow, "_uniform": _uniform, "_held": _held, "_colocated": _colocated,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
                      "_type": type, "_NotImplemented": NotImplemented,  # an attribute may be called `type`
                      "__name__": "penstock.framework.gen"}

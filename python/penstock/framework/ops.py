@@ -196,6 +196,10 @@ def _colocate_with_for_gradient(op, gradient_uid, ignore_existing=False):
 def init_scope():
     """Lifts operations out of control dependencies, control flow and function bodies, for initial values."""
     graph = get_default_graph()
+    if not (graph.building_function or graph._eager or graph._control_dependencies_stack
+            or graph._control_flow_context is not None):
+        yield  # there is nothing to be lifted out of
+        return
     scope = graph.get_name_scope()
     scope = scope + "/" if scope else None
     outer = graph

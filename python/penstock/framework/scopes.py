@@ -369,6 +369,8 @@ class ScopesMixin:
                 context.ExitGradientColocation(op, gradient_uid)
 
     def _op_to_colocate_with(self, value):
+        if type(value) is Tensor:
+            return value._op
         if value is None or hasattr(value, "_node") and hasattr(value, "colocation_groups"):
             return value
         handle = getattr(value, "handle", None)

@@ -1,17 +1,9 @@
 """Where in the program a node was built: recorded cheaply, formatted when somebody asks."""
 import linecache
-import sys
 
+from penstock import _core
 
-def capture(depth):
-    """The frames above `depth` callers, innermost first, as a flat tuple of code objects and instruction offsets."""
-    frame = sys._getframe(depth)
-    frames = []
-    while frame is not None:
-        frames.append(frame.f_code)
-        frames.append(frame.f_lasti)
-        frame = frame.f_back
-    return tuple(frames)  # which the garbage collector leaves alone, unlike a list
+capture = _core.capture_stack
 
 
 def line_of(code, offset):

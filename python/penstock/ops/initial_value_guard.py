@@ -14,7 +14,10 @@ def guarded_initial_value(name, initial_value):
     are."""
     if not isinstance(initial_value, ops.Tensor):
         raise TypeError("initial_value needs to be a Tensor: %s" % initial_value)
-    order = _inputs_first(initial_value.op)
+    op = initial_value.op
+    if op.type not in _VARIABLES and not op.inputs and not op.control_inputs:
+        return initial_value
+    order = _inputs_first(op)
     if order is None:
         return initial_value
     safe = {}  # name of an operation -> the operation to use in its place

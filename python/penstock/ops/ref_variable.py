@@ -2,6 +2,7 @@
 import functools
 
 from penstock.framework import gen
+from penstock.framework import op_library
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
@@ -248,3 +249,4 @@ def _overload_in_place():
 
 
 _overload_in_place()
+op_library.variables_hold_tensors(RefVariable, RefVariable.value, RefVariable._ref)

@@ -92,6 +92,27 @@ def test_references():
     assert gen.identity(variable).dtype is dtypes.float32
 
 
+def test_variables_stand_for_their_tensors():
+    import penstock.v1 as tf
+    v = tf.Variable([[1.0, 2.0]], name="v", use_resource=False)
+    total = gen.assign_add(v, v)
+    assert total.dtype is dtypes.float32_ref and total.op.colocation_groups() == [b"loc:@v"]
+    assert [t.name for t in total.op.inputs] == ["v:0", "v/read:0"]
+    with tf.control_dependencies([total]), tf.device("/cpu:1"):
+        product = gen.mat_mul(v, v, transpose_b=True)
+        again = gen.assign(v, product * v)
+    assert product.name == "MatMul:0" and product.device == "/device:CPU:1" and again.device == ""
+    assert [t.name for t in product.op.inputs] == ["v/read:0"] * 2 and product.op.control_inputs == [total.op]
+    place, = again.op._colocation_dict.items()
+    assert place[0] == "v"
+    with pytest.raises(TypeError, match="Input 'value' of 'Assign' Op has type int32 that does not match type float32"):
+        gen.assign(v, constant(1))
+    with pytest.raises(TypeError, match="'Assign' Op requires that input 'ref' be a mutable tensor"):
+        gen.assign(product, product)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must be from the same graph as"):
+        gen.mat_mul(v, tf.zeros([2, 2]))
+
+
 def test_raw_ops_take_keywords_only():
     assert raw_ops.AddV2(x=constant(1), y=constant(2)).op.type == "AddV2"
     assert "AddV2" in dir(raw_ops)

@@ -2,6 +2,7 @@
 import collections
 
 from penstock import _core
+from penstock.framework import tf2
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
@@ -149,10 +150,9 @@ def get_visible_devices(device_type=None):
 def set_visible_devices(devices, device_type=None):
     """Says which physical devices ops may use."""
     global _visible
-    devices = list(devices) if isinstance(devices, (list, tuple)) else [devices]
+    devices = [devices] if isinstance(devices, (str, PhysicalDevice)) else list(devices)
     for device in devices:
-        if device not in list_physical_devices():
-            raise ValueError(f"Unrecognized device: {device!r}")
+        _physical(device)
         if device_type is not None and device.device_type != device_type:
             raise ValueError(f"Unrecognized device: {device!r}")
     _visible = devices + [d for d in get_visible_devices() if device_type is not None
@@ -313,34 +313,37 @@ def functions_run_eagerly():
     return def_function.functions_run_eagerly()
 
 
-_jit = None
+_jit = False
 
 
 def get_optimizer_jit():
-    """What set_optimizer_jit has set: nothing is compiled just in time here."""
-    return _jit or ""
+    """What set_optimizer_jit has set, in version 2 as "autoclustering" or "": nothing is compiled just in time here."""
+    if not tf2.enabled():
+        return _jit
+    return "autoclustering" if _jit else ""
 
 
 def set_optimizer_jit(enabled):
     """Accepted: nothing is compiled just in time here."""
     global _jit
-    _jit = enabled
+    _jit = enabled in (True, "autoclustering")
 
 
-_options = {}
+_options = {"disable_model_pruning": False, "disable_meta_optimizer": False}
 
 
 def get_optimizer_experimental_options():
-    """The options that were set."""
+    """The options that were set, and the two that are never left out."""
     return dict(_options)
 
 
 def set_optimizer_experimental_options(options):
-    """Switches passes of graph optimisation on or off by name; True, False."""
+    """Switches passes of graph optimisation on or off by name; True, False. Other names are ignored."""
     rewriter = _written().graph_options.rewrite_options
     for name, value in options.items():
-        _options[name] = value
         if name in _VALUES:
             setattr(rewriter, name, value)
+            _options[name] = value
         elif name in _SWITCHES:
             setattr(rewriter, name, rewriter.ON if value else rewriter.OFF)
+            _options[name] = bool(value)

@@ -141,6 +141,8 @@ def _nested_to_array(values, dtype, quantized):
         else:
             with np.errstate(over="ignore"):  # numbers beyond a type's range are infinite
                 array = np.array(values, dtype=np_dtype)
+    except UnicodeDecodeError:  # bytes among strings
+        array = np.array(values, dtype=object)
     except OverflowError as e:
         if np_dtype in _WRAPPING:
             return np.array(values, dtype=np.int64).astype(np_dtype)

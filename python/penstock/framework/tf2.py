@@ -3,8 +3,8 @@ from penstock.framework.mode import mode
 
 
 def enabled():
-    """True in programs of version 2."""
-    return mode.v2_behavior and mode.eager and mode.resource_variables
+    """True in programs of version 2, also in those that build graphs after all."""
+    return mode.v2_behavior
 
 
 def by_version(module, **pairs):

@@ -4,6 +4,7 @@ import functools
 from penstock import _core
 from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
+from penstock.framework import tf2
 from penstock.framework.mode import mode
 from penstock.ops import array_slice, math_arith, math_matmul
 from penstock.util import traceback_utils
@@ -26,6 +27,8 @@ def _mul(x, y, name=None):
     if isinstance(y, sparse_tensor.SparseTensor):
         values = gen.sparse_dense_cwise_mul(y.indices, y.values, y.dense_shape, x, name=name)
         return sparse_tensor.SparseTensor(y.indices, values, y.dense_shape)
+    if (x._dtype is dtypes.bool or y._dtype is dtypes.bool) and tf2.enabled():  # both are true, or are not 0
+        return gen.cast(gen.mul(gen.cast(x, dtypes.int32), gen.cast(y, dtypes.int32), name=name), dtypes.bool)
     return gen.mul(x, y, name=name)
 
 

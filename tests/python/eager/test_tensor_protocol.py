@@ -9,6 +9,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
+from penstock.framework import tf2
 from penstock.framework.mode import mode
 
 
@@ -224,3 +225,21 @@ def test_internal_facts():
     assert (t._num_elements(), t._datatype_enum(), t._rank()) == (6, 3, 2)
     assert (tf.constant(1.0)._num_elements(), tf.constant(1.0)._datatype_enum(), tf.constant(1.0)._rank()) == (1, 1, 0)
     assert tf.zeros([0, 3])._num_elements() == 0 and len(tf.zeros([0, 3])) == 0
+
+
+def test_bytes_among_strings():
+    assert tf.constant([["a", b"\xff"], ["b", "é"]]).numpy().tolist() == [[b"a", b"\xff"], [b"b", b"\xc3\xa9"]]
+
+
+def test_products_of_bools(monkeypatch):
+    """Version 2's operator `*` takes them as 0 and 1; tf.multiply refuses them, as version 1 does."""
+    b, one = tf.constant([True, False]), tf.constant(1)
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+        b * b
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    for product in (b * b, b * 2, b * one, one * b, True * b, b * np.array([1, 2]), tf.function(lambda: b * b)()):
+        assert product.dtype == tf.bool and product.numpy().tolist() == [True, False]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.multiply(b, b)
+    with pytest.raises(TypeError):
+        2 * b

@@ -62,3 +62,19 @@ def test_what_a_program_has_said_holds(said, eager, resources):
                f"assert v1.executing_eagerly() is {eager} and v1.resource_variables_enabled() is {resources}")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_version_two_that_builds_graphs_stays_version_two():
+    """As in TensorFlow 2.21, whose loops then are what they are in functions."""
+    program = """
+from penstock import alias
+alias.install("v2")
+import tensorflow as tf
+tf.compat.v1.disable_eager_execution()
+assert tf.__internal__.tf2.enabled()
+assert tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])[0].op.inputs[0].op.type == "StatelessWhile"
+tf.compat.v1.disable_v2_behavior()
+assert not tf.__internal__.tf2.enabled()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ import penstock
 import penstock.v1 as tf
 from penstock.eager import context
 from penstock.framework import config
+from penstock.framework import tf2
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +85,29 @@ def test_version_one_lists_names_of_devices():
     import penstock.v1 as v1
     assert v1.config.experimental_list_devices()[0] == "/job:localhost/replica:0/task:0/device:CPU:0"
     assert v1.keras.__version__ == "2.2.4-tf"
+
+
+def test_choices_of_the_optimizer_are_remembered_as_tensorflow_does(monkeypatch):
+    monkeypatch.setattr(config, "_options", dict(config._options))
+    monkeypatch.setattr(config, "_jit", False)
+    choices = penstock.config.optimizer
+    assert choices.get_experimental_options() == {"disable_model_pruning": False, "disable_meta_optimizer": False}
+    choices.set_experimental_options({"constant_folding": 3, "unheard": True})
+    assert choices.get_experimental_options() == {
+        "disable_model_pruning": False, "disable_meta_optimizer": False, "constant_folding": True}
+    choices.set_jit("autoclustering")
+    assert choices.get_jit() is True
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    assert choices.get_jit() == "autoclustering"
+    choices.set_jit(False)
+    assert choices.get_jit() == ""
+
+
+def test_one_visible_device_needs_no_list(monkeypatch):
+    monkeypatch.setattr(config, "_visible", None)
+    cpu, = penstock.config.list_physical_devices("CPU")
+    penstock.config.set_visible_devices(cpu, "CPU")
+    assert penstock.config.get_visible_devices() == [cpu]
+    for wrong in ("CPU", [config.PhysicalDevice("no", "CPU")]):
+        with pytest.raises(ValueError, match="Unrecognized device"):
+            penstock.config.set_visible_devices(wrong)

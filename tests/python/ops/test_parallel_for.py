@@ -265,3 +265,30 @@ def test_bodies_with_what_has_no_converter_run_whole():
     np.testing.assert_allclose(made, [[1, 1, 1], [4, 4, 4]])
     assert tf.function(lambda: tf.vectorized_map(lambda x: x[0], tf.ones([4, 3]))).get_concrete_function().outputs[
         0].shape == [4]
+
+
+class Pair(tf.experimental.BatchableExtensionType):
+    first: tf.Tensor
+    second: tf.Tensor
+
+
+def test_elements_of_extension_types():
+    """Sums by hand; 2.21 gives those of pairs, and fails where elements are ragged or sparse."""
+    pairs = Pair(first=tf.constant([[1, 2], [3, 4], [5, 6]]), second=tf.constant([[10, 20], [30, 40], [50, 60]]))
+    sums = tf.vectorized_map(lambda x: x[0].first + x[0].second * x[1], (pairs, tf.constant([1, 2, 3])))
+    np.testing.assert_array_equal(sums, [[11, 22], [63, 84], [155, 186]])
+    swapped = tf.vectorized_map(lambda x: Pair(first=x.second, second=x.first), pairs)
+    np.testing.assert_array_equal(swapped.first, pairs.second)
+    rows = tf.vectorized_map(tf.reduce_sum, tf.ragged.constant([[1, 2], [3]]))
+    np.testing.assert_array_equal(rows, [3, 3])
+    dense = tf.vectorized_map(tf.sparse.to_dense, tf.sparse.from_dense([[1, 0], [0, 2]]))
+    np.testing.assert_array_equal(dense, [[1, 0], [0, 2]])
+
+
+def test_loops_that_never_run_have_shapes():
+    assert parallel_for.for_loop(lambda i: tf.gather(tf.ones([3, 2]), i), tf.float32, 0).shape == [0, 2]
+
+
+def test_eigenvalues_without_vectors():
+    values = tf.vectorized_map(tf.linalg.eigvalsh, tf.constant([[[2.0, 0.0], [0.0, 1.0]], [[4.0, 0.0], [0.0, 3.0]]]))
+    np.testing.assert_allclose(values, [[1, 2], [3, 4]])

@@ -1,10 +1,12 @@
 """for_loop, pfor and vectorized_map."""
 import functools
 
+from penstock.framework import composite_tensor
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import ops
 from penstock.framework import tensor_spec
 from penstock.framework import tensor_util
+from penstock.framework import type_spec
 from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
@@ -44,6 +46,8 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
             return (i + 1, *written)
 
     iters = ops.convert_to_tensor(iters, dtype="int32")
+    if iters._is_eager and int(iters) == 0:
+        return pfor(loop_fn, iters)  # for the shapes
     arrays = tuple(tensor_array_ops.TensorArray(t, size=iters) for t in types)
     loop = while_loop(lambda i, *_: i < iters, body, (0, *arrays), parallel_iterations=parallel_iterations or 10)
     count = tensor_util.constant_value(iters)
@@ -164,8 +168,15 @@ def _body(loop_fn):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """`fn` of each element of the tensors `elems` along their first dimension, stacked; all of them at once.
 
-    Elements may not depend on each other. Tensors whose first dimension is 1 serve for all.
+    Elements may not depend on each other. Tensors whose first dimension is 1 serve for all. Values of extension types
+    are taken apart into elements along their first dimension too.
     """
+    if any(isinstance(x, composite_tensor.CompositeTensor) for x in nest.flatten(elems)):
+        kinds = nest.map_structure(lambda x: type_spec.type_spec_from_value(
+            x if isinstance(x, composite_tensor.CompositeTensor) else ops.convert_to_tensor(x)), elems)
+        tensors = [t for kind, x in zip(nest.flatten(kinds), nest.flatten(elems))
+                   for t in kind._to_batched_tensor_list(x)]
+        return vectorized_map(lambda parts: fn(_elements(kinds, parts)), tensors, fallback_to_while_loop, warn)
     elems = nest.map_structure(ops.convert_to_tensor, elems, expand_composites=True)
     flat = nest.flatten(elems)
     if not flat:
@@ -201,6 +212,16 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
         from penstock.ops.map_fn import map_fn
         types = _types_of(fn, elems)
         return map_fn(fn, elems, dtype=types)
+
+
+def _elements(kinds, tensors):
+    """One element of each of the values of these kinds, made of its tensors."""
+    tensors = iter(tensors)
+
+    def one(kind):
+        element = kind._unbatch()
+        return element._from_compatible_tensor_list([next(tensors) for _ in element._flat_tensor_specs])
+    return nest.map_structure(one, kinds)
 
 
 def _types_of(fn, elems):

@@ -6,7 +6,7 @@ from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops.parallel_for import calls
 from penstock.ops.parallel_for import converters
-from penstock.ops.parallel_for.conversion import constant_value
+from penstock.ops.parallel_for.conversion import Value, constant_value
 from penstock.ops.parallel_for.converters import _behind, _binary, _rank, _unary
 
 _UNARY = """
@@ -38,7 +38,9 @@ def _batch(count):
             return NotImplemented
         if op.type == "EnsureShape":
             return inputs[0].tensor
-        return list(c.copy(op, [c.stack(v) for v in inputs[:count]] + [v.tensor for v in inputs[count:]]).outputs)
+        made = c.copy(op, [c.stack(v) for v in inputs[:count]] + [v.tensor for v in inputs[count:]]).outputs
+        # What is left out, as eigenvectors may be, is one empty vector however many matrices there are.
+        return [Value(t, t.shape.as_list() != [0]) if t.shape.ndims == 1 else t for t in made]
     return convert
 
 

@@ -4,7 +4,6 @@ import functools
 from penstock import _core
 from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
-from penstock.framework import tf2
 from penstock.framework.mode import mode
 from penstock.ops import array_slice, math_arith, math_matmul
 from penstock.util import traceback_utils

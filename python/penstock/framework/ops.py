@@ -248,6 +248,9 @@ def get_name_scope():
     return get_default_graph().get_name_scope()
 
 
+get_current_name_scope = get_name_scope  # as version 2 calls it
+
+
 def _assert_same_graph(original_item, item):
     if original_item.graph is not item.graph:
         raise ValueError(f"{item} must be from the same graph as {original_item}.")

@@ -1,7 +1,7 @@
 """Numbers at even distances, and points that fill a cube evenly."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
+from penstock.framework import common_shapes, constant_op, dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, math_ops
 
 __all__ = ["linspace", "sobol_sample"]
@@ -25,6 +25,7 @@ def linspace(start, stop, num, name=None, axis=0):
         start = ops.convert_to_tensor(start, name="start")
         stop = ops.convert_to_tensor(stop, name="stop", dtype=start.dtype)
         count = math_ops.cast(num, dtypes.int32)
+        shapes = start.shape, stop.shape
         together = gen.broadcast_args(array_ops.shape(start), array_ops.shape(stop))
         start, stop = (array_ops.expand_dims(gen.broadcast_to(x, together), axis) for x in (start, stop))
         distance = (stop - start) / math_ops.cast(gen.maximum(count - 1, 1), start.dtype)
@@ -35,7 +36,12 @@ def linspace(start, stop, num, name=None, axis=0):
         start, stop, inner = (math_ops.cast(x, distance.dtype) for x in (start, stop, inner))
         numbers = array_ops.concat([start, start + distance * array_ops.reshape(inner, along), stop], axis)
         sizes = array_ops.one_hot(place, rank, on_value=count, off_value=-1)
-        return array_ops.slice(numbers, array_ops.zeros_like(sizes), sizes)
+        numbers = array_ops.slice(numbers, array_ops.zeros_like(sizes), sizes)
+        known = common_shapes.broadcast_shape(*shapes)
+        if known.ndims is not None:
+            at = axis % (known.ndims + 1)
+            numbers.set_shape(known[:at].concatenate([tensor_util.constant_value(count)]).concatenate(known[at:]))
+        return numbers
 
 
 def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):

@@ -66,6 +66,29 @@ def test_gather_of_ragged_rows_by_a_scalar_and_along_inner_axes():
         tf.gather(ragged, [1], axis=1)
 
 
+@pytest.mark.parametrize("rank", range(3))
+def test_gather_by_ragged_indices_along_inner_axes(rank):
+    numbers = np.arange(24).reshape(2, 3, 4)
+    params = tf.RaggedTensor.from_tensor(numbers, ragged_rank=rank) if rank else tf.constant(numbers)
+    for axis, rows in ((1, [[0, 1], [2]]), (1, [[[2], []], [[0, 1]]]), (2, [[0, 3, 1], []]), (-1, [[1], [0, 2]])):
+        def found(part, axis=axis % 3, rows=rows):
+            if axis:
+                return [found(each, axis - 1) for each in part]
+            return [found(part, 0, each) if isinstance(each, list) else part[each].tolist() for each in rows]
+
+        assert tf.gather(params, tf.ragged.constant(rows), axis=axis).to_list() == found(numbers)
+    wide = tf.RaggedTensor.from_tensor([[0, 1], [2, 0]], ragged_rank=1)
+    assert tf.gather(tf.ragged.constant([[1, 2, 3]]), wide, axis=1).to_list() == [[[1, 2], [3, 1]]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Index out of range"):
+        tf.gather(tf.ragged.constant([[1], [2, 3]]), tf.ragged.constant([[1]]), axis=1)
+
+
+def test_dense_shapes_with_tensors():
+    ragged = tf.ragged.constant([[1, 2, 3], [4], [5, 6]])
+    assert ragged.to_tensor(shape=[2, tf.constant(2)]).numpy().tolist() == [[1, 2], [4, 0]]
+    assert ragged.to_tensor(shape=(None, tf.constant(2))).numpy().tolist() == [[1, 2], [4, 0], [5, 6]]
+
+
 def test_a_ragged_tensor_is_a_tensor_whose_new_dimensions_are_uniform():
     ragged = tf.ragged.constant([[1, 2], [5], [3, 4]])
     assert tf.is_tensor(ragged) and tf.is_tensor(tf.sparse.from_dense([1])) and not tf.is_tensor([1])

@@ -99,6 +99,15 @@ def test_even_distances():
     np.testing.assert_array_equal(tf.linspace([0.0, 1], [10.0, 19], 3), [[0, 1], [5, 10], [10, 19]])
     np.testing.assert_array_equal(tf.linspace([0.0, 1], [10.0, 19], 3, axis=-1), [[0, 5, 10], [1, 10, 19]])
     assert tf.linspace(0, 10, 5).dtype == tf.float64 and tf.linspace(0.0, 1.0, 0).shape == [0]
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec([4, None]), tf.TensorSpec([None, 5])])
+    def function(start, stop):
+        shapes.extend(tf.linspace(start, stop, 10, axis=axis).shape.as_list() for axis in (0, 1, -1))
+        return start
+
+    function.get_concrete_function()
+    assert shapes == [[10, 4, 5], [4, 10, 5], [4, 5, 10]]
 
 
 def test_diagonals_are_aligned():

@@ -46,18 +46,29 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 
 def _of_each_row(params, indices, axis, name):
-    """What the same dense `indices` name in each row of dimension `axis` > 0. InvalidArgumentError: a row too short."""
+    """What the same `indices` name in each row of dimension `axis` > 0. InvalidArgumentError: a row too short."""
     with ops.name_scope(name, "RaggedGather", [params, indices]):
+        params, indices = match_row_splits_dtypes(convert_to_tensor_or_ragged_tensor(params, name="params"),
+                                                  convert_to_tensor_or_ragged_tensor(indices, name="indices"))
         if not is_ragged(params):
-            return array_ops.gather(params, indices, axis=axis)
+            if not is_ragged(indices):
+                return array_ops.gather(params, indices, axis=axis)
+            params = _as_ragged(params, indices.row_splits.dtype)
         if axis > 1:
             return params.with_values(gather(params.values, indices, axis=axis - 1))
-        starts = params.row_starts()
-        indices = math_ops.cast(ops.convert_to_tensor(indices), starts.dtype)
-        beside = [-1] + [1] * indices.shape.ndims
+        starts, flat = params.row_starts(), indices.flat_values if is_ragged(indices) else indices
+        flat = math_ops.cast(flat, starts.dtype)
+        beside = [-1] + [1] * flat.shape.ndims
         shortest = array_ops.reshape(params.row_lengths(), beside)
-        with ops.control_dependencies([check_ops.assert_less(indices, shortest, message="Index out of range")]):
-            return gather(params.values, array_ops.reshape(starts, beside) + indices)
+        with ops.control_dependencies([check_ops.assert_less(flat, shortest, message="Index out of range")]):
+            flat = array_ops.reshape(starts, beside) + flat
+        if not is_ragged(indices):
+            return gather(params.values, flat)
+        shape = array_ops.shape(flat)
+        found = gather(params.values, array_ops.reshape(flat, array_ops.concat([[-1], shape[2:]], 0)))
+        for lengths in reversed(indices.nested_row_lengths()):  # each row has all rows of the indices
+            found = RaggedTensor.from_row_lengths(found, array_ops.tile(lengths, shape[:1]), validate=False)
+        return RaggedTensor.from_uniform_row_length(found, indices.nrows(), params.nrows(), validate=False)
 
 
 def batch_gather(params, indices, name=None):

@@ -511,6 +511,9 @@ class RaggedTensor(composite_tensor.CompositeTensor):
             wanted = constant_op.constant(-1, self._row_splits.dtype)
             if isinstance(shape, ops.Tensor):
                 wanted = math_ops.cast(shape, self._row_splits.dtype)
+            elif isinstance(shape, (list, tuple)) and any(isinstance(size, ops.Tensor) for size in shape):
+                wanted = math_ops.cast(array_ops.stack([-1 if size is None else size for size in shape]),
+                                       self._row_splits.dtype)
             elif shape is not None:
                 wanted = tensor_shape.as_shape(shape).as_list()
                 wanted = constant_op.constant([-1 if d is None else d for d in wanted], self._row_splits.dtype)

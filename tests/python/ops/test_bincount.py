@@ -107,3 +107,10 @@ def test_sparse_counts_refuse(changed, words):
 
 def test_names_of_tensorflows_modules():
     assert sparse_ops.bincount is bincount_ops.bincount and sparse_ops.sparse_bincount is tf.sparse.bincount
+
+
+def test_no_columns_at_all():
+    for values in (tf.constant([[1, 2], [0, 5]]), tf.ragged.constant(ROWS), sparse(tf.ragged.constant(ROWS))):
+        for axis, shape in ((0, [0]), (-1, [values.shape[0], 0])):
+            counts = tf.sparse.bincount(values, maxlength=0, axis=axis)
+            assert counts.dense_shape.numpy().tolist() == shape and counts.values.shape == [0]

@@ -117,12 +117,12 @@ struct CountSparseOutput {
     for (int64_t i = 0; i < batch.values->num_elements(); ++i) {
       const int64_t value = batch.values->IntAt(i);
       k.Require(value >= 0, "Input values must all be non-negative, but one is ", value);
-      if (maxlength > 0 && value >= maxlength) continue;
+      if (maxlength >= 0 && value >= maxlength) continue;
       T& count = counts[{batch.row_of(i), value}];
       count = binary ? T(1) : T(count + (weights.empty() ? T(1) : weights[i]));
       largest = std::max(largest, value);
     }
-    Put(k, batch, counts, maxlength > 0 ? maxlength : std::max(largest + 1, minlength));
+    Put(k, batch, counts, maxlength >= 0 ? maxlength : std::max(largest + 1, minlength));
   }
 
   static void Put(KernelContext& k, const Batch& batch, const std::map<std::pair<int64_t, int64_t>, T>& counts,

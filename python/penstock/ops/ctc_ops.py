@@ -1,6 +1,6 @@
 """Connectionist temporal classification."""
 from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape
-from penstock.ops import array_ops, map_fn, math_ops
+from penstock.ops import array_ops, cond, ctc_dense, map_fn, math_ops
 from penstock.ops.arguments import pick
 
 __all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
@@ -65,10 +65,47 @@ def ctc_loss_v3(labels, logits, label_length, logit_length, logits_time_major=Tr
 
 def ctc_loss_dense(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=0,
                    name=None):
-    """`ctc_loss_v2` of dense labels; `unique` (see ctc_unique_labels) changes nothing."""
+    """`ctc_loss_v2` of dense labels; `unique` (see ctc_unique_labels) changes nothing.
+
+    The op computes it where it can. Labels that are the blank or no class, rows without labels, and logits that are
+    fewer than their labels need, which it refuses, have a loss too: the last a very large one.
+    """
     with ops.name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]):
-        sparse = dense_labels_to_sparse(labels, label_length)
-        return ctc_loss_v2(sparse, logits, label_length, logit_length, logits_time_major, blank_index=blank_index)
+        labels, logits = ops.convert_to_tensor(labels, name="labels"), ops.convert_to_tensor(logits, name="logits")
+        label_length = ops.convert_to_tensor(label_length, name="label_length")
+        logit_length = ops.convert_to_tensor(logit_length, name="logit_length")
+        if not logits_time_major:
+            logits = array_ops.transpose(logits, [1, 0, 2])
+        if blank_index < 0:
+            blank_index += tensor_shape.dimension_value(logits.shape[2]) or array_ops.shape(logits)[2]
+
+        def by_op():
+            sparse = dense_labels_to_sparse(labels, label_length)
+            return ctc_loss_v2(sparse, logits, label_length, logit_length, blank_index=blank_index)
+
+        def by_states():
+            if isinstance(blank_index, int) and blank_index == 0:
+                return ctc_dense.loss(labels, logits, label_length, logit_length)
+            first = array_ops.concat([logits[:, :, blank_index:blank_index + 1], logits[:, :, :blank_index],
+                                      logits[:, :, blank_index + 1:]], axis=2)
+            moved = array_ops.where_v2(labels < math_ops.cast(blank_index, labels.dtype), labels + 1, labels)
+            return ctc_dense.loss(moved, first, label_length, logit_length)
+
+        return cond.cond(_are_ordinary(labels, logits, label_length, logit_length, blank_index), by_op, by_states)
+
+
+def _are_ordinary(labels, logits, label_length, logit_length, blank_index):
+    """Whether the op takes all rows."""
+    shape = array_ops.shape(labels)
+    lengths = math_ops.cast(label_length, dtypes.int32)
+    counts = array_ops.sequence_mask(lengths, shape[1])
+    classes = math_ops.cast(array_ops.shape(logits)[2], labels.dtype)
+    bad = (labels < 0) | (labels >= classes) | math_ops.equal(labels, math_ops.cast(blank_index, labels.dtype))
+    repeats = counts[:, 1:] & math_ops.equal(labels[:, 1:], labels[:, :-1])
+    needed = lengths + math_ops.reduce_sum(math_ops.cast(repeats, dtypes.int32), axis=1)
+    given = math_ops.cast(logit_length, dtypes.int32)
+    fine = (lengths > 0) & (lengths <= shape[1]) & (needed <= given) & (given <= array_ops.shape(logits)[0])
+    return math_ops.reduce_all(fine) & ~math_ops.reduce_any(counts & bad)
 
 
 def dense_labels_to_sparse(dense, length):

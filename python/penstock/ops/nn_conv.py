@@ -3,7 +3,7 @@ from collections import abc
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.ops import array_ops
 from penstock.ops.arguments import pick
 
@@ -463,7 +463,11 @@ class Convolution:
         first = 2 if channels_first(data_format) else 1
         channels = tensor_shape.dimension_at_index(input_shape, 1 if channels_first(data_format) else n + 1)
         wanted = tensor_shape.dimension_at_index(filter_shape, n)
-        if not channels.is_compatible_with(wanted):
+        if tf2.enabled():  # it has convolutions of groups of channels
+            if channels.value is not None and wanted.value and channels.value % wanted.value:
+                raise ValueError("The number of input channels is not divisible by the corresponding dimension of "
+                                 f"filters: {channels} channels and {wanted}")
+        elif not channels.is_compatible_with(wanted):
             raise ValueError("number of input channels does not match corresponding dimension of filter, "
                              f"{channels} != {wanted}")
         self.input_shape, self.filter_shape = input_shape, filter_shape

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.eager import context
 
 LOGITS = np.array([
     [[1.789, 0.437, 0.096, -1.863], [-0.277, -0.355, -0.083, -0.627]],
@@ -106,3 +107,38 @@ def test_greedy_decoder_of_another_blank():
             (moved,), _ = tf.nn.ctc_greedy_decoder(turned, [4, 3], blank_index=blank)
             a, b = sess.run([plain, moved])
             assert b.indices.tolist() == a.indices.tolist() and b.values.tolist() == (a.values + 1).tolist()
+
+
+@pytest.mark.parametrize("labels, lengths, blank, times, losses, slopes", [
+    ([[1, 2, 1, 0], [1, 2, 0, 2]], [4, 4], 0, [6, 6], [9.316067, 6.5434923], [6.39771, 5.1308804]),  # blanks as labels
+    ([[1, 0, 0, 0], [0, 0, 0, 2]], [4, 4], 0, [6, 6], [18.734974, 11.872484], [8.648876, 7.913703]),
+    ([[1, 2, 1, 4], [4, 2, 3, 2]], [4, 4], -1, [6, 6], [4.857133, 6.7061424], [5.3562946, 5.471036]),
+    ([[1, 2, 1, 2, 3, 1, 2], [1, 2, 3, 2, 1, 1, 1]], [7, 7], 0, [6, 6], [712.2836, 710.3635], [5.13546, 3.9036407]),
+    ([[1, 1, 1, 1], [1, 1, 1, 1]], [4, 4], 0, [6, 6], [714.0439, 713.5145], [7.5334616, 7.06489]),  # too few logits
+    ([[1, 2, 1, 2], [1, 2, 3, 2]], [0, 4], 0, [2, 5], [4.295665, 3.9280472], [3.4279175, 4.867825]),  # no labels
+    ([[1, 2, 1, 2], [1, 2, 3, 7]], [3, 4], 0, [6, 6], [6.69082, 1.691888], [6.5694094, 5.3371973]),  # no such class
+    ([[1, 2, 1, 2], [1, 2, 3, -1]], [3, 4], 0, [6, 6], [6.69082, 1.691888], [6.5694094, 5.3371973]),
+    ([[1, 2, 1, 2], [1, 2, 3, 1]], [3, 5], 0, [6, 6], [6.69082, 711.2908], [6.5694094, 4.3296266]),
+    ([[1, 2, 1, 2], [1, 2, 3, 1]], [3, 3], 0, [6, 0], [6.69082, 706.8936], [6.5694094, 0]),
+    ([[1, 2, 1, 2], [1, 2, 3, 1]], [3, 3], 0, [7, 6], [6.69082, 6.1790447], [6.5694094, 5.375371])])
+@pytest.mark.parametrize("how", ["eager", "function", "graph"])
+def test_dense_labels_that_the_op_refuses(how, labels, lengths, blank, times, losses, slopes):
+    """`slopes`: the sums of the gradient's absolute values."""
+    numbers = np.random.RandomState(0).randn(2, 6, 5).astype("float32")
+
+    def both(logits):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            loss = tf.nn.ctc_loss_v2(labels, logits, lengths, times, logits_time_major=False, blank_index=blank)
+        return loss, tf.reduce_sum(tf.abs(tape.gradient(loss, logits)), axis=[1, 2])
+
+    if how == "graph":
+        with tf.Graph().as_default(), tf.Session() as sess:
+            logits = tf.constant(numbers)
+            loss = tf.nn.ctc_loss_v2(labels, logits, lengths, times, logits_time_major=False, blank_index=blank)
+            found = sess.run([loss, tf.reduce_sum(tf.abs(tf.gradients(loss, logits)[0]), axis=[1, 2])])
+    else:
+        with context.eager_mode():
+            found = (tf.function(both) if how == "function" else both)(tf.constant(numbers))
+    np.testing.assert_allclose(found[0], losses, rtol=1e-5)
+    np.testing.assert_allclose(found[1], slopes, rtol=1e-5)

@@ -104,3 +104,18 @@ def test_noise_as_wide_as_the_input_where_its_shape_says_nothing():
     sampler = tf.random.Generator.from_seed(1).uniform
     dropped = tf.nn.experimental.general_dropout(x, 0.5, sampler, noise_shape=[1, None]).numpy()
     assert set(dropped.sum(0)) == {0, 80}
+
+
+@pytest.mark.usefixtures("version_two")
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_dilated_convolutions_of_groups_of_channels(rank):
+    random = np.random.RandomState(rank)
+    images = random.randn(2, *[6] * rank, 4).astype("float32")
+    filters = random.randn(*[3] * rank, 2, 6).astype("float32")
+    made = tf.nn.convolution(images, filters, padding="SAME", dilations=2)
+    for group in range(2):
+        alone = tf.nn.convolution(images[..., 2 * group:2 * group + 2], filters[..., 3 * group:3 * group + 3],
+                                  padding="SAME", dilations=2)
+        np.testing.assert_allclose(made[..., 3 * group:3 * group + 3], alone, atol=1e-5)
+    with pytest.raises(ValueError, match="not divisible"):
+        tf.nn.convolution(images, random.randn(*[3] * rank, 3, 6).astype("float32"), dilations=2)

@@ -593,9 +593,9 @@ def trace_off():
     with _trace_lock:
         if _trace is None:
             return
-        _trace = None
+        (_, profiler), _trace = _trace, None
         graph_collection.stop()
-        if profiler_v2.running():
+        if profiler and profiler_v2.running():  # not one that the program has started itself
             profiler_v2.stop(save=False)
 
 

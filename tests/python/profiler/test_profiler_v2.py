@@ -138,3 +138,16 @@ for call in (lambda: tf.profiler.experimental.server.start(0),
         pass
 """)
     assert "Trace already enabled" in done.stderr and "inside a tf.function" in done.stderr
+
+
+def test_a_trace_leaves_the_programs_own_profiler_running(tmp_path):
+    """As Keras' TensorBoard callback has it."""
+    run(tmp_path, """
+tf.summary.trace_on(graph=True, profiler=False)
+tf.profiler.experimental.start(folder)
+tf.function(lambda x: x + 1)(1.0)
+with tf.summary.create_file_writer(folder).as_default():
+    tf.summary.trace_export("graphs", step=3)
+tf.profiler.experimental.stop()
+assert len(glob.glob(folder + "/plugins/profile/*/*.xplane.pb")) == 1
+""")

@@ -36,6 +36,11 @@ def is_composite_or_composite_value(value):
     return isinstance(value, CompositeTensor) or type_spec.has_converter(value)
 
 
+def convert_variables_to_tensors(composite_tensor):
+    """The composite value with what its variables hold in their place, if its class does that."""
+    return composite_tensor._convert_variables_to_tensors()
+
+
 def replace_composites_with_components(structure):
     """The structure with the tensors, in tuples or lists, in place of what is made of them."""
     from penstock.util import nest

@@ -3,6 +3,7 @@ import re
 
 from penstock.framework import defaults
 from penstock.framework import ops
+from penstock.framework import tf2
 from penstock.framework.mode import mode
 from penstock.ops import variables as variables_module
 from penstock.training.tracking import tracking
@@ -59,17 +60,21 @@ class Module(tracking.AutoTrackable):
     @property
     def variables(self):
         """The variables of this module and those in it."""
-        return tuple(self._flatten(predicate=_is_variable))
+        return self._variables_that(_is_variable)
 
     @property
     def trainable_variables(self):
         """Those of `variables` that are trained."""
-        return tuple(self._flatten(predicate=lambda x: _is_variable(x) and getattr(x, "trainable", False)))
+        return self._variables_that(lambda x: _is_variable(x) and getattr(x, "trainable", False))
 
     @property
     def non_trainable_variables(self):
         """Those of `variables` that are not trained."""
-        return tuple(self._flatten(predicate=lambda x: _is_variable(x) and not getattr(x, "trainable", False)))
+        return self._variables_that(lambda x: _is_variable(x) and not getattr(x, "trainable", False))
+
+    def _variables_that(self, predicate):
+        """Version 2 finds them in composite values too."""
+        return tuple(self._flatten(predicate=predicate, expand_composites=tf2.enabled()))
 
     @property
     def submodules(self):

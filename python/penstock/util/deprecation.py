@@ -18,6 +18,9 @@ class DeprecatedNamesAlreadySet(Exception):
     """Deprecated names were set twice."""
 
 
+DeprecatedNamesAlreadySetError = DeprecatedNamesAlreadySet  # as version 2 calls it
+
+
 @contextlib.contextmanager
 def silence():
     """Context manager under which nothing warns."""
@@ -98,8 +101,8 @@ def _warn_of_argument(func, name, shown, date, instructions, warn_once):
 
 def _same_value(a, b):
     try:
-        return a is b or (a == b) is True
-    except TypeError:
+        return a is b or a is not None and b is not None and (a == b) is True
+    except (TypeError, ValueError):
         return False
 
 
@@ -117,7 +120,7 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
     def decorate(func):
         decorator_utils.validate_callable(func, "deprecated_args")
         spec = tf_inspect.getfullargspec(func)
-        known = spec.args + [spec.varargs, spec.varkw]
+        known = [*spec.args, *spec.kwonlyargs, *filter(None, (spec.varargs, spec.varkw))]
         missing = [name for name in accepted if name not in known]
         if missing:
             raise ValueError("The following deprecated arguments are not present in the function signature: "
@@ -125,15 +128,16 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
 
         def given(args, kwargs):
             """The deprecated arguments of a call."""
-            values = tf_inspect.getcallargs(func, *args, **kwargs)
+            values = tf_inspect.signature(func).bind(*args, **kwargs)
+            values.apply_defaults()
             for name, fine in accepted.items():
                 if name == spec.varargs:
                     used = len(args) > len(spec.args)
                 elif name == spec.varkw:
                     used = bool(kwargs)
                 else:
-                    used = name in kwargs or spec.args.index(name) < len(args)
-                    used = used and not (fine and _same_value(values[name], fine[0]))
+                    used = name in kwargs or name in spec.args[:len(args)]
+                    used = used and not (fine and _same_value(values.arguments[name], fine[0]))
                 if used:
                     yield name
 

@@ -32,6 +32,21 @@ def _is_namedtuple(value):
     return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
 
 
+def is_namedtuple(instance):
+    """Whether it is a tuple with named fields."""
+    return _is_namedtuple(instance)
+
+
+def is_mapping(obj):
+    """Whether it is a dict, or another mapping."""
+    return isinstance(obj, collections.abc.Mapping)
+
+
+def is_attrs(obj):
+    """Whether its class is one of the package attrs."""
+    return _is_attrs(obj)
+
+
 def _is_composite(value):
     return getattr(value, "_is_composite_tensor", False)
 
@@ -150,6 +165,11 @@ def flatten(structure, expand_composites=False):
 
 def _same_namedtuples(a, b):
     return type(a).__name__ == type(b).__name__ and a._fields == b._fields
+
+
+def same_namedtuples(nest1, nest2):
+    """Whether two namedtuples have the same class name and fields."""
+    return _same_namedtuples(nest1, nest2)
 
 
 def _shown(value):

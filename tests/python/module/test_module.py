@@ -3,7 +3,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
-from penstock.framework import ops
+from penstock.framework import composite_tensor, ops, tf2, type_spec
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +95,37 @@ def test_a_name_scope_where_attributes_are_wrapped():
     with module.name_scope as scope:
         assert scope == "m/"
     assert "__dict__" not in asked
+
+
+class Pair(tf.experimental.ExtensionType):
+    first: tf.Tensor
+
+
+def test_variables_in_composite_values(monkeypatch):
+    class Spec(type_spec.TypeSpec):
+        value_type = property(lambda self: Both)
+        _component_specs = ()
+
+        def _serialize(self):
+            return ()
+
+        def _to_components(self, value):
+            return value.variables
+
+        def _from_components(self, components):
+            return Both(components)
+
+    class Both(composite_tensor.CompositeTensor):
+        _type_spec = property(lambda self: Spec())
+
+        def __init__(self, variables):
+            self.variables = variables
+
+    module = tf.Module()
+    module.both = Both([tf.Variable(1.0), tf.Variable(2.0, trainable=False)])
+    module.pair = Pair(1.0)
+    assert module.variables == ()  # as version 1 has it
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    assert list(module.variables) == module.both.variables
+    assert [*module.trainable_variables, *module.non_trainable_variables] == module.both.variables
+    assert module.submodules == ()

@@ -1,10 +1,11 @@
 """Decorators that keep what they decorate reachable; marks of deprecation. Expected texts are TensorFlow 1.15.5's."""
+import collections
 import functools
 import threading
 
 import pytest
 
-from penstock.util import decorator_utils, deprecation, keyword_args, lock_util, tf_decorator, tf_inspect
+from penstock.util import decorator_utils, deprecation, keyword_args, lock_util, nest, tf_decorator, tf_inspect
 from penstock.util.tf_contextlib import contextmanager
 
 
@@ -149,3 +150,36 @@ def test_deprecated_classes_stay_classes(monkeypatch):
 
     assert isinstance(A, type) and A(3).x == 3 and isinstance(A(3), A) and "Use B." in A.__doc__
     assert len(warnings) == 1 and "Use B." in warnings[0]
+
+
+def test_deprecated_arguments_may_be_for_keywords_only(monkeypatch):
+    warned = []
+    monkeypatch.setattr(deprecation.logging, "warning", lambda text, *arguments: warned.append(arguments[3]))
+
+    @deprecation.deprecated_args("2016-07-04", "Do it.", "old", ("kept", 1), warn_once=False)
+    def function(a, kept=1, *, old=None):
+        return a, kept, old
+
+    assert function(1) == (1, 1, None) and function(1, 1) == (1, 1, None) and not warned
+    assert function(1, old=2) == (1, 1, 2) and function(1, 2) == (1, 2, None) and warned == ["old", "kept"]
+
+    class NoEquality:
+        def __eq__(self, other):
+            raise ValueError("no value")
+
+    @deprecation.deprecated_arg_values("2016-07-04", "Do it.", warn_once=False, x=None)
+    def other(x):
+        return x
+
+    other(NoEquality())
+    assert len(warned) == 2
+    other(None)
+    assert len(warned) == 3
+
+
+def test_kinds_of_structures():
+    pair = collections.namedtuple("Pair", "a b")
+    assert nest.is_namedtuple(pair(1, 2)) and not nest.is_namedtuple((1, 2))
+    assert nest.is_mapping({}) and not nest.is_mapping([]) and not nest.is_attrs(pair(1, 2))
+    assert nest.same_namedtuples(pair(1, 2), collections.namedtuple("Pair", "a b")(3, 4))
+    assert not nest.same_namedtuples(pair(1, 2), collections.namedtuple("Pair", "a c")(3, 4))

@@ -43,6 +43,23 @@ bool ParseDouble(std::string_view text, double* value) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+namespace {
+
+// Less than 8 bytes as a number. Copying a number of bytes unknown to the compiler would take several times as long.
+uint64_t Tail(const char* p, size_t n) {
+  if (n >= 4) {
+    uint32_t first, last;  // they may overlap
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    return first | uint64_t{last} << (n - 4) * 8;
+  }
+  if (n == 0) return 0;
+  const auto byte = [&](size_t i) { return uint64_t{static_cast<uint8_t>(p[i])} << i * 8; };
+  return byte(0) | byte(n / 2) | byte(n - 1);
+}
+
+}  // namespace
+
 uint64_t Hash64(std::string_view bytes, uint64_t seed) {
   constexpr uint64_t kMul = 0x9E3779B97F4A7C15ull;
   uint64_t h = seed ^ (bytes.size() * kMul);
@@ -54,9 +71,7 @@ uint64_t Hash64(std::string_view bytes, uint64_t seed) {
     h = (h ^ word) * kMul;
     h ^= h >> 32;
   }
-  uint64_t tail = 0;
-  std::memcpy(&tail, p, n);
-  h = (h ^ tail) * kMul;
+  h = (h ^ Tail(p, n)) * kMul;
   return h ^ (h >> 29);
 }
 

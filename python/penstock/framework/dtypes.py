@@ -258,6 +258,8 @@ def as_dtype(type_value):
     none."""
     if isinstance(type_value, DType):
         return type_value
+    if isinstance(type_value, np.str_) and str(type_value) in _ANY_TO_TF:  # of an array of names
+        return _ANY_TO_TF[str(type_value)]
     if isinstance(type_value, (np.ndarray, np.generic)):
         type_value = type_value.dtype
     if isinstance(type_value, np.dtype):

@@ -15,6 +15,7 @@ def test_numbers_and_names(name, number):
     dtype = getattr(dtypes, name)
     assert dtype.as_datatype_enum == number and dtype.name == name
     assert dtypes.as_dtype(number) is dtype and dtypes.as_dtype(name) is dtype
+    assert dtypes.as_dtype(np.array([name])[0]) is dtype
     ref = getattr(dtypes, name + "_ref")
     assert ref.as_datatype_enum == number + 100 and ref.base_dtype is dtype and dtype._as_ref is ref
     assert ref.is_compatible_with(ref) and dtype.is_compatible_with(ref) and not ref.is_compatible_with(dtype)

@@ -91,14 +91,22 @@ int EagerContext::FindDevice(std::string_view name) {
 
 // A function's name as op type is a call of it.
 std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeView& view) {
-  if (!node.calls_function()) return KernelRegistry::Global().Make("CPU", view);
+  const KernelRegistry& kernels = KernelRegistry::Global();
+  if (!node.calls_function()) {
+    if (!kernels.Find("CPU", view.op(), view.attrs()) && kernels.HasKernel(view.op().name)) {
+      throw NotFound("Could not find device for node: {{node ", view.name(), "}} = ", view.op().name,
+                     KernelRegistry::DescribeAttrs(view.attrs()), "\nAll kernels registered for op ", view.op().name,
+                     ":\n", kernels.DescribeKernels(view.op().name));
+    }
+    return kernels.Make("CPU", view);
+  }
   AttrMap function_attrs;
   for (const auto& [name, value] : node.attrs()) {
     if (!name.starts_with("_") || name == kCallSiteAttr) function_attrs.Set(name, value);
   }
   const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
   const OpDef& call = *OpRegistry::Global().Find("PartitionedCall");
-  return KernelRegistry::Global().Make(
+  return kernels.Make(
       "CPU", NodeView(node.name(), call, attrs, node.input_types(), node.output_types(), view.device()));
 }
 

@@ -56,7 +56,7 @@ void ProjectiveShape(ShapeContext& c) {
   SizedShape(c, DimOf(images, 0), 2, DimOf(images, 3));
 }
 
-// The transform of the gradient is the inverse one.
+// The transform of the gradient is the inverse one; what it does not reach is zero.
 void ProjectiveGradient(GradContext& g) {
   const Out images = g.x(0), transforms = g.x(1);
   if (!IsFloating(images.type()) && images.type() != DT_UINT8 && !IsInteger(images.type())) return;
@@ -71,7 +71,7 @@ void ProjectiveGradient(GradContext& g) {
   const Out eight = g.Call("Slice", {flat / last, ConstVector(scope, {0, 0}), ConstVector(scope, {-1, 8})});
   const AttrMap attrs = CopyAttrs(g, {"interpolation", "fill_mode"});
   if (g.num_inputs() == 4) {
-    g.Set(0, g.Call("ImageProjectiveTransformV3", {g.dy(), eight, ShapePart(images, 1, 3), g.x(3)}, attrs));
+    g.Set(0, g.Call("ImageProjectiveTransformV3", {g.dy(), eight, ShapePart(images, 1, 3), scope.Scalar(0.0f)}, attrs));
   } else {
     g.Set(0, g.Call("ImageProjectiveTransformV2", {g.dy(), eight, ShapePart(images, 1, 3)}, attrs));
   }

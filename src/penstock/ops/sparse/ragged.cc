@@ -95,7 +95,9 @@ void ToTensorShape(ShapeContext& c) {
                           " but shape.rank = ", wanted.rank());
   }
   for (int d = 1; d < values.rank(); ++d) dims[levels + d] = values[d];
-  if (first) {
+  if (!c.in_value(0)) {
+    // The shape may ask for another number of rows.
+  } else if (first) {
     if (const auto rows = c.in_int(3); rows && *rows >= 0) dims[0] = *rows;
   } else if (!kinds.empty() && c.in(3).rank() == 1 && c.in(3)[0] > 0) {
     dims[0] = c.in(3)[0] - 1;

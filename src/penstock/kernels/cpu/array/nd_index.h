@@ -17,6 +17,11 @@ std::vector<int64_t> RowNumbers(const Tensor& indices, const Shape& shape, std::
                                 bool ignore_bad = false);
 
 // Whether the attribute bad_indices_policy of a node says that vectors outside the shape stand for nothing.
-inline bool IgnoresBad(const NodeView& node) { return node.attr_or<std::string>("bad_indices_policy", "") == "IGNORE"; }
+inline bool IgnoresBad(const NodeView& node) {
+  const std::string policy = node.attr_or<std::string>("bad_indices_policy", "");
+  KernelContext::Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR" || policy == "IGNORE",
+                         "Unknown bad indices handling attribute: ", policy);
+  return policy == "IGNORE";
+}
 
 }  // namespace penstock

@@ -16,6 +16,7 @@ struct Where {
   void operator()(KernelContext& k) const {
     const Tensor& in = k.input(0);
     const int rank = in.rank();
+    k.Require(rank > 0, "WhereOp : Unhandled input dimensions: 0");
     const int64_t n = in.num_elements();
     const T* x = in.data<T>();
     // Pieces are counted, then each writes its own part.
@@ -31,7 +32,6 @@ struct Where {
     });
     for (int64_t p = 0; p < pieces; ++p) starts[p + 1] += starts[p];
     int64_t* out = k.Output(0, Shape({starts[pieces], rank})).mutable_data<int64_t>();
-    if (rank == 0) return;
     const std::vector<int64_t> steps = Strides(in.shape());
     const int64_t row = in.dim(rank - 1);
     k.Parallel(pieces, kPiece * 2, [&](int64_t begin, int64_t end) {

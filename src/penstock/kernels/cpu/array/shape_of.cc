@@ -156,6 +156,7 @@ struct BroadcastTo {
 
 struct BroadcastArgs {
   void operator()(KernelContext& k) const {
+    for (int i = 0; i < 2; ++i) k.Require(k.shape(i).rank() == 1, "In[", i, "] must be a vector.", k.shape(i));
     std::vector<int64_t> a = k.Ints(0), b = k.Ints(1);
     if (a.size() < b.size()) std::swap(a, b);
     const size_t extra = a.size() - b.size();

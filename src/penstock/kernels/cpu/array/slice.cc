@@ -105,9 +105,11 @@ struct StridedSlice {
   }
 };
 
-// Writes `value`, broadcast to the slice's shape where `broadcast`, into the slice of `out`.
+// Writes `value`, broadcast to the slice's shape where `broadcast`, into the slice of `out`. An empty slice takes any
+// value.
 void PutSlice(KernelContext& k, const SlicePlan& plan, Tensor& out, const Tensor& value, bool broadcast) {
   const Shape shape = plan.result.AsShape();
+  if (broadcast && shape.num_elements() == 0) return;
   // The value's steps along the dimensions of the result...
   std::vector<int64_t> result_steps(shape.rank());
   const std::vector<int64_t> value_steps = Strides(value.shape());
@@ -117,8 +119,7 @@ void PutSlice(KernelContext& k, const SlicePlan& plan, Tensor& out, const Tensor
     fits = value.dim(i) == shape[extra + i] || value.dim(i) == 1;
     result_steps[extra + i] = value.dim(i) == 1 ? 0 : value_steps[i];
   }
-  if (!fits && broadcast) throw InvalidArgument("Incompatible shapes: ", shape, " vs. ", value.shape());
-  if (!fits) throw InvalidArgument("shape of dy was ", value.shape(), " instead of ", shape);
+  if (!fits) throw InvalidArgument("Incompatible shapes: ", shape, " vs. ", value.shape());
   if (shape.num_elements() == 0) return;
   // ...then along those of the tensor: its dimensions appear in the result in order, but for those of size 1 that
   // shrank.
@@ -140,6 +141,8 @@ struct StridedSliceGrad {
     const Shape shape = k.ShapeInput(0);
     const SlicePlan plan = PlanFrom(k, masks, 1, shape);
     const Tensor& dy = k.input(4);
+    const Shape part = plan.result.AsShape();
+    k.Require(dy.shape() == part, "shape of dy was ", dy.shape(), " instead of ", part);
     if (plan.whole && plan.result.IsCompatibleWith(dy.shape())) return k.SetOutput(0, k.Take(4).Reshaped(shape));
     Tensor& out = k.Output(0, shape);
     ZeroElements(k, out.dtype(), out.mutable_raw(), out.num_elements());

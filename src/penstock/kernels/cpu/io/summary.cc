@@ -14,8 +14,7 @@ namespace penstock {
 namespace {
 
 const TString& Tag(KernelContext& k, int input, std::string_view what) {
-  k.Require(k.shape(input).num_elements() == 1 && k.shape(input).rank() <= 1, what, " must be scalar, but has shape ",
-            k.shape(input));
+  k.Require(k.shape(input).rank() == 0, what, " must be scalar, but has shape ", k.shape(input));
   return *k.input(input).data<TString>();
 }
 
@@ -32,10 +31,7 @@ struct ScalarSummary {
   void operator()(KernelContext& k) const {
     std::vector<std::string_view> tags;
     for (const TString& tag : k.in<TString>(0)) tags.push_back(tag.view());
-    // A vector of one element counts as a scalar.
-    k.Require(k.shape(0) == k.shape(1) || (tags.size() == 1 && k.input(1).num_elements() == 1 &&
-                                           k.shape(0).rank() <= 1 && k.shape(1).rank() <= 1),
-              "tags and values not the same shape: ", k.shape(0), " != ", k.shape(1),
+    k.Require(k.shape(0) == k.shape(1), "tags and values not the same shape: ", k.shape(0), " != ", k.shape(1),
               tags.size() == 1 ? StrCat(" (tag '", tags[0], "')") : "");
     SummaryBuilder summary;
     summary.AddScalars(tags, k.input(1));

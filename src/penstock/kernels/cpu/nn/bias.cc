@@ -79,7 +79,7 @@ struct BiasAddGrad {
 
   void operator()(KernelContext& k) const {
     const Shape& dy = k.shape(0);
-    k.Require(dy.rank() >= (first ? 3 : 2), "Input tensor must be at least ", first ? 3 : 2, "D: ", dy);
+    k.Require(dy.rank() >= 2, "Input tensor must be at least 2D: ", dy);
     const int channel = first ? 1 : dy.rank() - 1;
     const int64_t n = dy[channel];
     ComputeOutput<C> out(k, 0, Shape({n}));

@@ -250,7 +250,11 @@ struct InputGrad : ConvKernel {
     const Convolution c = GradGeometry(shape, filter_shape, dy_shape);
     const Tensor last = Last(k, k.input(2));
     const ComputeInput<C> filter(k, k.input(1)), dy(k, last);
-    ImageOutput<C>(k, shape, [&](C* dx) { ConvInputGrad(k, kTypeOf<C>, c, filter.data, dy.data, dx); });
+    const bool empty = filter_shape.num_elements() == 0 || dy_shape.num_elements() == 0;
+    ImageOutput<C>(k, shape, [&](C* dx) {
+      if (empty) return ZeroElements(kTypeOf<C>, dx, shape.num_elements());
+      ConvInputGrad(k, kTypeOf<C>, c, filter.data, dy.data, dx);
+    });
   }
 };
 

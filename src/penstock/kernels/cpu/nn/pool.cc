@@ -44,8 +44,9 @@ class PoolKernel {
   static Windows WindowsOf(const WindowAttrs& attrs, const Shape& input) {
     KernelContext::Require(input.rank() == attrs.format.rank(), "tensor_in must be ", attrs.format.rank(),
                            "-dimensional, got ", input);
-    KernelContext::Require(attrs.ksize[attrs.format.channel()] == 1 && attrs.strides[attrs.format.channel()] == 1,
-                           "this kind of pooling is not supported on the depth dimension");
+    if (attrs.ksize[attrs.format.channel()] != 1 || attrs.strides[attrs.format.channel()] != 1) {
+      throw Unimplemented("Pooling is not yet supported on the depth dimension.");
+    }
     std::vector<int64_t> filter;
     for (int i = 0; i < attrs.format.spatial; ++i) filter.push_back(attrs.ksize[attrs.format.dim(i)]);
     Windows w = MakeWindows(attrs, input, filter);

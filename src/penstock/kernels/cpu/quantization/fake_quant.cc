@@ -261,7 +261,7 @@ struct QuantizeAndDequantize {
     }
   }
   void CheckBits() const {
-    if (bits < (is_signed ? 2 : 1) || bits > 62)
+    if (bits < (is_signed ? 2 : 1) || bits > (is_signed ? 61 : 62))
       throw InvalidArgument("num_bits is out of range: ", bits, " with signed_input_ ", is_signed);
   }
   void operator()(KernelContext& k) const {

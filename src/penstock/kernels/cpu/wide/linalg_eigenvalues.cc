@@ -72,6 +72,11 @@ struct Eig {
       constexpr char kMessage[] = "Eigen decomposition was not successful. The input might not be valid.";
       k.Require(in.At(x, i).allFinite(), kMessage);
       using W = Worked<T>;
+      if (in.At(x, i).isZero(0)) {  // Eigen's complex solver divides by the norm
+        ViewAt(e, i, n, 1).setZero();
+        if (vectors) ViewAt(v, i, n, n).setIdentity();
+        return;
+      }
       using Solver = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Columns<W>>,
                                         Eigen::EigenSolver<Columns<W>>>;
       const Solver eig(in.At(x, i).template cast<W>(), vectors);

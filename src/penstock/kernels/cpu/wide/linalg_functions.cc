@@ -30,8 +30,13 @@ template <class W>
 Columns<W> Exponential(const Columns<W>& x) {
   return x.exp();
 }
+// NaN for singular matrices, of which Eigen takes square roots without end.
 template <class W>
 Columns<W> Logarithm(const Columns<W>& x) {
+  const Eigen::ComplexSchur<Columns<W>> schur(x, false);
+  if ((schur.matrixT().diagonal().array() == W(0)).any()) {
+    return Columns<W>::Constant(x.rows(), x.cols(), W(std::numeric_limits<Real<W>>::quiet_NaN()));
+  }
   return x.log();
 }
 

@@ -47,6 +47,11 @@ bool OnMainThread() {
   return PyThread_get_thread_ident() == main_thread;
 }
 
+// What came before the runtime begins to count is Python's to raise. To be called on the main thread only.
+void RaiseEarlierInterrupt() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 struct PyServer {
   std::shared_ptr<Server> server;
 };
@@ -85,6 +90,7 @@ class Runner {
     std::vector<Tensor> fetches;
     Status status;
     const bool main = OnMainThread();
+    if (main) RaiseEarlierInterrupt();
     {
       NoGil no_gil;
       try {
@@ -125,6 +131,7 @@ std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session
   Status status;
   std::shared_ptr<const CompiledStep> step;
   const bool main = OnMainThread();
+  if (main) RaiseEarlierInterrupt();
   {
     NoGil no_gil;
     try {

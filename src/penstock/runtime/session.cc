@@ -123,6 +123,7 @@ std::vector<int> KeyOf(const Session::Signature& signature) {
 }  // namespace
 
 std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature, bool interruptible) {
+  const int seen = g_interrupts.load(std::memory_order_relaxed);
   RequireOpen();
   const std::vector<int> key = KeyOf(signature);
   {
@@ -135,6 +136,7 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
     std::lock_guard lock(graph_->mutex());
     pruned = Prune(*graph_, signature);
   }
+  if (interruptible && g_interrupts.load(std::memory_order_relaxed) != seen) throw Cancelled("Interrupted.");
   std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), runtime_->environment, interruptible);
   std::lock_guard lock(mutex_);
   return compiled_.try_emplace(key, std::move(step)).first->second;

@@ -1,4 +1,5 @@
 """What AutoGraph of TensorFlow 2.21 does and says."""
+import functools
 import linecache
 import pickle
 
@@ -7,6 +8,7 @@ import pytest
 import penstock as tf
 from penstock.compat import v1
 from penstock.eager import context
+from penstock.util import tf_decorator
 
 
 @pytest.fixture(autouse=True)
@@ -193,3 +195,22 @@ def test_code_of_no_file_whose_lines_are_known():
         assert larger(tf.constant(7), tf.constant(5)).numpy() == 7
     finally:
         del linecache.cache["<example 1>"]
+
+
+def _size(x):
+    if x > 0:
+        return x
+    return -x
+
+
+def test_a_decorator_of_what_was_converted_before_runs():
+    assert int(tf.function(_size)(tf.constant(-2))) == 2  # from now on its converted form is kept
+
+    @functools.wraps(_size)
+    def wrapped(x):
+        return 2 * _size(x) + 100
+
+    made = tf_decorator.make_decorator(_size, lambda x: _size(x) + 1)
+    x = tf.constant(-2)
+    assert [int(tf.function(f)(x)) for f in (wrapped, made)] == [104, 3]
+    assert int(tf.function(lambda x: wrapped(x) + made(x))(x)) == 107

@@ -96,7 +96,9 @@ def converted(function):
     plain = function.__func__ if isinstance(function, types.MethodType) else function
     if type(plain) is not types.FunctionType or _left_alone(plain):
         return function
-    known = plain.__dict__.get("__penstock_twin__")
+    # With the code that it is of: decorators hand on what stands in a function's dictionary.
+    code, known = plain.__dict__.get("__penstock_twin__", (None, None))
+    known = known if code is plain.__code__ else None
     if known is None:
         try:
             known = autograph_artifact(conversion.convert_function(plain))
@@ -104,7 +106,7 @@ def converted(function):
             _warn(plain, e)
             return function
         if plain.__closure__ is None or not hasattr(plain, "__dict__"):
-            plain.__dict__["__penstock_twin__"] = known
+            plain.__dict__["__penstock_twin__"] = plain.__code__, known
     return types.MethodType(known, function.__self__) if isinstance(function, types.MethodType) else known
 
 

@@ -211,6 +211,9 @@ MODULES = {
     "contrib.tpu.python.ops.tpu_ops": "tpu.tpu_ops",
     "contrib.crf.python.ops.crf": "contrib.crf.crf",
     "contrib.distributions.python.ops.distribution_util": "ops.distributions.util",
+    "contrib.distributions.python.ops.mvn_linear_operator": "contrib.distributions.transformed",
+    "contrib.distributions.python.ops.vector_exponential_linear_operator": "contrib.distributions.transformed",
+    "contrib.distributions.python.ops.vector_laplace_linear_operator": "contrib.distributions.transformed",
     "contrib.framework.python.ops.audio_ops": "ops.audio_ops",
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
     "contrib.framework.python.framework.checkpoint_utils": "contrib.framework.checkpoint_utils",
@@ -266,6 +269,7 @@ MODULES = {
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {
     "contrib.distributions.python.ops": "contrib.distributions",
+    "contrib.distributions.python.ops.bijectors": "contrib.distributions.bijectors",
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.python.ops": "contrib.framework",
     "contrib.layers.python.layers": "contrib.layers",
@@ -289,9 +293,14 @@ _CONTRIB = {
                      "interleave_ops iterator_ops parsing_ops prefetching_ops random_ops readers resampling scan_ops "
                      "shuffle_ops sliding unique writers"),
     "contrib.distribute": ("python", "mirrored_strategy one_device_strategy"),
-    "contrib.distributions": ("python.ops", "binomial cauchy chi2 deterministic geometric half_normal independent "
-                              "inverse_gamma logistic mixture_same_family mvn_diag onehot_categorical poisson "
-                              "relaxed_bernoulli relaxed_onehot_categorical"),
+    "contrib.distributions": ("python.ops", "autoregressive batch_reshape binomial cauchy chi2 "
+                              "conditional_distribution conditional_transformed_distribution deterministic "
+                              "geometric half_normal independent "
+                              "inverse_gamma kumaraswamy logistic mixture mixture_same_family moving_stats mvn_diag "
+                              "mvn_diag_plus_low_rank mvn_full_covariance mvn_tril negative_binomial "
+                              "normal_conjugate_posteriors onehot_categorical poisson quantized_distribution "
+                              "relaxed_bernoulli relaxed_onehot_categorical sample_stats seed_stream sinh_arcsinh "
+                              "vector_exponential_diag vector_laplace_diag vector_sinh_arcsinh_diag wishart"),
     "contrib.eager": ("python", "datasets"),
     "contrib.feature_column": ("python.feature_column", "sequence_feature_column"),
     "contrib.framework": ("python.ops", "ops sort_ops"),

@@ -7,7 +7,8 @@ from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_ops, check_ops, math_ops, nn, random_ops
 from penstock.ops.distributions import distribution, gamma, util
 
-__all__ = ["Binomial", "Cauchy", "Chi2", "Deterministic", "Geometric", "HalfNormal", "Logistic", "Poisson"]
+__all__ = ["Binomial", "Cauchy", "Chi2", "Chi2WithAbsDf", "Deterministic", "Geometric", "HalfNormal", "Logistic",
+           "NegativeBinomial", "Poisson"]
 
 
 class Poisson(distribution.ScalarDistribution):
@@ -291,6 +292,66 @@ class Chi2(gamma.Gamma):
         return self._df
 
 
+class Chi2WithAbsDf(Chi2):
+    """`Chi2` of floor(|df|)."""
+
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[df]) as name:
+            super().__init__(gen.floor(math_ops.abs(df, name="abs_df"), name="floor_abs_df"), validate_args,
+                             allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class NegativeBinomial(distribution.LogitsOrProbs, distribution.ScalarDistribution):
+    """How many successes come before `total_count` failures."""
+
+    _PARAMETERS = ("total_count", "probs")
+
+    def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
+                 name="NegativeBinomial"):
+        parameters = dict(locals())
+        with ops.name_scope(name, values=[total_count, logits, probs]) as name:
+            self._logits, self._probs = util.get_logits_and_probs(logits, probs, validate_args=validate_args, name=name)
+            with ops.control_dependencies([check_ops.assert_positive(total_count)] if validate_args else []):
+                self._total_count = array_ops.identity(total_count)
+        super().__init__(self._probs.dtype, distribution.NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
+                         parameters, [self._total_count, self._probs, self._logits], name)
+
+    @property
+    def total_count(self):
+        """The number of failures."""
+        return self._total_count
+
+    def _counts(self, x):
+        return util.embed_check_nonnegative_integer_form(x) if self.validate_args else x
+
+    def _sample_n(self, n, seed=None):
+        # A Poisson number whose rate is a gamma one.
+        rate = random_ops.random_gamma([n], alpha=self.total_count, beta=math_ops.exp(-self.logits), dtype=self.dtype,
+                                       seed=seed)
+        return random_ops.random_poisson(rate, shape=[], dtype=self.dtype,
+                                         seed=util.gen_new_seed(seed, "negative_binom"))
+
+    def _cdf(self, x):
+        return gen.betainc(self.total_count, 1. + self._counts(x), math_ops.sigmoid(-self.logits))
+
+    def _log_prob(self, x):
+        x = self._counts(x)
+        each = self.total_count * math_ops.log_sigmoid(-self.logits) + x * math_ops.log_sigmoid(self.logits)
+        return each + gen.lgamma(self.total_count + x) - gen.lgamma(1. + x) - gen.lgamma(self.total_count)
+
+    def _mean(self):
+        return self.total_count * math_ops.exp(self.logits)
+
+    def _mode(self):
+        more = gen.maximum(self.total_count - 1., array_ops.zeros_like(self.total_count))
+        return gen.floor(more * math_ops.exp(self.logits))
+
+    def _variance(self):
+        return self._mean() / math_ops.sigmoid(-self.logits)
+
+
 class Deterministic(distribution.ScalarDistribution):
     """The one value `loc`; what differs by no more than atol + rtol |loc| is taken for it."""
 
@@ -300,18 +361,29 @@ class Deterministic(distribution.ScalarDistribution):
         parameters = dict(locals())
         with ops.name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = ops.convert_to_tensor(loc, name="loc")
-            slack = [0 if x is None else ops.convert_to_tensor(x, dtype=self._loc.dtype) for x in (atol, rtol)]
-            checks = [check_ops.assert_non_negative(x, message="Argument must be non-negative")
-                      for x in slack if not isinstance(x, int)] if validate_args else []
+            self._atol, self._rtol = [ops.convert_to_tensor(0 if x is None else x, dtype=self._loc.dtype)
+                                      for x in (atol, rtol)]
+            checks = [check_ops.assert_non_negative(x, message="Argument 'tol' must be non-negative")
+                      for x in (self._atol, self._rtol)] if validate_args else []
             with ops.control_dependencies(checks):
-                self._slack = slack[0] + slack[1] * math_ops.abs(array_ops.identity(self._loc))
-        super().__init__(self._loc.dtype, distribution.FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
+                self._slack = self._atol + self._rtol * math_ops.abs(array_ops.identity(self._loc))
+        super().__init__(self._loc.dtype, distribution.NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
                          parameters, [self._loc], name)
 
     @property
     def loc(self):
         """The value."""
         return self._loc
+
+    @property
+    def atol(self):
+        """How far a value may be off."""
+        return self._atol
+
+    @property
+    def rtol(self):
+        """How far a value may be off, as a part of `loc`."""
+        return self._rtol
 
     def _sample_n(self, n, seed=None):
         return array_ops.identity(self.loc) + array_ops.zeros(

@@ -5,10 +5,11 @@ import numpy as np
 
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops, nn_ops, random_ops
+from penstock.contrib.distributions import scalar
 from penstock.ops.distributions import categorical, distribution, kullback_leibler, util
 
 __all__ = ["ExpRelaxedOneHotCategorical", "Independent", "MixtureSameFamily", "MultivariateNormalDiag",
-           "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical"]
+           "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical", "VectorDeterministic"]
 
 
 class _Vectors(distribution.Distribution):
@@ -168,7 +169,7 @@ class MultivariateNormalDiag(_Vectors):
         with ops.name_scope(name, values=[loc, scale_diag, scale_identity_multiplier]) as name:
             if loc is None and scale_diag is None:
                 raise ValueError("No preferred event size: one of `loc` and `scale_diag` must be given.")
-            given = [ops.convert_to_tensor(x, dtype_hint=dtypes.float32) for x in (loc, scale_diag) if x is not None]
+            given = [ops.convert_to_tensor(x) for x in (loc, scale_diag) if x is not None]
             dtype = given[0].dtype
             if loc is not None:
                 loc = ops.convert_to_tensor(loc, dtype=dtype, name="loc")
@@ -229,6 +230,28 @@ def _kl_normal_vectors(a, b, name=None):
         ratio = math_ops.square(a._like / b._like)
         distance = math_ops.square((a.loc - b.loc) / b._like)
         return 0.5 * math_ops.reduce_sum(ratio + distance - 1. - math_ops.log(ratio), axis=-1)
+
+
+class VectorDeterministic(_Vectors, scalar.Deterministic):
+    """The one vector `loc`; one whose numbers differ by no more than atol + rtol |loc| is taken for it."""
+
+    def __init__(self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True,
+                 name="VectorDeterministic"):
+        self._like = ops.convert_to_tensor(loc, name="loc")
+        if validate_args and self._like.shape.ndims == 0:
+            raise ValueError("Argument loc must be at least rank 1.")
+        scalar.Deterministic.__init__(self, self._like, atol, rtol, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        shape = array_ops.concat([[n], array_ops.ones_like(array_ops.shape(self.loc))], 0)
+        return self.loc + array_ops.zeros(shape, self.dtype)
+
+    def _prob(self, x):
+        near = math_ops.abs(x - self.loc) <= self._slack
+        return math_ops.cast(math_ops.reduce_all(near, axis=-1), self.dtype)
+
+    def _cdf(self, x):
+        raise self._absent("cdf")
 
 
 class Independent(distribution.Distribution):

@@ -247,8 +247,7 @@ class Distribution:
             value = _value_tensor(value, self.dtype)
             try:
                 return direct(value, **kwargs)
-            except NotImplementedError:
-                absent = self._absent(direct.__name__.lstrip("_"))
+            except NotImplementedError as absent:
                 try:
                     return from_other(other(value, **kwargs))
                 except NotImplementedError:

@@ -19,6 +19,7 @@ namespace penstock {
 namespace {
 
 thread_local bool t_inside_parallel_for = false;
+thread_local int t_worker = -1;  // which one of its pool's this thread is; -1: none
 
 constexpr int kSpins = 6000;  // some tens of microseconds
 
@@ -45,27 +46,53 @@ struct ThreadPool::Impl {
   struct Core {
     std::mutex mutex;
     std::condition_variable wake;
-    std::deque<std::function<void()>> tasks;
-    std::atomic<int> queued{0};
+    struct Task {
+      std::function<void()> run;
+      const void* loop = nullptr;  // that it helps with
+    };
+    std::deque<Task> tasks;
+    std::atomic<int> queued{0}, asleep{0};  // tasks, workers
+    std::condition_variable done;           // loops, for those who sleep until theirs is
+    std::atomic<int> sleepers{0};
     std::vector<std::thread> workers;
     bool stop = false;
 
-    void Work() {
+    void Work(int worker) {
+      t_worker = worker;
       const ScopedDenormals denormals(ScopedDenormals::kZero);
       for (;;) {
         // Small kernels follow each other within microseconds; waking a thread that sleeps takes tens of them.
         for (int spin = 0; spin < kSpins && queued.load(std::memory_order_relaxed) == 0; ++spin) Pause();
-        std::function<void()> task;
+        Task task;
         {
           std::unique_lock lock(mutex);
+          asleep.fetch_add(1, std::memory_order_relaxed);
           wake.wait(lock, [&] { return stop || !tasks.empty(); });
+          asleep.fetch_sub(1, std::memory_order_relaxed);
           if (tasks.empty()) return;
           task = std::move(tasks.front());
           tasks.pop_front();
           queued.fetch_sub(1, std::memory_order_relaxed);
         }
-        task();
+        task.run();
       }
+    }
+
+    void Add(Task task) {
+      {
+        std::lock_guard lock(mutex);
+        tasks.push_back(std::move(task));
+        queued.fetch_add(1, std::memory_order_relaxed);
+      }
+      wake.notify_one();
+    }
+    // Takes back what nobody has begun of it; how many that were.
+    int Drop(const void* loop) {
+      if (queued.load(std::memory_order_relaxed) == 0) return 0;
+      std::lock_guard lock(mutex);
+      const int dropped = static_cast<int>(std::erase_if(tasks, [&](const Task& task) { return task.loop == loop; }));
+      queued.fetch_sub(dropped, std::memory_order_relaxed);
+      return dropped;
     }
   };
 
@@ -97,9 +124,15 @@ struct ThreadPool::Impl {
     if (core) (void)core.release();
     core = std::make_unique<Core>();
     generation = now;
-    for (int i = 0; i < std::max(1, threads - 1); ++i) core->workers.emplace_back([c = core.get()] { c->Work(); });
+    for (int i = 0; i < std::max(1, threads - 1); ++i) core->workers.emplace_back([c = core.get(), i] { c->Work(i); });
     ready.store(core.get(), std::memory_order_release);
     return *core;
+  }
+  // Workers that need not be woken.
+  int Awake() const {
+    const Core* live = ready.load(std::memory_order_acquire);
+    if (!live || generation.load() != ForkGeneration()) return 0;
+    return static_cast<int>(live->workers.size()) - live->asleep.load(std::memory_order_relaxed);
   }
   // One mutex for each generation: the parent's might have been held while it forked.
   static std::mutex* StartMutex(int generation) {
@@ -119,20 +152,56 @@ ThreadPool::ThreadPool(int threads, const char* name) : impl_(std::make_shared<I
 ThreadPool::~ThreadPool() = default;
 int ThreadPool::threads() const { return impl_->threads; }
 
-void ThreadPool::Schedule(std::function<void()> task) {
-  Impl::Core& core = impl_->Live();
-  {
-    std::lock_guard lock(core.mutex);
-    core.tasks.push_back(std::move(task));
-    core.queued.fetch_add(1, std::memory_order_relaxed);
+void ThreadPool::Schedule(std::function<void()> task) { impl_->Live().Add({std::move(task)}); }
+
+namespace {
+
+// A loop whose pieces several threads share. Each has pieces of its own, and takes those of others when it is done: so
+// a loop over what the loop before it wrote runs where that lies, in a core's own cache, as long as nobody is late. One
+// share for all: whoever is free takes the next piece.
+struct SharedLoop {
+  static constexpr int kMostShares = 16;
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
+  SharedLoop(FunctionRef<void(int64_t)> run, int64_t pieces, int helpers, bool one_share)
+      : run(run), shares(one_share ? 1 : std::min(helpers + 1, kMostShares)), helping(helpers) {
+    for (int i = 0; i < shares; ++i) share[i].next = pieces * i / shares, share[i].end = pieces * (i + 1) / shares;
   }
-  core.wake.notify_one();
-}
+  void Work(int own) {
+    t_inside_parallel_for = true;
+    for (int s = 0; s < shares; ++s) {
+      Share& from = share[(own + s) % shares];
+      for (int64_t i; (i = from.next.fetch_add(1)) < from.end;) {
+        if (failed.load(std::memory_order_relaxed)) continue;
+        try {
+          run(i);
+        } catch (...) {
+          if (!failed.exchange(true)) error = std::current_exception();
+        }
+      }
+    }
+    t_inside_parallel_for = false;
+  }
+
+  const FunctionRef<void(int64_t)> run;
+  const int shares;
+  Share share[kMostShares];
+  std::atomic<int> helping;  // helpers that are not done: the loop must live on
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+};
+
+}  // namespace
 
 void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(int64_t, int64_t)> fn) {
   if (total <= 0) return;
-  // About 10 microseconds of work is worth another thread, which mostly waits awake.
-  constexpr int64_t kMinPiece = 10000;
+  // Some microseconds of work are worth another thread if it waits awake, and about 10 if it has to be woken.
+  constexpr int64_t kMinPiece = 4000, kMinShareToWake = 10000;
+  // A unit that takes as long fills the caches itself, whoever computes it.
+  constexpr int64_t kLongUnit = 100000;
   const int64_t cost = unit_cost <= 0 ? total : (total > INT64_MAX / unit_cost ? INT64_MAX : total * unit_cost);
   int64_t pieces = std::min<int64_t>({total, cost / kMinPiece, 4 * impl_->threads});
   if (pieces > impl_->threads) pieces -= pieces % impl_->threads;  // so that all have as many
@@ -140,47 +209,34 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
     fn(0, total);
     return;
   }
-  struct Loop {
-    std::atomic<int64_t> next{0}, running{0};
-    std::atomic<bool> failed{false};
-    std::exception_ptr error;
-    std::mutex mutex;
-    std::condition_variable done;
-  };
-  auto loop = std::make_shared<Loop>();
-  const auto work = [fn, total, pieces](Loop& l) {
-    t_inside_parallel_for = true;
-    for (int64_t i; (i = l.next.fetch_add(1)) < pieces;) {
-      if (l.failed.load(std::memory_order_relaxed)) continue;
-      try {
-        const int64_t begin = total / pieces * i + std::min(i, total % pieces);
-        const int64_t end = begin + total / pieces + (i < total % pieces);
-        fn(begin, end);
-      } catch (...) {
-        if (!l.failed.exchange(true)) l.error = std::current_exception();
-      }
-    }
-    t_inside_parallel_for = false;
-  };
-  const int helpers = static_cast<int>(std::min<int64_t>(pieces - 1, impl_->threads - 1));
-  for (int i = 0; i < helpers; ++i) {
-    Schedule([loop, work, pieces] {
-      // A helper that comes too late must not touch `fn`: it checks in before it looks for a piece.
-      loop->running.fetch_add(1);
-      if (loop->next.load() < pieces) work(*loop);
-      if (loop->running.fetch_sub(1) == 1) {
-        std::lock_guard lock(loop->mutex);
-        loop->done.notify_all();
-      }
-    });
+  // Longer pieces lie between shorter ones, so that several next to each other are as long as others.
+  const auto begin = [&](int64_t piece) { return total / pieces * piece + total % pieces * piece / pieces; };
+  const auto run = [&](int64_t piece) { fn(begin(piece), begin(piece + 1)); };
+  const int64_t useful = std::max<int64_t>(impl_->Awake(), cost / kMinShareToWake - 1);
+  const int helpers = static_cast<int>(std::min<int64_t>({pieces - 1, impl_->threads - 1, useful}));
+  if (helpers == 0) {
+    for (int64_t i = 0; i < pieces; ++i) run(i);
+    return;
   }
-  work(*loop);
-  for (int spin = 0; spin < kSpins && loop->running.load() != 0; ++spin) Pause();
-  if (loop->running.load() != 0) {
-    std::unique_lock lock(loop->mutex);
-    loop->done.wait(lock, [&] { return loop->running.load() == 0; });
+  Impl::Core& core = impl_->Live();
+  SharedLoop loop(run, pieces, helpers, unit_cost > kLongUnit);
+  const auto help = [loop = &loop, core = &core] {
+    loop->Work(1 + t_worker);
+    if (loop->helping.fetch_sub(1) > 1 || core->sleepers.load() == 0) return;
+    std::lock_guard lock(core->mutex);
+    core->done.notify_all();
+  };
+  for (int i = 0; i < helpers; ++i) core.Add({help, &loop});
+  loop.Work(0);
+  if (loop.helping.load() != 0) loop.helping.fetch_sub(core.Drop(&loop));
+  for (int spin = 0; spin < kSpins && loop.helping.load() != 0; ++spin) Pause();
+  if (loop.helping.load() != 0) {
+    core.sleepers.fetch_add(1);
+    std::unique_lock lock(core.mutex);
+    core.done.wait(lock, [&] { return loop.helping.load() == 0; });
+    core.sleepers.fetch_sub(1);
   }
-  if (loop->failed) std::rethrow_exception(loop->error);
+  if (loop.failed) std::rethrow_exception(loop.error);
 }
 
 bool StackIsShort() {

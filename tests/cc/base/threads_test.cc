@@ -65,6 +65,56 @@ TEST(ParallelFor, MayBeNested) {
   EXPECT_EQ(sum, 10000);
 }
 
+TEST(ParallelFor, DoesNotWaitForThreadsThatComeTooLate) {
+  ThreadPool pool(2, "test");
+  std::atomic<bool> begun{false}, go_on{false};
+  pool.Schedule([&] {
+    begun = true;
+    while (!go_on) std::this_thread::yield();
+  });
+  while (!begun) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) {
+    int64_t sum = 0;  // nobody else is there to add to it
+    pool.ParallelFor(1000, 1000, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    ASSERT_EQ(sum, 1000);
+  }
+  go_on = true;
+}
+
+TEST(ParallelFor, ManyThreadsMayHaveLoopsAtOnce) {
+  ThreadPool pool(3, "test");
+  std::vector<std::thread> threads;
+  std::atomic<int64_t> sum{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        // From some that only a thread which is awake helps with, to some that are worth waking all.
+        pool.ParallelFor(40, 100 << i % 8, [&](int64_t begin, int64_t end) { sum += end - begin; });
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(sum, 4 * 500 * 40);
+}
+
+TEST(ParallelFor, EachThreadHasPiecesOfItsOwn) {
+  ThreadPool pool(2, "test");
+  std::mutex mutex;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<std::pair<int64_t, std::thread::id>> ran;
+    std::atomic<int> waiting{0};
+    pool.ParallelFor(8, 1000000, [&](int64_t begin, int64_t) {
+      ++waiting;
+      while (begin % 4 == 0 && waiting < 2) std::this_thread::yield();  // until both threads have begun
+      std::lock_guard lock(mutex);
+      ran.emplace_back(begin, std::this_thread::get_id());
+    });
+    std::sort(ran.begin(), ran.end());
+    ASSERT_EQ(ran.size(), 8u);
+    EXPECT_NE(ran[0].second, ran[4].second);
+  }
+}
+
 TEST(Schedule, RunsTasksFromManyThreads) {
   ThreadPool pool(2, "test");
   std::atomic<int> ran{0};

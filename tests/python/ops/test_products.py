@@ -6,7 +6,7 @@ import pytest
 import penstock.v1 as tf
 
 SHAPES = [(1, 7, 300), (3, 513, 40), (5, 5, 5), (13, 33, 257), (32, 512, 192), (97, 31, 64), (192, 512, 32),
-          (100, 130, 300), (60, 17, 600)]
+          (100, 130, 300), (60, 17, 600), (2, 50, 513), (30, 67, 700), (32, 192, 512), (61, 34, 1030), (24, 1100, 260)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -22,6 +22,27 @@ def test_all_layouts(shape, dtype):
         for got in sess.run(results):
             tolerance = 2e-5 if dtype == np.float32 else 1e-12
             np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * depth ** 0.5)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (70, 700, 300), (3, 4, 0)], ids=str)
+def test_biases_and_rectifiers(shape):
+    m, n, depth = shape
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((m, depth)).astype("f"), rng.standard_normal((depth, n)).astype("f")
+    bias = rng.standard_normal(n).astype("f") * 3
+    a[0, -1:] = np.nan
+    wanted = a.astype(float) @ b + bias
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, shift = tf.placeholder("float32", [m, depth]), tf.placeholder("float32", [n])
+        for turned in (False, True):
+            y = tf.placeholder("float32", [n, depth] if turned else [depth, n])
+            sums = [tf.matmul(x, y, transpose_b=turned) + shift for _ in range(3)]
+            results = [sums[0], tf.nn.relu(sums[1]), tf.nn.relu6(sums[2])]
+            feeds = {x: a, y: b.T if turned else b, shift: bias}
+            for i, most in enumerate((None, np.inf, 6)):
+                got = sess.run(results[i], feeds)
+                expected = wanted if most is None else np.clip(wanted, 0, most)
+                np.testing.assert_allclose(got, expected, rtol=0, atol=4e-5 * max(depth, 1) ** 0.5)
 
 
 @pytest.mark.parametrize("shape", [(5, 3, 4), (17, 9, 40), (40, 70, 90)], ids=str)

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <complex>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/nn/conv_loops.h"
 #include "penstock/kernels/cpu/nn/dnn.h"
 #include "penstock/kernels/cpu/tiles.h"
 
@@ -13,6 +15,9 @@ namespace penstock {
 namespace {
 
 using ParallelFn = FunctionRef<void(int64_t, int64_t, FunctionRef<void(int64_t, int64_t)>)>;
+
+// Of a matrix that each core can keep in its second-level cache, or in the first.
+constexpr int64_t kSmallBytes = 1 << 20, kTinyBytes = 32 << 10;
 
 // Memory for packed panels, aligned for vectors.
 template <class T>
@@ -36,7 +41,8 @@ class Scratch {
 // One or few rows: each row of B is read once, where it lies.
 template <class T>
 void RowsTimesMatrix(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth,
-                     const MatrixView& a, const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
+                     const MatrixView& a, const MatrixView& b, T* c, int64_t ldc, bool accumulate,
+                     const Epilogue& epilogue) {
   const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
   const int64_t length = n >= 2048 ? 1024 : CeilDiv(n, 4), pieces = CeilDiv(n, length);
   parallel(m * pieces, std::max<int64_t>(1, depth * length / 8), [&](int64_t begin, int64_t end) {
@@ -52,6 +58,7 @@ void RowsTimesMatrix(const GemmLoops& loops, ParallelFn parallel, int64_t m, int
       T* y = c + r * ldc + column;
       if (!accumulate) std::fill_n(y, columns, T(0));
       loops.row_times_matrix(depth, columns, x, pb + column, b.row_stride, y);
+      epilogue.Apply(kTypeOf<T>, y, 1, columns, ldc, column);
     }
   });
 }
@@ -60,7 +67,7 @@ template <class T>
 class TiledGemm {
  public:
   TiledGemm(const GemmLoops& loops, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c,
-            int64_t ldc, bool accumulate)
+            int64_t ldc, bool accumulate, const Epilogue& epilogue = {})
       : loops_(loops),
         m_(m),
         n_(n),
@@ -70,6 +77,7 @@ class TiledGemm {
         c_(c),
         ldc_(ldc),
         accumulate_(accumulate),
+        epilogue_(epilogue),
         panels_(CeilDiv(n, loops.nr)) {}
 
   void Run(ParallelFn parallel) {
@@ -97,9 +105,16 @@ class TiledGemm {
     packed_b_ = pack_b ? packed_b.data() : nullptr;
     const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
     const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1.5e6), 1, 64);
-    const TaskGrid grid =
-        row_tiles <= 4 ? TaskGrid{1, std::min(wanted, panels_)} : CutTasks(m_, mr, panels_, nr, wanted, 1);
-    const int64_t rows = CeilDiv(CeilDiv(m_, mr), grid.down) * mr, columns = CeilDiv(panels_, grid.across);
+    // A small B may lie in each core's cache. Then rows are cut as other kernels cut them, so that what the threads
+    // wrote before they read again where it is.
+    TaskGrid grid{1, std::min(wanted, panels_)};
+    if (row_tiles > 4) {
+      grid = CutTasks(m_, mr, panels_, nr, wanted, 1);
+    } else if (row_tiles > 1 && b_lies_ && n_ * depth_ * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
+      grid = {2, std::clamp<int64_t>(wanted / 2, 1, panels_)};
+    }
+    const int64_t rows = pack_a ? CeilDiv(row_tiles, grid.down) * mr : CeilDiv(m_, grid.down);
+    const int64_t columns = CeilDiv(panels_, grid.across);
     const int64_t tasks = grid.down * grid.across;
     parallel(tasks, std::max<int64_t>(1, static_cast<int64_t>(flops / 80 / static_cast<double>(tasks))),
              [&](int64_t begin, int64_t end) {
@@ -121,7 +136,8 @@ class TiledGemm {
     if (row >= last_row || panel >= last_panel) return;
     // Panels of A that are packed begin at multiples of a tile.
     const int64_t tile = packed_a_ ? loops_.mr : EvenRows(last_row - row, loops_.mr), block = kBlockRows * tile;
-    Scratch<T> local(packed_b_ ? 0 : std::min(depth_, kTileDepth) * loops_.nr);
+    const bool packs = !packed_b_ && (!b_lies_ || last_panel * loops_.nr > n_);  // the last panel may be narrow
+    Scratch<T> local(packs ? std::min(depth_, kTileDepth) * loops_.nr : 0);
     for (int64_t first = row; first < last_row; first += block) {
       const int64_t last = std::min(last_row, first + block);
       for (int64_t p = 0; p < depth_; p += kTileDepth) {
@@ -144,6 +160,9 @@ class TiledGemm {
           }
         }
       }
+      const int64_t column = panel * loops_.nr;
+      epilogue_.Apply(kTypeOf<T>, c_ + first * ldc_ + column, last - first,
+                      std::min(n_, last_panel * loops_.nr) - column, ldc_, column);
     }
   }
 
@@ -166,6 +185,7 @@ class TiledGemm {
   T* const c_;
   const int64_t ldc_;
   const bool accumulate_;
+  const Epilogue epilogue_;
   const int64_t panels_;
   bool b_lies_ = false;
   const T *packed_a_ = nullptr, *packed_b_ = nullptr;
@@ -180,6 +200,35 @@ void TurnedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t 
   TiledGemm<T>(loops, n, m, depth, turned(b), turned(a), product.data(), m, false).Run(parallel);
   const auto turn = sizeof(T) == 4 ? CpuLoops().turn_4 : CpuLoops().turn_8;
   turn(reinterpret_cast<char*>(c), ldc, reinterpret_cast<const char*>(product.data()), m, n, m);
+}
+
+// Where B lies by columns, each element of C is a product of two rows in memory: nothing is copied, and the threads
+// share no more than what they read.
+template <class T>
+void DotsGemm(ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, T* c,
+              int64_t ldc, bool accumulate) {
+  const auto dots = [] {
+    if constexpr (sizeof(T) == 4)
+      return CpuLoops().conv->dots_f32;
+    else
+      return CpuLoops().conv->dots_f64;
+  }();
+  constexpr int64_t kDepth = 512, kColumns = 32;
+  const T *pa = static_cast<const T*>(a.data), *pb = static_cast<const T*>(b.data);
+  const int64_t length = std::min(depth, kDepth);  // of rows, a block of which stays in the first-level cache
+  const int64_t most = std::max<int64_t>(4, kTinyBytes / static_cast<int64_t>(sizeof(T)) / length / 4 * 4);
+  const int64_t rows = CeilDiv(EvenRows(m, most), 4) * 4, across = CeilDiv(n, kColumns);
+  parallel(CeilDiv(m, rows) * across, std::max<int64_t>(1, rows * kColumns * depth / 64),
+           [&](int64_t begin, int64_t end) {
+             for (int64_t i = begin; i < end; ++i) {
+               const int64_t row = i / across * rows, column = i % across * kColumns;
+               for (int64_t p = 0; p < depth; p += length) {
+                 dots(std::min(length, depth - p), pa + row * a.row_stride + p, a.row_stride,
+                      pb + column * b.column_stride + p, b.column_stride, c + row * ldc + column, ldc,
+                      std::min(rows, m - row), std::min(kColumns, n - column), accumulate || p > 0);
+               }
+             }
+           });
 }
 
 // Products so small that to look for the best way takes longer than to multiply.
@@ -237,13 +286,38 @@ void SmallGemm(const GemmLoops& loops, int64_t m, int64_t n, int64_t depth, cons
 // T: float, double, or an unsigned integer of their size, which wraps around.
 template <class T>
 void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-               const MatrixView& b, T* c, int64_t ldc, bool accumulate) {
-  if (IsTiny(m, n, depth)) return TinyGemm(m, n, depth, a, b, c, ldc, accumulate);
-  if (IsSmall(m, n, depth)) return SmallGemm(loops, m, n, depth, a, b, c, ldc, accumulate);
-  if (m <= 4 && b.column_stride == 1) return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate);
-  if (!accumulate && b.row_stride == 1 && b.column_stride > 1 && m >= loops.nr / 2 && m <= 2 * loops.nr && 4 * m <= n)
-    return TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);
-  TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate).Run(parallel);
+               const MatrixView& b, T* c, int64_t ldc, bool accumulate, const Epilogue& epilogue = {}) {
+  const auto finish = [&] {
+    if (!epilogue.bias) return;
+    parallel(m, n / 4 + 1,
+             [&](int64_t begin, int64_t end) { epilogue.Apply(kTypeOf<T>, c + begin * ldc, end - begin, n, ldc, 0); });
+  };
+  if (IsTiny(m, n, depth)) {
+    TinyGemm(m, n, depth, a, b, c, ldc, accumulate);
+    return finish();
+  }
+  if (IsSmall(m, n, depth)) {
+    SmallGemm(loops, m, n, depth, a, b, c, ldc, accumulate);
+    return finish();
+  }
+  if (m <= 4 && b.column_stride == 1)
+    return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate, epilogue);
+  if (b.row_stride == 1 && b.column_stride > 1 && m <= 2 * loops.nr) {
+    // A large B is read once from far away, and then takes longer than what is copied.
+    const bool large = n * depth * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
+    const bool turns = !accumulate && m >= loops.nr / 2 && 4 * m <= n;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a.column_stride == 1 && depth >= 4 * loops.nr && !(large && turns)) {
+        DotsGemm(parallel, m, n, depth, a, b, c, ldc, accumulate);
+        return finish();
+      }
+    }
+    if (turns) {
+      TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);
+      return finish();
+    }
+  }
+  TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate, epilogue).Run(parallel);
 }
 
 // --- integers of one and two bytes: row by row
@@ -341,13 +415,12 @@ void Float16Gemm(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64
 }
 
 void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-              const MatrixView& b, void* c, int64_t ldc, bool accumulate) {
+              const MatrixView& b, void* c, int64_t ldc, bool accumulate, const Epilogue& epilogue = {}) {
   if (m == 0 || n == 0) return;
   if (depth == 0) {
-    if (accumulate) return;
     const size_t size = DataTypeSize(type);
-    for (int64_t i = 0; i < m; ++i) std::memset(static_cast<char*>(c) + i * ldc * size, 0, n * size);
-    return;
+    for (int64_t i = 0; i < m && !accumulate; ++i) std::memset(static_cast<char*>(c) + i * ldc * size, 0, n * size);
+    return epilogue.Apply(type, c, m, n, ldc, 0);
   }
   const Loops& loops = CpuLoops();
   const auto plain = [&]<class T>(T) {
@@ -355,9 +428,9 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
   };
   switch (type) {
     case DT_FLOAT:
-      return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate);
+      return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate, epilogue);
     case DT_DOUBLE:
-      return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate);
+      return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate, epilogue);
     case DT_HALF:
     case DT_BFLOAT16: return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:
@@ -381,12 +454,14 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
 }  // namespace
 
 void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-          const MatrixView& b, void* c, int64_t ldc, bool accumulate) {
-  if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc)) return;
+          const MatrixView& b, void* c, int64_t ldc, bool accumulate, const Epilogue* epilogue) {
+  const Epilogue none;
+  if (!epilogue) epilogue = &none;
+  if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc, *epilogue)) return;
   const auto parallel = [&k](int64_t total, int64_t cost, FunctionRef<void(int64_t, int64_t)> fn) {
     k.Parallel(total, cost, fn);
   };
-  Dispatch(parallel, type, m, n, depth, a, b, c, ldc, accumulate);
+  Dispatch(parallel, type, m, n, depth, a, b, c, ldc, accumulate, *epilogue);
 }
 
 void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, void* c,

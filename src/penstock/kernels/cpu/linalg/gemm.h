@@ -13,11 +13,13 @@ struct MatrixView {
   bool conjugate = false;  // complex types only
 };
 
+struct Epilogue;  // nn/convolve.h
+
 // C = A B (or C += A B), where C is m x n with rows `ldc` apart, A is m x k and B is k x n. `type`: any number type;
 // half and bfloat16 are added up in float and rounded once; integers wrap around. Runs in parallel; the result does not
-// depend on how.
+// depend on how. `epilogue`: what is done to C in the end, of floats and doubles; its channels are C's columns.
 void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-          const MatrixView& b, void* c, int64_t ldc, bool accumulate = false);
+          const MatrixView& b, void* c, int64_t ldc, bool accumulate = false, const Epilogue* epilogue = nullptr);
 // The same on the calling thread, for callers that are parallel themselves.
 void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, void* c,
                 int64_t ldc, bool accumulate = false);

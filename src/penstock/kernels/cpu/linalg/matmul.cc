@@ -1,12 +1,12 @@
 // MatMul and its batched forms.
 #include <algorithm>
-#include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
 #include "penstock/kernels/cpu/math/convert.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
+#include "penstock/kernels/cpu/nn/convolve.h"
 
 namespace penstock {
 namespace {
@@ -24,8 +24,10 @@ struct MatMul {
         transpose_b(node.attr<bool>("transpose_b")),
         type(node.output_type(0)) {}
   void operator()(KernelContext& k) const { Compute(k); }
-  // `addend`: the input that the product is added to; -1: none.
-  Tensor& Compute(KernelContext& k, int addend = -1) const {
+  // `addend`: the input that the product is added to; `bias`: the one that is added to each row, before the activation.
+  // -1: none.
+  void Compute(KernelContext& k, int addend = -1, int bias = -1,
+               Epilogue::Activation activation = Epilogue::kNone) const {
     const Shape &a = k.shape(0), &b = k.shape(1);
     k.Require(a.rank() == 2, "In[0] ndims must be >= 2: In[0] is not a matrix. Instead it has shape ", a);
     k.Require(b.rank() == 2, "In[1] ndims must be >= 2: In[1] is not a matrix. Instead it has shape ", b);
@@ -41,20 +43,26 @@ struct MatMul {
                 " of type AddN must have the same size and ", "shape.  Input 0: ", k.shape(addend),
                 " != input 1: ", shape);
     }
+    Epilogue epilogue;
+    if (bias >= 0) {
+      k.Require(k.shape(bias) == Shape({n}), "Bias must be a vector of ", n, " elements, but has shape ",
+                k.shape(bias));
+      epilogue.bias = k.input(bias).raw();
+      epilogue.activation = activation;
+    }
     const void* from = addend >= 0 ? k.input(addend).raw() : nullptr;
     Tensor& c = from && from != pa && from != pb ? k.OutputLike(0, {addend}, shape) : k.Output(0, shape);
     if (from && from != c.raw()) CopyElements(k, type, c.mutable_raw(), from, shape.num_elements());
-    Gemm(k, type, m, n, depth, va, vb, c.mutable_raw(), n, addend >= 0);
-    return c;
+    Gemm(k, type, m, n, depth, va, vb, c.mutable_raw(), n, addend >= 0, &epilogue);
   }
 };
 
-// A product, and a bias for each column and perhaps a rectifier, in one pass over the result; or a product that is
+// A product, and a bias for each column and perhaps a rectifier, block by block of the result; or a product that is
 // added to a sum of others.
 struct FusedMatMul {
   MatMul product;
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-  bool rectified = false, adds = false;
+  Epilogue::Activation activation = Epilogue::kNone;
+  bool adds = false;
   explicit FusedMatMul(const NodeView& node) : product(node) {
     const auto& fused = node.attr<std::vector<std::string>>("fused_ops");
     adds = fused.size() == 1 && fused[0] == "Add" && node.num_inputs() == 3;
@@ -65,31 +73,11 @@ struct FusedMatMul {
     if (fused.size() == 1) return;
     if (fused[1] != "Relu" && fused[1] != "Relu6")
       throw Unimplemented("Fusion is not implemented: [", StrJoin(fused, ","), "]");
-    rectified = true;
-    low = 0;
-    if (fused[1] == "Relu6") high = 6;
+    activation = fused[1] == "Relu" ? Epilogue::kRelu : Epilogue::kRelu6;
   }
   void operator()(KernelContext& k) const {
-    if (adds) return void(product.Compute(k, 2));
-    Tensor& out = product.Compute(k);
-    const int64_t rows = out.dim(0), columns = out.dim(1);
-    k.Require(k.shape(2).rank() == 1 && k.shape(2).dim(0) == columns, "Bias must be a vector of ", columns,
-              " elements, but has shape ", k.shape(2));
-    float* const y = out.mutable_data<float>();
-    const float* const bias = k.input(2).data<float>();
-    k.Parallel(rows, columns / 4 + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        float* const row = y + r * columns;
-        if (!rectified) {
-          for (int64_t j = 0; j < columns; ++j) row[j] += bias[j];
-        } else {
-          for (int64_t j = 0; j < columns; ++j) {
-            const float x = row[j] + bias[j];
-            row[j] = x < low ? low : (x > high ? high : x);  // NaN stays NaN
-          }
-        }
-      }
-    });
+    if (adds) return product.Compute(k, 2);
+    product.Compute(k, -1, 2, activation);
   }
 };
 

@@ -1,10 +1,13 @@
-// Convolutions: tiles whose left side lies as it comes and whose right side is packed, and Winograd's transforms.
+// Convolutions: tiles whose left side lies as it comes and whose right side is packed, Winograd's transforms, and sums
+// of products.
 #include "penstock/kernels/cpu/nn/conv_loops.h"
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "penstock/kernels/cpu/loops.h"
+#include "penstock/kernels/cpu/loops/square.h"
 #include "penstock/kernels/cpu/loops/tile.h"
 
 namespace penstock::PENSTOCK_ISA {
@@ -252,10 +255,90 @@ void Products(int64_t terms, const T* const* a, const T* const* b, int64_t n, T*
   }
 }
 
+// Sums over the lanes of as many vectors as there are lanes: each goes into the lane of its number.
+template <class T, int w = 1>
+Vec<T> SumLanes(Vec<T>* sums) {
+  if constexpr (w == kLanes<T>) {
+    return sums[0];
+  } else {
+    typename Square<T>::Indices low, high;
+    Square<T>::template Exchange<w>(low, high);
+#pragma GCC unroll 16
+    for (int r = 0; r < kLanes<T>; r += 2 * w) {
+      sums[r] = __builtin_shuffle(sums[r], sums[r + w], low) + __builtin_shuffle(sums[r], sums[r + w], high);
+    }
+    return SumLanes<T, 2 * w>(sums);
+  }
+}
+
+// Rows and columns of a tile of dot products: as many as a vector has floats, or twice as many.
+constexpr int kDotRows = 4, kDotColumns = kVectorBytes == 64 ? 4 : 2;
+
+// acc[m * kDotColumns + n] += the products of a vector of row m of A and one of column n of B.
+template <class T>
+inline __attribute__((always_inline)) void AddDots(const T* const (&x)[kDotRows], const T* const (&y)[kDotColumns],
+                                                   int64_t p, Vec<T> (&acc)[kDotRows * kDotColumns]) {
+  Vec<T> from_b[kDotColumns];
+#pragma GCC unroll 4
+  for (int n = 0; n < kDotColumns; ++n) from_b[n] = Load(y[n] + p);
+#pragma GCC unroll 4
+  for (int m = 0; m < kDotRows; ++m) {
+    const Vec<T> from_a = Load(x[m] + p);
+#pragma GCC unroll 4
+    for (int n = 0; n < kDotColumns; ++n) acc[m * kDotColumns + n] += from_a * from_b[n];
+  }
+}
+
+// Where both matrices lie along the sum. A tile at the edge computes its last row and column again instead of those
+// that there are not.
+template <class T>
+void Dots(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c_block, int64_t ldc, int64_t rows,
+          int64_t columns, bool add) {
+  constexpr int kCount = kDotRows * kDotColumns;
+  const int64_t whole = k / kLanes<T> * kLanes<T>;
+  T rest_a[kDotRows][kLanes<T>] = {}, rest_b[kDotColumns][kLanes<T>] = {};  // what is behind the last whole vector
+  for (int64_t j = 0; j < columns; j += kDotColumns) {
+    const T *y[kDotColumns], *rest_y[kDotColumns];
+    for (int64_t n = 0; n < kDotColumns; ++n) {
+      y[n] = b + (j + n < columns ? j + n : columns - 1) * ldb, rest_y[n] = rest_b[n];
+      for (int64_t p = whole; p < k; ++p) rest_b[n][p - whole] = y[n][p];
+    }
+    for (int64_t i = 0; i < rows; i += kDotRows) {
+      const T *x[kDotRows], *rest_x[kDotRows];
+      for (int64_t m = 0; m < kDotRows; ++m) x[m] = a + (i + m < rows ? i + m : rows - 1) * lda, rest_x[m] = rest_a[m];
+      Vec<T> acc[kCount];
+#pragma GCC unroll 16
+      for (Vec<T>& v : acc) v = Vec<T>{};
+      for (int64_t p = 0; p < whole; p += kLanes<T>) AddDots<T>(x, y, p, acc);
+      if (whole < k) {
+        for (int64_t m = 0; m < kDotRows; ++m) {
+          for (int64_t p = whole; p < k; ++p) rest_a[m][p - whole] = x[m][p];
+        }
+        AddDots<T>(rest_x, rest_y, 0, acc);
+      }
+      T sums[kCount];
+#pragma GCC unroll 4
+      for (int g = 0; g < kCount; g += kLanes<T>) Store(sums + g, SumLanes<T>(acc + g));
+      T* const c = c_block + i * ldc + j;
+      const bool full = i + kDotRows <= rows && j + kDotColumns <= columns;
+      if (full && !add) {
+        for (int m = 0; m < kDotRows; ++m) std::memcpy(c + m * ldc, sums + m * kDotColumns, kDotColumns * sizeof(T));
+        continue;
+      }
+      for (int64_t m = 0; m < kDotRows && i + m < rows; ++m) {
+        for (int64_t n = 0; n < kDotColumns && j + n < columns; ++n) {
+          const T sum = sums[m * kDotColumns + n];
+          c[m * ldc + n] = add ? c[m * ldc + n] + sum : sum;
+        }
+      }
+    }
+  }
+}
+
 template <class T>
 constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
 constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps,
-                              &Products<float>, &Products<double>};
+                              &Products<float>, &Products<double>, &Dots<float>, &Dots<double>};
 
 }  // namespace
 

@@ -12,16 +12,23 @@ struct Square {
   static constexpr int kSide = kLanes<T>;
   using V = Vec<T>;
   using Lane = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  using Indices = Vec<Lane>;
 
+  // Indices into two rows: blocks of `w` of the first beside those of the second that have their places, the ones at
+  // even and the ones at odd places.
+  template <int w>
+  static void Exchange(Indices& low, Indices& high) {
+    for (int i = 0; i < kSide; ++i) {
+      low[i] = i & w ? kSide + i - w : i;
+      high[i] = i & w ? kSide + i : i + w;
+    }
+  }
   // Turns kSide rows: in each round, blocks of `w` change places between rows w apart.
   template <int w>
   static void Round(V (&rows)[kSide]) {
     if constexpr (w < kSide) {
-      Vec<Lane> low, high;
-      for (int i = 0; i < kSide; ++i) {
-        low[i] = i & w ? kSide + i - w : i;
-        high[i] = i & w ? kSide + i : i + w;
-      }
+      Indices low, high;
+      Exchange<w>(low, high);
 #pragma GCC unroll 16
       for (int r = 0; r < kSide; ++r) {
         if (r & w) continue;

@@ -41,6 +41,11 @@ struct ConvLoops {
                        bool add) = nullptr;
   void (*products_f64)(int64_t terms, const double* const* a, const double* const* b, int64_t n, double* y,
                        bool add) = nullptr;
+  // c[i * ldc + j] (+)= sum over p of a[i * lda + p] * b[j * ldb + p], for i < rows, j < columns.
+  void (*dots_f32)(int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc,
+                   int64_t rows, int64_t columns, bool add) = nullptr;
+  void (*dots_f64)(int64_t k, const double* a, int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc,
+                   int64_t rows, int64_t columns, bool add) = nullptr;
 };
 
 }  // namespace penstock

@@ -199,11 +199,7 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
-    Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n);
-    if (!epilogue.bias) return;
-    return k.Parallel(rows, std::max<int64_t>(1, n / 4), [&](int64_t begin, int64_t end) {
-      epilogue.Apply(type, static_cast<char*>(y) + begin * n * size, end - begin, n, n, 0);
-    });
+    return Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n, false, &epilogue);
   }
   const int64_t step = RowsAtATime(depth, size), pieces = (rows + step - 1) / step;
   k.Parallel(pieces * c.groups, std::max<int64_t>(1, step * n * depth / 16), [&](int64_t begin, int64_t end) {

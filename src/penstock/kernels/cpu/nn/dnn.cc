@@ -276,7 +276,7 @@ Grid CutProduct(double flops, int64_t m, int64_t n) {
 }  // namespace
 
 bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-             const MatrixView& b, void* c, int64_t ldc) {
+             const MatrixView& b, void* c, int64_t ldc, const Epilogue& epilogue) {
   const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(depth);
   // The own kernels are as fast at small products, and at those of few rows, which only read a matrix once.
   if ((type != DT_FLOAT && type != DT_BFLOAT16) || flops < 1e7 || m < 8 || n < 8) return false;
@@ -293,14 +293,14 @@ bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_
   const int64_t cost = static_cast<int64_t>(flops / 150 / static_cast<double>(pieces));
   k.Parallel(pieces, std::max<int64_t>(1, cost), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / grid.across * rows, column = i % grid.across * columns;
+      const int64_t row = i % grid.down * rows, column = i / grid.down * columns;
       if (row >= m || column >= n) continue;
       const auto* pa = static_cast<const char*>(a.data) + row * a.row_stride * size;
       const auto* pb = static_cast<const char*>(b.data) + column * b.column_stride * size;
       auto* pc = static_cast<char*>(c) + (row * ldc + column) * size;
-      if (api->matmul(type, std::min(rows, m - row), std::min(columns, n - column), depth, pa, lda, ta, pb, ldb, tb, pc,
-                      ldc))
-        failed = true;
+      const int64_t height = std::min(rows, m - row), width = std::min(columns, n - column);
+      if (api->matmul(type, height, width, depth, pa, lda, ta, pb, ldb, tb, pc, ldc)) failed = true;
+      epilogue.Apply(type, pc, height, width, ldc, column);
     }
   });
   return !failed;

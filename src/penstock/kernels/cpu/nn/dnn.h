@@ -18,8 +18,9 @@ const PenstockDnnApi* Dnn();
 bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolution& c, const void* a, const void* b,
                  void* result, const Epilogue& epilogue = {}, const HeldFilter* held = nullptr);
 
-// c = a b as Gemm has it, of large floats or bfloat16, in pieces that depend on the shape only. False as above.
+// c = a b as Gemm has it, of large floats or bfloat16, in pieces that depend on the shape only; the epilogue, of
+// floats, follows each. False as above.
 bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-             const MatrixView& b, void* c, int64_t ldc);
+             const MatrixView& b, void* c, int64_t ldc, const Epilogue& epilogue = {});
 
 }  // namespace penstock

@@ -144,8 +144,7 @@ class Function:
         self._forget_traces()
         functools.update_wrapper(self, python_function, updated=())
         for key, value in getattr(python_function, "__dict__", {}).items():
-            if key != "__penstock_twin__":
-                self.__dict__.setdefault(key, value)  # what a program keeps at its function, or its callable object
+            self.__dict__.setdefault(key, value)  # what a program keeps at its function, or its callable object
 
     def _forget_traces(self):
         self._created_variables = None

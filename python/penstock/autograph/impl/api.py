@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import types
+import weakref
 
 from penstock.autograph.core import ag_ctx
 from penstock.autograph.core import config
@@ -88,6 +89,10 @@ def _left_alone(function):
     return module != "__main__" and _excluded(module)
 
 
+# Converted twins by their functions; not attributes of these, which decorators would copy.
+_twins = weakref.WeakKeyDictionary()
+
+
 def converted(function):
     """The converted twin of a function or method; the function itself if there is none."""
     # A proxy (a decorator of the package wrapt) claims to be what it wraps: it is called as it is, not that.
@@ -96,17 +101,15 @@ def converted(function):
     plain = function.__func__ if isinstance(function, types.MethodType) else function
     if type(plain) is not types.FunctionType or _left_alone(plain):
         return function
-    # With the code that it is of: decorators hand on what stands in a function's dictionary.
-    code, known = plain.__dict__.get("__penstock_twin__", (None, None))
-    known = known if code is plain.__code__ else None
+    known = _twins.get(plain)
     if known is None:
         try:
             known = autograph_artifact(conversion.convert_function(plain))
         except (conversion.UnsupportedError, errors.PyCTError) as e:
             _warn(plain, e)
             return function
-        if plain.__closure__ is None or not hasattr(plain, "__dict__"):
-            plain.__dict__["__penstock_twin__"] = plain.__code__, known
+        if plain.__closure__ is None:
+            _twins[plain] = known
     return types.MethodType(known, function.__self__) if isinstance(function, types.MethodType) else known
 
 

@@ -207,12 +207,28 @@ class BaseSession(SessionInterface):
         fed = {id(t): array for t, array in arrays}
         tensors = [e for e in wanted.elements if isinstance(e, Tensor) and id(e) not in fed]
         targets = [e for e in wanted.elements if isinstance(e, Operation)]
+        if self._graph._traces:
+            targets += self._traces(tensors, targets, [t for t, _ in arrays])
         if key is not None and plain and not wanted.has_handles:
             self._remember(key, fetches, feed_dict, wanted, [t for t, _ in arrays], tensors, targets, fed)
         results = []
         if tensors or targets:
             results = self._call(arrays, tensors, targets, options, run_metadata)
         return wanted.rebuild(self._all_values(wanted.elements, fed, results))
+
+    def _traces(self, tensors, targets, fed):
+        """The operations that write down what a step computes, for a debugger."""
+        fed_names = {t.name for t in fed}
+        found = [self._graph._traces.get(t.op.name, {}).get(t.value_index) for t in fed]
+        seen, ahead = set(), [t.op for t in tensors if t.name not in fed_names] + list(targets)
+        while ahead:
+            op = ahead.pop()
+            if op.name not in seen:
+                seen.add(op.name)
+                found.extend(self._graph._traces.get(op.name, {}).values())
+                ahead.extend(op.control_inputs)
+                ahead.extend(t.op for t in op.inputs if t.name not in fed_names)
+        return [trace for trace in found if trace is not None]
 
     @staticmethod
     def _all_values(elements, fed, results):

@@ -61,6 +61,7 @@ class Graph(ScopesMixin):
         self._is_loss_scaled_by_optimizer = False
         self._add_control_dependencies = False
         self._op_def_messages = {}
+        self._traces = {}  # name of an operation -> {slot: what writes the value down when a step computes it}
 
     # State
 

@@ -174,3 +174,35 @@ def test_callbacks():
         op_callbacks.remove_op_callback(callback)
     with pytest.raises(ValueError, match="cannot be None"):
         op_callbacks.add_op_callback(None)
+
+
+def test_values_of_graphs_outside_of_functions(tmp_path):
+    v1 = tf.compat.v1
+    nan = float("nan")
+    with dumping(tmp_path, "FULL_HEALTH", circular_buffer_size=-1), tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        v = v1.get_variable("v", initializer=[[1.0], [2.0]], use_resource=True)
+        product = tf.matmul(x, v, name="product")
+        logs = v1.cond(tf.reduce_sum(product) > 0, lambda: tf.math.log(product), lambda: product - 1)
+        turns = v1.while_loop(lambda i: i < 2.0, lambda i: i + 1.0, [tf.constant(0.0)])
+        loss = tf.reduce_sum(logs, name="loss") + turns
+        gradient, = v1.gradients(product, v)
+        with v1.Session() as sess:
+            sess.run(v.initializer)
+            for fetches, feeds in ((product, {x: [[1.0, 2.0], [0.0, 0.0]]}), (loss, {x: [[1.0, 1.0], [0.0, 0.0]]}),
+                                   (logs, {product: [[nan]]}), (gradient, {x: [[1.0, -3.0]]})):
+                for _ in range(2):  # the second time by the step that is kept
+                    sess.run(fetches, feeds)
+    names = {(g.graph_id, g.op_name) for g in events(tmp_path, "graphs") if hasattr(g, "op_name")}
+    found = collections.defaultdict(collections.Counter)
+    for trace in events(tmp_path, "graph_execution_traces"):
+        assert (trace.tfdbg_context_id, trace.op_name) in names
+        # rank, size, how many are -inf, inf, NaN, negative, zero, positive
+        found[trace.op_name][tuple(map(int, value_of(trace.tensor_proto)[3:]))] += 1
+    assert found["product"] == {(2, 2, 0, 0, 0, 0, 1, 1): 4, (2, 1, 0, 0, 1, 0, 0, 0): 2, (2, 1, 0, 0, 0, 1, 0, 0): 2}
+    assert found["x"] == {(2, 4, 0, 0, 0, 0, 2, 2): 4, (2, 2, 0, 0, 0, 1, 0, 1): 2}
+    assert found["cond/Log"] == {(2, 2, 1, 0, 0, 0, 0, 1): 2}
+    assert found["loss"] == {(0, 1, 1, 0, 0, 0, 0, 0): 2}
+    assert found["v/Initializer/initial_value"] == {(2, 2, 0, 0, 0, 0, 0, 2): 1}
+    assert found["gradients/product_grad/MatMul"] == {(2, 2, 0, 0, 0, 1, 0, 1): 2}
+    assert found["while/Less/y"][0, 1, 0, 0, 0, 0, 0, 1] == 6  # the loop's condition

@@ -18,6 +18,7 @@ from penstock.framework import function_definition
 from penstock.framework import gen
 from penstock.framework import op_callbacks
 from penstock.framework import tensor_util
+from penstock.ops import control_flow_util_v2
 from penstock.platform import tf_logging as logging
 
 DEFAULT_TENSOR_DEBUG_MODE = "NO_TENSOR"
@@ -31,6 +32,7 @@ _HIGHER = frozenset(("Merge", "RefMerge", "Exit", "RefExit"))
 _OWN_FILES = (__file__, op_callbacks.__file__)
 
 _state = threading.local()
+_branching = weakref.WeakSet()  # graphs with branches or loops that are no functions
 
 
 def _message(kind, **fields):
@@ -141,26 +143,36 @@ class _DumpingCallback:
             "GraphOpCreation", op_type=op_type, op_name=op_name, graph_name=getattr(context, "name", None),
             graph_id=self._graph_id(context), input_names=[t.name for t in inputs], num_outputs=len(outputs),
             output_tensor_ids=ids, code_location=self._locations.here()))
-        if op_type not in _SKIPPED and graph.building_function and not _is_conditional(graph, op_name):
-            for slot, (tensor, number) in enumerate(zip(outputs, ids)):
-                self._trace(tensor, number, op_type, op_name, slot, self._graph_id(context))
+        if op_type in _SKIPPED or _is_conditional(graph, op_type, op_name):
+            return
+        for slot, (tensor, number) in enumerate(zip(outputs, ids)):
+            if graph.building_function or not tensor.dtype._is_ref_dtype:
+                trace = self._trace(tensor, number, op_type, op_name, slot, self._graph_id(context))
+                if trace is None:
+                    continue
+                # Of itself, no step would run it.
+                if not graph.building_function:
+                    graph._traces.setdefault(op_name, {})[slot] = trace
+                elif _is_part_of_plain_graph(graph):
+                    graph.control_outputs.append(trace)
 
     def _trace(self, tensor, number, op_type, op_name, slot, context):
-        """Adds the nodes to a graph that write down what a tensor is in each step."""
+        """Adds the nodes to a graph that write down what a tensor is in each step; gives the last one."""
         if not self._is_wanted(op_type, tensor.dtype):
-            return
+            return None
         value = tensor
         if self.tensor_debug_mode == "NO_TENSOR":
             value = constant_op.constant([], dtypes.float32)
         elif self.tensor_debug_mode != "FULL_TENSOR":
             if not self._has_summary(tensor.dtype):
-                return
+                return None
             value = gen.debug_numeric_summary_v2(tensor, tensor_id=number, tensor_debug_mode=self._mode,
                                                  output_dtype=dtypes.float64)
-        gen.debug_identity_v2(
+        written = gen.debug_identity_v2(
             value, tfdbg_context_id=context, op_name=op_name, output_slot=slot, tensor_debug_mode=self._mode,
             debug_urls=["file://" + str(self.dump_root)], circular_buffer_size=self.circular_buffer_size,
             tfdbg_run_id=self.tfdbg_run_id, name=f"DebugIdentityV2_{number}")
+        return written.op
 
     def _is_wanted(self, op_type, dtype):
         if not dtype.is_numpy_compatible or self._op_regex and not self._op_regex.match(op_type):
@@ -201,10 +213,20 @@ class _DumpingCallback:
         return tensor_util.make_tensor_proto(tensor.numpy())
 
 
-def _is_conditional(graph, op_name):
-    """Whether an operation is one of a branch or a loop that was taken apart to be differentiated: what traces it
-    could not be told to run."""
-    if not any(op.type in _DEEPER for op in graph.get_operations()):
+def _is_part_of_plain_graph(graph):
+    """Whether a graph is of a branch or a loop outside of functions: there, what nobody reads does not run."""
+    while isinstance(graph, control_flow_util_v2.ControlFlowFuncGraph):
+        graph = graph.outer_graph
+    return not graph.building_function
+
+
+def _is_conditional(graph, op_type, op_name):
+    """Whether an operation is one of a branch or a loop that stands in the graph itself, in functions since it was
+    taken apart to be differentiated: what traces it could not be told to run."""
+    if op_type in _DEEPER:
+        _branching.add(graph)
+    if graph not in _branching and not (graph.building_function and
+                                        any(op.type in _DEEPER for op in graph.get_operations())):
         return False
     depths = {}
     for op in graph.get_operations():
@@ -227,8 +249,8 @@ def enable_dump_debug_info(dump_root, tensor_debug_mode=DEFAULT_TENSOR_DEBUG_MOD
     values are written.
 
     Returns the writer, whose `FlushNonExecutionFiles()` and `FlushExecutionFiles()` bring everything into the files.
-    What functions do is seen if they are traced from now on; operations of graphs outside of functions are written
-    down when they are added, their values are not.
+    What functions do is seen if they are traced from now on, and of graphs outside of functions what is added from
+    now on; values of branches and loops there that are no functions, and of reference variables, are not.
     ValueError: an unknown mode, `tensor_dtypes` of another kind, or it is on already with another mode or buffer.
     """
     if tensor_debug_mode not in _MODES:

@@ -6,6 +6,7 @@ import os
 import tempfile
 
 from penstock.client import session as tf_session
+from penstock.data.experimental.ops import iterator_ops
 from penstock.distribute import distribute_lib
 from penstock.eager import context
 from penstock.estimator import model_fn as model_fn_lib
@@ -181,6 +182,11 @@ class Estimator:
                 keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours, defer_build=True,
                 save_relative_paths=True))
         chief_hooks = self._saving_hooks(spec, worker_hooks + list(spec.training_chief_hooks), saving_listeners)
+        # Iterators are saved before the model: what the model is restored to has been saved of them too.
+        input_hooks = tuple(h for h in worker_hooks if isinstance(h, iterator_ops.CheckpointInputPipelineHook))
+        if self._config.is_chief and chief_hooks:
+            worker_hooks[:] = [hook for hook in worker_hooks if hook not in input_hooks]
+            chief_hooks = input_hooks + chief_hooks
         summary_steps, count_steps = self._summary_steps(spec, worker_hooks)
         with monitored_session.MonitoredTrainingSession(
                 master=config.master, is_chief=config.is_chief, checkpoint_dir=self._model_dir, scaffold=spec.scaffold,

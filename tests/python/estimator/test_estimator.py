@@ -338,3 +338,49 @@ def test_strategies_of_one_replica_train_as_none_does(make):
     np.testing.assert_allclose(estimator.get_variable_value("out/kernel"), w, rtol=1e-4)
     estimator.evaluate(input_fn, steps=1)
     assert seen == [1, (MODES.TRAIN, True, False), None, (MODES.EVAL, False, False)]
+
+
+def test_input_goes_on_where_the_model_was_saved(tmp_path):
+    """Whenever training stops, also between the saving of iterators and of the model."""
+    seen = []
+
+    def input_fn():
+        return tf.data.Dataset.range(1000).shuffle(50, seed=3).map(lambda i: {"x": tf.cast([i], tf.float32)}).batch(2)
+
+    def fn(features, mode):
+        w = tf.get_variable("w", initializer=0.0)
+        noted = tf.py_func(lambda x: seen.append(x.tolist()), [features["x"]], [])
+        with tf.control_dependencies([noted]):
+            train = tf.train.GradientDescentOptimizer(.1).minimize(w * w, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=w * w, train_op=train)
+
+    class Stopped(Exception):
+        pass
+
+    class Stop(tf.train.CheckpointSaverListener):
+        def __init__(self, at):
+            self.at = at
+
+        def before_save(self, session, step):
+            if step == self.at:
+                raise Stopped
+
+        def after_save(self, session, step):
+            if step == -self.at:
+                raise Stopped
+
+    def train(name, steps, stop=None):
+        model = tf.estimator.Estimator(fn, str(tmp_path / name), tf.estimator.RunConfig(save_checkpoints_steps=4))
+        model.train(input_fn, max_steps=steps, hooks=[tf.data.experimental.CheckpointInputPipelineHook(model)],
+                    saving_listeners=stop and [Stop(stop)])
+
+    train("whole", 14)
+    whole, seen = seen, []
+    for stop, begun, done in ((8, 0, 8), (-8, 4, 8), (12, 8, 12), (None, 8, 14)):
+        del seen[:]
+        if stop:
+            with pytest.raises(Stopped):
+                train("parts", 14, stop)
+        else:
+            train("parts", 14)
+        assert seen == whole[begun:done]

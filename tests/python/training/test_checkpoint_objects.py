@@ -207,3 +207,13 @@ def test_lists_of_other_things_that_were_changed_in_version_one():
         change(root.numbers)
         with pytest.raises(ValueError, match="__delitem__"):
             util.list_objects(root)
+
+
+def test_a_description_of_objects_that_is_no_string_is_damage(tmp_path):
+    prefix = str(tmp_path / "m")
+    with tf.Session() as sess:
+        sess.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=[base.OBJECT_GRAPH_PROTO_KEY], shape_and_slices=[""],
+                                   tensors=[[1, 2]]))
+    for read in (tf.train.Checkpoint().restore, util.object_metadata):
+        with pytest.raises(tf.errors.DataLossError, match="is no string but of type int32"):
+            read(prefix)

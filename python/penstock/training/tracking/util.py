@@ -59,16 +59,24 @@ def add_variable(trackable, name, shape=None, dtype=dtypes.float32, initializer=
         name=name, shape=shape, dtype=dtype, initializer=initializer, getter=_default_getter, trainable=trainable)
 
 
+def object_graph(reader, save_path):
+    """The TrackableObjectGraph that a reader finds. NotFoundError: there is none; DataLossError: it is damaged."""
+    serialized = reader.get_tensor(base.OBJECT_GRAPH_PROTO_KEY)
+    if not isinstance(serialized, bytes):
+        raise errors.DataLossError(None, None, "\"%s\" in the checkpoint %s is no string but of type %s." % (
+            base.OBJECT_GRAPH_PROTO_KEY, save_path, getattr(serialized, "dtype", type(serialized).__name__)))
+    return trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
+
+
 def object_metadata(save_path):
     """The TrackableObjectGraph of a checkpoint. ValueError if it goes by variables' names."""
     reader = py_checkpoint_reader.NewCheckpointReader(save_path)
     try:
-        serialized = reader.get_tensor(base.OBJECT_GRAPH_PROTO_KEY)
+        return object_graph(reader, save_path)
     except errors.NotFoundError:
         raise ValueError("The specified checkpoint \"%s\" does not appear to be object-based (it is missing the key "
                          "\"%s\"). Likely it was created with a name-based saver and does not contain an object "
                          "dependency graph." % (save_path, base.OBJECT_GRAPH_PROTO_KEY)) from None
-    return trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
 
 
 def list_objects(root_trackable):
@@ -187,7 +195,7 @@ class TrackableSaver:
             return InitializationOnlyStatus(self._graph_view, ops.uid())
         reader = py_checkpoint_reader.NewCheckpointReader(save_path)
         try:
-            serialized = reader.get_tensor(base.OBJECT_GRAPH_PROTO_KEY)
+            objects = object_graph(reader, save_path)
         except errors.NotFoundError:
             return self._restore_by_names(save_path, reader)
         if context.executing_eagerly():
@@ -198,7 +206,6 @@ class TrackableSaver:
                 with ops.device("/cpu:0"):
                     self._restore_prefix_feed = constant_op.constant("model")
             prefix, feeds = self._restore_prefix_feed, {self._restore_prefix_feed: save_path}
-        objects = trackable_object_graph_pb2.TrackableObjectGraph.FromString(serialized)
         skipped = None
         if skip_slots:
             skipped = {slot.slot_variable_node_id for node in objects.nodes for slot in node.slot_variables}

@@ -23,7 +23,10 @@ class _Saveable(saveable_object.SaveableObject):
 
 
 class CheckpointInputPipelineHook(session_run_hook.SessionRunHook):
-    """Saves all iterators of the graph whenever the estimator saves its model, in files of their own beside it."""
+    """Saves all iterators of the graph whenever the estimator saves its model, in files of their own beside it.
+
+    If both save by steps, training that was killed at any moment goes on as if it had not been.
+    """
 
     def __init__(self, estimator, external_state_policy=None):
         config = estimator._config
@@ -60,11 +63,14 @@ class CheckpointInputPipelineHook(session_run_hook.SessionRunHook):
     def _restore_or_save(self, session):
         hook = self._checkpoint_saver_hook
         latest = checkpoint_management.latest_checkpoint(hook._checkpoint_dir, latest_filename=self._latest_filename)
-        if latest:
-            hook._get_saver().restore(session, latest)
-            return
         step = session.run(hook._global_step_tensor)
-        hook._save(session, step)
+        if latest:
+            # What was saved last is ahead of the model if the program was killed between the two.
+            of_step = f"{hook._save_path}-{step}"
+            hook._get_saver().restore(
+                session, of_step if checkpoint_management.checkpoint_exists(of_step) else latest)
+        else:
+            hook._save(session, step)
         hook._timer.update_last_triggered_step(step)
 
     def after_run(self, run_context, run_values):

@@ -8,6 +8,7 @@ import pytest
 import penstock as tf
 from penstock.compat import v1
 from penstock.eager import context
+from penstock.framework.mode import mode
 from penstock.util import tf_decorator
 
 
@@ -214,3 +215,19 @@ def test_a_decorator_of_what_was_converted_before_runs():
     x = tf.constant(-2)
     assert [int(tf.function(f)(x)) for f in (wrapped, made)] == [104, 3]
     assert int(tf.function(lambda x: wrapped(x) + made(x))(x)) == 107
+
+
+@pytest.mark.parametrize("value", [tf.int64, tf.float32, tf.uint8])
+def test_numbers_on_the_left_are_compared(value, monkeypatch):
+    monkeypatch.setattr(mode, "tensor_equality", True)
+    variable = tf.Variable(tf.cast(1, value))
+
+    @tf.function
+    def function(x):
+        if 1 == x and 2 != x and not 1 != x:
+            return 1 == variable
+        return x != x
+
+    assert bool(function(tf.cast(1, value))) and not bool(function(tf.cast(2, value)))
+    with pytest.raises(TypeError, match="Expected string"):
+        tf.function(lambda x: x == 1)(tf.constant("a"))

@@ -1,5 +1,6 @@
 """and, or, not, == and != of anything; of tensors, ops."""
 from penstock.framework import gen, tensor_util
+from penstock.framework.mode import mode
 from penstock.framework.tensor import Tensor
 
 
@@ -43,14 +44,14 @@ def _as_bool(x):
 
 def eq(a, b):
     """a == b; elementwise if one is a tensor."""
-    if _symbolic(a) or _symbolic(b):
+    if (_symbolic(a) or _symbolic(b)) and not mode.tensor_equality:
         return _equal(a, b)
-    return a == b
+    return a == b  # of tensors too, which compare themselves
 
 
 def not_eq(a, b):
     """a != b; elementwise if one is a tensor."""
-    if _symbolic(a) or _symbolic(b):
+    if (_symbolic(a) or _symbolic(b)) and not mode.tensor_equality:
         return not_(_equal(a, b))
     return a != b
 

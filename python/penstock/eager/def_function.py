@@ -188,6 +188,11 @@ class Function:
         return count
 
     @property
+    def _concrete_variable_creation_fn(self):
+        """The first trace, whose graph legacy Keras writes down; None before it."""
+        return next(iter(self._list_all_concrete_functions_for_serialization()), None)
+
+    @property
     def _function_cache(self):
         made = self._stateless_fn if self._created_variables else self._stateful_fn
         return function_lib.FunctionCache() if made is None else made._function_cache

@@ -29,7 +29,7 @@ class Algorithm(enum.Enum):
 
 
 # Numbers of state variables, by algorithm.
-_STATE_SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2}
+_STATE_SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2, Algorithm.AUTO_SELECT.value: 3}
 _NAMES = {"philox": Algorithm.PHILOX.value, "threefry": Algorithm.THREEFRY.value,
           "auto_select": Algorithm.AUTO_SELECT.value}
 
@@ -46,10 +46,15 @@ def convert_alg_to_int(alg):
     return alg
 
 
+def _chosen(alg):
+    """The algorithm that is chosen on CPUs, if the choice is left."""
+    return Algorithm.PHILOX.value if alg == Algorithm.AUTO_SELECT.value else alg
+
+
 def _state_size(alg):
     if alg not in _STATE_SIZES:
         raise ValueError("Argument `alg` got unsupported value %s. Supported values are %s." %
-                         (alg, [a.value for a in (Algorithm.PHILOX, Algorithm.THREEFRY)]))
+                         (alg, list(_STATE_SIZES)))
     return _STATE_SIZES[alg]
 
 
@@ -183,14 +188,14 @@ class Generator(tracking.AutoTrackable):
     def skip(self, delta):
         """Leaves out `delta` numbers; returns the state before."""
         delta = math_ops.cast(ops.convert_to_tensor(delta), dtypes.uint64)
-        return gen.rng_read_and_skip(self._state_var.handle, alg=constant_op.constant(self._alg, dtypes.int32),
+        return gen.rng_read_and_skip(self._state_var.handle, alg=constant_op.constant(_chosen(self._alg), dtypes.int32),
                                      delta=delta)
 
     def _key_counter(self, shape):
         state = self.skip(math_ops.reduce_prod(math_ops.cast(shape, dtypes.int64)))
         return {"key": array_ops.bitcast(state[_COUNTER_SIZE:_COUNTER_SIZE + 1], dtypes.uint64),
                 "counter": array_ops.bitcast(state[:_COUNTER_SIZE], dtypes.uint64),
-                "alg": constant_op.constant(self._alg, dtypes.int32)}
+                "alg": constant_op.constant(_chosen(self._alg), dtypes.int32)}
 
     def _scaled(self, op, name, shape, mean, stddev, dtype):
         with ops.name_scope(name) as name:
@@ -234,7 +239,8 @@ class Generator(tracking.AutoTrackable):
         with ops.name_scope(name or "binomial") as name:
             counts = ops.convert_to_tensor(counts, name="counts")
             probs = ops.convert_to_tensor(probs, name="probs")
-            return gen.stateful_random_binomial(self._state_var.handle, constant_op.constant(self._alg, dtypes.int64),
+            alg = constant_op.constant(_chosen(self._alg), dtypes.int64)
+            return gen.stateful_random_binomial(self._state_var.handle, alg,
                                                 _shape(shape), counts=counts, probs=probs, dtype=dtype, name=name)
 
     def make_seeds(self, count=1):

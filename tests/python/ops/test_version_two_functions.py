@@ -518,3 +518,14 @@ def test_names_of_scopes():
         for name in ("a b", "_a", ">a", "/a", "-a"):
             with pytest.raises(ValueError, match="is not a valid scope name"), tf.name_scope(name):
                 pass
+
+
+@pytest.mark.parametrize("alg", ["auto_select", tf.random.Algorithm.AUTO_SELECT, 3])
+def test_generators_may_leave_their_algorithm_open(alg):
+    made = tf.random.Generator.from_seed(1, alg=alg)
+    assert made.algorithm == 3 and made.state.shape == [3]
+    np.testing.assert_array_equal(made.uniform([2]), tf.random.Generator.from_seed(1, alg="philox").uniform([2]))
+    assert tf.random.Generator.from_state([1, 2, 3], alg=alg).normal([2]).numpy().tolist() == [
+        np.float32(-0.26016375), np.float32(-1.220522)]
+    np.testing.assert_array_equal(tf.random.create_rng_state(1, alg), [1, 0, 0])
+    assert tf.random.Generator.from_non_deterministic_state(alg=alg).split(2)[0].algorithm == 3

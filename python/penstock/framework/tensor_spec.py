@@ -1,4 +1,6 @@
 """TensorSpec: type, shape and name of a tensor that is still to come."""
+import copy
+
 import numpy as np
 
 from penstock.framework import dtypes
@@ -61,6 +63,11 @@ class TensorSpec(DenseSpec, BatchableTypeSpec):
         """Whether all tensors of this spec are tensors of another one, which has its name if it has one."""
         return type(self) is type(other) and (not self.name or self.name == other.name) \
             and self.shape.is_subtype_of(other.shape) and self.dtype.is_subtype_of(other.dtype)
+
+    def _without_tensor_names(self):
+        made = copy.copy(self)
+        made._name = None
+        return made
 
     def flatten(self):
         """This spec in a list."""

@@ -24,6 +24,10 @@ class TypeSpec:
     def _deserialize(cls, serialization):
         return cls(*serialization)
 
+    def _without_tensor_names(self):
+        """The spec with none of the names of tensors in it."""
+        return self._deserialize(_nameless(self._serialize()))
+
     def _to_components(self, value):
         raise NotImplementedError(f"{type(self).__name__}._to_components()")
 
@@ -118,6 +122,17 @@ class TypeSpec:
 
     def __repr__(self):
         return f"{type(self).__name__}{tuple(self._serialize())!r}"
+
+
+def _nameless(value):
+    if isinstance(value, TypeSpec):
+        return value._without_tensor_names()
+    if isinstance(value, (list, tuple)):
+        parts = map(_nameless, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return type(value)((key, _nameless(part)) for key, part in value.items())
+    return value
 
 
 def _compatible(a, b):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import composite_tensor, type_spec
+from penstock.framework import composite_tensor, tensor_spec, type_spec
 from penstock.util import nest
 
 
@@ -144,3 +144,14 @@ def test_tensors_of_values():
     again = kind.from_tensors(iter(tensors))
     assert again.flat_values is tensors[0] and again.row_splits is tensors[1]
     assert tf.TensorSpec([]).from_tensors(iter(tf.TensorSpec([]).to_tensors(rows.flat_values[0]))).shape == []
+
+
+def test_specs_without_names():
+    spec = tf.TensorSpec([1, None], tf.int32, name="x")
+    assert spec._without_tensor_names() == tf.TensorSpec([1, None], tf.int32) and spec.name == "x"
+    bounded = tensor_spec.BoundedTensorSpec([2], tf.float32, 0, 1, name="y")._without_tensor_names()
+    assert bounded.name is None and bounded.maximum == 1
+    masked = tf.RaggedTensorSpec([None, None], tf.string)
+    assert masked._without_tensor_names() == masked
+    assert type_spec._nameless({"a": (spec, 3), "b": [masked]}) == {
+        "a": (tf.TensorSpec([1, None], tf.int32), 3), "b": [masked]}

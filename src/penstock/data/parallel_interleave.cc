@@ -82,6 +82,11 @@ class ParallelInterleaveDataset final : public Dataset {
     void Visit(State& state) override {
       std::unique_lock lock(background_.mutex);
       paused_ = true;
+      state.PausedUntilDone([this] {
+        std::lock_guard lock(background_.mutex);
+        paused_ = false;
+        background_.NotifyWork();
+      });
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
       IteratorOverInput::Visit(state);
       state.Value("input_ended", &input_ended_);
@@ -100,8 +105,6 @@ class ParallelInterleaveDataset final : public Dataset {
         VisitSource(state, StrCat("ahead_", i), &ahead_[i]);
         State::Require(ahead_[i] != nullptr);
       }
-      paused_ = false;
-      background_.NotifyWork();
     }
 
    private:

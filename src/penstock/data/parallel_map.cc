@@ -63,6 +63,11 @@ class ParallelDataset final : public Dataset {
     void Visit(State& state) override {
       std::unique_lock lock(background_.mutex);
       paused_ = true;
+      state.PausedUntilDone([this] {
+        std::lock_guard lock(background_.mutex);
+        paused_ = false;
+        background_.NotifyWork();
+      });
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0 && read_.empty(); });
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
@@ -75,8 +80,6 @@ class ParallelDataset final : public Dataset {
         mine_ = std::move(all);
         pieces_.clear();
       }
-      paused_ = false;
-      background_.NotifyWork();
     }
 
    private:

@@ -52,7 +52,8 @@ class PrefetchDataset final : public Dataset {
 
     void Visit(State& state) override {
       // While this is held, all that was read of the input is among the elements made.
-      std::lock_guard reading(reading_);
+      reading_.lock();
+      state.PausedUntilDone([this] { reading_.unlock(); });
       std::lock_guard lock(background_.mutex);
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,6 +34,10 @@ class State {
  public:
   explicit State(SavedState* saves) : saved_(saves), written_(saves) {}
   explicit State(const SavedState& restores) : saved_(&restores), restores_(true) {}
+  State(const State&) = delete;
+  ~State() {
+    for (auto it = resumes_.rbegin(); it != resumes_.rend(); ++it) (*it)();
+  }
   bool restores() const { return restores_; }
 
   void Value(std::string_view key, int64_t* value);
@@ -56,6 +61,9 @@ class State {
     int64_t i = 0;
     for (auto& item : *list) Value(StrCat(key, "/", i++), &item);
   }
+  // What an iterator's threads do goes on by `resume`, which is called when all is visited: also what several iterators
+  // share, which its threads might change.
+  void PausedUntilDone(std::function<void()> resume) { resumes_.push_back(std::move(resume)); }
   void Nested(std::string_view key, Iterator& iterator);
   // An iterator that may have ended or not begun; `make` begins it when it is restored.
   template <class Make>
@@ -91,6 +99,7 @@ class State {
   SavedState* const written_ = nullptr;
   const bool restores_ = false;
   std::string prefix_;
+  std::vector<std::function<void()>> resumes_;
 };
 
 }  // namespace penstock::data

@@ -134,3 +134,28 @@ def test_states_that_hold_datasets_are_written_to_files(name, taken, tmp_path):
     again = begun()
     tf.train.Checkpoint(iterator=again).restore(path).assert_consumed()
     assert parts(again) == rest and rest
+
+
+@pytest.mark.usefixtures("version_two")
+@pytest.mark.parametrize("ahead", ["prefetch", "map"])
+def test_threads_wait_until_all_is_saved(ahead, tmp_path):
+    """Rounds that begin while other parts are saved draw no seeds from what the rounds share."""
+    def slow(x):
+        square = tf.fill([160, 160], tf.cast(x, tf.float32))
+        return x + tf.cast(0 * tf.reduce_sum(tf.linalg.matmul(square, square)), tf.int64)
+
+    def make():
+        rounds = tf.data.Dataset.range(8).shuffle(8, seed=3).repeat()
+        rounds = rounds.map(slow).prefetch(10000) if ahead == "prefetch" else rounds.map(slow, 2000)
+        long_to_save = tf.data.Dataset.range(10**9).shuffle(30000, seed=4)
+        return tf.data.Dataset.zip((rounds, long_to_save)).map(lambda x, _: x)
+
+    whole = [int(x) for x in make().take(200)]
+    for taken in range(5, 10):
+        iterator = iter(make())
+        values = [int(next(iterator)) for _ in range(taken)]
+        path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "saved"))
+        iterator = iter(make())
+        tf.train.Checkpoint(iterator=iterator).restore(path)
+        values += [int(next(iterator)) for _ in range(150)]
+        assert values == whole[:len(values)]

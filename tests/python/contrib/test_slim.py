@@ -111,3 +111,10 @@ def test_losses_take_predictions_first():
     assert absolute == pytest.approx(.15) and hinge.tolist() == [[pytest.approx(1.2), pytest.approx(.1)]]
     assert sigmoid == pytest.approx((np.log1p(np.exp(p)) - [0, .9]).mean(), rel=1e-5)
     assert softmax == pytest.approx(np.log(np.exp(p).sum()) - .9, rel=1e-5)
+
+
+def test_the_module_of_layers_has_all_of_them():
+    layers = tf.contrib.slim.layers
+    assert layers.max_pool2d is tf.contrib.layers.max_pool2d and layers.maxout is tf.contrib.layers.maxout
+    for name in ("conv2d", "avg_pool3d", "flatten", "layer_norm", "spatial_softmax", "images_to_sequence", "repeat"):
+        assert callable(getattr(layers, name)), name

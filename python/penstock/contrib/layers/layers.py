@@ -6,6 +6,10 @@ from penstock.contrib.framework.arg_scope import add_arg_scope
 from penstock.contrib.layers import initializers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.batch_norm import batch_norm
+from penstock.contrib.layers.pooling import (  # noqa: F401  (these and the next: TensorFlow's module has them too)
+    avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool)
+from penstock.contrib.layers.reshaping import (  # noqa: F401
+    dense_to_sparse, images_to_sequence, maxout, scale_gradient, sequence_to_images, spatial_softmax, unit_norm)
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.layers import convolutional as convolutional_layers

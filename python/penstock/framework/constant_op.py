@@ -75,6 +75,12 @@ def _refusal(value, dtype, error):
     """What eager execution raises where a value becomes no array: TensorFlow's converter has words of its own."""
     if value is None:
         return ValueError(f"Attempt to convert a value (None) with an unsupported type ({type(None)}) to a Tensor.")
+    if dtype is not None and not isinstance(value, (np.ndarray, np.generic)):  # what is of no type is told first
+        try:
+            tensor_values.to_array(value, None, None, False, True)
+        except (TypeError, ValueError) as e:
+            if all(leaf is not None for leaf in tensor_values.leaves(value)):
+                return _refusal(value, None, e)
     leaves = []
     stack, depths = [(value, 0)], set()
     while stack:
@@ -164,6 +170,9 @@ def _eager_constant(value, dtype, shape):
         if isinstance(value, (list, tuple)) and numpy_sequences.holds_numpy(value):
             value = numpy_sequences.to_array(value, dtype)
         value = _without_tensors(value)
+        if isinstance(value, dict):
+            raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+                             "Tensor.")
         asked = dtype
         if asked is None and isinstance(value, list) and type(next(tensor_values.leaves(value), 0)) is bool \
                 and len(tensor_values.leaf_types(value)) > 1:  # the first one gives the type

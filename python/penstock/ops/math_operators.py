@@ -2,7 +2,7 @@
 import functools
 
 from penstock import _core
-from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, sparse_tensor, tf2
+from penstock.framework import composite_tensor, dispatch, dtypes, errors, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.mode import mode
 from penstock.ops import array_slice, math_arith, math_matmul
@@ -89,10 +89,27 @@ def _install(name, function, reflected=False):
 _PREFER = ("add", "div", "truediv", "matmul")  # take bools that are not of the tensor's type as what they are
 
 
+_LITERALS = (int, float, complex, bool, str, bytes, list)
+
+
+def _strictly(function, x, y):
+    """What an operator gives for a tensor and another operand: where version 2 cannot compute it since a Python value
+    is of another type than the tensor, that is a TypeError."""
+    try:
+        return function(x, y)
+    except errors.InvalidArgumentError:
+        if type(y) in _LITERALS and x._is_eager and tf2.enabled():
+            try:
+                ops.convert_to_tensor(y, dtype=x.dtype)
+            except TypeError as e:
+                raise e from None
+        raise
+
+
 def _binary(function, name):
     """`__name__` and `__rname__`: the other operand is converted to the tensor's type."""
 
-    def forward(x, y):
+    def compute(x, y):
         x, y = _promoted(x, y)
         if x._is_eager:  # names of scopes are of no use
             if type(y) in (int, float):
@@ -110,6 +127,8 @@ def _binary(function, name):
                         return NotImplemented
                     raise
             return function(x, y, name=scope)
+
+    forward = compute if name in _PREFER else lambda x, y: _strictly(compute, x, y)
 
     def reflected(y, x):
         y, x = _promoted(y, x)
@@ -150,7 +169,8 @@ def _direct(name, op_name):
     def forward(x, *other):
         if other:
             x, *other = _promoted(x, *other)
-        return getattr(gen, op_name)(x, *other)
+            return _strictly(getattr(gen, op_name), x, *other)
+        return getattr(gen, op_name)(x)
 
     _install(name, forward)
 

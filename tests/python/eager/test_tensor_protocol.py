@@ -243,3 +243,23 @@ def test_products_of_bools(monkeypatch):
         tf.multiply(b, b)
     with pytest.raises(TypeError):
         2 * b
+
+
+@pytest.mark.parametrize("operator, value", [
+    (lambda x, y: x - y, 1.5), (lambda x, y: x % y, "a"), (lambda x, y: x < y, [1.5]), (lambda x, y: y >= x, 1j)])
+def test_numbers_of_another_type_than_the_tensor(operator, value, monkeypatch):
+    """Most of version 2's operators refuse them as no values of the type; + and / find them of a type of their own."""
+    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    with pytest.raises(TypeError, match="Cannot convert .* to EagerTensor of dtype int32"):
+        operator(tf.constant(1), value)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.constant(1) + value
+
+
+@pytest.mark.parametrize("value, reason", [
+    ({}, "unsupported type"), (object(), "unsupported type"), ([object()], "unsupported type"),
+    ([1, "a"], "mixed types"), ([[1], 2], "non-rectangular"), ([2**70], "out-of-range integer")])
+def test_what_is_of_no_type_is_told_first(value, reason):
+    for dtype in (tf.bool, tf.string, None):
+        with pytest.raises(ValueError, match=reason):
+            tf.constant(value, dtype)

@@ -18,6 +18,7 @@ using ParallelFn = FunctionRef<void(int64_t, int64_t, FunctionRef<void(int64_t, 
 
 // Of a matrix that each core can keep in its second-level cache, or in the first.
 constexpr int64_t kSmallBytes = 1 << 20, kTinyBytes = 32 << 10;
+constexpr double kTaskFlops = 1.5e6;  // some microseconds
 
 // Memory for packed panels, aligned for vectors.
 template <class T>
@@ -82,39 +83,27 @@ class TiledGemm {
 
   void Run(ParallelFn parallel) {
     const int64_t row_tiles = CeilDiv(m_, loops_.mr);
-    // Columns of A that lie far apart, and what has no order, is copied first.
-    const bool rows_lie = a_.column_stride == 1, columns_lie = a_.row_stride == 1 && (depth_ <= 64 || row_tiles <= 4);
-    const bool pack_a = !rows_lie && !columns_lie;
-    // So is B if many tiles read it.
-    b_lies_ = b_.column_stride == 1 && (row_tiles <= 4 || depth_ <= 64);
-    const bool pack_b = !b_lies_ && row_tiles > 4;
-    const int64_t mr = loops_.mr, nr = loops_.nr;
-    Scratch<T> packed_a(pack_a ? row_tiles * mr * depth_ : 0), packed_b(pack_b ? panels_ * nr * depth_ : 0);
-    const int64_t a_panels = pack_a ? row_tiles : 0, b_panels = pack_b ? panels_ : 0;
-    parallel(a_panels + b_panels, std::max<int64_t>(1, depth_ * nr / 8), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if (i < a_panels) {
-          loops_.pack_a(static_cast<const T*>(a_.data) + i * mr * a_.row_stride, a_.row_stride, a_.column_stride,
-                        std::min(mr, m_ - i * mr), depth_, packed_a.data() + i * mr * depth_);
-        } else {
-          PackPanel(i - a_panels, 0, depth_, packed_b.data() + (i - a_panels) * nr * depth_);
-        }
-      }
-    });
-    packed_a_ = pack_a ? packed_a.data() : nullptr;
-    packed_b_ = pack_b ? packed_b.data() : nullptr;
+    // Rows of B (columns of A) that lie far apart are read where they are if the core's cache holds them, or if few
+    // tiles read them.
+    const auto stays = [&](int64_t length) {
+      return depth_ <= 64 || row_tiles <= 4 || length * depth_ * static_cast<int64_t>(sizeof(T)) <= kSmallBytes;
+    };
+    a_lies_ = a_.column_stride == 1 || (a_.row_stride == 1 && stays(m_));
+    b_lies_ = b_.column_stride == 1 && stays(n_);
     const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
-    const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / 1.5e6), 1, 64);
+    // Each task copies for itself: then fewer, longer ones.
+    const double task = (a_lies_ ? 1 : 4) * (b_lies_ ? 1 : 4) * kTaskFlops;
+    const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / task), flops < kTaskFlops ? 1 : 2,
+                                               flops > 1e10 ? 64 : 16);
     // A small B may lie in each core's cache. Then rows are cut as other kernels cut them, so that what the threads
     // wrote before they read again where it is.
     TaskGrid grid{1, std::min(wanted, panels_)};
     if (row_tiles > 4) {
-      grid = CutTasks(m_, mr, panels_, nr, wanted, 1);
+      grid = CutTasks(m_, loops_.mr, panels_, loops_.nr, wanted, a_lies_ ? 1 : 4);
     } else if (row_tiles > 1 && b_lies_ && n_ * depth_ * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
       grid = {2, std::clamp<int64_t>(wanted / 2, 1, panels_)};
     }
-    const int64_t rows = pack_a ? CeilDiv(row_tiles, grid.down) * mr : CeilDiv(m_, grid.down);
-    const int64_t columns = CeilDiv(panels_, grid.across);
+    const int64_t rows = CeilDiv(m_, grid.down), columns = CeilDiv(panels_, grid.across);
     const int64_t tasks = grid.down * grid.across;
     parallel(tasks, std::max<int64_t>(1, static_cast<int64_t>(flops / 80 / static_cast<double>(tasks))),
              [&](int64_t begin, int64_t end) {
@@ -126,57 +115,53 @@ class TiledGemm {
   }
 
  private:
-  void PackPanel(int64_t panel, int64_t p, int64_t depth, T* to) const {
-    loops_.pack_b(static_cast<const T*>(b_.data) + p * b_.row_stride + panel * loops_.nr * b_.column_stride,
-                  b_.column_stride, b_.row_stride, std::min<int64_t>(loops_.nr, n_ - panel * loops_.nr), depth, to);
-  }
-
+  // A block of rows of A, `first` to `last`, is multiplied with one panel of B after the other. What does not lie well
+  // is copied here, by the core that reads it.
   void Task(int64_t row, int64_t last_row, int64_t panel, int64_t last_panel) const {
     constexpr int64_t kBlockRows = 20;
     if (row >= last_row || panel >= last_panel) return;
-    // Panels of A that are packed begin at multiples of a tile.
-    const int64_t tile = packed_a_ ? loops_.mr : EvenRows(last_row - row, loops_.mr), block = kBlockRows * tile;
-    const bool packs = !packed_b_ && (!b_lies_ || last_panel * loops_.nr > n_);  // the last panel may be narrow
-    Scratch<T> local(packs ? std::min(depth_, kTileDepth) * loops_.nr : 0);
+    const int64_t mr = loops_.mr, nr = loops_.nr, most_depth = std::min(depth_, kTileDepth);
+    const int64_t tile = a_lies_ ? EvenRows(last_row - row, mr) : mr, block = kBlockRows * tile;
+    const bool packs_b = !b_lies_ || last_panel * nr > n_;  // the last panel may be narrow
+    Scratch<T> packed_a(a_lies_ ? 0 : std::min(block, last_row - row + mr) * most_depth);
+    Scratch<T> packed_b(packs_b ? most_depth * nr : 0);
     for (int64_t first = row; first < last_row; first += block) {
       const int64_t last = std::min(last_row, first + block);
       for (int64_t p = 0; p < depth_; p += kTileDepth) {
         const int64_t depth = std::min(kTileDepth, depth_ - p);
         const bool add = accumulate_ || p > 0;
+        for (int64_t i = first; i < last && !a_lies_; i += tile) {
+          loops_.pack_a(A(i, p), a_.row_stride, a_.column_stride, std::min(tile, last - i), depth,
+                        packed_a.data() + (i - first) * depth);
+        }
         for (int64_t j = panel; j < last_panel; ++j) {
-          const int64_t columns = std::min<int64_t>(loops_.nr, n_ - j * loops_.nr);
-          const T* b = nullptr;
-          int64_t ldb = loops_.nr;
-          if (packed_b_) {
-            b = packed_b_ + (j * depth_ + p) * loops_.nr;
-          } else if (b_lies_ && columns == loops_.nr) {
-            b = static_cast<const T*>(b_.data) + p * b_.row_stride + j * loops_.nr, ldb = b_.row_stride;
-          } else {
-            PackPanel(j, p, depth, local.data());
-            b = local.data();
+          const int64_t columns = std::min(nr, n_ - j * nr);
+          const T* b = static_cast<const T*>(b_.data) + p * b_.row_stride + j * nr * b_.column_stride;
+          int64_t ldb = b_.row_stride;
+          if (!b_lies_ || columns < nr) {
+            loops_.pack_b(b, b_.column_stride, b_.row_stride, columns, depth, packed_b.data());
+            b = packed_b.data(), ldb = nr;
           }
           for (int64_t i = first; i < last; i += tile) {
-            OneTile(i, static_cast<int>(std::min(tile, last - i)), p, depth, b, ldb, j, static_cast<int>(columns), add);
+            const int rows = static_cast<int>(std::min(tile, last - i));
+            T* const c = c_ + i * ldc_ + j * nr;
+            if (!a_lies_) {
+              loops_.turned(depth, packed_a.data() + (i - first) * depth, mr, b, ldb, c, ldc_, rows, columns, add);
+            } else if (a_.column_stride == 1) {
+              loops_.tile(depth, A(i, p), a_.row_stride, b, ldb, c, ldc_, rows, columns, add);
+            } else {
+              loops_.turned(depth, A(i, p), a_.column_stride, b, ldb, c, ldc_, rows, columns, add);
+            }
           }
         }
       }
-      const int64_t column = panel * loops_.nr;
-      epilogue_.Apply(kTypeOf<T>, c_ + first * ldc_ + column, last - first,
-                      std::min(n_, last_panel * loops_.nr) - column, ldc_, column);
+      const int64_t column = panel * nr;
+      epilogue_.Apply(kTypeOf<T>, c_ + first * ldc_ + column, last - first, std::min(n_, last_panel * nr) - column,
+                      ldc_, column);
     }
   }
-
-  void OneTile(int64_t i, int rows, int64_t p, int64_t depth, const T* b, int64_t ldb, int64_t j, int columns,
-               bool add) const {
-    T* const c = c_ + i * ldc_ + j * loops_.nr;
-    const T* const a = static_cast<const T*>(a_.data) + i * a_.row_stride + p * a_.column_stride;
-    if (packed_a_) {
-      loops_.turned(depth, packed_a_ + i * depth_ + p * loops_.mr, loops_.mr, b, ldb, c, ldc_, rows, columns, add);
-    } else if (a_.column_stride == 1) {
-      loops_.tile(depth, a, a_.row_stride, b, ldb, c, ldc_, rows, columns, add);
-    } else {
-      loops_.turned(depth, a, a_.column_stride, b, ldb, c, ldc_, rows, columns, add);
-    }
+  const T* A(int64_t i, int64_t p) const {
+    return static_cast<const T*>(a_.data) + i * a_.row_stride + p * a_.column_stride;
   }
 
   const GemmLoops& loops_;
@@ -187,20 +172,8 @@ class TiledGemm {
   const bool accumulate_;
   const Epilogue epilogue_;
   const int64_t panels_;
-  bool b_lies_ = false;
-  const T *packed_a_ = nullptr, *packed_b_ = nullptr;
+  bool a_lies_ = false, b_lies_ = false;  // are read where they are
 };
-
-// C^T = B^T A^T: where B is large and lies by columns, packing A and turning C is less than packing B.
-template <class T>
-void TurnedGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
-                const MatrixView& b, T* c, int64_t ldc) {
-  const auto turned = [](const MatrixView& v) { return MatrixView{v.data, v.column_stride, v.row_stride}; };
-  Scratch<T> product(n * m);
-  TiledGemm<T>(loops, n, m, depth, turned(b), turned(a), product.data(), m, false).Run(parallel);
-  const auto turn = sizeof(T) == 4 ? CpuLoops().turn_4 : CpuLoops().turn_8;
-  turn(reinterpret_cast<char*>(c), ldc, reinterpret_cast<const char*>(product.data()), m, n, m);
-}
 
 // Where B lies by columns, each element of C is a product of two rows in memory: nothing is copied, and the threads
 // share no more than what they read.
@@ -302,18 +275,10 @@ void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n
   }
   if (m <= 4 && b.column_stride == 1)
     return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate, epilogue);
-  if (b.row_stride == 1 && b.column_stride > 1 && m <= 2 * loops.nr) {
-    // A large B is read once from far away, and then takes longer than what is copied.
-    const bool large = n * depth * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
-    const bool turns = !accumulate && m >= loops.nr / 2 && 4 * m <= n;
-    if constexpr (std::is_floating_point_v<T>) {
-      if (a.column_stride == 1 && depth >= 4 * loops.nr && !(large && turns)) {
-        DotsGemm(parallel, m, n, depth, a, b, c, ldc, accumulate);
-        return finish();
-      }
-    }
-    if (turns) {
-      TurnedGemm(loops, parallel, m, n, depth, a, b, c, ldc);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (b.row_stride == 1 && b.column_stride > 1 && m <= 2 * loops.nr && a.column_stride == 1 &&
+        depth >= 4 * loops.nr) {
+      DotsGemm(parallel, m, n, depth, a, b, c, ldc, accumulate);
       return finish();
     }
   }

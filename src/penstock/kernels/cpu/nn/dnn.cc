@@ -257,9 +257,7 @@ struct Grid {
 int64_t PieceLength(int64_t length, int64_t pieces) { return ((length + pieces - 1) / pieces + 47) / 48 * 48; }
 
 Grid CutProduct(double flops, int64_t m, int64_t n) {
-  const int64_t wanted = flops > 1e11   ? 16
-                         : flops > 1e10 ? 8
-                                        : std::clamp<int64_t>(static_cast<int64_t>(flops / 3e7), 1, 4);
+  const int64_t wanted = flops > 1e11 ? 16 : flops > 1e10 ? 8 : flops > 5e7 ? 4 : 2;
   Grid best;
   double least = 0;
   for (int64_t down = 1; down <= wanted; ++down) {
@@ -278,8 +276,10 @@ Grid CutProduct(double flops, int64_t m, int64_t n) {
 bool DnnGemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a,
              const MatrixView& b, void* c, int64_t ldc, const Epilogue& epilogue) {
   const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(depth);
-  // The own kernels are as fast at small products, and at those of few rows, which only read a matrix once.
-  if ((type != DT_FLOAT && type != DT_BFLOAT16) || flops < 1e7 || m < 8 || n < 8) return false;
+  // The own kernels are as fast at small products, longer where B lies by rows, and at those of few rows, which only
+  // read a matrix once.
+  const double least = type == DT_FLOAT && b.column_stride == 1 ? 4e7 : 1e7;
+  if ((type != DT_FLOAT && type != DT_BFLOAT16) || flops < least || m < 8 || n < 8) return false;
   int64_t lda, ldb;
   int ta, tb;
   if (!Lies(a, m, depth, &lda, &ta) || !Lies(b, depth, n, &ldb, &tb) || ldc < n) return false;

@@ -245,6 +245,15 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
   }
 }
 
+// Such a tensor, mostly a number that was given a shape, is written as this number alone. Short ones are written out:
+// programs may read their bytes.
+bool IsLongAndOfOneValue(const Tensor& tensor) {
+  if (!IsPod(tensor.dtype()) || tensor.num_elements() < 1024) return false;
+  const size_t size = DataTypeSize(tensor.dtype());
+  const char* bytes = static_cast<const char*>(tensor.raw());
+  return std::memcmp(bytes, bytes + size, tensor.bytes() - size) == 0;
+}
+
 }  // namespace
 
 Variant FromProto(const tensorflow::VariantTensorDataProto& proto) {
@@ -350,7 +359,11 @@ void ToProto(const Tensor& tensor, tensorflow::TensorProto* proto) {
   proto->set_dtype(static_cast<tensorflow::DataType>(tensor.dtype()));
   ToProto(PartialShape(tensor.shape()), proto->mutable_tensor_shape());
   if (!tensor.initialized() || tensor.num_elements() == 0) return;
-  if (IsPod(tensor.dtype()) && tensor.num_elements() > 1) {
+  if (IsLongAndOfOneValue(tensor)) {
+    Tensor one(tensor.dtype(), Shape());
+    std::memcpy(one.mutable_raw(), tensor.raw(), one.bytes());
+    ToLists(one, proto);
+  } else if (IsPod(tensor.dtype()) && tensor.num_elements() > 1) {
     proto->set_tensor_content(tensor.raw(), tensor.bytes());
   } else {
     ToLists(tensor, proto);

@@ -2,7 +2,8 @@
 import numpy as np
 import pytest
 
-from penstock.framework import dtypes, gen, ops
+from penstock.client import session
+from penstock.framework import dtypes, gen, importer, ops, tensor_util
 from penstock.framework.constant_op import constant_v1 as constant
 from penstock.framework.tensor import Tensor
 
@@ -436,3 +437,24 @@ def test_a_graph_that_is_entered_and_forgotten_is_left():
         del manager
         assert ops.get_default_graph() is graph
     assert ops.get_default_graph() is outside
+
+
+def test_long_constants_of_one_value_are_written_as_that_value(graph):
+    values = {"float32": -0.0, "float64": np.nan, "float16": 0.1, "bfloat16": 0.1, "int8": -3, "uint64": 2 ** 63,
+              "bool": True, "complex64": 1.5 + 2j, "int4": -3, "float8_e5m2": 2.0}
+    constants = {name: constant(np.array(value, dtypes.as_dtype(name).as_numpy_dtype), shape=[40, 50])
+                 for name, value in values.items()}
+    for value in constants.values():
+        assert len(value.op.node_def.SerializeToString()) < 100
+    other, short = constant([1.0] * 1999 + [2.0]), constant(1.0, shape=[1000])
+    for value in (other, short):  # the bytes are there for whoever reads them
+        proto = value.op.get_attr("value")
+        assert np.array_equal(np.frombuffer(proto.tensor_content, np.float32), tensor_util.MakeNdarray(proto))
+    with ops.Graph().as_default():
+        imported = importer.import_graph_def(graph.as_graph_def(), name="", return_elements=[
+            value.name for value in constants.values()])
+        with session.Session() as sess:
+            results = sess.run(imported)
+    for (name, value), result in zip(values.items(), results):
+        expected = np.full([40, 50], value, dtypes.as_dtype(name).as_numpy_dtype)
+        assert result.dtype == expected.dtype and result.tobytes() == expected.tobytes()

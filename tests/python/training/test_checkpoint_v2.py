@@ -264,7 +264,13 @@ assert type(module.named).__name__ == "Named" and module.table["z"] == (7, 8)
 assert isinstance(module.pair, tuple) and module.pair[2] == 3 and len(module.pair) == 3 and type(module.plain) is tuple
 path = tf.train.Checkpoint(module).write(sys.argv[1])
 names = [name for name, _ in tf.train.list_variables(path)]
-assert [name.split("/.")[0] for name in names[1:]] == ["named/0", "named/1", "pair/0", "pair/1/0", "table/y/0"], names
+assert [name.split("/.")[0] for name in names[1:]] == ["named/a", "named/b", "pair/0", "pair/1/0", "table/y/0"], names
+for part in (module.table, tf.Module(), [1]):
+    module.part = part
+    try:
+        assert isinstance(hash(module.part), int) and type(part) is tf.Module
+    except TypeError as e:
+        assert str(e) == {list: "unhashable type: 'ListWrapper'"}.get(type(part), "unhashable type: 'DictWrapper'"), e
 module.pair[0].assign(9.)
 module.named.b.assign(9.)
 module.table["y"][0].assign(9.)

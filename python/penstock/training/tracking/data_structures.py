@@ -387,7 +387,8 @@ class ListWrapper(TrackableDataStructure, list):
     def __repr__(self):
         return "ListWrapper(%s)" % (repr(self._storage),)
 
-    __hash__ = TrackableDataStructure.__hash__
+    def __hash__(self):
+        raise TypeError("unhashable type: 'ListWrapper'")  # it is compared as a list
 
 
 class _TupleParts(base.Trackable):
@@ -396,11 +397,18 @@ class _TupleParts(base.Trackable):
 
     def __init__(self, value):
         self._maybe_initialize_trackable()
-        elements = [sticky_attribute_assignment(trackable=self, value=element, name="%d" % index)
-                    for index, element in enumerate(value)]
-        for name, element in zip(getattr(value, "_fields", ()), elements):
-            # Those of a named tuple by their names too: such a checkpoint fits a dictionary.
-            sticky_attribute_assignment(trackable=self, value=element, name=name)
+        elements, parts = [], []
+        for element in value:
+            depends = not isinstance(element, NoDependency)
+            element = wrap_or_unwrap(element)
+            element, part = _value_and_part(element) if depends else (element, None)
+            elements.append(element)
+            parts.append(part)
+        # Those of a named tuple by their names too, and first, as in TensorFlow: the names are in a checkpoint's keys.
+        names = [*getattr(value, "_fields", ()), *map(str, range(len(parts)))]
+        for name, part in zip(names, parts * 2):
+            if part is not None:
+                self._track_trackable(part, name=name, overwrite=True)
         same = all(element is before for element, before in zip(elements, value))
         self.value = value if same else getattr(value, "_make", type(value))(elements)
 
@@ -589,6 +597,9 @@ class _DictBase(TrackableDataStructure):
     def __repr__(self):
         return f"DictWrapper({self})"
 
+    def __hash__(self):
+        raise TypeError("unhashable type: 'DictWrapper'")
+
     def __str__(self):
         return str(dict(self))
 
@@ -601,7 +612,7 @@ for _name in ("__contains__", "__eq__", "__getitem__", "__iter__", "__len__", "_
 class _DictWrapper(_DictBase, dict):
     """dict"""
 
-    __hash__ = TrackableDataStructure.__hash__
+    __hash__ = _DictBase.__hash__
 
 
 class _OrderedDictWrapper(_DictBase, collections.OrderedDict):
@@ -609,7 +620,7 @@ class _OrderedDictWrapper(_DictBase, collections.OrderedDict):
 
     _plain_kind = collections.OrderedDict
     move_to_end = _reading("move_to_end")
-    __hash__ = TrackableDataStructure.__hash__
+    __hash__ = _DictBase.__hash__
 
 
 # Lists and dictionaries of a SavedModel

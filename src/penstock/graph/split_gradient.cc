@@ -1,6 +1,5 @@
 #include "penstock/graph/split_gradient.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 

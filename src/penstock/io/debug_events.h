@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "penstock/io/record_stream.h"
 #include "penstock/tensor/tensor.h"

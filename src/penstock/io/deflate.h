@@ -1,7 +1,6 @@
 // Compression in zlib's format (RFC 1950, 1951): what PNG images hold.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace penstock {
 namespace {

@@ -1,7 +1,6 @@
 #include "penstock/io/table.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "penstock/base/crc32c.h"
 #include "penstock/io/snappy.h"

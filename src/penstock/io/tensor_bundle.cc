@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "penstock/base/crc32c.h"
 #include "penstock/io/messages.h"

@@ -1,6 +1,5 @@
 #include "penstock/kernel/services.h"
 
-#include <condition_variable>
 #include <thread>
 
 namespace penstock {

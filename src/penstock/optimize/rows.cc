@@ -2,7 +2,6 @@
 // one node, which reads and writes memory once for all of them: a row stays in the cache until it is done.
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "penstock/graph/control_flow.h"
 #include "penstock/optimize/joining.h"

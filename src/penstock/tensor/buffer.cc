@@ -4,7 +4,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "penstock/engine/engine.h"
-#include "penstock/graph/export.h"
 
 namespace penstock {
 namespace {

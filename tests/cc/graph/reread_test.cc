@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "penstock/engine/engine.h"
-#include "penstock/optimize/passes.h"
 
 namespace penstock {
 namespace {

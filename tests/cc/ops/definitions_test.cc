@@ -1,7 +1,6 @@
 // Every op that is defined here, against what TensorFlow says of it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "penstock/graph/export.h"

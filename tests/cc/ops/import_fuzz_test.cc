@@ -6,7 +6,6 @@
 #include "penstock/graph/export.h"
 #include "penstock/graph/import.h"
 #include "penstock/ops/all.h"
-#include "penstock/ops/known_ops.h"
 
 namespace penstock {
 namespace {

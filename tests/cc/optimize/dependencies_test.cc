@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "tests/cc/optimize/pass_fixture.h"
 

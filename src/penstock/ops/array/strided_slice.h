@@ -2,7 +2,6 @@
 // functions (parts unknown) and kernels (all known).
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "penstock/op/attr_value.h"

@@ -1,7 +1,6 @@
 // Connectionist temporal classification: the likelihood of label sequences, and decoders.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
-#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {

@@ -2,7 +2,6 @@
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
 #include "penstock/ops/nn/windows.h"
-#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {

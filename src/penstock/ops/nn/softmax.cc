@@ -1,7 +1,6 @@
 // Softmax, the losses made of it, and small relatives.
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
-#include "penstock/ops/shape_helpers.h"
 
 namespace penstock {
 namespace {

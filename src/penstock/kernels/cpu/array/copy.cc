@@ -1,7 +1,6 @@
 #include "penstock/kernels/cpu/array/copy.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/resource_handle.h"

@@ -3,7 +3,6 @@
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
-#include "penstock/ops/integers.h"
 
 namespace penstock {
 

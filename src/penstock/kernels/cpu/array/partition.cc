@@ -1,11 +1,9 @@
 // Rows dealt out to several tensors, brought together again, changed in place.
 #include <algorithm>
-#include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/copy_one.h"
-#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {

@@ -1,7 +1,6 @@
 // Choice by a condition, and clipping.
 #include <algorithm>
 #include <complex>
-#include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"

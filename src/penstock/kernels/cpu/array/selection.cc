@@ -5,7 +5,6 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/hash_index.h"
-#include "penstock/ops/integers.h"
 
 namespace penstock {
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <limits>
 #include <memory>
 
 #include "penstock/kernel/kernel_registry.h"

@@ -1,5 +1,4 @@
 // Conditional accumulators: gradients are summed up until somebody takes their mean; those of an old step are dropped.
-#include <algorithm>
 #include <iterator>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // with them libjpeg's own file that writes to the terminal stays out.
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 

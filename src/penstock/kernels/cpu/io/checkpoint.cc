@@ -1,5 +1,4 @@
 // Checkpoints and whole files.
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <set>

@@ -7,7 +7,6 @@
 #include "penstock/data/stats.h"
 #include "penstock/io/event_writer.h"
 #include "penstock/io/files.h"
-#include "penstock/kernels/cpu/all.h"
 #include "penstock/kernels/cpu/state/named_resource.h"
 
 namespace penstock {

@@ -1,5 +1,4 @@
 // Sums of many tensors.
-#include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"

@@ -6,11 +6,11 @@
 // the lowest int32 or int64, whose low bits smaller integers take.
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/quantization/quantized.h"
+#include "penstock/tensor/quantized_types.h"
 
 namespace penstock {
 namespace {

@@ -5,6 +5,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/quantization/quantized.h"
+#include "penstock/tensor/quantized_types.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,6 @@
 #include "penstock/kernels/cpu/math/elementwise.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace penstock {
 

@@ -1,7 +1,6 @@
 // Elementwise arithmetic of two tensors.
 #include <cmath>
 #include <complex>
-#include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"

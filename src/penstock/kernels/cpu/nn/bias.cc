@@ -4,7 +4,6 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
-#include "penstock/kernels/cpu/math/reduce.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
 
 namespace penstock {

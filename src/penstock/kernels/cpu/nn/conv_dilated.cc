@@ -2,7 +2,6 @@
 // of the images that every `dilation`-th pixel makes.
 
 #include <algorithm>
-#include <cstring>
 
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
 #include "penstock/kernels/cpu/tiles.h"

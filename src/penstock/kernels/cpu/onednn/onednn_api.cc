@@ -3,7 +3,6 @@
 #include <omp.h>
 #include <signal.h>
 
-#include <cstring>
 #include <dnnl.hpp>
 #include <list>
 #include <memory>

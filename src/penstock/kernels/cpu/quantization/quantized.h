@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_context.h"
-#include "penstock/tensor/quantized_types.h"
 
 namespace penstock {
 

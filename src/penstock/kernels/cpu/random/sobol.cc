@@ -2,7 +2,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <string_view>
 #include <vector>
 
 #include "penstock/kernel/kernel_registry.h"

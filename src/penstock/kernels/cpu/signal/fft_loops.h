@@ -8,14 +8,13 @@
 namespace penstock {
 
 inline constexpr int kMostFftLanes = 16;
-inline constexpr int kMostFftRadix = 13;  // 2, 3, 4, 5, 7, 11 and 13 exist
 
 template <class T>
 struct FftLoops {
   int lanes = 1;  // how many lines fill a vector; a power of two, at most kMostFftLanes
-  // One pass of Stockham's algorithm: with x_j = x[q + s * (p + m * j)], for all p < m and q < s,
-  // y[q + s * (radix * p + k)] = (sum over j of x_j e^(-2 pi i j k / radix)) * w_pk, where w_p0 is 1 and w_pk is pair
-  // p * (radix - 1) + k - 1 of `w`. roots: e^(2 pi i j / radix), for odd ones.
+  // One pass of Stockham's algorithm, for a radix of 2, 3, 4, 5, 7, 11 or 13: with x_j = x[q + s * (p + m * j)], for
+  // all p < m and q < s, y[q + s * (radix * p + k)] = (sum over j of x_j e^(-2 pi i j k / radix)) * w_pk, where w_p0 is
+  // 1 and w_pk is pair p * (radix - 1) + k - 1 of `w`. roots: e^(2 pi i j / radix), for odd ones.
   void (*pass)(int radix, int64_t m, int64_t s, const T* w, const T* roots, const T* xr, const T* xi, T* yr, T* yi);
   // y[i] = x[i] * w[i] for i < n, in each of s lines; y may be x.
   void (*turn)(int64_t n, int64_t s, const T* w, const T* xr, const T* xi, T* yr, T* yi);

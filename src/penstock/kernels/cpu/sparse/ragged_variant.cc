@@ -1,5 +1,4 @@
 // Ragged tensors as single variants, so that they go through lists, datasets and loops as one value.
-#include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"

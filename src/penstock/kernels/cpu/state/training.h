@@ -10,7 +10,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include "penstock/kernel/kernel_registry.h"

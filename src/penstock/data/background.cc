@@ -1,5 +1,7 @@
 #include "penstock/data/background.h"
 
+#include <system_error>
+
 namespace penstock::data {
 
 Background::Background(const std::shared_ptr<IteratorContext>& context) : context_(context) {
@@ -17,7 +19,23 @@ Background::Background(const std::shared_ptr<IteratorContext>& context) : contex
 
 void Background::Start(int n, const std::function<void()>& work) {
   const int64_t most = context_->options.most_threads > 0 ? std::min<int64_t>(n, context_->options.most_threads) : n;
-  while (!stopping_ && static_cast<int64_t>(threads_.size()) < most) threads_.emplace_back(work);
+  while (!stopping_ && static_cast<int64_t>(threads_.size()) < most) {
+    try {
+      threads_.emplace_back(work);
+    } catch (const std::system_error&) {  // the system has no more: those that are there do the work
+      if (threads_.empty()) throw;
+      return;
+    }
+  }
+}
+
+void Background::PauseUntilDone(State& state) {
+  paused_ = true;
+  state.PausedUntilDone([this] {
+    std::lock_guard lock(mutex);
+    paused_ = false;
+    work_.notify_all();
+  });
 }
 
 void Background::Stop() {

@@ -19,7 +19,7 @@ class Background {
   Background(const Background&) = delete;
 
   std::mutex mutex;  // guards what the threads and the iterator share
-  // Starts threads until there are `n`, or as many as the pipeline may have; under the mutex.
+  // Starts threads until there are `n`, or as many as the pipeline may have, or can have; under the mutex.
   void Start(int n, const std::function<void()>& work);
   int threads() const { return static_cast<int>(threads_.size()); }
   // Threads wait until `ready()` holds; false if they are to end. Under the mutex, as the next two.
@@ -36,6 +36,9 @@ class Background {
       results_.wait_for(lock, std::chrono::milliseconds(50));
     }
   }
+  // Asks the threads to begin nothing until all of `state` has been visited; under the mutex, as is asking for it.
+  void PauseUntilDone(State& state);
+  bool paused() const { return paused_; }
   bool stopping() const { return stopping_; }
   void NotifyWork() { work_.notify_all(); }
   void NotifyOneWork() { work_.notify_one(); }
@@ -46,7 +49,7 @@ class Background {
  private:
   const std::shared_ptr<IteratorContext> context_;
   CancellationManager::Token token_ = 0;
-  bool registered_ = false, stopping_ = false;
+  bool registered_ = false, stopping_ = false, paused_ = false;
   std::condition_variable work_, results_;
   std::vector<std::thread> threads_;
 };

@@ -1,5 +1,4 @@
 // Elements by key: windows of those with one key reduced to datasets, or all of them reduced to one element.
-#include <deque>
 
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/window.h"

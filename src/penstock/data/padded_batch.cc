@@ -1,5 +1,4 @@
 // Elements of different sizes, padded to one size or joined as a sparse tensor.
-#include <deque>
 
 #include "penstock/data/batching.h"
 #include "penstock/data/dataset_kernel.h"

@@ -81,12 +81,7 @@ class ParallelInterleaveDataset final : public Dataset {
 
     void Visit(State& state) override {
       std::unique_lock lock(background_.mutex);
-      paused_ = true;
-      state.PausedUntilDone([this] {
-        std::lock_guard lock(background_.mutex);
-        paused_ = false;
-        background_.NotifyWork();
-      });
+      background_.PauseUntilDone(state);
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0; });
       IteratorOverInput::Visit(state);
       state.Value("input_ended", &input_ended_);
@@ -259,7 +254,8 @@ class ParallelInterleaveDataset final : public Dataset {
       for (;;) {
         Source* source = nullptr;
         const auto has_work = [&] {
-          return !paused_ && running_ < threads_.now() && (MayRead() || (source = Starved()) != nullptr);
+          if (background_.paused() || running_ >= threads_.now()) return false;
+          return MayRead() || (source = Starved()) != nullptr;
         };
         if (!background_.WaitForWork(lock, has_work)) return;
         ++running_;
@@ -343,7 +339,7 @@ class ParallelInterleaveDataset final : public Dataset {
     std::deque<SourcePtr> ahead_;   // those that come into slots next, in order
     int64_t at_ = 0, given_ = 0, open_ = 0, index_ = 0, filled_ = 0;
     int running_ = 0;
-    bool reading_ = false, input_ended_ = false, paused_ = false, grows_ = false;
+    bool reading_ = false, input_ended_ = false, grows_ = false;
     Background background_;  // last: its threads use all this
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {

@@ -62,12 +62,7 @@ class ParallelDataset final : public Dataset {
 
     void Visit(State& state) override {
       std::unique_lock lock(background_.mutex);
-      paused_ = true;
-      state.PausedUntilDone([this] {
-        std::lock_guard lock(background_.mutex);
-        paused_ = false;
-        background_.NotifyWork();
-      });
+      background_.PauseUntilDone(state);
       background_.WaitForResult(lock, [&] { return !reading_ && running_ == 0 && read_.empty(); });
       IteratorOverInput::Visit(state);
       state.Value("ended", &ended_);
@@ -137,7 +132,7 @@ class ParallelDataset final : public Dataset {
 
     bool MayRead() const {
       const int64_t most = piece_size_ > 1 ? 2 * parallelism_.now() : parallelism_.now() + 1;  // that which is read
-      return !paused_ && !reading_ && !ended_ && static_cast<int64_t>(pieces_.size()) < most;
+      return !background_.paused() && !reading_ && !ended_ && static_cast<int64_t>(pieces_.size()) < most;
     }
     // Whether there are more threads that wait than pieces for them.
     bool HasIdle() const { return waiting_ > static_cast<int64_t>(read_.size()); }
@@ -240,7 +235,7 @@ class ParallelDataset final : public Dataset {
     TunedThreads parallelism_;
     int64_t piece_size_ = 1, nanos_ = 0;
     int running_ = 0;
-    bool reading_ = false, ended_ = false, paused_ = false;
+    bool reading_ = false, ended_ = false;
     Background background_;  // last: its threads use all this
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {

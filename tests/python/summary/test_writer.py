@@ -67,8 +67,9 @@ def test_a_growing_file_is_read_on(tmp_path):
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_everything_is_in_the_file_at_exit(tmp_path, interrupted):
     program = """
-import sys, time
+import signal, sys, time
 import penstock.v1 as tf
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job's shell has switched off
 writer = tf.summary.FileWriter(%r)
 for i in range(2000):
     writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="a" * 100, simple_value=i)]), i)

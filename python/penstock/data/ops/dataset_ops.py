@@ -7,11 +7,9 @@ from penstock.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
 from penstock.data.util import nest, structure
 from penstock.data.util.structure import (  # noqa: F401
     flat_structure, get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types, get_structure, named)
-from penstock.framework import (composite_tensor, dtypes, function as function_lib, gen, ops, random_seed, tensor_shape,
-                                tensor_util, tf2, type_spec)
+from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util, tf2, type_spec
 from penstock.framework.mode import mode
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.platform import tf_logging as logging
 from penstock.proto import dataset_options_pb2
 from penstock.training.tracking import base as tracking_base
 from penstock.util import deprecation
@@ -458,37 +456,7 @@ class DatasetV1(DatasetV2):
         return self._make_one_shot_iterator()
 
     def _make_one_shot_iterator(self):
-        if ops.executing_eagerly():
-            return iterator_ops.OwnedIterator(self)
-        from penstock.data.util import traverse
-        _warn_of_other_graphs(self)
-        graph_seed, op_seed = random_seed.get_seed(None)
-
-        @function_lib.Defun(capture_by_value=True,
-                            whitelisted_stateful_ops=traverse.obtain_all_variant_tensor_ops(self))
-        def _make_dataset():
-            if graph_seed is not None:
-                random_seed.set_random_seed((graph_seed + 87654321 * op_seed) % (2**63 - 1))
-            return self._apply_options()._variant_tensor
-
-        try:
-            _make_dataset.add_to_graph(ops.get_default_graph())
-        except ValueError as e:
-            if "Cannot capture a stateful node" not in str(e):
-                raise
-            if tf2.enabled():
-                raise ValueError(
-                    f"{e}: A likely cause of this error is that the dataset for which you are calling "
-                    "`make_one_shot_iterator()` captures a stateful object, such as a `tf.Variable` or "
-                    "`tf.lookup.StaticHashTable`, which is not supported. Use `make_initializable_iterator()` "
-                    "instead.") from None
-            raise ValueError("Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` "
-                             "does not support datasets that capture stateful objects, such as a `Variable` or "
-                             "`LookupTable`. In these cases, use `Dataset.make_initializable_iterator()`. (Original "
-                             f"error: {e})") from None
-        return iterator_ops.Iterator(
-            gen.one_shot_iterator(dataset_factory=_make_dataset, **self._flat_structure), None,
-            get_legacy_output_types(self), get_legacy_output_shapes(self), get_legacy_output_classes(self))
+        return iterator_ops.one_shot_iterator(self)
 
     @deprecation.deprecated(None, "Use `for ... in dataset:`, or "
                             "`tf.compat.v1.data.make_initializable_iterator(dataset)`.")
@@ -497,16 +465,7 @@ class DatasetV1(DatasetV2):
         return self._make_initializable_iterator(shared_name)
 
     def _make_initializable_iterator(self, shared_name=None):
-        if ops.executing_eagerly():
-            raise RuntimeError("dataset.make_initializable_iterator is not supported when eager execution is enabled. "
-                               "Use `for element in dataset` instead.")
-        _warn_of_other_graphs(self)
-        dataset = self._apply_options()
-        resource = gen.iterator_v2(container="", shared_name=shared_name or "", **self._flat_structure)
-        with ops.colocate_with(resource):
-            initializer = gen.make_iterator(dataset._variant_tensor, resource)
-        return iterator_ops.Iterator(resource, initializer, get_legacy_output_types(dataset),
-                                     get_legacy_output_shapes(dataset), get_legacy_output_classes(dataset))
+        return iterator_ops.initializable_iterator(self, shared_name)
 
     @property
     @deprecation.deprecated(None, "Use `tf.compat.v1.data.get_output_classes(dataset)`.")
@@ -722,19 +681,6 @@ class DatasetSpec(type_spec.BatchableTypeSpec):
         if self._dataset_shape.ndims == 0:
             raise ValueError("Unbatching a dataset is only supported for rank >= 1")
         return self._to_tensor_list(value)
-
-
-def _warn_of_other_graphs(dataset):
-    """Warns if the dataset, or what it is made of, is of another graph than the iterator will be."""
-    graph, waiting, seen = ops.get_default_graph(), [dataset], set()
-    while waiting:
-        one = waiting.pop()
-        seen.add(id(one))
-        if one._graph is not graph:
-            logging.warning("The graph (%s) of the iterator is different from the graph (%s) the dataset: %s was "
-                            "created in. Please ensure that all datasets in the pipeline are created in the same graph "
-                            "as the iterator.", graph, one._graph, one._variant_tensor)
-        waiting.extend(d for d in one._inputs() if id(d) not in seen)
 
 
 def make_one_shot_iterator(dataset):

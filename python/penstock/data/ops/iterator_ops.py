@@ -10,9 +10,11 @@ from penstock.data.ops import optional_ops
 from penstock.data.ops.options import ExternalStatePolicy
 from penstock.data.util import nest, structure
 from penstock.framework import (
-    composite_spec, composite_tensor, dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tf2, type_spec)
+    composite_spec, composite_tensor, dtypes, errors, function as function_lib, gen, ops, random_seed, sparse_tensor,
+    tensor_shape, tf2, type_spec)
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock.platform import tf_logging as logging
 from penstock.training.saving.saveable_object import SaveableObject, SaveSpec
 from penstock.training.tracking import base as trackable
 from penstock.util import deprecation
@@ -165,6 +167,70 @@ class Iterator(_LegacyProperties, trackable.Trackable):
                                                                                       name=name)
 
     element_spec = property(lambda self: self._element_spec, doc="The spec of an element.")
+
+
+def one_shot_iterator(dataset):
+    """`make_one_shot_iterator` of a DatasetV1."""
+    if ops.executing_eagerly():
+        return OwnedIterator(dataset)
+    from penstock.data.util import traverse
+    _warn_of_other_graphs(dataset)
+    graph_seed, op_seed = random_seed.get_seed(None)
+
+    @function_lib.Defun(capture_by_value=True,
+                        whitelisted_stateful_ops=traverse.obtain_all_variant_tensor_ops(dataset))
+    def _make_dataset():
+        if graph_seed is not None:
+            random_seed.set_random_seed((graph_seed + 87654321 * op_seed) % (2**63 - 1))
+        return dataset._apply_options()._variant_tensor
+
+    try:
+        _make_dataset.add_to_graph(ops.get_default_graph())
+    except ValueError as e:
+        if "Cannot capture a stateful node" not in str(e):
+            raise
+        if tf2.enabled():
+            raise ValueError(
+                f"{e}: A likely cause of this error is that the dataset for which you are calling "
+                "`make_one_shot_iterator()` captures a stateful object, such as a `tf.Variable` or "
+                "`tf.lookup.StaticHashTable`, which is not supported. Use `make_initializable_iterator()` "
+                "instead.") from None
+        raise ValueError("Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` "
+                         "does not support datasets that capture stateful objects, such as a `Variable` or "
+                         "`LookupTable`. In these cases, use `Dataset.make_initializable_iterator()`. (Original "
+                         f"error: {e})") from None
+    return _iterator_of(dataset, gen.one_shot_iterator(dataset_factory=_make_dataset, **dataset._flat_structure), None)
+
+
+def initializable_iterator(dataset, shared_name=None):
+    """`make_initializable_iterator` of a DatasetV1."""
+    if ops.executing_eagerly():
+        raise RuntimeError("dataset.make_initializable_iterator is not supported when eager execution is enabled. "
+                           "Use `for element in dataset` instead.")
+    _warn_of_other_graphs(dataset)
+    with_options = dataset._apply_options()
+    resource = gen.iterator_v2(container="", shared_name=shared_name or "", **dataset._flat_structure)
+    with ops.colocate_with(resource):
+        initializer = gen.make_iterator(with_options._variant_tensor, resource)
+    return _iterator_of(with_options, resource, initializer)
+
+
+def _iterator_of(dataset, resource, initializer):
+    return Iterator(resource, initializer, structure.get_legacy_output_types(dataset),
+                    structure.get_legacy_output_shapes(dataset), structure.get_legacy_output_classes(dataset))
+
+
+def _warn_of_other_graphs(dataset):
+    """Warns if the dataset, or what it is made of, is of another graph than the iterator will be."""
+    graph, waiting, seen = ops.get_default_graph(), [dataset], set()
+    while waiting:
+        one = waiting.pop()
+        seen.add(id(one))
+        if one._graph is not graph:
+            logging.warning("The graph (%s) of the iterator is different from the graph (%s) the dataset: %s was "
+                            "created in. Please ensure that all datasets in the pipeline are created in the same graph "
+                            "as the iterator.", graph, one._graph, one._variant_tensor)
+        waiting.extend(d for d in one._inputs() if id(d) not in seen)
 
 
 _uids = itertools.count()

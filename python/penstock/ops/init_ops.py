@@ -57,6 +57,7 @@ class Initializer(object):
 
     @classmethod
     def from_config(cls, config):
+        """The initializer that `get_config` described."""
         return cls(**config)
 
 
@@ -228,6 +229,15 @@ def he_uniform(seed=None):
     return VarianceScaling(scale=2., mode="fan_in", distribution="uniform", seed=seed)
 
 
+def random_orthogonal(shape, dtype, seed):
+    """A matrix with orthonormal columns, every one as likely: `shape` has no more columns than rows."""
+    a = random_ops.random_normal(shape, dtype=dtype, seed=seed)
+    q, r = gen.qr(a, full_matrices=False)
+    # The signs make the distribution uniform.
+    q *= math_ops.sign(array_ops.diag_part(r))
+    return q
+
+
 class Orthogonal(Initializer):
     """A random matrix with orthogonal rows or columns, times `gain`; all dimensions but the last count as rows."""
     _config = ("gain", "seed", "dtype")
@@ -247,10 +257,7 @@ class Orthogonal(Initializer):
             rows *= dim
         rows, columns = int(rows), int(shape[-1])
         tall = (columns, rows) if rows < columns else (rows, columns)
-        a = random_ops.random_normal(tall, dtype=dtype, seed=self.seed)
-        q, r = gen.qr(a, full_matrices=False)
-        # The signs make the distribution uniform.
-        q *= math_ops.sign(array_ops.diag_part(r))
+        q = random_orthogonal(tall, dtype, self.seed)
         if rows < columns:
             q = array_ops.matrix_transpose(q)
         return self.gain * array_ops.reshape(q, shape)

@@ -2,19 +2,11 @@
 import itertools
 
 from penstock.framework import dtypes
-from penstock.framework import gen
 from penstock.ops import array_ops
 from penstock.ops import linalg_ops_impl
 from penstock.ops import math_ops
 from penstock.ops import random_ops
-from penstock.ops.init_ops import Initializer, _assert_float_dtype
-
-
-def _random_orthogonal(n, dtype, seed, full_matrices):
-    a = random_ops.random_normal([n, n], dtype=dtype, seed=seed)
-    q, r = gen.qr(a, full_matrices=full_matrices)
-    q *= math_ops.sign(array_ops.diag_part(r))
-    return q
+from penstock.ops.init_ops import Initializer, _assert_float_dtype, random_orthogonal
 
 
 def _check_filters(shape):
@@ -37,7 +29,7 @@ class ConvolutionDeltaOrthogonal(Initializer):
         if len(shape) < 3 or len(shape) > 5:
             raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
         _check_filters(shape)
-        q = _random_orthogonal(shape[-1], dtype, self.seed, full_matrices=False)[:shape[-2], :]
+        q = random_orthogonal([shape[-1]] * 2, dtype, self.seed)[:shape[-2], :]
         q *= math_ops.cast(self.gain, dtype=dtype)
         centre = [(size - 1) // 2 for size in shape[:-2]]
         return array_ops.scatter_nd([centre], array_ops.expand_dims(q, 0), shape)
@@ -72,7 +64,7 @@ class ConvolutionOrthogonal(Initializer):
             self.seed += 1
 
     def _orthogonal_matrix(self, n):
-        q = _random_orthogonal(n, self.dtype, self.seed, full_matrices=False)
+        q = random_orthogonal([n, n], self.dtype, self.seed)
         self._next_seed()
         return q
 

@@ -42,7 +42,6 @@ _TABLE = [
     (19, "float16", np.float16), (20, "resource", np_resource), (21, "variant", None), (22, "uint32", np.uint32),
     (23, "uint64", np.uint64),
 ] + [(number, name, _small_type(name)) for number, name in _SMALL]
-_NAME_TO_ENUM = {name: number for number, name, _ in _TABLE}
 _TYPE_TO_STRING = {number: name for number, name, _ in _TABLE}
 _TYPE_TO_STRING.update({number + 100: name + "_ref" for number, name, _ in _TABLE})
 _TF_TO_NP = {number: kind for number, _, kind in _TABLE if kind is not None}

@@ -38,7 +38,6 @@ from penstock.util import compat
 _gradient_registry = registry.gradient_registry
 _shape_registry = registry.shape_registry
 _proto_function_registry = registry.proto_function_registry
-_USER_DEFAULT_SESSION = None
 
 
 class name_scope:  # noqa: N801

@@ -8,7 +8,6 @@ from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
-_MAX_BYTES = 1 << 31
 _WRAPPING = frozenset((np.int8, np.int16, np.uint8, np.uint16, np.uint32))  # of larger numbers the lower bits are taken
 _ACCEPTED = {
     "bool": (bool, np.bool_),

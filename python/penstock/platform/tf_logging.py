@@ -61,7 +61,6 @@ def warning(msg, *args, **kwargs):
 
 warn = warning
 
-_LEVEL_NAMES = {FATAL: "FATAL", ERROR: "ERROR", WARN: "WARN", INFO: "INFO", DEBUG: "DEBUG"}
 _LETTERS = {DEBUG: "I", INFO: "I", WARN: "W", ERROR: "E", FATAL: "F"}
 
 

@@ -23,11 +23,13 @@ class Reduction(object):
 
     @classmethod
     def all(cls):
+        """All ways, as a tuple."""
         return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS,
                 cls.SUM_BY_NONZERO_WEIGHTS)
 
     @classmethod
     def validate(cls, key):
+        """ValueError if `key` is none of them."""
         if key not in cls.all():
             raise ValueError("Invalid Reduction Key %s." % key)
 
@@ -73,17 +75,23 @@ def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=ops.G
             losses = math_ops.cast(losses, dtype=dtypes.float32)
             weights = math_ops.cast(weights, dtype=dtypes.float32)
             loss = math_ops.multiply(losses, weights)
-            if reduction != Reduction.NONE:
-                loss = math_ops.reduce_sum(loss)
-                if reduction == Reduction.MEAN:
-                    loss = _safe_mean(loss, math_ops.reduce_sum(array_ops.ones_like(losses) * weights))
-                elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-                    loss = _safe_mean(loss, _num_present(losses, weights))
-                elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-                    loss = _safe_mean(loss, _num_elements(losses))
-            loss = math_ops.cast(loss, input_dtype)
+            loss = math_ops.cast(_reduced(loss, losses, weights, reduction), input_dtype)
             util.add_loss(loss, loss_collection)
             return loss
+
+
+def _reduced(weighted, losses, weights, reduction):
+    """`weighted`, the products of losses and weights, as one number, unless there is to be no reduction."""
+    if reduction == Reduction.NONE:
+        return weighted
+    total = math_ops.reduce_sum(weighted)
+    if reduction == Reduction.MEAN:
+        return _safe_mean(total, math_ops.reduce_sum(array_ops.ones_like(losses) * weights))
+    if reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+        return _safe_mean(total, _num_present(losses, weights))
+    if reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        return _safe_mean(total, _num_elements(losses))
+    return total
 
 
 def _check_given(**arguments):

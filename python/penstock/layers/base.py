@@ -345,6 +345,7 @@ class Layer(trackable.Trackable):
         return inputs
 
     def compute_output_shape(self, input_shape):
+        """The static shape of the outputs for that of the inputs, where a layer knows it."""
         raise NotImplementedError
 
     def __call__(self, inputs, *args, **kwargs):
@@ -372,6 +373,7 @@ class Layer(trackable.Trackable):
         return outputs
 
     def apply(self, inputs, *args, **kwargs):
+        """The same as calling the layer."""
         return self.__call__(inputs, *args, **kwargs)
 
     def _called(self, inputs, args, kwargs):

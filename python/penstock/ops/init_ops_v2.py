@@ -46,6 +46,7 @@ class Initializer(object):
 
     @classmethod
     def from_config(cls, config):
+        """The initializer that `get_config` described."""
         config.pop("dtype", None)
         return cls(**config)
 

@@ -51,6 +51,7 @@ class VariableScope(object):
 
     @property
     def name(self):
+        """The names before those of its variables, joined by slashes."""
         return self._name
 
     @property
@@ -60,38 +61,47 @@ class VariableScope(object):
 
     @property
     def reuse(self):
+        """Whether get_variable finds variables (True), makes them (False), or does either (AUTO_REUSE)."""
         return self._reuse
 
     @property
     def initializer(self):
+        """What variables begin with that have no initializer of their own."""
         return self._initializer
 
     @property
     def dtype(self):
+        """The type of variables that are given none."""
         return self._dtype
 
     @property
     def use_resource(self):
+        """Whether variables are resource variables; None leaves it to the program."""
         return self._use_resource
 
     @property
     def regularizer(self):
+        """The penalty of variables that have none of their own."""
         return self._regularizer
 
     @property
     def caching_device(self):
+        """Where reads of variables are kept; a device, or a function of an operation."""
         return self._caching_device
 
     @property
     def partitioner(self):
+        """How variables are cut: a function of their shape and type."""
         return self._partitioner
 
     @property
     def custom_getter(self):
+        """The function that is called instead of get_variable, with it as first argument."""
         return self._custom_getter
 
     @property
     def constraint(self):
+        """What optimizers apply to the variables after an update."""
         return self._constraint
 
     def reuse_variables(self):
@@ -99,28 +109,38 @@ class VariableScope(object):
         self._reuse = True
 
     def set_initializer(self, initializer):
+        """What variables of this scope begin with from here on."""
         self._initializer = initializer
 
     def set_dtype(self, dtype):
+        """The type of variables of this scope from here on."""
         self._dtype = dtype
 
     def set_use_resource(self, use_resource):
+        """Whether variables are resource variables from here on.
+
+        ValueError: False while executing eagerly.
+        """
         if ops.executing_eagerly() and not use_resource:
             raise ValueError("When eager execution is enabled, use_resource cannot be set to false.")
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer):
+        """The penalty of variables of this scope from here on."""
         self._regularizer = regularizer
 
     def set_caching_device(self, caching_device):
+        """Where reads of variables are kept from here on. NotImplementedError while executing eagerly."""
         if ops.executing_eagerly():
             raise NotImplementedError("Caching devices are not yet supported when eager execution is enabled.")
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner):
+        """How variables of this scope are cut from here on."""
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
+        """The function that is called instead of get_variable from here on."""
         self._custom_getter = custom_getter
 
     def get_collection(self, name):
@@ -128,12 +148,15 @@ class VariableScope(object):
         return ops.get_collection(name, self._name + "/" if self._name else "")
 
     def trainable_variables(self):
+        """The scope's members of the collection TRAINABLE_VARIABLES."""
         return self.get_collection(ops.GraphKeys.TRAINABLE_VARIABLES)
 
     def global_variables(self):
+        """The scope's members of the collection GLOBAL_VARIABLES."""
         return self.get_collection(ops.GraphKeys.GLOBAL_VARIABLES)
 
     def local_variables(self):
+        """The scope's members of the collection LOCAL_VARIABLES."""
         return self.get_collection(ops.GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(self, var_store, name, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None,

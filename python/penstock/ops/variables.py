@@ -191,6 +191,7 @@ class Variable(trackable.Trackable, types.AnyTensor, metaclass=VariableMetaclass
     _distribute_strategy = None  # the one in whose scope it was made
 
     def get_shape(self):
+        """The static shape."""
         return self.shape
 
     def initialized_value(self):

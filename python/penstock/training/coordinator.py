@@ -173,5 +173,6 @@ class LooperThread(threading.Thread):
         """Called once after the last call."""
 
     def run_loop(self):
+        """One round: calls the target."""
         if self._target:
             self._target(*self._args, **self._kwargs)

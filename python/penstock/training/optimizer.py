@@ -210,6 +210,7 @@ class Optimizer(_KernelUpdate, trackable.Trackable):
         self._deferred_slot_restorations = {}  # slot name -> {key of variable: positions in checkpoints}
 
     def get_name(self):
+        """The optimizer's name, which those of its slots begin with."""
         return self._name
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
@@ -319,6 +320,7 @@ class Optimizer(_KernelUpdate, trackable.Trackable):
         return self._slots.get(name, {}).get(_var_key(var))
 
     def get_slot_names(self):
+        """The sorted names of all kinds of slots that there are."""
         return sorted(self._slots)
 
     def variables(self):

@@ -158,6 +158,7 @@ class QueueRunner(object):
 
     @staticmethod
     def from_proto(queue_runner_def, import_scope=None):
+        """The QueueRunner that a QueueRunnerDef describes; ops are looked for in `import_scope`."""
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
 

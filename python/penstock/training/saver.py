@@ -203,6 +203,7 @@ class Saver(object):
     # To and from protocol buffers
 
     def as_saver_def(self):
+        """The SaverDef that describes it."""
         return self.saver_def
 
     def to_proto(self, export_scope=None):
@@ -220,6 +221,7 @@ class Saver(object):
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
+        """The Saver that a SaverDef describes, for the scope `import_scope`."""
         return Saver(saver_def=saver_def, name=import_scope)
 
     # Saving and restoring

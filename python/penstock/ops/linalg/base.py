@@ -84,10 +84,12 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def dtype(self):
+        """The type of the elements."""
         return self._dtype
 
     @property
     def name(self):
+        """The operator's name, and that of its ops' scope."""
         return self._name
 
     @property
@@ -102,22 +104,30 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def graph_parents(self):
+        """The tensors that the operator was made of."""
         return self._graph_parents
 
     @property
     def is_non_singular(self):
+        """Whether it has an inverse: True, False, or None if that was not said."""
         return self._is_non_singular
 
     @property
     def is_self_adjoint(self):
+        """Whether it is its own adjoint: True, False, or None if that was not said."""
         return self._is_self_adjoint
 
     @property
     def is_positive_definite(self):
+        """Whether x^H A x has a positive real part for all x but 0: True, False, or None if not said."""
         return self._is_positive_definite
 
     @property
     def is_square(self):
+        """Whether it has as many rows as columns: True, False or None.
+
+        ValueError: it was said to be not square, and is.
+        """
         square = self.domain_dimension == self.range_dimension
         if self._is_square is False and square:
             raise ValueError("User set is_square hint to False, but the operator was square.")
@@ -136,9 +146,11 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def shape(self):
+        """The static shape, [..., M, N]."""
         return self._shape()
 
     def shape_tensor(self, name="shape_tensor"):
+        """The shape [..., M, N] as an int32 tensor."""
         with self._name_scope(name):
             if self.shape.is_fully_defined():
                 return util.shape_tensor(self.shape.as_list())
@@ -146,9 +158,11 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def batch_shape(self):
+        """The static shape without its last two dimensions."""
         return self.shape[:-2]
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
+        """The shape without its last two dimensions, as an int32 tensor."""
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
                 return util.shape_tensor(self.batch_shape.as_list(), name="batch_shape")
@@ -156,9 +170,11 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def tensor_rank(self):
+        """The number of dimensions, batch dimensions among them; None if it is not known."""
         return self.shape.ndims
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+        """The number of dimensions, as an int32 scalar."""
         with self._name_scope(name):
             if self.tensor_rank is not None:
                 return ops.convert_to_tensor(self.tensor_rank)
@@ -166,10 +182,12 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     @property
     def domain_dimension(self):
+        """N, the static size of what it is applied to."""
         return tensor_shape.Dimension(None) if self.shape.ndims is None else self.shape.dims[-1]
 
     @property
     def range_dimension(self):
+        """M, the static size of what it gives."""
         return self.shape.dims[-2] if self.shape.dims else tensor_shape.Dimension(None)
 
     def _dimension_tensor(self, dimension, index):
@@ -177,10 +195,12 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return self.shape_tensor()[index] if known is None else ops.convert_to_tensor(known)
 
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+        """N, the size of what it is applied to, as an int32 scalar."""
         with self._name_scope(name):
             return self._dimension_tensor(self.domain_dimension, -1)
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
+        """M, the size of what it gives, as an int32 scalar."""
         with self._name_scope(name):
             return self._dimension_tensor(self.range_dimension, -2)
 
@@ -292,6 +312,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return gen.matrix_determinant(self.to_dense())
 
     def determinant(self, name="det"):
+        """The determinants, of the batch shape. NotImplementedError: the operator is not square."""
         self._require_square()
         with self._name_scope(name):
             return self._determinant()
@@ -303,6 +324,10 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return gen.log_matrix_determinant(self.to_dense())[1]
 
     def log_abs_determinant(self, name="log_abs_det"):
+        """The logarithms of the determinants' absolute values, of the batch shape.
+
+        NotImplementedError: the operator is not square.
+        """
         self._require_square()
         with self._name_scope(name):
             return self._log_abs_determinant()
@@ -361,6 +386,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
                     is_positive_definite=self.is_positive_definite, is_square=self.is_square)
 
     def adjoint(self, name="adjoint"):
+        """The operator A^H: itself if it is known to be self-adjoint."""
         if self.is_self_adjoint is True:
             return self
         with self._name_scope(name):
@@ -373,6 +399,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return products.LinearOperatorInversion(self, **self.hints())
 
     def inverse(self, name="inverse"):
+        """The operator A^-1. ValueError: it is known to be singular or not square."""
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -386,6 +413,10 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
                                                    is_self_adjoint=False, is_square=True)
 
     def cholesky(self, name="cholesky"):
+        """The lower triangular operator L with L L^H = A.
+
+        ValueError: A is not known to be positive definite and self-adjoint.
+        """
         if not self._can_use_cholesky():
             raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
         with self._name_scope(name):
@@ -400,6 +431,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return self.matmul(linalg_ops.eye(num_rows=n, batch_shape=batch, dtype=self.dtype))
 
     def to_dense(self, name="to_dense"):
+        """The matrices as a tensor of shape [..., M, N]."""
         with self._name_scope(name):
             return self._to_dense()
 
@@ -407,6 +439,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return array_ops.matrix_diag_part(self.to_dense())
 
     def diag_part(self, name="diag_part"):
+        """The diagonals, [..., min(M, N)]."""
         with self._name_scope(name):
             return self._diag_part()
 
@@ -414,6 +447,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return math_ops.reduce_sum(self.diag_part(), axis=-1)
 
     def trace(self, name="trace"):
+        """The sums of the diagonals, of the batch shape."""
         with self._name_scope(name):
             return self._trace()
 

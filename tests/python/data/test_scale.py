@@ -1,6 +1,8 @@
 """Many records in little memory; threads that end with their iterators; exceptions at the right element."""
 import gc
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -79,6 +81,29 @@ def outcomes(dataset, most=12):
         except tf.errors.OpError as e:
             found.append(type(e).__name__)
     return found
+
+
+def test_a_map_goes_on_with_the_threads_that_the_system_gives():
+    """In an address space with room for some of the 1000 threads."""
+    program = """
+import resource
+import penstock.v2 as tf
+
+def slow(x):
+    square = tf.fill([160, 160], tf.cast(x, tf.float32))
+    return x + tf.cast(0 * tf.reduce_sum(tf.linalg.matmul(square, square)), tf.int64)
+
+def total(n, calls):
+    return sum(int(x) for x in tf.data.Dataset.range(n).map(slow, calls))
+
+assert total(40, 20) == 780  # all other threads are there
+with open("/proc/self/statm") as f:
+    used = int(f.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 30), resource.getrlimit(resource.RLIMIT_AS)[1]))
+assert total(400, 1000) == 79800
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_damaged_file_is_told_and_the_next_one_read(tmp_path):

@@ -93,6 +93,7 @@ def build(version, aliases):
     """The tree of namespaces of one version, entered in sys.modules under each of `aliases`; the root is returned."""
     files = _children(version)
     root = Namespace(aliases[0], version, [f for f in files if f.startswith("_") and f != "__init__"])
+    root.__file__ = os.path.join(os.path.dirname(os.path.dirname(__file__)), version + ".py")
     made = {"": root}
     for file in files:
         if file.startswith("_"):

@@ -35,6 +35,15 @@ print(tf.__version__)
     assert out == "1.15.5\n"
 
 
+def test_the_module_has_a_file():
+    """Programs look for what is installed beside it."""
+    assert python("""
+import os, penstock, penstock.v1, penstock.v2, tensorflow as tf
+folder = os.path.dirname(penstock.__file__)
+print(all(os.path.isfile(m.__file__) and os.path.dirname(m.__file__) == folder for m in (tf, penstock.v1, penstock.v2)))
+""") == "True\n"
+
+
 def test_version_numbers_are_those_of_the_program():
     assert python("import tensorflow as tf\ntf.enable_v2_behavior()\nprint(tf.__version__, tf.version.VERSION)") \
         == "1.15.5 1.15.5\n"

@@ -183,23 +183,22 @@ def _traced(factory):
         return 1
 
     saving = def_function.function(save, input_signature=[TensorSpec([], dtypes.string)], autograph=False)
-    saving.get_concrete_function()
+    saving = saving.get_concrete_function()
     # What is read from a file may have any shape; where none is known, TensorFlow's shape functions ask for nothing.
     restoring = def_function.function(restore, autograph=False,
                                       input_signature=[TensorSpec(None, spec.dtype) for spec in specs])
-    restoring.get_concrete_function()
-    return saving, restoring
+    return saving, restoring.get_concrete_function()
 
 
 def _traced_tensors(obj):
     """The same of an object that gives its tensors at once."""
     saving = def_function.function(lambda: obj._serialize_to_tensors(), input_signature=[], autograph=False)
-    tensors = saving.get_concrete_function().structured_outputs
+    saving = saving.get_concrete_function()
+    tensors = saving.structured_outputs
 
     def restore(restored_tensors):
         obj._restore_from_tensors(restored_tensors)
         return 1
 
     restoring = def_function.function(restore, autograph=False)
-    restoring.get_concrete_function({name: TensorSpec(t.shape, t.dtype) for name, t in tensors.items()})
-    return saving, restoring
+    return saving, restoring.get_concrete_function({name: TensorSpec(t.shape, t.dtype) for name, t in tensors.items()})

@@ -237,9 +237,13 @@ def test_a_dense_table(tmp_path):
     restoring, = (f for f in meta_graph.graph_def.library.function
                   if f.signature.name.startswith("__inference_restore_"))
     assert not any(node.op == "LookupTableExportV2" for node in restoring.node_def)
-    signature, = (node.function.function_spec.input_signature for node in meta_graph.object_graph_def.nodes
-                  if restoring.signature.name in node.function.concrete_functions)
-    assert [value.tensor_spec_value.shape.unknown_rank for value in signature.tuple_value.values] == [True, True]
+    signature = meta_graph.object_graph_def.concrete_functions[restoring.signature.name].canonicalized_input_signature
+    specs = signature.tuple_value.values[0].tuple_value.values
+    assert [value.tensor_spec_value.shape.unknown_rank for value in specs] == [True, True]
+    # They are traces, not functions that could be traced again: TensorFlow saves the loaded model again.
+    nodes = meta_graph.object_graph_def.nodes
+    assert {nodes[number].WhichOneof("kind") for node in nodes for saved in node.saveable_objects.values()
+            for number in (saved.save_function, saved.restore_function)} == {"bare_concrete_function"}
     found = tf.saved_model.load(str(tmp_path)).find(tf.constant([5, 2, 1], tf.int64))
     assert found.numpy().tolist() == [50., -1., 10.]
 

@@ -151,7 +151,14 @@ def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_f
            bias_initializer=init_ops.zeros_initializer(), kernel_regularizer=None, bias_regularizer=None,
            activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None,
            reuse=None):
-    """A new Conv2D layer, applied to `inputs`."""
+    """A new Conv2D layer, applied to `inputs`.
+
+    inputs: [batch, height, width, channels], or [batch, channels, height, width] with `data_format` "channels_first".
+    filters: how many channels the result has.
+    kernel_size, strides, dilation_rate: an integer, or one for height and width each. padding: "valid" or "same".
+    The variables "kernel" and "bias" are made in the variable scope `name`; `reuse` takes those there.
+    ValueError: the number of channels is not known.
+    """
     return Conv2D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
                   kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
                   kernel_constraint, bias_constraint, trainable, name, _reuse=reuse, _scope=name).apply(inputs)

@@ -78,7 +78,12 @@ def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None
           bias_initializer=init_ops.zeros_initializer(), kernel_regularizer=None, bias_regularizer=None,
           activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None,
           reuse=None):
-    """A new Dense layer, applied to `inputs`."""
+    """activation(inputs x kernel + bias): a new Dense layer, applied to `inputs`.
+
+    inputs: [..., features]; the result is [..., units]. activation: a function; None leaves the sum as it is.
+    The variables "kernel" and "bias" are made in the variable scope `name`; `reuse` takes those there.
+    ValueError: the number of features is not known.
+    """
     layer = Dense(units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
                   bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
                   bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
@@ -115,7 +120,11 @@ class Dropout(base.Layer):
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
-    """A new Dropout layer, applied to `inputs`."""
+    """A new Dropout layer, applied to `inputs`: drops elements only if `training`, a bool or a bool tensor, is true.
+
+    rate: the fraction that is dropped; the others are divided by 1 - rate. noise_shape: as in `tf.nn.dropout`; None in
+      it is the inputs' size.
+    """
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name).apply(inputs, training=training)
 
 

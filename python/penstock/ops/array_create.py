@@ -18,7 +18,10 @@ _LARGEST_CONSTANT = 1000  # more elements than this are not written into the gra
 
 
 def fill(dims, value, name=None, layout=None):
-    """A tensor of shape `dims` that holds `value` everywhere."""
+    """A tensor of shape `dims` that holds `value` everywhere, and has its type.
+
+    dims: a vector of int32 or int64. value: a scalar.
+    """
     _refuse_layout(layout)
     return gen.fill(dims, value, name=name)
 
@@ -69,7 +72,10 @@ def _refuse_layout(layout):
 
 
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of zeros (False, empty strings)."""
+    """A tensor of zeros (False, empty strings).
+
+    shape: integers, a TensorShape, or a vector of int32 or int64.
+    """
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
     value = False if dtype == dtypes.bool else "" if dtype == dtypes.string else _number(0, dtype)
@@ -80,7 +86,10 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 
 
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of ones (True)."""
+    """A tensor of ones (True).
+
+    shape: integers, a TensorShape, or a vector of int32 or int64.
+    """
     _refuse_layout(layout)
     dtype = dtypes.as_dtype(dtype).base_dtype
     value = True if dtype == dtypes.bool else _number(1, dtype)
@@ -91,7 +100,7 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
 
 
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
-    """Zeros in the shape of `tensor`."""
+    """Zeros (False, empty strings) in the shape of a tensor, and of its type unless `dtype` says another."""
     with ops.name_scope(name, "zeros_like", [tensor]) as name:
         tensor = ops.convert_to_tensor(tensor, name="tensor")
         if optimize and tensor.shape.is_fully_defined() and tensor.dtype != dtypes.variant:
@@ -102,13 +111,15 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def zeros_like_v2(input, dtype=None, name=None, layout=None):
-    """Zeros in the shape of `tensor`."""
     _refuse_layout(layout)
     return zeros_like(input, dtype, name)
 
 
+zeros_like_v2.__doc__ = zeros_like.__doc__
+
+
 def ones_like(tensor, dtype=None, name=None, optimize=True):
-    """Ones in the shape of `tensor`."""
+    """Ones (True) in the shape of a tensor, and of its type unless `dtype` says another."""
     with ops.name_scope(name, "ones_like", [tensor]) as name:
         tensor = ops.convert_to_tensor(tensor, name="tensor")
         like = shape_internal(tensor, optimize=optimize)
@@ -118,13 +129,18 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def ones_like_v2(input, dtype=None, name=None, layout=None):
-    """Ones in the shape of `tensor`."""
     _refuse_layout(layout)
     return ones_like(input, dtype, name)
 
 
+ones_like_v2.__doc__ = ones_like.__doc__
+
+
 def placeholder(dtype, shape=None, name=None):
-    """A tensor whose value is fed in each run."""
+    """A tensor whose value is fed in each run: InvalidArgumentError in one that uses it without.
+
+    shape: what fed values must fit; None, also in it, is anything. RuntimeError: eager execution has no placeholders.
+    """
     return gen.placeholder(dtype=dtype, shape=shape, name=name)
 
 
@@ -163,7 +179,13 @@ def sparse_placeholder(dtype, shape=None, name=None):
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """A new dimension of size `depth` that holds `on_value` at the place that the index says."""
+    """A new dimension of size `depth` that holds `on_value` at the place that the index says, `off_value` elsewhere.
+
+    indices: integers; one that is negative or not below `depth` gives `off_value` alone.
+    axis: where the dimension is inserted: behind all others if not given.
+    dtype: float32 if neither it nor a value says another.
+    TypeError: the values have different types, or not `dtype`.
+    """
     with ops.name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
         hint = dtype if tf2.enabled() else None

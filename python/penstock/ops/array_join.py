@@ -12,7 +12,11 @@ __all__ = ["concat", "get_positive_axis", "pad", "pad_v2", "parallel_stack", "re
 
 
 def stack(values, axis=0, name="stack"):
-    """Joins tensors of one shape along a new dimension."""
+    """Joins tensors of one shape and type along a new dimension `axis`, from -rank - 1 to rank.
+
+    values: a list of N tensors of shape [A, B, ...]; the result is [N, A, B, ...] for axis 0 and [A, N, B, ...] for 1.
+    ValueError: the axis is beyond, or shapes that are known differ.
+    """
     if axis == 0:
         try:
             return ops.convert_to_tensor(values, name=name)  # a constant if there is no tensor among the values
@@ -33,7 +37,10 @@ def parallel_stack(values, name="parallel_stack"):
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The slices along `axis` as a list."""
+    """The slices along `axis` as a list; each has one dimension less than `value`.
+
+    num: how many there are. ValueError: it is neither given nor known when the graph is built, or the axis is beyond.
+    """
     if num is None:
         value = ops.convert_to_tensor(value)
         known = value.get_shape()
@@ -47,7 +54,11 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 
 def concat(values, axis, name="concat"):
-    """Joins tensors along a dimension they have."""
+    """Joins tensors along a dimension they have; all other dimensions must be the same.
+
+    values: a list of tensors of one type and rank. axis: a scalar integer in [-rank, rank).
+    InvalidArgumentError, or ValueError while a graph is built: the other dimensions differ, or there is no such axis.
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -59,7 +70,13 @@ def concat(values, axis, name="concat"):
 
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """Cuts along `axis`: a number gives that many equal parts, a vector the size of each."""
+    """Cuts along `axis`: a number gives that many equal parts, a vector the size of each. A list of tensors.
+
+    num_or_size_splits: an integer that divides the dimension, or a vector of integers that add up to it, one of which
+      may be -1 for what is left.
+    num: how many parts there are, if that is not known of the vector.
+    ValueError: `num` is neither given nor known, or a tensor without dimensions is given.
+    """
     sizes = ops.convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, tensor_shape.Dimension)) \
             and not isinstance(num_or_size_splits, bool):
@@ -76,7 +93,12 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
-    """Grows each dimension by paddings[i] = (before, after): by a constant, or mirrored ("REFLECT", "SYMMETRIC")."""
+    """Grows each dimension by paddings[i] = (before, after).
+
+    paddings: integers [rank, 2].
+    mode: "CONSTANT" fills with `constant_values`, a scalar; "REFLECT" mirrors without the border, "SYMMETRIC" with it,
+      and what is mirrored is no longer than the dimension. ValueError: another mode.
+    """
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):
         result = gen.mirror_pad(tensor, paddings, mode=mode, name=name)
@@ -91,8 +113,10 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 
 def pad_v2(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
-    """Grows each dimension by paddings[i] = (before, after): by a constant, or mirrored ("REFLECT", "SYMMETRIC")."""
     return pad(tensor, paddings, mode, name, constant_values)
+
+
+pad_v2.__doc__ = pad.__doc__
 
 
 def _set_padded_shape(result):

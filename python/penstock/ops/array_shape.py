@@ -24,12 +24,20 @@ def identity(input, name=None):
 
 
 def reshape(tensor, shape, name=None):
-    """The same elements in row-major order under another shape; one dimension may be -1."""
+    """The same elements in row-major order under another shape.
+
+    shape: integers, or a vector of int32 or int64; one of them may be -1, which is then as large as the elements ask.
+    InvalidArgumentError, or ValueError while a graph is built: the elements do not fill the shape.
+    """
     return gen.reshape(tensor, shape, name=name)
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    """Inserts a dimension of size 1 at `axis`."""
+    """Inserts a dimension of size 1, so that it stands at `axis`.
+
+    axis: an integer from -rank - 1 to rank; a negative one counts from behind, so -1 is a new last dimension.
+    InvalidArgumentError, or ValueError while a graph is built: it is beyond.
+    """
     axis = pick("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -37,12 +45,17 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 
 def expand_dims_v2(input, axis, name=None):
-    """Inserts a dimension of size 1 at `axis`."""
     return gen.expand_dims(input, axis, name=name)
 
 
+expand_dims_v2.__doc__ = expand_dims.__doc__
+
+
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """Removes dimensions of size 1: those in `axis`, or all."""
+    """Removes dimensions of size 1: those in `axis`, an integer or a list of them, or all.
+
+    InvalidArgumentError, or ValueError while a graph is built: a dimension in `axis` has another size.
+    """
     axis = pick("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
         axis = [axis]
@@ -50,8 +63,10 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
 
 
 def squeeze_v2(input, axis=None, name=None):
-    """Removes dimensions of size 1: those in `axis`, or all."""
     return squeeze(input, axis, name)
+
+
+squeeze_v2.__doc__ = squeeze.__doc__
 
 
 def broadcast_dynamic_shape(shape_x, shape_y):
@@ -65,13 +80,18 @@ def broadcast_static_shape(shape_x, shape_y):
 
 
 def shape(input, name=None, out_type=None):
-    """The shape as a vector (int32 if no type is given); a constant if it is known when the graph is built."""
+    """The shape as a vector, of int32 if no type is given; a constant if it is known when the graph is built.
+
+    out_type: int32 or int64. For the static shape, which may be partly unknown, see `Tensor.shape`.
+    """
     return shape_internal(input, name, optimize=True, out_type=out_type or dtypes.int32)
 
 
 def shape_v2(input, out_type=None, name=None):
-    """The shape as a vector (int32 if no type is given); a constant if it is known when the graph is built."""
     return shape(input, name, out_type)
+
+
+shape_v2.__doc__ = shape.__doc__
 
 
 def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
@@ -146,7 +166,11 @@ def all_dimensions(x):
 
 
 def transpose(a, perm=None, name="transpose", conjugate=False):
-    """Dimension i of the result is dimension perm[i] of `a`; without `perm` the order is reversed."""
+    """Reorders the dimensions: dimension i of the result is dimension perm[i] of `a`.
+
+    perm: a vector of int32 or int64 in which each dimension stands once; without it the order is reversed.
+    conjugate: whether complex elements are conjugated too.
+    """
     if isinstance(a, ops.Tensor) and a._is_eager and not conjugate and _core.executes_eagerly():
         return gen.transpose(a, list(range(a._rank() - 1, -1, -1)) if perm is None else perm)
     with ops.name_scope(name, "transpose", [a]) as name:
@@ -167,8 +191,10 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 
 
 def transpose_v2(a, perm=None, conjugate=False, name="transpose"):
-    """Dimension i of the result is dimension perm[i] of `a`; without `perm` the order is reversed."""
     return transpose(a, perm, name, conjugate)
+
+
+transpose_v2.__doc__ = transpose.__doc__
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):

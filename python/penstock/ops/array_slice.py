@@ -20,7 +20,11 @@ _Slice = slice
 
 
 def slice(input_, begin, size, name=None):
-    """The block of shape `size` that starts at `begin`; -1 means up to the end."""
+    """The block of shape `size` that starts at `begin`; a size of -1 means up to the end.
+
+    begin, size: vectors of int32 or int64, a number for each dimension.
+    InvalidArgumentError, or ValueError while a graph is built: the block is not inside.
+    """
     return gen.slice(input_, begin, size, name=name)
 
 
@@ -199,7 +203,13 @@ where_v2.__doc__ = "x where the condition is true and y elsewhere, broadcast tog
 
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
-    """The slices of `params` along `axis` at `indices`; a variable is read where it is."""
+    """The slices of `params` along `axis` at `indices`; a variable is read where it is.
+
+    indices: int32 or int64, of any shape, in [0, params.shape[axis]).
+    batch_dims: how many leading dimensions both have in common; `axis` is that if it is not given.
+    Shape: params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
+    InvalidArgumentError when run: an index is beyond.
+    """
     del validate_indices
     if axis is None:
         axis = batch_dims
@@ -214,8 +224,10 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 
 def gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """The slices of `params` along `axis` at `indices`; a variable is read where it is."""
     return gather(params, indices, validate_indices, name, axis, batch_dims)
+
+
+gather_v2.__doc__ = gather.__doc__
 
 
 def batch_gather(params, indices, name=None):

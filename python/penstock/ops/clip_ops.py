@@ -19,7 +19,10 @@ def _like(t, values):
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Brings each element into [clip_value_min, clip_value_max]."""
+    """Brings each element into [clip_value_min, clip_value_max]; of IndexedSlices, each element of the values.
+
+    The limits are of the tensor's type and broadcast to its shape. ValueError: they would make it larger.
+    """
     with ops.name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = _values(t)
         low = gen.minimum(values, clip_value_max)

@@ -137,7 +137,11 @@ def _is_variable_of_resource(x):
 
 
 def cast(x, dtype, name=None):
-    """The same values in another type; works on SparseTensors and IndexedSlices too."""
+    """The same values in another type; works on SparseTensors and IndexedSlices too.
+
+    Floats are cut off towards zero as integers are made of them; bool gives 0 and 1, and anything but 0 is True. Of
+    complex values the real part stays.
+    """
     wanted = dtypes.as_dtype(dtype).base_dtype
     if (isinstance(x, ops.Tensor) or _is_variable_of_resource(x)) and wanted == x.dtype:
         return x
@@ -392,7 +396,11 @@ _RANGE_TYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]  # i
 
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """The numbers from `start` to before `limit` in steps of `delta`."""
+    """The numbers from `start` (0 if there is only a limit) to before `limit` in steps of `delta`: a vector.
+
+    Scalars of int32, int64, float32 or float64; the result has `dtype`, or the widest type among them.
+    InvalidArgumentError, or ValueError while a graph is built: delta is 0 or leads away from the limit.
+    """
     if limit is None:
         start, limit = 0, start
     with ops.name_scope(name, "Range", [start, limit, delta]) as name:

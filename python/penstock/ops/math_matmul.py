@@ -63,7 +63,13 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
 
 def matmul_v1(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
               b_is_sparse=False, name=None):
-    """The product of matrices, or of batches of them whose other dimensions broadcast."""
+    """The product of matrices, or of batches of them whose other dimensions broadcast.
+
+    a: [..., n, k], b: [..., k, m], of one type; the product is [..., n, m].
+    transpose_a, adjoint_a: whether the last two dimensions are exchanged first; the latter conjugates too. The same for
+      b. ValueError: both for one factor.
+    a_is_sparse, b_is_sparse: whether most elements of a matrix of float32 or bfloat16 are zero.
+    """
     return matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, name=name)
 
 

@@ -44,8 +44,15 @@ def _scalar_if_all(keepdims, axis, output):
     return output
 
 
+_AXES = """
+
+    axis: an integer, a list or a vector of them, in [-rank, rank); None reduces all dimensions, to a scalar.
+    keepdims: whether the dimensions stay, with size 1."""
+
+
 def _reduction(name, op_name, doc):
     """The two functions `name` (version 2's arguments) and `name`_v1 over the op."""
+    doc += _AXES
 
     def reduce(input_tensor, axis=None, keepdims=False, name=None):
         keepdims = False if keepdims is None else bool(keepdims)
@@ -132,23 +139,33 @@ def count_nonzero_v2(input, axis=None, keepdims=None, dtype=dtypes.int64, name=N
 
 
 def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-    """The index of the greatest element along an axis; the first of equals."""
+    """The index of the greatest element along an axis, 0 if none is given; of equals the first.
+
+    The result has one dimension less and is of `output_type`, int32 or int64.
+    """
     return argmax_v2(input, pick("axis", axis, "dimension", dimension), output_type, name)
 
 
 def argmax_v2(input, axis=None, output_type=dtypes.int64, name=None):
-    """The index of the greatest element along an axis; the first of equals."""
     return gen.arg_max(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
+argmax_v2.__doc__ = argmax.__doc__
+
+
 def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-    """The index of the least element along an axis; the first of equals."""
+    """The index of the least element along an axis, 0 if none is given; of equals the first.
+
+    The result has one dimension less and is of `output_type`, int32 or int64.
+    """
     return argmin_v2(input, pick("axis", axis, "dimension", dimension), output_type, name)
 
 
 def argmin_v2(input, axis=None, output_type=dtypes.int64, name=None):
-    """The index of the least element along an axis; the first of equals."""
     return gen.arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)
+
+
+argmin_v2.__doc__ = argmin.__doc__
 
 
 def reduced_shape(input_shape, axes):
@@ -183,7 +200,10 @@ _DENSE_OR_SLICES = (ops.Tensor, indexed_slices.IndexedSlices)
 
 
 def add_n(inputs, name=None):
-    """The sum of tensors of one shape: of a list, or of anything that can be iterated over."""
+    """The sum of tensors of one shape and type: of a list, or of anything that can be iterated over.
+
+    IndexedSlices among them are added as what they stand for. ValueError: there are none, or their shapes differ.
+    """
     error = "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
     if isinstance(inputs, abc.Iterable) and not isinstance(inputs, (ops.Tensor, str, bytes)):
         inputs = list(inputs)

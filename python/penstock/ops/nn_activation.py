@@ -27,7 +27,11 @@ def _deterministic():
 
 
 def bias_add(value, bias, data_format=None, name=None):
-    """Adds a vector along the channels."""
+    """Adds a vector along the channels: the last dimension, or with `data_format` "NC..." the second.
+
+    value: at least two dimensions. bias: as many elements as there are channels, of the same type.
+    ValueError: another data format, or another size while a graph is built.
+    """
     with ops.name_scope(name, "BiasAdd", [value, bias]) as name:
         if data_format is not None:
             if data_format.startswith("NC"):
@@ -133,13 +137,18 @@ def _along(op, logits, axis, name):
 
 
 def softmax(logits, axis=None, name=None, dim=None):
-    """exp(x) over its sum along an axis."""
+    """exp(x) over its sum along an axis, the last if none is given: positive numbers that add up to 1.
+
+    logits: float16, bfloat16, float32 or float64; the result has its shape and type.
+    """
     return softmax_v2(logits, pick("axis", axis, "dim", dim), name)
 
 
 def softmax_v2(logits, axis=None, name=None):
-    """exp(x) over its sum along an axis."""
     return _along(gen.softmax, logits, -1 if axis is None else axis, name)
+
+
+softmax_v2.__doc__ = softmax.__doc__
 
 
 def log_softmax(logits, axis=None, name=None, dim=None):
@@ -170,7 +179,11 @@ def noise_shape_of(x, noise_shape):
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    """Sets the fraction `rate` (1 - keep_prob) of the elements to 0 and scales up the others."""
+    """Sets the fraction `rate` (1 - keep_prob) of the elements to 0 and divides the others by 1 - rate.
+
+    x: floats; ValueError otherwise. rate: a number or scalar in [0, 1). noise_shape: where it is 1, all elements along
+      that dimension are kept or dropped together. seed: says with the graph's seed which are dropped.
+    """
     try:
         dropped = None if keep_prob is None else 1.0 - keep_prob
     except TypeError:
@@ -182,7 +195,6 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
 
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
-    """Sets the fraction `rate` (1 - keep_prob) of the elements to 0 and scales up the others."""
     with ops.name_scope(name, "dropout", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
@@ -207,6 +219,9 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
         result = x * scale * math_ops.cast(mask, x.dtype)
         result.set_shape(x.get_shape())
         return result
+
+
+dropout_v2.__doc__ = dropout.__doc__
 
 
 # The greatest

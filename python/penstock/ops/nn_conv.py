@@ -154,7 +154,12 @@ def conv2d(input, filter=None, strides=None, padding=None,
            use_cudnn_on_gpu=True, data_format="NHWC", dilations=[1, 1, 1, 1], name=None, filters=None):
     """Convolution of images with filters [height, width, channels, filters].
 
-    input: [batch, height, width, channels], or with several dimensions for the batch.
+    input: [batch, height, width, channels], or with several dimensions for the batch; [batch, channels, height, width]
+      with `data_format` "NCHW".
+    strides, dilations: an integer, one for height and width each, or one for each dimension.
+    padding: "SAME" (results for each place, at stride 1), "VALID" (only where the filter fits), or (before, after) for
+      each dimension.
+    The result is [batch, height, width, filters], of the input's type.
     """
     filter = pick("filters", filters, "filter", filter)
     if (static_rank(input) or 0) > 4:
@@ -166,8 +171,10 @@ def conv2d(input, filter=None, strides=None, padding=None,
 
 
 def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
-    """Convolution of images with filters [height, width, channels, filters]."""
     return conv2d(input, filters, strides, padding, True, data_format, dilations, name)
+
+
+conv2d_v2.__doc__ = conv2d.__doc__
 
 
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding,

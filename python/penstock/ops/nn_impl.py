@@ -203,7 +203,11 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
-    """(mean, variance) of x over `axes`; `shift` has no use."""
+    """(mean, variance) of x over `axes`, integers; `shift` has no use.
+
+    For the channels of images [batch, height, width, channels] the axes are [0, 1, 2], for the features of
+    [batch, features] they are [0]. keepdims: whether the axes stay, with size 1. float16 is computed in float32.
+    """
     del shift
     keepdims = pick("keepdims", keepdims, "keep_dims", keep_dims)
     with ops.name_scope(name, "moments", [x, axes]):
@@ -220,8 +224,10 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 
 def moments_v2(x, axes, shift=None, keepdims=False, name=None):
-    """(mean, variance) of x over `axes`; `shift` has no use."""
     return moments(x, axes, shift, name, keepdims)
+
+
+moments_v2.__doc__ = moments.__doc__
 
 
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):

@@ -52,7 +52,11 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=-1, name=None):
 
 
 def softmax_cross_entropy_with_logits_v2_helper(labels, logits, axis=None, name=None, dim=None):
-    """The cross-entropy between `labels` (distributions) and softmax(logits); differentiable by both."""
+    """The cross-entropy between `labels` (distributions) and softmax(logits); differentiable by both.
+
+    labels, logits: floats of one shape, [..., classes], of which each row of labels should add up to 1. The result has
+      the shape without `axis`, the last if none is given, and the logits' type.
+    """
     axis = pick("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with ops.name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
@@ -82,7 +86,11 @@ def softmax_cross_entropy_with_logits_v2_helper(labels, logits, axis=None, name=
 
 
 def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None):
-    """The cross-entropy between `labels` (distributions) and softmax(logits); labels count as constants."""
+    """The cross-entropy between `labels` (distributions) and softmax(logits); labels count as constants.
+
+    labels, logits: floats of one shape, [..., classes], of which each row of labels should add up to 1. The result has
+      the shape without `axis`, the last if none is given. ValueError: arguments without their names.
+    """
     dim = _axis_or_dim(axis, dim)
     _require_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with ops.name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
@@ -100,7 +108,11 @@ def _axis_or_dim(axis, dim):
 
 
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """The cross-entropy between classes given by number and softmax(logits)."""
+    """The cross-entropy between classes given by number and softmax(logits).
+
+    labels: int32 or int64 in [0, classes), [...]. logits: floats, [..., classes]. The result has the labels' shape and
+      the logits' type. ValueError: shapes that do not go together, or arguments without their names.
+    """
     _require_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with ops.name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels = ops.convert_to_tensor(labels)
@@ -113,13 +125,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
             raise ValueError(f"Logits cannot be scalars - received shape {of_logits}.")
         if None not in (of_logits.ndims, of_labels.ndims) and of_labels.ndims != of_logits.ndims - 1:
             raise ValueError(f"Rank mismatch: Rank of labels (received {of_labels.ndims}) should equal rank of logits "
-                             "minus "
-                             f"1 (received {of_logits.ndims}).")
+                             f"minus 1 (received {of_logits.ndims}).")
         known = of_labels.is_fully_defined() and of_logits[:-1].is_fully_defined()
         if known and of_labels.as_list() != of_logits.as_list()[:-1]:
             raise ValueError(f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of "
-                             "logits "
-                             f"except for the last dimension (received {of_logits}).")
+                             f"logits except for the last dimension (received {of_logits}).")
         if of_logits.ndims == 2:
             cost, _ = gen.sparse_softmax_cross_entropy_with_logits(precise, labels, name=name)
             return math_ops.cast(cost, dtypes.float16) if half else cost
@@ -137,15 +147,21 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 
 def sparse_softmax_cross_entropy_with_logits_v2(labels, logits, name=None):
-    """The cross-entropy between classes given by number and softmax(logits)."""
     return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
+
+
+sparse_softmax_cross_entropy_with_logits_v2.__doc__ = sparse_softmax_cross_entropy_with_logits.__doc__
 
 
 # Sigmoid
 
 
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """The cross-entropy between probabilities and sigmoid(logits): max(x, 0) - x * z + log(1 + exp(-|x|))."""
+    """The cross-entropy between probabilities and sigmoid(logits): max(x, 0) - x * z + log(1 + exp(-|x|)).
+
+    labels (z), logits (x): floats of one shape, which is the result's. ValueError: their shapes differ, or arguments
+    without their names.
+    """
     _require_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with ops.name_scope(name, "logistic_loss", [logits, labels]) as name:
         logits = ops.convert_to_tensor(logits, name="logits")
@@ -160,8 +176,10 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
 
 
 def sigmoid_cross_entropy_with_logits_v2(labels=None, logits=None, name=None):
-    """The cross-entropy between probabilities and sigmoid(logits): max(x, 0) - x * z + log(1 + exp(-|x|))."""
     return sigmoid_cross_entropy_with_logits(logits=logits, labels=labels, name=name)
+
+
+sigmoid_cross_entropy_with_logits_v2.__doc__ = sigmoid_cross_entropy_with_logits.__doc__
 
 
 def weighted_cross_entropy_with_logits_v2(labels, logits, pos_weight, name=None):

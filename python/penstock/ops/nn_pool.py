@@ -54,7 +54,13 @@ def _max_pool3d(input, ksize, strides, padding, **how):
 
 
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The greatest element of each window of images."""
+    """The greatest element of each window of images.
+
+    value: [batch, height, width, channels], or [batch, channels, height, width] with `data_format` "NCHW".
+    ksize, strides: the windows' size and distance: an integer, one for height and width each, or one for each
+      dimension.
+    padding: "SAME", "VALID", or (before, after) for each dimension. ValueError: a window of size 0.
+    """
     value = pick("input", input, "value", value)
     with ops.name_scope(name, "MaxPool", [value]) as name:
         windows = _windows(2, ksize, strides, data_format or "NHWC")

@@ -49,13 +49,21 @@ def _normal(op, shape, mean, stddev, dtype, seed, name):
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normally distributed numbers."""
+    """Normally distributed numbers.
+
+    shape: integers, or a vector of int32 or int64; `mean` and `stddev` broadcast with it.
+    dtype: float16, bfloat16, float32 or float64.
+    seed: says with the graph's seed (`set_random_seed`) which numbers come.
+    """
     with ops.name_scope(name, "random_normal", [shape, mean, stddev]) as name:
         return _normal(gen.random_standard_normal, shape, mean, stddev, dtype, seed, name)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normally distributed numbers, those further than two deviations from the mean drawn again."""
+    """Normally distributed numbers, those further than two deviations from the mean drawn again.
+
+    The arguments are those of `random_normal`.
+    """
     with ops.name_scope(name, "truncated_normal", [shape, mean, stddev]) as name:
         return _normal(gen.truncated_normal, shape, mean, stddev, dtype, seed, name)
 
@@ -72,7 +80,10 @@ def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, 
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers spread evenly over [minval, maxval)."""
+    """Numbers spread evenly over [minval, maxval), by default [0, 1).
+
+    dtype: a float type, or int32 or int64, which need a `maxval`: ValueError without. seed: as in `random_normal`.
+    """
     dtype, maxval = uniform_type_and_limit(dtype, maxval)
     with ops.name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
         shape = tensor_util.shape_tensor(shape)

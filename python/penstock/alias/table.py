@@ -309,6 +309,7 @@ _CONTRIB = {
     "contrib.metrics": ("python", "metrics.classification ops.confusion_matrix_ops"),
     "contrib.rnn": ("python.ops", "fused_rnn_cell"),
     "contrib.sparsemax": ("python.ops", "sparsemax sparsemax_loss"),
+    "contrib.testing": ("python.framework", "fake_summary_writer util_test"),
     "contrib.training": ("python.training", "bucket_ops device_setter"),
 }
 NAMESPACES.update((".".join(filter(None, (package, inside, module))), package)

@@ -218,9 +218,11 @@ from tensorflow.contrib.eager.python import tfe
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell
 from tensorflow.contrib.framework.python.ops import audio_ops
 from tensorflow.contrib.losses.python.metric_learning import metric_loss_ops
+from tensorflow.contrib.testing.python.framework import fake_summary_writer
 from tensorflow.contrib.opt.python.training.lazy_adam_optimizer import LazyAdamOptimizer
 from tensorflow.contrib.opt.python.training.weight_decay_optimizers import AdamWOptimizer
 from tensorflow.python.summary import summary
+assert fake_summary_writer.FakeSummaryWriter is tf.contrib.testing.FakeSummaryWriter
 assert audio_ops.mfcc and audio_ops.decode_wav is tf.audio.decode_wav
 assert summary.FileWriter is tf.summary.FileWriter and summary.FileWriterCache is tf.summary.FileWriterCache
 assert add_arg_scope is tf.contrib.framework.add_arg_scope

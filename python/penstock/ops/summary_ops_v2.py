@@ -328,6 +328,8 @@ def _step_of_v2(step):
     step = get_step() if step is None else step
     if step is None:
         raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
+    if isinstance(step, (float, str, bytes)):
+        return ops.convert_to_tensor(step, dtypes.int64)  # TypeError, and no cast
     return step
 
 

@@ -39,6 +39,18 @@ def test_scalars(written):
     assert inner.tensor.SerializeToString() == b"\x08\x01\x12\x00\x22\x04\x00\x00\x00\x40"
 
 
+def test_steps_are_integers(written):
+    def write():
+        for step in (1.5, 1.0, "one"):
+            for function in (tf.summary.write, tf.function(tf.summary.write)):
+                with pytest.raises(TypeError, match="int64"):
+                    function("tag", 1, step=step)
+            with pytest.raises(TypeError, match="int64"):
+                tf.summary.experimental.write_raw_pb(b"", step=step)
+
+    assert written(write) == []
+
+
 @pytest.mark.parametrize("values, buckets, rows", [
     ([1.0], 4, [[1, 1, 0]] * 3 + [[1, 1, 1]]),
     ([3, 3, 3], 2, [[3, 3, 0], [3, 3, 3]]),

@@ -305,6 +305,8 @@ class Function:
     def _traced(self, args, kwargs):
         """The defun that serves a call; the first one traces it and makes the variables."""
         with self._lock:
+            if self._stateless_fn is None and self._stateful_fn is not None:
+                return self._stateful_fn  # it calls itself in its first trace
             if self._stateless_fn is None:
                 concrete, pending = self._initialize(args, kwargs)
                 if pending:

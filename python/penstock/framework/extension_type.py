@@ -20,6 +20,9 @@ _RESERVED = frozenset("""self Spec _type_spec _shape_invariant_to_type_spec _con
     _to_tensor_list _from_tensor_list _from_compatible_tensor_list _flat_tensor_specs _serialize _deserialize
     _to_legacy_output_types _to_legacy_output_shapes _to_legacy_output_classes _keras_mask""".split())
 
+# What every class has of its own: not what a program's class `Spec` adds.
+_OF_CLASSES = frozenset(["__module__", "__qualname__", "__dict__", "__weakref__", "__annotations__"])
+
 
 class _Kinds(dict):
     """Field -> annotation. `owner`: the class, as long as annotations name what was not defined when it was made."""
@@ -51,6 +54,9 @@ class _Dict(dict):
         raise TypeError("ImmutableDict is immutable.")
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __repr__(self):
+        return f"ImmutableDict({super().__repr__()})"
 
     def __reduce__(self):
         return _Dict, (dict(self),)
@@ -149,13 +155,15 @@ def _parts(value):
     return [value] if isinstance(value, (Tensor, composite_tensor.CompositeTensor, type_spec.TypeSpec)) else []
 
 
-def _filled(value, parts):
-    """A field of a spec, with parts in place of their specs."""
+def _filled(value, parts, reshape=lambda shape: shape):
+    """A field of a spec, with parts in place of their specs. reshape: what becomes of shapes."""
     if isinstance(value, tuple):
-        return tuple(_filled(x, parts) for x in value)
+        return tuple(_filled(x, parts, reshape) for x in value)
     if isinstance(value, dict):
-        made = {key: _filled(value[key], parts) for key in sorted(value)}
+        made = {key: _filled(value[key], parts, reshape) for key in sorted(value)}
         return _Dict((key, made[key]) for key in value)
+    if isinstance(value, tensor_shape.TensorShape):
+        return reshape(value)
     return next(parts) if isinstance(value, type_spec.TypeSpec) else value
 
 
@@ -180,7 +188,8 @@ class _Fields:
 
     def _check_building(self, name):
         if not self.__dict__.get("_building"):
-            raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType.")
+            kind = "ExtensionTypeSpec" if isinstance(self, type_spec.TypeSpec) else "ExtensionType"
+            raise AttributeError(f"Cannot mutate attribute `{name}` outside the custom constructor of {kind}.")
 
     def _take(self, values, as_spec):
         """Fields from what was set or given."""
@@ -204,10 +213,18 @@ class ExtensionTypeSpec(_Fields, type_spec.TypeSpec):
 
     _extension_fields = _Kinds()
 
+    _extension_init = None  # the one that a program's class `Spec` has
+
     def __init__(self, *args, **kwargs):
-        given = self._extension_signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        self._take(given.arguments, True)
+        if self._extension_init is None:
+            given = self._extension_signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            self._take(given.arguments, True)
+            return
+        self.__dict__["_building"] = True
+        self._extension_init(*args, **kwargs)
+        del self.__dict__["_building"]
+        self._take(self.__dict__, True)
 
     value_type = property(lambda self: self._extension_value_type)
     _component_specs = property(lambda self: tuple(_parts(self._values())))
@@ -290,7 +307,9 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         __init__.__signature__ = cls._extension_signature if init is None else inspect.signature(init)
         cls.__init__ = __init__
         spec = vars(cls).get("Spec")
-        members = {k: v for k, v in vars(spec).items() if not k.startswith("__")} if spec is not None else {}
+        members = {k: v for k, v in vars(spec).items() if k not in _OF_CLASSES} if spec is not None else {}
+        if "__init__" in members:
+            members["_extension_init"] = members.pop("__init__")
         cls.Spec = type(cls.__qualname__.rsplit(".", 1)[-1] + ".Spec", (cls._extension_spec_base,), {
             **members, "__module__": cls.__module__, "_extension_fields": hints, "_extension_value_type": cls,
             "_extension_signature": inspect.Signature([p.replace(default=p.empty) for p in parameters])})
@@ -327,11 +346,12 @@ class ExtensionTypeBatchEncoder:
 
     def batch(self, spec, batch_size):
         """The spec of a batch."""
-        return spec._with_parts([part._batch(batch_size) for part in spec._component_specs])
+        return spec._with_parts([part._batch(batch_size) for part in spec._component_specs],
+                                lambda shape: tensor_shape.TensorShape([batch_size]).concatenate(shape))
 
     def unbatch(self, spec):
         """The spec of an element of a batch."""
-        return spec._with_parts([part._unbatch() for part in spec._component_specs])
+        return spec._with_parts([part._unbatch() for part in spec._component_specs], lambda shape: shape[1:])
 
     def encode(self, spec, value, minimum_rank=0):
         """The parts of a value, batchable themselves. minimum_rank: how many dimensions are unbatched."""
@@ -352,10 +372,10 @@ class _BatchableSpec(ExtensionTypeSpec, type_spec.BatchableTypeSpec):
     _encoder = property(lambda self: getattr(self.value_type, "__batch_encoder__", _BY_PARTS))
     _encoded = property(lambda self: nest.flatten(self._encoder.encoding_specs(self)))
 
-    def _with_parts(self, parts):
+    def _with_parts(self, parts, reshape):
         made, parts = object.__new__(type(self)), iter(parts)
         for name in self._extension_fields:
-            made.__dict__[name] = _filled(self.__dict__[name], parts)
+            made.__dict__[name] = _filled(self.__dict__[name], parts, reshape)
         return made
 
     def _batch(self, batch_size):

@@ -302,3 +302,16 @@ def test_traces_are_parts_but_not_of_checkpoints():
     assert double._trackable_children() == {}
     assert sorted(double._trackable_children("savedmodel")) == ["trace_0", "trace_1"]
     assert tf.train.TrackableView.children(double, "savedmodel").keys() == {"trace_0", "trace_1"}
+
+
+def test_a_function_that_calls_itself_is_traced_once_for_each_argument():
+    seen = []
+
+    @tf.function
+    def countdown(n):
+        seen.append(n)
+        return countdown(n - 1) if n > 0 else tf.constant(7)
+
+    assert int(countdown(3)) == 7
+    assert seen == [3, 2, 1, 0]
+    assert int(countdown(2)) == 7 and len(seen) == 4

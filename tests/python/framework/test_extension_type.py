@@ -266,3 +266,50 @@ def test_names_that_specs_need_are_reserved():
         type("Bad", (tf.experimental.ExtensionType,), {"__annotations__": {"_to_components": int}})
     with pytest.raises(ValueError, match="Field 'is_compatible_with' is reserved"):
         type("Bad", (tf.experimental.ExtensionType,), {"is_compatible_with": lambda self, other: False})
+
+
+class Ranked(tf.experimental.BatchableExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+    class Spec:
+        def __init__(self, shape, dtype=tf.float32):
+            self.values = tf.TensorSpec(shape, dtype)
+            self.mask = tf.TensorSpec(shape, tf.bool)
+
+        def __repr__(self):
+            return f"Ranked.Spec({self.shape}, {self.dtype.name})"
+
+        shape = property(lambda self: self.values.shape)
+        dtype = property(lambda self: self.values.dtype)
+
+
+def test_a_spec_with_a_constructor_of_its_own():
+    spec = Ranked.Spec([2])
+    assert repr(spec) == "Ranked.Spec((2,), float32)"
+    assert spec == Ranked([1.0, 2.0], [True, False])._type_spec
+    with pytest.raises(AttributeError, match="outside the custom constructor of ExtensionTypeSpec"):
+        spec.values = None
+    made = [Ranked([i, i + 1], [True, False]) for i in range(3)]
+    data = tf.data.Dataset.from_generator(lambda: made, output_signature=Ranked.Spec([2], tf.int32)).batch(2)
+    assert data.element_spec.shape.as_list() == [None, 2] and data.element_spec.dtype == tf.int32
+    assert [x.values.numpy().tolist() for x in data] == [[[0, 1], [1, 2]], [[2, 3]]]
+    twice = tf.function(lambda x: x.values * 2, input_signature=[Ranked.Spec([None])])
+    assert twice(Ranked([1.0], [True])).numpy().tolist() == [2.0]
+
+
+class Sized(tf.experimental.BatchableExtensionType):
+    shape: tf.TensorShape
+    parts: typing.Mapping[str, tf.Tensor]
+
+
+def test_shapes_of_batches():
+    data = tf.data.Dataset.from_tensor_slices(Sized([2], {"a": [1.0, 2.0]}))
+    assert data.element_spec.shape == [] and [x.shape.as_list() for x in data] == [[], []]
+    assert data.batch(2).element_spec.shape.as_list() == [None]
+    assert data.batch(2, drop_remainder=True).element_spec.shape == [2]
+
+
+def test_mappings_say_that_they_do_not_change():
+    value = Sized([], {"a": 1.0}).parts
+    assert repr(value) == "ImmutableDict({'a': <tf.Tensor: shape=(), dtype=float32, numpy=1.0>})"

@@ -255,8 +255,8 @@ class GradientTape:
         if self._tape is None:
             raise used_up()
         if not experimental_use_pfor and not self._persistent and ops.executing_eagerly():
-            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with "
-                               "experimental_use_pfor set to False.")
+            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with eager "
+                               "execution enabled and with  experimental_use_pfor set to False.")
 
 
 class _Resumed:

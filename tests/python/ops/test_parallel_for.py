@@ -292,3 +292,61 @@ def test_loops_that_never_run_have_shapes():
 def test_eigenvalues_without_vectors():
     values = tf.vectorized_map(tf.linalg.eigvalsh, tf.constant([[[2.0, 0.0], [0.0, 1.0]], [[4.0, 0.0], [0.0, 3.0]]]))
     np.testing.assert_allclose(values, [[1, 2], [3, 4]])
+
+
+def recurrent(x):
+    states = tf.TensorArray(tf.float32, 3)
+    step = lambda i, h, a: (i + 1, tf.tanh(h + x[i]), a.write(i, h * tf.cast(i, tf.float32)))  # noqa: E731
+    _, h, states = tf.while_loop(lambda i, *_: i < 3, step, [0, x[0], states])
+    return states.stack() * h
+
+
+def growing(x):
+    rows = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[5])
+    for i in range(3):
+        rows = rows.write(i, x[i] * 2.0)
+    return rows.gather([2, 0])
+
+
+def by_element(x):
+    rows = tf.TensorArray(tf.float32, 3).unstack(x)
+    place = tf.cast(x[0, 0] * 2.0, tf.int32) % 3
+    fixed = tf.TensorArray(tf.float32, 3, clear_after_read=False).unstack(tf.ones([3, 5]))
+    return rows.read(place) + fixed.write(place, x[1]).read(1) + fixed.read(place)
+
+
+def pushed(x):
+    values = tf.raw_ops.EmptyTensorList(element_shape=[5], max_num_elements=-1, element_dtype=tf.float32)
+    values = tf.raw_ops.TensorListPushBack(input_handle=values, tensor=x[0])
+    values = tf.raw_ops.TensorListPushBack(input_handle=values, tensor=V)
+    values, last = tf.raw_ops.TensorListPopBack(input_handle=values, element_shape=[5], element_dtype=tf.float32)
+    return last + tf.raw_ops.TensorListGetItem(input_handle=values, index=0, element_shape=[5],
+                                               element_dtype=tf.float32)
+
+
+LISTS = {
+    "map": lambda x: tf.map_fn(lambda row: row * tf.reduce_sum(row), x),
+    "scan": lambda x: tf.scan(lambda a, row: tf.tanh(a * row), x),
+    "fold": lambda x: tf.foldr(lambda a, row: a * 0.5 + row, x),
+    "scatter": lambda x: tf.TensorArray(tf.float32, 4).scatter([3, 0, 1, 2], tf.concat([x, x[:1]], 0)).stack(),
+    "concat": lambda x: tf.TensorArray(tf.float32, 3).unstack(x).concat(),
+    "recurrent": recurrent, "growing": growing, "by_element": by_element, "pushed": pushed,
+}
+
+
+@pytest.mark.parametrize("name", sorted(LISTS))
+def test_lists_of_all_iterations_are_one(name):
+    f = LISTS[name]
+    whole = tf.function(lambda x: tf.vectorized_map(f, x, fallback_to_while_loop=False))(tf.constant(X))
+    single = tf.function(f)
+    np.testing.assert_allclose(whole, [single(tf.constant(x)) for x in X], rtol=1e-5)
+
+
+def test_a_body_that_differentiates_conditionals_and_loops():
+    def f(x):
+        y = tf.cond(tf.reduce_sum(x) > 15.0, lambda: x * x, lambda: x * 3.0)
+        _, y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * tf.sin(y)), [0, y])
+        return tf.reduce_sum(y * y)
+
+    whole = tf.function(lambda x: tf.vectorized_map(lambda row: slope(f, row), x, warn=False))(tf.constant(X))
+    np.testing.assert_allclose(whole, [slope(f, tf.constant(x)) for x in X], rtol=1e-4)

@@ -9,6 +9,7 @@ from penstock.ops import cond_v2
 from penstock.ops import data_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import while_v2
+from penstock.ops.parallel_for import lists
 from penstock.ops.parallel_for.conversion import FRAMES, NotConvertible, SHARED, Value
 
 
@@ -61,6 +62,8 @@ def _truth(selector):
 
 def _for_some(c, op, body, arguments, places):
     """The stacked outputs of a body in the iterations whose numbers are `places`."""
+    if any(v.stacked and v.tensor.dtype == dtypes.variant for v in arguments):
+        raise NotConvertible(f"{op.type} of lists in a parallel loop is not supported")
     part = c.part(array_ops.size(places))
     values = [Value(array_ops.gather(v.tensor, places), True) if v.stacked else v for v in arguments]
     return [part.stack(value) for value in part.inside(op, body, values)]
@@ -71,6 +74,8 @@ def _loop(c, op, inputs):
     stacked, predicate = _what_gets_stacked(c, op, condition, body, [value.stacked for value in inputs])
     tensors = [c.stack(value) if s else value.tensor for value, s in zip(inputs, stacked)]
     if predicate:
+        if any(s and t.dtype == dtypes.variant for s, t in zip(stacked, tensors)):
+            raise NotConvertible(f"{op.type} of lists in a parallel loop is not supported")
         return _loop_for_some(c, op, condition, body, tensors, stacked)
 
     def values(variables):
@@ -87,7 +92,7 @@ def _loop(c, op, inputs):
 
 
 def _shapes(op, stacked):
-    return [tensor_shape.TensorShape([None]).concatenate(t.shape) if s else t.shape
+    return [tensor_shape.TensorShape([None]).concatenate(t.shape) if s and t.dtype != dtypes.variant else t.shape
             for t, s in zip(op.outputs, stacked)]
 
 
@@ -135,9 +140,12 @@ def _trial(c, op, body, stacked):
     with func_graph_module.FuncGraph("pfor_trial").as_default():
         values = []
         for t, s in zip(body.inputs, stacked):
-            shape = None if t.shape.ndims is None else [None, *t.shape.as_list()] if s else t.shape
+            shape = None if t.shape.ndims is None else (
+                [None, *t.shape.as_list()] if s and t.dtype != dtypes.variant else t.shape)
             tensor = array_ops.placeholder(t.dtype, shape)
             func_graph_module.copy_handle_data(t, tensor)
+            if s and t.dtype == dtypes.variant:
+                lists.tell_stacked(tensor)
             values.append(Value(tensor, s))
         return [value.stacked for value in c.part(c.iters).inside(op, body, values)]
 

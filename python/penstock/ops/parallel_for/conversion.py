@@ -112,9 +112,8 @@ class Conversion:
     def results(self):
         """The Values of the body's outputs."""
         inputs = {t._op for t in self._body.inputs}
-        wanted = self._wanted()
-        for op in self._body.get_operations():
-            if op in inputs or op not in wanted:
+        for op in self._wanted():
+            if op in inputs:
                 continue
             before = [self._operations[c] for c in op.control_inputs if c in self._operations]
             with ops.control_dependencies(before):
@@ -128,17 +127,29 @@ class Conversion:
         return self._values.get(tensor._key) or Value(tensor, False)
 
     def _wanted(self):
-        found = set()
-        waiting = [t._op for t in self._body.outputs] + list(self._body.control_outputs)
+        """What the outputs need, each behind its inputs: what replaces a conditional, when it is differentiated, was
+        built behind what takes its outputs."""
+        found, waiting = set(), [t._op for t in self._body.outputs] + list(self._body.control_outputs)
         while waiting:
             op = waiting.pop()
             if op in self._own and op not in found:
                 found.add(op)
                 waiting.extend([t._op for t in op.inputs] + list(op.control_inputs))
-        return found
+        ordered, met = {}, set()
+        for op in self._body.get_operations():
+            waiting = [op] if op in found else []
+            while waiting:
+                op = waiting[-1]
+                before = () if op in met else (*(t._op for t in op.inputs), *op.control_inputs)
+                missing = [x for x in before if x in found and x not in met and x.type != "NextIteration"]
+                met.add(op)
+                waiting += missing
+                if not missing:
+                    ordered[waiting.pop()] = True
+        return ordered
 
     def _converted(self, op):
-        from penstock.ops.parallel_for import more_converters
+        from penstock.ops.parallel_for import lists, more_converters
         inputs = [self._value(t) for t in op.inputs]
         if op in self._gathered:
             return [Value(self.stack(self._value(op.inputs[0]._op.inputs[0])), False)]
@@ -146,7 +157,7 @@ class Conversion:
             shape = value.tensor.shape
             if tensor.shape.ndims is None and shape.ndims is not None:
                 tensor.set_shape(shape[1:] if value.stacked else shape)
-        alike = not any(value.stacked for value in inputs) and (
+        alike = op.type not in lists.MADE and not any(value.stacked for value in inputs) and (
             op.type in SHARED or not op._is_stateful and not _calls_what_draws(op))
         if alike and op.graph is self._graph and all(v.tensor is t for v, t in zip(inputs, op.inputs)):
             self._operations[op] = op
@@ -166,7 +177,8 @@ class Conversion:
             results = [results]
         results = [r if isinstance(r, Value) else Value(r, True) for r in results]
         for tensor, value in zip(op.outputs, results):
-            if value.stacked and not value.tensor._is_eager and tensor.shape.ndims is not None:
+            if value.stacked and not value.tensor._is_eager and tensor.shape.ndims is not None and (
+                    tensor.dtype != dtypes.variant):
                 value.tensor.set_shape([None] + tensor.shape.as_list())
         if op not in self._operations and results and not results[0].tensor._is_eager:
             self._operations[op] = results[0].tensor.op
@@ -189,6 +201,9 @@ class Conversion:
         """The tensor with the values of all iterations."""
         if value.stacked:
             return value.tensor
+        if value.tensor.dtype == dtypes.variant:
+            from penstock.ops.parallel_for import lists
+            return lists.stacked_list(self, value.tensor)
         tensor = array_ops.expand_dims(value.tensor, 0)
         ones = array_ops.ones_like(array_ops.shape(value.tensor))
         return array_ops.tile(tensor, array_ops.concat([[self.iters], ones], 0))

@@ -6,6 +6,7 @@ from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops.parallel_for import calls
 from penstock.ops.parallel_for import converters
+from penstock.ops.parallel_for import lists
 from penstock.ops.parallel_for.conversion import Value, constant_value
 from penstock.ops.parallel_for.converters import _behind, _binary, _rank, _unary
 
@@ -204,7 +205,7 @@ def _diagonal(c, op, inputs):
 
 
 TABLE = {
-    **calls.TABLE, **converters.TABLE,
+    **calls.TABLE, **converters.TABLE, **lists.TABLE,
     **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_SIZED, _sized),
     **{name: _batch(count) for count, names in _BATCHES.items() for name in names},
     **{name: _images(count) for count, names in _IMAGES.items() for name in names},

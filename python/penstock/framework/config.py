@@ -118,7 +118,6 @@ def set_logical_device_configuration(device, logical_devices):
     _physical(device)
     if device.device_type == "CPU" and any(c.memory_limit is not None for c in logical_devices):
         raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
-    from penstock import _core
     if not _core.eager_set_device_count(len(logical_devices)):
         if _virtual.get(device.name) != list(logical_devices):
             raise RuntimeError("Virtual devices cannot be modified after being initialized")
@@ -252,7 +251,6 @@ def get_log_device_placement():
 def set_log_device_placement(enabled):
     """Says on standard error which op runs on which device, eagerly, in functions and in sessions, from now on;
     sessions that are made from now on say first where they put their ops."""
-    from penstock import _core
     _written().log_device_placement = bool(enabled)
     _core.log_placement(bool(enabled))
 

@@ -152,7 +152,7 @@ class _DefinedFunction:
             raise errors.InvalidArgumentError(
                 None, None, "output names must be either empty or equal in size to outputs. output names size = "
                 f"{len(self._out_names)} outputs size = {len(body.outputs)}")
-        attrs = {k: v.SerializeToString() for k, v in _attrs_of(base, self._extra_kwargs).items()}
+        attrs = {k: v.SerializeToString() for k, v in _attrs_of(self._extra_kwargs).items()}
         try:
             self._data = body._core.to_function(
                 base, None, [t._key for t in body.inputs], [t._key for t in body.outputs],
@@ -399,7 +399,7 @@ def func_graph_from_py_func(func, arg_names, arg_types, name=None, capture_by_va
     return graph
 
 
-def _attrs_of(func_name, kwargs):
+def _attrs_of(kwargs):
     """AttrValue messages of a function's keywords."""
     from penstock import proto
     cls = proto.message("tensorflow.AttrValue")
@@ -428,7 +428,7 @@ def _call(sig, *inputs, **kwargs):
     if len(inputs) != len(sig.input_arg):
         raise ValueError(f"Expected number of arguments: {len(sig.input_arg)}, received: {len(inputs)}")
     name = kwargs.pop("name", None) or sig.name
-    attrs = _attrs_of(sig.name, dict(kwargs))
+    attrs = _attrs_of(dict(kwargs))
     graph = conversion.get_graph_from_inputs(inputs)
     op = graph._create_op_internal(sig.name, list(inputs), name=name, attrs=attrs)
     if len(op.outputs) == 1:

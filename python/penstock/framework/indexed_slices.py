@@ -90,7 +90,7 @@ class IndexedSlices(tensor_like._TensorLike, CompositeTensor):
 
     def _shape_invariant_to_type_spec(self, shape):
         """What a loop's shape invariant says: `shape` is that of the values."""
-        from penstock.framework import composite_spec, tensor_shape
+        from penstock.framework import composite_spec
         dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
         dense_type = None if self._dense_shape is None else self._dense_shape.dtype
         return composite_spec.IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, dense_type, shape[:1])

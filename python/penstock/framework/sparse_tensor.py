@@ -121,7 +121,7 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
 
     def _shape_invariant_to_type_spec(self, shape):
         """What a loop's shape invariant says: `shape` is that of `dense_shape`. ValueError: it is no vector's."""
-        from penstock.framework import composite_spec, tensor_shape
+        from penstock.framework import composite_spec
         if shape.ndims is not None and shape.ndims != 1:
             raise ValueError("Expected a shape with 1 dimension")
         rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None

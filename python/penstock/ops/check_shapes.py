@@ -129,14 +129,12 @@ class _Constraint:
         self.tensor = tensor
         if not (hasattr(shape, "__iter__") or hasattr(shape, "__getitem__")):
             raise ValueError(f"{message}.  Tensor {label(tensor)}.  Specified shape must be an iterable.  An iterable "
-                             "has "
-                             f"the attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}")
+                             f"has the attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}")
         sizes = tuple(shape)
         for i, size in enumerate(sizes):
             if i > 0 and (size is Ellipsis or isinstance(size, str) and size == "*"):
                 raise ValueError(f"{message}.  Tensor {label(tensor)} specified shape index {i}.  Symbol `...` or `*` "
-                                 "for a "
-                                 "variable number of unspecified dimensions is only allowed as the first entry")
+                                 "for a variable number of unspecified dimensions is only allowed as the first entry")
         self.open = bool(sizes) and (sizes[0] is Ellipsis or isinstance(sizes[0], str) and sizes[0] == "*")
         self.sizes = (sizes[1:] if self.open else sizes) or (1,)
         self.actual = self._actual_sizes()

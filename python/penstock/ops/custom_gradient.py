@@ -50,7 +50,6 @@ class _WithGradient:
 
 
 def _call_eagerly(f, args, kwargs):
-    from penstock import _core
     from penstock.eager import backprop
     from penstock.eager.graph import filled, to_core
     outer = backprop.GradientTape()
@@ -108,14 +107,12 @@ def _call(f, args):
         variables = sorted(get_dependent_variables(args, flat), key=lambda v: v.op._id)
     if any(not hasattr(v, "handle") for v in variables):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
-                        "Ensure "
-                        "that no `variable_scope` is created with `use_resource=False`.")
+                        "Ensure that no `variable_scope` is created with `use_resource=False`.")
     signature = inspect.getfullargspec(grad_fn)
     takes_variables = "variables" in signature.args or "variables" in signature.kwonlyargs or signature.varkw
     if variables and not takes_variables:
         raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
-                        "keyword "
-                        "argument 'variables'.")
+                        "keyword argument 'variables'.")
     if takes_variables and not variables and not signature.varkw:
         logging.getLogger("tensorflow").warning(
             "@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward "

@@ -57,8 +57,7 @@ def _check_grad_y(y, grad):
                         "gradient")
     if not allowed:
         raise TypeError(f"Gradient type {grad_dtype.name} generated for {kind} tensor {y} with type {dtype.name} must "
-                        "be "
-                        f"{wanted}")
+                        f"be {wanted}")
 
 
 def _grad_ys(grad_ys, ys):

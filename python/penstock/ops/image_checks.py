@@ -44,7 +44,7 @@ def dimensions(image, rank):
     return [v if k is None else k for k, v in zip(known, values)]
 
 
-def _check_positive(image, shape, require_static, message):
+def _check_positive(shape, require_static, message):
     """Whether there is more to check when the graph runs; ValueError for what is known to be wrong."""
     if require_static and not shape.is_fully_defined():
         raise ValueError(message)
@@ -72,7 +72,7 @@ def check_3d(image, require_static=True):
         shape = image.get_shape().with_rank(3)
     except ValueError:
         raise ValueError(f"'image' (shape {image.shape}) must be three-dimensional.") from None
-    unknown = _check_positive(image, shape, require_static, f"'image' (shape {shape}) must be fully defined.")
+    unknown = _check_positive(shape, require_static, f"'image' (shape {shape}) must be fully defined.")
     return [_assert_positive(image)] if unknown else []
 
 
@@ -83,7 +83,7 @@ def check_at_least_3d(image, require_static=True):
         shape = shape.with_rank(3) if shape.ndims is None else shape.with_rank_at_least(3)
     except ValueError:
         raise ValueError(f"'image'{_shown(image)} must be at least three-dimensional.") from None
-    if not _check_positive(image, shape, require_static, "'image' must be fully defined."):
+    if not _check_positive(shape, require_static, "'image' must be fully defined."):
         return []
     return [_assert_positive(image),
             check_ops.assert_greater_equal(array_ops.rank(image), 3,

@@ -114,8 +114,7 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     matrix = ops.convert_to_tensor(matrix, name="matrix")
     if matrix.dtype == dtypes.complex128 and l2_regularizer != 0:
         raise NotImplementedError("matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due "
-                                  "to poor "
-                                  "accuracy.")
+                                  "to poor accuracy.")
     known = matrix.get_shape()
     sides = known[-2:].as_list() if known.ndims is not None else [None, None]
     by_op = fast is False or None in sides

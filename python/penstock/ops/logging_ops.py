@@ -33,8 +33,7 @@ def _stream_name(stream):
             return f"log({level})"
     raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, "
                      "sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form "
-                     "of "
-                     "'file://<filepath>'.")
+                     "of 'file://<filepath>'.")
 
 
 def _is_sparse(x):

@@ -61,8 +61,7 @@ def convert_padding(padding, expected_length=4):
             problem = f"has size {len(pair)}"
         if problem:
             raise ValueError("When padding is a list, each element of padding must be a list/tuple of size 2. Element "
-                             "with "
-                             f"index {i} of padding {problem}")
+                             f"with index {i} of padding {problem}")
     if len(padding) != expected_length:
         raise ValueError(f"When padding is a list, it must be of size {expected_length}. Got padding of size: "
                          f"{len(padding)}")

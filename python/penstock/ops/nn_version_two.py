@@ -85,21 +85,6 @@ def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reducti
     return -values, indices
 
 
-def _pooled(rows, dtype):
-    """The closest non-increasing rows, and for each element the number of its block (adjacent violators are pooled)."""
-    result, blocks = np.empty(rows.shape, dtype), np.empty(rows.shape, np.int32)
-    for row, out, block in zip(rows.astype(np.float64), result, blocks):
-        sums, counts = [], []
-        for x in row:
-            sums.append(x)
-            counts.append(1)
-            while len(sums) > 1 and sums[-2] * counts[-1] < sums[-1] * counts[-2]:
-                sums[-2:], counts[-2:] = [sums[-2] + sums[-1]], [counts[-2] + counts[-1]]
-        out[:] = np.repeat(np.divide(sums, counts), counts)
-        block[:] = np.repeat(np.arange(len(sums)), counts)
-    return result, blocks
-
-
 _RESULT_TYPES = {dtypes.float64: dtypes.float64, dtypes.float16: dtypes.float16, dtypes.bfloat16: dtypes.bfloat16,
                  dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
 

@@ -28,8 +28,7 @@ def add_check_numerics_ops():
                 continue
             if op._get_control_flow_context() is not None:
                 raise ValueError("`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow "
-                                 "operations "
-                                 "such as `tf.cond()` or `tf.while_loop()`.")
+                                 "operations such as `tf.cond()` or `tf.while_loop()`.")
             with ops.control_dependencies(checks):
                 checks = [gen.check_numerics(output, message=f"{op.name}:{output.value_index}")]
     return control_flow_ops.group(*checks)

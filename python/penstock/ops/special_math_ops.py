@@ -146,8 +146,7 @@ def _contract(a, a_axes, b, b_axes, summed):
     for label, tensor, axes in (("t0", a, a_axes), ("t1", b, b_axes)):
         if len(axes) != tensor.get_shape().ndims:
             raise ValueError(f"Tensor {label} of rank {tensor.get_shape().ndims} does not match einsum reduction of "
-                             "length "
-                             f"{len(axes)}")
+                             f"length {len(axes)}")
     kept = (set(a_axes) & set(b_axes)) - summed
     only_a, only_b = set(a_axes) - kept - summed, set(b_axes) - kept - summed
     # a: kept, its own, summed; b: kept, summed, its own

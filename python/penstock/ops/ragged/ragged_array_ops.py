@@ -65,16 +65,11 @@ def tile(input, multiples, name=None):
         known = tensor_util.constant_value(multiples)
         inner = _tiled_inside(input, multiples, None if known is None else known.tolist())
         rows = array_ops.tile(math_ops.range(inner.nrows()), multiples[:1])
-        tiled = _gather(inner, rows)
+        tiled = ragged_gather_ops.gather(inner, rows)
         count = tensor_shape.dimension_value(input.shape[0])
         if known is not None and count is not None and not tiled.row_splits._is_eager:
             tiled.row_splits.set_shape([count * int(known[0]) + 1])
         return tiled
-
-
-def _gather(params, indices):
-    from penstock.ops.ragged import ragged_gather_ops
-    return ragged_gather_ops.gather(params, indices)
 
 
 def _tiled_inside(value, multiples, known):
@@ -90,7 +85,8 @@ def _tiled_inside(value, multiples, known):
     starts = array_ops.repeat(value.row_starts(), times, axis=0)
     limits = array_ops.repeat(value.row_limits(), times, axis=0)
     places = gen.ragged_range(starts, limits, array_ops.ones([], starts.dtype), Tsplits=starts.dtype)[1]
-    return RaggedTensor.from_row_splits(_gather(values, places), value.row_splits * times, validate=False)
+    return RaggedTensor.from_row_splits(ragged_gather_ops.gather(values, places), value.row_splits * times,
+                                        validate=False)
 
 
 def expand_dims(input, axis, name=None):
@@ -240,7 +236,7 @@ def _partitioned(data, partitions, count, rank):
         rows = array_ops.gather(partitions, order)
         small = check_ops.assert_less(rows[-1:], count, message="partitions must be less than num_partitions")
         with ops.control_dependencies([small]):
-            return RaggedTensor.from_value_rowids(_gather(data, order), rows, count, validate=False)
+            return RaggedTensor.from_value_rowids(ragged_gather_ops.gather(data, order), rows, count, validate=False)
     if not is_ragged(data):
         data = RaggedTensor.from_tensor(data, row_splits_dtype=partitions.dtype, ragged_rank=1)
     if not is_ragged(partitions):

@@ -52,8 +52,10 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
   run(rewrite.arithmetic, "arithmetic", [&] { SimplifyArithmetic(graph); });
   run(rewrite.remapping, "remap", [&] {
     FoldBatchNormalization(graph);
+    NarrowProducts(graph);
     FuseProducts(graph);
     AccumulateProducts(graph);
+    DelayProducts(graph);
   });
   run(rewrite.dependency, "dependency", [&] { PruneDependencies(graph); });
   run(rewrite.remapping, "remap", [&] {

@@ -18,10 +18,14 @@ int RelaxOrder(Graph& graph);
 int PruneDependencies(Graph& graph);
 // Batch normalisation with constant statistics behind a convolution with constant filters goes into the filters.
 int FoldBatchNormalization(Graph& graph);
+// Of a product only the columns that somebody reads are computed.
+int NarrowProducts(Graph& graph);
 // A product with the bias and the activation behind it becomes one node, where a kernel exists for it.
 int FuseProducts(Graph& graph);
 // Sums of products of matrices become products that are added to what there is.
 int AccumulateProducts(Graph& graph);
+// Those in a loop are added several at a time.
+int DelayProducts(Graph& graph);
 // Reductions of rows and the elementwise functions around them become one node.
 int FuseRows(Graph& graph);
 // Chains of elementwise functions become one node.

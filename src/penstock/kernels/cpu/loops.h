@@ -36,6 +36,15 @@ struct ReduceLoops {
 
 inline constexpr int kLoopTypes = 24;  // DataType numbers below this may have loops
 
+// One product of a sum of them: `depth` rows of A and B, which lie `lda` and `ldb` elements apart.
+struct GemmPart {
+  int64_t depth;
+  const void* a;
+  int64_t lda;
+  const void* b;
+  int64_t ldb;
+};
+
 // C[m, n] (+)= A[m, k] B[k, n] by tiles; see gemm.h.
 struct GemmLoops {
   int mr = 0, nr = 0;  // rows of A and columns of B in one tile
@@ -45,6 +54,8 @@ struct GemmLoops {
                int columns, bool accumulate) = nullptr;
   void (*turned)(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
                  int columns, bool accumulate) = nullptr;
+  // c[i * ldc + j] += the sum of several turned products.
+  void (*add_turned)(const GemmPart* parts, int count, void* c, int64_t ldc, int rows, int columns) = nullptr;
   // A panel of A (mr wide) or of B (nr wide): to[p * width + i] = x[i * across + p * along], i < count; zero beyond.
   void (*pack_a)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;
   void (*pack_b)(const void* x, int64_t across, int64_t along, int64_t count, int64_t depth, void* to) = nullptr;

@@ -132,6 +132,13 @@ void RegisterMatMulOps(OpRegistry& ops) {
       .Attr("num_args: int >= 0").Attr("fused_ops: list(string) = []").Attr("epsilon: float = 0.0001")
       .Attr("leakyrelu_alpha: float = 0.2").Shape(MatMulShape).Flops(MatMulFlops)
       .Doc("The product of two matrices, and what `fused_ops` names done to it; made by graph optimisation.");
+  ops.Add("_ProductSum").Input("sum: float").Output("handle: variant").Shape(shapes::Scalar)
+      .Doc("A matrix to which a loop will add products; made by graph optimisation.");
+  ops.Add("_AddProduct").Input("handle: variant").Input("a: float").Input("b: float").Output("sum: variant")
+      .Shape(shapes::Scalar)
+      .Doc("A sum of products with one more, a^T b; some are added later, together. Made by graph optimisation.");
+  ops.Add("_ProductSumValue").Input("handle: variant").Output("sum: float").Shape(shapes::Unknown)
+      .Doc("The sum with all its products; made by graph optimisation.");
   ops.Add("SparseMatMul").Input("a: Ta").Input("b: Tb").Output("product: float").Attr("transpose_a: bool = false")
       .Attr("transpose_b: bool = false").Attr("a_is_sparse: bool = false").Attr("b_is_sparse: bool = false")
       .Attr("Ta: {float, bfloat16} = DT_FLOAT").Attr("Tb: {float, bfloat16} = DT_FLOAT").Shape(MatMulShape)

@@ -93,8 +93,8 @@ class TiledGemm {
     const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
     // Each task copies for itself: then fewer, longer ones.
     const double task = (a_lies_ ? 1 : 4) * (b_lies_ ? 1 : 4) * kTaskFlops;
-    const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(flops / task), flops < kTaskFlops ? 1 : 2,
-                                               flops > 1e10 ? 64 : 16);
+    const int64_t wanted =
+        std::clamp<int64_t>(static_cast<int64_t>(flops / task), flops < kTaskFlops ? 1 : 2, flops > 1e10 ? 64 : 16);
     // A small B may lie in each core's cache. Then rows are cut as other kernels cut them, so that what the threads
     // wrote before they read again where it is.
     TaskGrid grid{1, std::min(wanted, panels_)};
@@ -222,12 +222,18 @@ void TinyGemm(int64_t m, int64_t n, int64_t depth, const MatrixView& a, const Ma
     }
   };
   switch (n) {
-    case 1: return multiply(std::integral_constant<int64_t, 1>());
-    case 2: return multiply(std::integral_constant<int64_t, 2>());
-    case 3: return multiply(std::integral_constant<int64_t, 3>());
-    case 4: return multiply(std::integral_constant<int64_t, 4>());
-    case 8: return multiply(std::integral_constant<int64_t, 8>());
-    default: return multiply(n);
+    case 1:
+      return multiply(std::integral_constant<int64_t, 1>());
+    case 2:
+      return multiply(std::integral_constant<int64_t, 2>());
+    case 3:
+      return multiply(std::integral_constant<int64_t, 3>());
+    case 4:
+      return multiply(std::integral_constant<int64_t, 4>());
+    case 8:
+      return multiply(std::integral_constant<int64_t, 8>());
+    default:
+      return multiply(n);
   }
 }
 
@@ -397,11 +403,14 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     case DT_DOUBLE:
       return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate, epilogue);
     case DT_HALF:
-    case DT_BFLOAT16: return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
+    case DT_BFLOAT16:
+      return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:
-    case DT_UINT8: return plain(uint8_t());
+    case DT_UINT8:
+      return plain(uint8_t());
     case DT_INT16:
-    case DT_UINT16: return plain(uint16_t());
+    case DT_UINT16:
+      return plain(uint16_t());
     case DT_INT32:
     case DT_UINT32:
       return FloatGemm(loops.gemm_u32, parallel, m, n, depth, a, b, static_cast<uint32_t*>(c), ldc, accumulate);
@@ -412,7 +421,8 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
       return ComplexGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<Complex64*>(c), ldc, accumulate);
     case DT_COMPLEX128:
       return ComplexGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<Complex128*>(c), ldc, accumulate);
-    default: throw Internal("no matrix product of ", type);
+    default:
+      throw Internal("no matrix product of ", type);
   }
 }
 
@@ -433,6 +443,31 @@ void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const Matrix
                 int64_t ldc, bool accumulate) {
   const auto serial = [](int64_t total, int64_t, FunctionRef<void(int64_t, int64_t)> fn) { fn(0, total); };
   Dispatch(serial, type, m, n, depth, a, b, c, ldc, accumulate);
+}
+
+void AddProducts(const KernelContext& k, int64_t m, int64_t n, std::span<const GemmTerm> terms, float* c) {
+  const GemmLoops& loops = CpuLoops().gemm_f32;
+  const int64_t nr = loops.nr, panels = CeilDiv(n, nr);
+  int64_t depth = 0;
+  for (const GemmTerm& term : terms) depth += term.depth;
+  k.Parallel(panels, std::max<int64_t>(1, m * nr * depth / 40), [&](int64_t begin, int64_t end) {
+    std::vector<GemmPart> parts(terms.size());
+    Scratch<float> packed(depth * nr);  // rows of B lie far apart, and are read for each tile
+    const int64_t tile = EvenRows(m, loops.mr);
+    for (int64_t j = begin * nr; j < std::min(n, end * nr); j += nr) {
+      const int64_t columns = std::min(nr, n - j);
+      float* to = packed.data();
+      for (size_t t = 0; t < terms.size(); to += terms[t++].depth * nr) {
+        loops.pack_b(terms[t].b + j, 1, n, columns, terms[t].depth, to);
+        parts[t] = {terms[t].depth, terms[t].a, m, to, nr};
+      }
+      for (int64_t i = 0; i < m; i += tile) {
+        for (size_t t = 0; t < terms.size(); ++t) parts[t].a = terms[t].a + i;
+        loops.add_turned(parts.data(), static_cast<int>(parts.size()), c + i * n + j, n,
+                         static_cast<int>(std::min(tile, m - i)), static_cast<int>(columns));
+      }
+    }
+  });
 }
 
 }  // namespace penstock

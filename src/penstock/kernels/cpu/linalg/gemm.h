@@ -2,6 +2,8 @@
 // that are products) call it; large products may be handed to a library behind it.
 #pragma once
 
+#include <span>
+
 #include "penstock/kernel/kernel_context.h"
 
 namespace penstock {
@@ -23,5 +25,13 @@ void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t d
 // The same on the calling thread, for callers that are parallel themselves.
 void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const MatrixView& a, const MatrixView& b, void* c,
                 int64_t ldc, bool accumulate = false);
+
+// A^T B, where A is depth x m and B depth x n, of floats that lie row by row.
+struct GemmTerm {
+  int64_t depth;
+  const float *a, *b;
+};
+// C (m x n) += the sum of all terms, tile by tile of C: each is read and written once.
+void AddProducts(const KernelContext& k, int64_t m, int64_t n, std::span<const GemmTerm> terms, float* c);
 
 }  // namespace penstock

@@ -1,5 +1,7 @@
 // MatMul and its batched forms.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
@@ -7,6 +9,7 @@
 #include "penstock/kernels/cpu/math/convert.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/nn/convolve.h"
+#include "penstock/tensor/variant.h"
 
 namespace penstock {
 namespace {
@@ -24,25 +27,32 @@ struct MatMul {
         transpose_b(node.attr<bool>("transpose_b")),
         type(node.output_type(0)) {}
   void operator()(KernelContext& k) const { Compute(k); }
+  struct Sizes {
+    int64_t m, n, depth;
+  };
+  // Of the product of two inputs. InvalidArgument: they have none.
+  static Sizes Measure(const KernelContext& k, int first, bool transpose_a, bool transpose_b) {
+    const Shape &a = k.shape(first), &b = k.shape(first + 1);
+    k.Require(a.rank() == 2, "In[0] ndims must be >= 2: In[0] is not a matrix. Instead it has shape ", a);
+    k.Require(b.rank() == 2, "In[1] ndims must be >= 2: In[1] is not a matrix. Instead it has shape ", b);
+    const int64_t depth = a.dim(transpose_a ? 0 : 1);
+    k.Require(depth == b.dim(transpose_b ? 1 : 0), "Matrix size-incompatible: In[0]: ", a, ", In[1]: ", b);
+    return {a.dim(transpose_a ? 1 : 0), b.dim(transpose_b ? 0 : 1), depth};
+  }
+  static void RequireAddend(const KernelContext& k, const Shape& addend, const Shape& shape) {
+    k.Require(addend == shape, "Inputs to operation ", k.node().name(),
+              " of type AddN must have the same size and shape.  Input 0: ", addend, " != input 1: ", shape);
+  }
   // `addend`: the input that the product is added to; `bias`: the one that is added to each row, before the activation.
   // -1: none.
   void Compute(KernelContext& k, int addend = -1, int bias = -1,
                Epilogue::Activation activation = Epilogue::kNone) const {
-    const Shape &a = k.shape(0), &b = k.shape(1);
-    k.Require(a.rank() == 2, "In[0] ndims must be >= 2: In[0] is not a matrix. Instead it has shape ", a);
-    k.Require(b.rank() == 2, "In[1] ndims must be >= 2: In[1] is not a matrix. Instead it has shape ", b);
-    const int64_t m = a.dim(transpose_a ? 1 : 0), depth = a.dim(transpose_a ? 0 : 1);
-    const int64_t n = b.dim(transpose_b ? 0 : 1), depth_b = b.dim(transpose_b ? 1 : 0);
-    k.Require(depth == depth_b, "Matrix size-incompatible: In[0]: ", a, ", In[1]: ", b);
+    const auto [m, n, depth] = Measure(k, 0, transpose_a, transpose_b);
     const void *pa = k.input(0).raw(), *pb = k.input(1).raw();
-    const int64_t a_columns = a.dim(1), b_columns = b.dim(1);
     const Shape shape({m, n});
-    const MatrixView va = View(pa, a_columns, transpose_a, false), vb = View(pb, b_columns, transpose_b, false);
-    if (addend >= 0) {
-      k.Require(k.shape(addend) == shape, "Inputs to operation ", k.node().name(),
-                " of type AddN must have the same size and ", "shape.  Input 0: ", k.shape(addend),
-                " != input 1: ", shape);
-    }
+    const MatrixView va = View(pa, k.shape(0).dim(1), transpose_a, false);
+    const MatrixView vb = View(pb, k.shape(1).dim(1), transpose_b, false);
+    if (addend >= 0) RequireAddend(k, k.shape(addend), shape);
     Epilogue epilogue;
     if (bias >= 0) {
       k.Require(k.shape(bias) == Shape({n}), "Bias must be a vector of ", n, " elements, but has shape ",
@@ -81,10 +91,88 @@ struct FusedMatMul {
   }
 };
 
+// A sum of products in a loop. To add one of little depth is mostly to read and write the sum: so some are kept, and
+// added together.
+class ProductSum : public VariantValue {
+ public:
+  explicit ProductSum(Tensor sum) : sum_(std::move(sum)) {}
+  std::string_view TypeName() const override { return "ProductSum"; }
+  // The sum in the handle that is input 0, to be changed: itself if nobody else holds it, else a copy.
+  static Ref<ProductSum> Take(KernelContext& k) {
+    k.Require(k.input(0).rank() == 0, "Input 0 must be a scalar, but has shape ", k.shape(0));
+    Tensor handle = k.Take(0);
+    auto* sum = handle.data<Variant>()->as<ProductSum>();
+    k.Require(sum != nullptr, "Input 0 is no sum of products");
+    const bool own = handle.unique() && sum->unique();
+    Ref<ProductSum> taken(own ? sum : new ProductSum(*sum));
+    if (own) sum->AddRef();
+    return taken;
+  }
+  const Shape& shape() const { return sum_.shape(); }
+
+  // Adds a^T b.
+  void Add(const KernelContext& k, Tensor a, Tensor b) {
+    constexpr int64_t kDepth = 256, kLargeBytes = 32 << 10;  // smaller sums stay in the first-level cache
+    depth_ += a.dim(0);
+    terms_.emplace_back(std::move(a), std::move(b));
+    if (depth_ >= kDepth || sum_.num_elements() * static_cast<int64_t>(sizeof(float)) <= kLargeBytes) Value(k);
+  }
+  const Tensor& Value(const KernelContext& k) {
+    if (terms_.empty()) return sum_;
+    if (!sum_.unique()) {
+      Tensor copy = k.Temp(DT_FLOAT, sum_.shape());
+      CopyElements(k, DT_FLOAT, copy.mutable_raw(), sum_.raw(), sum_.num_elements());
+      sum_ = std::move(copy);
+    }
+    std::vector<GemmTerm> products;
+    for (const auto& [a, b] : terms_) products.push_back({a.dim(0), a.data<float>(), b.data<float>()});
+    AddProducts(k, sum_.dim(0), sum_.dim(1), products, sum_.mutable_data<float>());
+    terms_.clear();
+    depth_ = 0;
+    return sum_;
+  }
+
+ private:
+  ProductSum(const ProductSum& from) : VariantValue(), sum_(from.sum_), terms_(from.terms_), depth_(from.depth_) {}
+
+  Tensor sum_;
+  std::vector<std::pair<Tensor, Tensor>> terms_;  // not yet added
+  int64_t depth_ = 0;                             // of all of them
+};
+
+void SetSum(KernelContext& k, Ref<ProductSum> sum) {
+  Tensor handle(DT_VARIANT, Shape());
+  *handle.mutable_data<Variant>() = Variant(std::move(sum));
+  k.SetOutput(0, std::move(handle));
+}
+
+struct StartProductSum {
+  void operator()(KernelContext& k) const {
+    k.Require(k.input(0).rank() == 2, "Input 0 must be a matrix, but has shape ", k.shape(0));
+    SetSum(k, MakeRef<ProductSum>(k.Take(0)));
+  }
+};
+
+struct AddToProductSum {
+  void operator()(KernelContext& k) const {
+    const auto [m, n, depth] = MatMul::Measure(k, 1, true, false);
+    Ref<ProductSum> sum = ProductSum::Take(k);
+    MatMul::RequireAddend(k, sum->shape(), Shape({m, n}));
+    sum->Add(k, k.Take(1), k.Take(2));
+    SetSum(k, std::move(sum));
+  }
+};
+
+struct ValueOfProductSum {
+  void operator()(KernelContext& k) const { k.SetOutput(0, ProductSum::Take(k)->Value(k)); }
+};
+
 class BatchMatMul {
  public:
   explicit BatchMatMul(const NodeView& node)
-      : adj_x_(node.attr<bool>("adj_x")), adj_y_(node.attr<bool>("adj_y")), type_(node.output_type(0)),
+      : adj_x_(node.attr<bool>("adj_x")),
+        adj_y_(node.attr<bool>("adj_y")),
+        type_(node.output_type(0)),
         broadcasts_(node.op().name != "BatchMatMul") {
     for (int i = 0; i < 2; ++i) {
       const DataType from = node.input_type(i);
@@ -215,6 +303,9 @@ void RegisterMatMulKernels(KernelRegistry& kernels) {
   kernels.Add<BatchMatMul>("BatchMatMulV2", Numbers{});
   kernels.Add<BatchMatMul>("BatchMatMulV3", Numbers{}, "Tout");
   kernels.Add<FusedMatMul>("_FusedMatMul", Types<float>{});
+  kernels.Add<StartProductSum>("_ProductSum");
+  kernels.Add<AddToProductSum>("_AddProduct");
+  kernels.Add<ValueOfProductSum>("_ProductSumValue");
   kernels.Add<SparseMatMul>("SparseMatMul");
 }
 

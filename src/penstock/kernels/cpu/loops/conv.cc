@@ -44,6 +44,8 @@ template <int kM>
 void TileOf(int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int n, bool add,
             const TileEpilogue* epilogue) {
   V acc[kM][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < kM; ++i) acc[i][0] = acc[i][1] = V{};
   Accumulate<float, kM, false>(k, a, lda, b, ldb, acc);
   if (n == kColumns) {
     if (add) {

@@ -11,8 +11,7 @@ namespace penstock::PENSTOCK_ISA {
 namespace {
 
 template <class T, int kM, bool kTurned>
-void TileOf(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c_block, int64_t ldc, int columns,
-            bool add) {
+void TileOf(const GemmPart* parts, int count, void* c_block, int64_t ldc, int columns, bool add) {
   constexpr int kWidth = kLanes<T>;
   T* c = static_cast<T*>(c_block);
   // Where the result goes is fetched while it is computed.
@@ -22,7 +21,12 @@ void TileOf(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, v
     __builtin_prefetch(c + i * ldc + kWidth, 1);
   }
   Vec<T> acc[kM][2];
-  Accumulate<T, kM, kTurned>(k, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, acc);
+#pragma GCC unroll 16
+  for (int i = 0; i < kM; ++i) acc[i][0] = acc[i][1] = Vec<T>{};
+  for (const GemmPart *part = parts, *end = parts + count; part != end; ++part) {
+    Accumulate<T, kM, kTurned>(part->depth, static_cast<const T*>(part->a), part->lda, static_cast<const T*>(part->b),
+                               part->ldb, acc);
+  }
   if (columns == 2 * kWidth) {
 #pragma GCC unroll 16
     for (int i = 0; i < kM; ++i) {
@@ -43,16 +47,23 @@ void TileOf(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, v
   }
 }
 
-using TileFn = void (*)(int64_t, const void*, int64_t, const void*, int64_t, void*, int64_t, int, bool);
+using TileFn = void (*)(const GemmPart*, int, void*, int64_t, int, bool);
 template <class T, bool kTurned, int... kM>
 constexpr std::array<TileFn, sizeof...(kM)> TilesOf(std::integer_sequence<int, kM...>) {
   return {&TileOf<T, kM + 1, kTurned>...};
 }
 template <class T, bool kTurned>
+inline constexpr auto kTiles = TilesOf<T, kTurned>(std::make_integer_sequence<int, kTileRows>());
+
+template <class T, bool kTurned>
 void Tile(int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, int rows,
           int columns, bool add) {
-  static constexpr auto kTiles = TilesOf<T, kTurned>(std::make_integer_sequence<int, kTileRows>());
-  kTiles[rows - 1](k, a, lda, b, ldb, c, ldc, columns, add);
+  const GemmPart part{k, a, lda, b, ldb};
+  kTiles<T, kTurned>[rows - 1](&part, 1, c, ldc, columns, add);
+}
+template <class T>
+void AddTurned(const GemmPart* parts, int count, void* c, int64_t ldc, int rows, int columns) {
+  kTiles<T, true>[rows - 1](parts, count, c, ldc, columns, true);
 }
 
 template <class T>
@@ -105,8 +116,8 @@ void Pack(const void* panel, int64_t across, int64_t along, int64_t count, int64
 }  // namespace
 
 template <class T>
-constexpr GemmLoops kGemm = {kTileRows,           kTileColumns<T>,           &Tile<T, false>,   &Tile<T, true>,
-                             &Pack<T, kTileRows>, &Pack<T, kTileColumns<T>>, &RowTimesMatrix<T>};
+constexpr GemmLoops kGemm = {kTileRows,     kTileColumns<T>,     &Tile<T, false>,           &Tile<T, true>,
+                             &AddTurned<T>, &Pack<T, kTileRows>, &Pack<T, kTileColumns<T>>, &RowTimesMatrix<T>};
 
 void FillGemm(Loops& loops) {
   loops.gemm_f32 = kGemm<float>;

@@ -16,12 +16,10 @@ inline constexpr int kTileRows = 4;
 template <class T>
 inline constexpr int kTileColumns = 2 * kLanes<T>;
 
-// acc[i][.] = sum over p of a(i, p) * b[p * ldb + .], where a(i, p) is a[i * lda + p], or a[p * lda + i] if turned.
+// acc[i][.] += sum over p of a(i, p) * b[p * ldb + .], where a(i, p) is a[i * lda + p], or a[p * lda + i] if turned.
 template <class T, int kM, bool kTurned>
 inline __attribute__((always_inline)) void Accumulate(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb,
                                                       Vec<T> (&acc)[kM][2]) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kM; ++i) acc[i][0] = acc[i][1] = Vec<T>{};
   // Rows are reached from every third one: three share a register, with 0, 1 and 2 times lda in the address.
   const T* groups[4] = {a, a + 3 * lda, a + 6 * lda, a + 9 * lda};
   for (int64_t p = 0; p < k; ++p, b += ldb) {

@@ -50,8 +50,12 @@ Error ErrnoError(std::string_view context, int error_number) {
   return MakeError(CodeOf(error_number), context, "; ", std::string_view(std::strerror(error_number)));
 }
 
-// file:///a is /a.
-std::string Local(const std::string& path) { return SchemeOf(path).empty() ? path : path.substr(path.find("://") + 3); }
+// file:///a is /a. InvalidArgument: a path with a NUL, which the system would read up to there.
+std::string Local(const std::string& path) {
+  if (const size_t nul = path.find('\0'); nul != std::string::npos)
+    throw InvalidArgument("the path '", path.substr(0, nul), "\\0", path.substr(nul + 1), "' contains a NUL character");
+  return SchemeOf(path).empty() ? path : path.substr(path.find("://") + 3);
+}
 
 class LocalSource : public FileSource {
  public:

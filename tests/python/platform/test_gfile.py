@@ -283,3 +283,13 @@ def test_patterns_that_an_iterator_gives(tmp_path):
     patterns = [str(tmp_path / "*.csv"), str(tmp_path / "a*")]
     assert tf.gfile.Glob(iter(patterns)) == [str(tmp_path / "c.csv"), str(tmp_path / "a.txt")]
     assert tf.gfile.Glob(set(patterns[:1])) == [str(tmp_path / "c.csv")]
+
+
+def test_a_path_with_a_nul_is_refused(tmp_path):
+    """The system would read the path up to there: another file."""
+    path = str(tmp_path / "a") + "\0b"
+    for use in (lambda: tf.gfile.Exists(path), lambda: tf.gfile.GFile(path, "w").write("x"),
+                lambda: tf.gfile.MakeDirs(path), lambda: tf.Session().run(tf.write_file(path, 'x'))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="contains a NUL"):
+            use()
+    assert not list(tmp_path.iterdir())

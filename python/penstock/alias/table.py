@@ -97,6 +97,7 @@ MODULES = {
     "tools.docs.doc_controls": "tools.doc_controls",
     "contrib.compiler.jit": "compiler.jit",
     "contrib.compiler.xla": "compiler.xla",
+    "contrib.image.python.ops.dense_image_warp": "contrib.image.dense_image_warp",
     "contrib.image.python.ops.image_ops": "contrib.image",
     "contrib.saved_model.python.saved_model.reader": "tools.saved_model_utils",
     "python.checkpoint.checkpoint": "training.tracking.checkpoint",

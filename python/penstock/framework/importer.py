@@ -159,11 +159,12 @@ def _finish_new_operations(graph):
     for an operation that is colocated with another."""
     new = graph._add_new_operations(compute_devices=False)
     colocated = graph._core.colocated_from(len(graph._ops) - len(new))
-    if graph._device_function_stack:
-        others = set(colocated)
-        for op in new:
-            if op._node not in others:
-                graph._apply_device_functions(op)
+    others = set(colocated)
+    for op in new:
+        if op._node not in others:
+            if op.device:  # in its full form, as a scope of that name would give it
+                op._set_device_from_string(pydev.canonical_name(op.device))
+            graph._apply_device_functions(op)
     for node in graph._core.follow_colocation(colocated):
         op = graph._ops[node]
         op._set_device(pydev.DeviceSpec.from_string(op.device))

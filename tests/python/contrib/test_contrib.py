@@ -2,6 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
+from penstock.tpu import tpu_function
 
 arg_scope = tf.contrib.framework.arg_scope
 add_arg_scope = tf.contrib.framework.add_arg_scope
@@ -134,3 +135,26 @@ def test_checkpoints_are_read_by_the_names_of_contrib(tmp_path):
         framework.init_from_checkpoint(checkpoint_dir=path, assignment_map={"v": w})
         sess.run(w.initializer)
         assert sess.run(w).tolist() == [1.0, 2.0]
+
+
+def test_contrib_autograph_is_the_internal_package():
+    def clipped(x):
+        if x > 3:
+            x = 3
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [])
+        y = tf.contrib.autograph.to_graph(clipped)(x)
+        assert [session.run(y, {x: v}) for v in (2, 7)] == [2, 3]
+    assert tf.contrib.autograph.utils and issubclass(tf.contrib.autograph.AutoGraphError, Exception)
+
+
+def test_number_of_shards():
+    context = tpu_function.get_tpu_context()
+    assert context.number_of_shards is None
+    with tpu_function.tpu_shard_context(4):
+        assert context.number_of_shards == 4
+        with pytest.raises(NotImplementedError, match="cannot be nested"), tpu_function.tpu_shard_context(2):
+            pass
+    assert context.number_of_shards is None

@@ -45,3 +45,22 @@ def test_values_of_all_batches():
     np.testing.assert_array_equal(values, A)
     _, values = streamed(lambda a: metrics.streaming_concat(a, max_size=7), batches(A))
     np.testing.assert_array_equal(values, A[:7])
+
+
+def test_best_f1_score():
+    def score(labels, predictions):
+        return metrics.f1_score(labels, predictions, num_thresholds=5)
+
+    labels, predictions = np.float32([0, 1, 0, 1, 1, 0, 1, 0]), np.float32([0, .2, .4, .4, .7, .9, .8, .1])
+    updates, value = streamed(score, batches(labels, predictions))
+
+    def best(n):
+        scores = []
+        for threshold in (-1e-7, .25, .5, .75, 1 + 1e-7):
+            called = predictions[:n] > threshold
+            hits = (called & (labels[:n] == 1)).sum()
+            scores.append(2 * hits / (called.sum() + labels[:n].sum()))
+        return max(scores)
+
+    np.testing.assert_allclose(updates, [best(n) for n in (2, 4, 6, 8)], atol=1e-5)
+    np.testing.assert_allclose(value, updates[-1])

@@ -1,5 +1,6 @@
 import pytest
 
+import penstock.v1 as tf
 from penstock.framework import device
 from penstock.framework import device_spec
 from penstock.framework import importer
@@ -57,3 +58,18 @@ def test_version_2_says_it_otherwise(monkeypatch):
         with pytest.raises(error) as info:
             call()
         assert str(info.value) == text
+
+
+@pytest.mark.parametrize("scope, expected", [  # TensorFlow 1.15's and 2.21's
+    (None, ["", "/device:GPU:0", "/job:w/task:1/device:CPU:0"]),
+    ("/job:k", ["/job:k", "/job:k/device:GPU:0", "/job:w/task:1/device:CPU:0"]),
+    (lambda op: "/cpu:1", ["/cpu:1"] * 3),
+    (lambda op: op.device or "/cpu:2", ["/cpu:2", "/device:GPU:0", "/job:w/task:1/device:CPU:0"]),
+])
+def test_devices_of_imported_nodes_have_their_full_form(scope, expected):
+    names = ["", "/gpu:0", "/job:w/task:1/cpu:0"]
+    nodes = graph_pb2.GraphDef(node=[dict(name="x%d" % i, op="NoOp", device=d) for i, d in enumerate(names)])
+    with tf.Graph().as_default() as graph:
+        with tf.device(scope):
+            tf.import_graph_def(nodes, name="")
+        assert [op.device for op in graph.get_operations()] == expected

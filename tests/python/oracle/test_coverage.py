@@ -33,6 +33,7 @@ OTHERWISE = {
     "draws points, or compares distances that are close: tests/python/ops/test_clustering.py": """
         KmeansPlusPlusInitialization KMC2ChainInitialization NearestNeighbors
         """,
+    "is of tf.contrib, which version 2 has not: tests/python/contrib/test_image.py": "BipartiteMatch",
     "takes or gives messages of types known when it runs: tests/python/ops/test_message_fields.py": """
         DecodeProtoV2 EncodeProto
         """,

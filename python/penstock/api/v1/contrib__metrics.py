@@ -1,6 +1,6 @@
 """tf.contrib.metrics."""
 FROM = {
-    "contrib.metrics.classification": "accuracy streaming_recall_at_k",
+    "contrib.metrics.classification": "accuracy f1_score streaming_recall_at_k",
     "contrib.metrics.covariance": "count streaming_concat streaming_covariance streaming_pearson_correlation",
     "contrib.metrics.streaming": """
         aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negatives

@@ -129,3 +129,13 @@ def matrices_to_flat_transforms(transform_matrices):
         transforms = array_ops.reshape(matrices, [-1, 9])
         transforms /= transforms[:, 8:9]
         return transforms[:, :8]
+
+
+def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name="bipartite_match"):
+    """Pairs of rows and columns of a float matrix of distances: again and again the nearest two that are free.
+
+    Only the first `num_valid_rows` rows take part (all if it is negative), and at most `top_k` pairs are made (as
+    many as can be if it is not positive). Gives two int32 vectors: each row's column, each column's row; -1 is none.
+    InvalidArgumentError if there are fewer rows than `num_valid_rows`.
+    """
+    return gen.bipartite_match(distance_mat, num_valid_rows, top_k, name=name)

@@ -3,7 +3,9 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.ops import math_ops
 from penstock.ops import metrics
+from penstock.ops import metrics_base
 from penstock.ops import nn_ops
+from penstock.ops import variable_scope
 
 
 def accuracy(predictions, labels, weights=None, name=None):
@@ -30,3 +32,25 @@ def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collecti
     """
     found = math_ops.cast(nn_ops.in_top_k(predictions, labels, k), dtypes.float32)
     return metrics.mean(found, weights, metrics_collections, updates_collections, name or "recall_at_%d" % k)
+
+
+def f1_score(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None,
+             updates_collections=None, name=None):
+    """The best F1 score (2 precision recall / (precision + recall)) of all thresholds: a value over all batches, and
+    its update. `predictions` are in [0, 1]; `num_thresholds` lie evenly from 0 to 1."""
+    with variable_scope.variable_scope(name, "f1", (labels, predictions, weights)):
+        predictions, labels, weights = metrics_base.remove_squeezable_dimensions(
+            predictions=predictions, labels=labels, weights=weights)
+        epsilon = 1e-7  # keeps 0 out of denominators, and the first and last threshold outside of [0, 1]
+        inner = [i / (num_thresholds - 1) for i in range(1, num_thresholds - 1)]
+        values, updates = metrics_base.confusion_matrix_at_thresholds(
+            labels, predictions, [-epsilon] + inner + [1 + epsilon], weights, includes=("tp", "fp", "fn"))
+
+        def best(counts, kind):
+            hits = counts["tp"]
+            precision = math_ops.div(hits, epsilon + hits + counts["fp"], name="precision_" + kind)
+            recall = math_ops.div(hits, epsilon + hits + counts["fn"], name="recall_" + kind)
+            return math_ops.reduce_max(2.0 * precision * recall / (precision + recall + epsilon))
+
+        value = metrics_base.in_collections(metrics_collections, best(values, "value"))
+        return value, metrics_base.in_collections(updates_collections, best(updates, "update"))

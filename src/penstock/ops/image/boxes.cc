@@ -42,6 +42,12 @@ void CombinedShape(ShapeContext& c) {
   c.out(3, PartialShape({batch}));
 }
 
+void MatchingShape(ShapeContext& c) {
+  const PartialShape distances = c.WithRank(0, 2);
+  c.out(0, PartialShape({DimOf(distances, 0)}));
+  c.out(1, PartialShape({DimOf(distances, 1)}));
+}
+
 void DistortedShape(ShapeContext& c) {
   const PartialShape size = c.WithRank(0, 1), boxes = c.WithRank(1, 3);
   if (size.known_rank()) shapes::RequireDim(size[0], 3);
@@ -55,6 +61,16 @@ void DistortedShape(ShapeContext& c) {
 }  // namespace
 
 void RegisterBoxesOps(OpRegistry& ops) {
+  ops.Add("BipartiteMatch")
+      .Input("distance_mat: float")
+      .Input("num_valid_rows: float")
+      .Output("row_to_col_match_indices: int32")
+      .Output("col_to_row_match_indices: int32")
+      .Attr("top_k: int = -1")
+      .Stateful()
+      .Shape(MatchingShape)
+      .NotDifferentiable()
+      .Doc("Pairs of a row and a column: again and again the nearest of which neither is taken. -1 is no partner.");
   constexpr char kDoc[] = "The best boxes of which none overlaps another too much.";
   ops.Add("NonMaxSuppression")
       .Input("boxes: float")

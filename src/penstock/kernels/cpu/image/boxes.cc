@@ -149,6 +149,46 @@ struct NonMaxSuppressionWithOverlaps {
   }
 };
 
+struct BipartiteMatch {
+  int64_t top_k;
+  explicit BipartiteMatch(const NodeView& node) : top_k(node.attr<int64_t>("top_k")) {}
+
+  void operator()(KernelContext& k) const {
+    k.Require(k.shape(0).rank() == 2, "distance_mat should be 2-dimensional, but got ", k.shape(0));
+    k.Require(k.shape(1).num_elements() == 1, "num_valid_rows argument should be a tensor with 1 element, but got ",
+              k.shape(1).num_elements());
+    const int64_t rows = k.shape(0).dim(0), columns = k.shape(0).dim(1);
+    const float wanted = k.in<float>(1)[0];
+    k.Require(wanted <= static_cast<float>(rows), "There should be at least ", wanted,
+              " rows in distance_mat, but only got ", rows, " rows.");
+    const int64_t valid = wanted >= 0 ? static_cast<int64_t>(wanted + 0.1f) : rows;
+    const auto distances = k.in<float>(0);
+    const auto column_of = k.out<int32_t>(0, Shape({rows})), row_of = k.out<int32_t>(1, Shape({columns}));
+    std::fill(column_of.begin(), column_of.end(), -1);
+    std::fill(row_of.begin(), row_of.end(), -1);
+    // Pairs enter the heap row by row: which of two equal distances comes first is the heap's affair, as in TensorFlow.
+    struct Pair {
+      int32_t row, column;
+      float distance;
+      bool operator<(const Pair& other) const { return other.distance < distance; }
+    };
+    std::priority_queue<Pair> queue;
+    for (int64_t r = 0; r < valid; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        queue.push({static_cast<int32_t>(r), static_cast<int32_t>(c), distances[r * columns + c]});
+      }
+    }
+    int64_t left = top_k > 0 ? top_k : valid * columns;
+    for (; left > 0 && !queue.empty(); queue.pop()) {
+      const Pair& nearest = queue.top();
+      if (column_of[nearest.row] >= 0 || row_of[nearest.column] >= 0) continue;
+      column_of[nearest.row] = nearest.column;
+      row_of[nearest.column] = nearest.row;
+      --left;
+    }
+  }
+};
+
 struct CombinedNonMaxSuppression {
   bool pad_per_class, clip;
   explicit CombinedNonMaxSuppression(const NodeView& node)
@@ -382,6 +422,7 @@ void RegisterBoxesKernels(KernelRegistry& kernels) {
   kernels.Add<NonMaxSuppression>("NonMaxSuppressionV5").HostInput(2);
   kernels.Add<NonMaxSuppressionWithOverlaps>("NonMaxSuppressionWithOverlaps").HostInput(2);
   kernels.Add<CombinedNonMaxSuppression>("CombinedNonMaxSuppression").HostInput(2).HostInput(3);
+  kernels.Add<BipartiteMatch>("BipartiteMatch").HostInput(1);
   using Sizes = Types<uint8_t, int8_t, int16_t, int32_t, int64_t>;
   kernels.Add<SampleDistortedBoundingBox>("SampleDistortedBoundingBox", Sizes{}).HostInput(0);
   kernels.Add<SampleDistortedBoundingBox>("SampleDistortedBoundingBoxV2", Sizes{}).HostInput(0);

@@ -34,7 +34,10 @@ bool FindVariable(const Node& add, LoopVariable* v) {
   for (const Consumer& c : v->branch->consumers()) {
     if (c.input >= 0 && c.node != &add) v->exit = c.node;
   }
-  return v->exit && Is(*v->exit, Flow::kExit) && v->exit->input(0).index == 0;
+  if (!v->exit || !Is(*v->exit, Flow::kExit) || v->exit->input(0).index != 0) return false;
+  // A handle stays on its device.
+  return std::ranges::all_of(std::initializer_list<const Node*>{v->enter, v->merge, v->next, v->branch, v->exit},
+                             [&](const Node* node) { return node->device() == add.device(); });
 }
 
 class Rewriter {

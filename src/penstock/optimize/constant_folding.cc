@@ -10,10 +10,9 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t kLargestBytes = 10 << 20;  // of a folded output
-// What is larger than that and than its inputs (a filled tensor, say) is made anew by each step rather than held for
-// ever.
-constexpr int64_t kLargestGrowth = 64 << 10;
+// What is larger than its inputs and than this, or much larger (a filled tensor, say), is made anew by each step rather
+// than held for ever.
+constexpr int64_t kLargestBytes = 10 << 20, kLargestGrowth = 64 << 10;
 
 bool SmallOutputs(const Node& node) {
   int64_t bytes = 0, input_bytes = 0;
@@ -22,10 +21,10 @@ bool SmallOutputs(const Node& node) {
   }
   for (int i = 0; i < node.num_outputs(); ++i) {
     const int64_t elements = node.shape(i).num_elements();
-    if (elements < 0 || elements > kLargestBytes) return false;
+    if (elements < 0 || elements > kLargestBytes + input_bytes) return false;
     bytes += elements * std::max<int64_t>(1, static_cast<int64_t>(DataTypeSize(node.output_type(i))));
   }
-  return bytes <= std::min(kLargestBytes, 2 * input_bytes + kLargestGrowth);
+  return bytes <= input_bytes || bytes <= std::min(kLargestBytes, 2 * input_bytes + kLargestGrowth);
 }
 
 void AddControls(const Node& node, std::vector<Node*>* controls) {

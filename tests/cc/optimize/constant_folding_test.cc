@@ -31,6 +31,15 @@ TEST_F(ConstantFolding, DoesNotMakeHugeConstants) {
   EXPECT_EQ(FoldConstants(graph, &EvaluateNode), 0);
 }
 
+TEST_F(ConstantFolding, FoldsWhatIsNoLargerThanItsInputs) {
+  Tensor large(DT_FLOAT, Shape({3 << 20}));  // 12 MiB
+  std::ranges::fill(large.mutable_flat<float>(), 2.0f);
+  Node* sum = Add("AddV2", {{Constant(large), 0}, {Constant(large), 0}});
+  Node* fetch = Fetch({Add("Mul", {{sum, 0}, {sum, 0}}), 0});
+  EXPECT_EQ(FoldConstants(graph, &EvaluateNode), 2);
+  EXPECT_EQ(ValueOf(fetch).data<float>()[7], 16.0f);
+}
+
 TEST_F(ConstantFolding, WaitsForWhatTheNodesWaitedFor) {
   Node* first = Add("NoOp");
   Node* second = Add("NoOp");

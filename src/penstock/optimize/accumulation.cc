@@ -73,10 +73,17 @@ class Accumulator {
     if (!def || def->known_by_name_only || !def->FindAttr("num_args")) return false;
     if (!std::ranges::all_of(terms, [&](const Term& t) { return t.product->op_name() == op; })) return false;
     Endpoint so_far = others.empty() ? First(*sum, terms[0]) : others[0];
-    for (size_t i = others.empty() ? 1 : 0; i < terms.size(); ++i) {
-      Node* next = Add(*def, terms[i], so_far);
+    const size_t first = others.empty() ? 1 : 0;
+    const bool delays = terms.size() - first >= kFewTerms && std::ranges::all_of(terms, IsOfColumns);
+    if (delays) so_far = {Handle("_ProductSum", *sum, so_far), 0};
+    for (size_t i = first; i < terms.size(); ++i) {
+      Node* next = delays ? AddLater(terms[i], so_far) : Add(*def, terms[i], so_far);
       if (!next) return false;
       so_far = {next, 0};
+    }
+    if (delays) {
+      so_far = {Handle("_ProductSumValue", *sum, so_far), 0};
+      graph_.SetShape(so_far, sum->shape(0));
     }
     for (Node* control : sum->control_inputs()) graph_.AddControlEdge(control, so_far.node);
     Redirect(graph_, {sum, 0}, so_far);
@@ -93,8 +100,30 @@ class Accumulator {
     return {};
   }
 
+  // a^T b, many of which are added several at a time (see loop_sums.cc).
+  static constexpr size_t kFewTerms = 4;
+  static bool IsOfColumns(const Term& term) {
+    return term.product->op_name() == "MatMul" && term.product->attr<bool>("transpose_a") &&
+           !term.product->attr<bool>("transpose_b");
+  }
+  Node* Handle(const char* op, const Node& sum, Endpoint of) {
+    AttrMap attrs;
+    if (const AttrValue* place = sum.attrs().Find("_class")) attrs.Set("_class", *place);
+    return graph_.AddNode({.op = op,
+                           .name = graph_.UniqueName(sum.name() + "/products"),
+                           .inputs = {of},
+                           .control_inputs = {},
+                           .attrs = std::move(attrs),
+                           .device = sum.device()});
+  }
+  Node* AddLater(const Term& term, Endpoint so_far) {
+    AttrMap attrs;
+    if (const AttrValue* place = term.product->attrs().Find("_class")) attrs.Set("_class", *place);
+    return Replace(term, "_AddProduct", {so_far, term.product->input(0), term.product->input(1)}, std::move(attrs));
+  }
+
   Node* Add(const OpDef& def, const Term& term, Endpoint so_far) {
-    Node& product = *term.product;
+    const Node& product = *term.product;
     AttrMap attrs;
     for (const AttrDef& attr : def.attrs) {
       if (const AttrValue* value = product.attrs().Find(attr.name)) attrs.Set(attr.name, *value);
@@ -103,23 +132,26 @@ class Accumulator {
     attrs.Set("num_args", int64_t{1});
     attrs.Set("fused_ops", std::vector<std::string>{"Add"});
     if (!KernelRegistry::Global().Find("CPU", def, attrs)) return nullptr;
+    Node* added = Replace(term, def.name, {product.input(0), product.input(1), so_far}, std::move(attrs));
+    graph_.SetShape({added, 0}, product.shape(0));
+    return added;
+  }
+
+  // The op that stands for the product.
+  Node* Replace(const Term& term, const std::string& op, std::vector<Endpoint> inputs, AttrMap attrs) {
+    Node& product = *term.product;
     const std::vector<Consumer> consumers = product.consumers();
     for (const Consumer& c : consumers) {
       if (c.input >= 0) continue;
       graph_.RemoveControlEdge(&product, c.node);
       for (const Endpoint& input : product.inputs()) graph_.AddControlEdge(input.node, c.node);
     }
-    std::vector<Endpoint> inputs = product.inputs();
-    inputs.push_back(so_far);
-    Node* added =
-        graph_.AddNode({.op = def.name,
-                        .name = graph_.UniqueName(product.name() + "/added"),
-                        .inputs = std::move(inputs),
-                        .control_inputs = term.identity ? term.identity->control_inputs() : std::vector<Node*>{},
-                        .attrs = std::move(attrs),
-                        .device = product.device()});
-    graph_.SetShape({added, 0}, product.shape(0));
-    return added;
+    return graph_.AddNode({.op = op,
+                           .name = graph_.UniqueName(product.name() + "/added"),
+                           .inputs = std::move(inputs),
+                           .control_inputs = term.identity ? term.identity->control_inputs() : std::vector<Node*>{},
+                           .attrs = std::move(attrs),
+                           .device = product.device()});
   }
 
   Graph& graph_;

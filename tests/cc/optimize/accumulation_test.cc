@@ -36,6 +36,22 @@ TEST_F(Accumulation, AProductIsAddedToAnythingElse) {
   EXPECT_EQ(Count("MatMul"), 0);
 }
 
+TEST_F(Accumulation, ManyProductsOfColumnsAreAddedSeveralAtATime) {
+  std::vector<Endpoint> terms;
+  for (int i = 0; i < 5; ++i) {
+    const Endpoint a{Arg(DT_FLOAT, PartialShape({3, 5})), 0}, b{Arg(DT_FLOAT, PartialShape({3, 4})), 0};
+    terms.push_back({Add("MatMul", {a, b}, {{"transpose_a", true}}), 0});
+  }
+  Node* fetch = Fetch({Sum(terms), 0});
+  EXPECT_EQ(AccumulateProducts(graph), 1);
+  const Node* value = fetch->input(0).node;
+  ASSERT_EQ(value->op_name(), "_ProductSumValue");
+  EXPECT_EQ(value->shape(0), PartialShape({5, 4}));
+  EXPECT_EQ(Count("_AddProduct"), 4);
+  EXPECT_EQ(Count("MatMul"), 1);
+  EXPECT_EQ(Count("_ProductSum"), 1);
+}
+
 TEST_F(Accumulation, IdentitiesThatWaitForEachOtherAreSeenThrough) {
   Node *first = Product(), *second = Product();
   Node* group = Add("NoOp", {});

@@ -33,6 +33,21 @@ def test_sums_of_products_in_a_loop(m, n, depth):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4 * (1 + count * count))
 
 
+def test_sums_of_many_products():
+    """Of depths below and above what is added at a time."""
+    rng = np.random.default_rng(5)
+    pairs = [(rng.standard_normal((d, 120), np.float32), rng.standard_normal((d, 110), np.float32))
+             for d in (20, 70, 1, 200, 0, 31)]
+    with v1.Graph().as_default():
+        feeds = {v1.placeholder(tf.float32, x.shape): x for pair in pairs for x in pair}
+        places = list(feeds)
+        products = [tf.matmul(a, b, transpose_a=True) for a, b in zip(places[::2], places[1::2], strict=True)]
+        total = tf.add_n(products)
+        with v1.Session() as session:
+            got = session.run(total, feeds)
+    np.testing.assert_allclose(got, sum(a.astype(float).T @ b for a, b in pairs), rtol=1e-4, atol=1e-4)
+
+
 def test_a_sum_of_another_shape_is_refused():
     with v1.Graph().as_default():
         x, s = v1.placeholder(tf.float32, [None, 120]), v1.placeholder(tf.float32, [None, None])

@@ -1,5 +1,6 @@
 """tf.constant, and how Python values become tensors."""
 import collections.abc
+import operator
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import numpy_sequences
 from penstock.framework import tensor_values
+from penstock.framework import tf2
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
 
@@ -156,6 +158,8 @@ def _refuse_bools(value, dtype):
 
 
 def _eager_constant(value, dtype, shape):
+    if shape is not None:
+        shape = [operator.index(size) for size in shape]
     if dtype is not None and dtypes.as_dtype(dtype)._base in _NOT_OF_BOOLS:
         _refuse_bools(value, dtypes.as_dtype(dtype).base_dtype)
     if shape is None and type(value) in (int, float):
@@ -213,11 +217,12 @@ def _constant_tensor_conversion_function(v, dtype=None, name=None, as_ref=False)
     return constant(v, dtype=dtype, name=name)
 
 
-def _index_type(dtype, big, what):
+def _index_type(dtype, big, what, text):
     if dtype is None:
         return dtypes.int64 if big else dtypes.int32
     if dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+        raise TypeError(f"Cannot convert {text} to dtype {dtype!r}. Allowed dtypes are tf.int32 and tf.int64."
+                        if tf2.enabled() else f"Cannot convert a TensorShape to dtype: {dtype}")
     if dtype == dtypes.int32 and big:
         raise ValueError(f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({what})")
     return dtype
@@ -228,13 +233,13 @@ def _tensor_shape_tensor_conversion_function(s, dtype=None, name=None, as_ref=Fa
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
     sizes = s.as_list()
     big = next((d for d in sizes if d >= 2**31), 0)
-    return constant(sizes, dtype=_index_type(dtype, big, big), name=name or "shape_as_tensor")
+    return constant(sizes, dtype=_index_type(dtype, big, big, f"TensorShape {s}"), name=name or "shape_as_tensor")
 
 
 def _dimension_tensor_conversion_function(d, dtype=None, name=None, as_ref=False):
     if d.value is None:
         raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {d}")
-    return constant(d.value, dtype=_index_type(dtype, False, d), name=name or "shape_as_tensor")
+    return constant(d.value, dtype=_index_type(dtype, False, d, f"Dimension {d}"), name=name or "shape_as_tensor")
 
 
 def _operation_conversion_error(op, dtype=None, name=None, as_ref=False):

@@ -205,6 +205,7 @@ def _run(graph, info, name, keywords):
     call.follow_tensors()
     for arg in info.inputs:
         call.add_input(arg)
+    call.check_types()
     return graph._new_op(info.name, call.inputs, name or info.name, call.core_attrs())
 
 
@@ -261,14 +262,17 @@ class _Call:
                 continue
             with contextlib.suppress(KeyError):
                 value = self.keywords[self.key_of(arg.name)]
-                allowed = self.info.attrs[arg.type_attr].allowed
                 for item in value if isinstance(value, (list, tuple)) else (value,):
-                    if not isinstance(item, Tensor) and not hasattr(item, "_should_act_as_resource_variable"):
-                        continue
-                    base = dtypes.as_dtype(item.dtype)._base  # variables of libraries may have it as a string
-                    if allowed is None or base in allowed:
-                        self.types[arg.type_attr] = base
-                    break
+                    if _is_tensor_or_variable(item):  # variables of libraries may have their type as a string
+                        self.types[arg.type_attr] = dtypes.as_dtype(item.dtype)._base
+                        break
+
+    def check_types(self):
+        """InvalidArgumentError: an op that runs at once does not have the type of its tensors."""
+        for attr, base in self.types.items():
+            allowed = self.info.attrs[attr].allowed
+            if allowed is not None and base not in allowed:
+                self.refuse_type(attr, base, allowed)
 
     def add_input(self, arg):
         try:
@@ -308,7 +312,8 @@ class _Call:
             raise TypeError(f"Expected {_name(known)} passed to parameter '{arg.name}' of op '{self.info.name}', got "
                             f"{value!r} of type '{type(value).__name__}' instead. Error: {e}") from None
         except ValueError:
-            self.explain(arg, value, given)
+            if not defaults.get_default_graph()._eager or _is_tensor_or_variable(value):
+                self.explain(arg, value, given)
             raise
 
     def keeps_type(self, value):
@@ -400,13 +405,15 @@ class _Call:
         raise TypeError(f"{prefix} that don't all match.") from None
 
     def refuse_list_eagerly(self, arg, values, known):
-        """What an op that runs at once says of a list with a tensor of another type than the first one's."""
+        """What an op that runs at once says of a list with a value of another type than the first tensor's."""
         first = len(self.inputs)
-        for i, value in enumerate(values if arg.number_attr else ()):
-            if isinstance(value, Tensor) and known is not None and value._dtype._base != known:
+        for i, value in enumerate(values if arg.number_attr and known is not None else ()):
+            if not _is_tensor_or_variable(value):
+                conversion.internal_convert_to_tensor(value, dtype=known)
+            elif (base := dtypes.as_dtype(value.dtype)._base) != known:
                 raise errors.InvalidArgumentError(
                     None, None, f"cannot compute {self.info.name} as input #{first + i}(zero-based) was expected to be "
-                    f"a {dtypes.text_of(known)} tensor but is a {dtypes.text_of(value._dtype._base)} tensor "
+                    f"a {dtypes.text_of(known)} tensor but is a {dtypes.text_of(base)} tensor "
                     f"[Op:{self.info.name}]") from None
 
     def infer_count(self, arg, given, bases):
@@ -482,6 +489,10 @@ class _Call:
         if self.keywords:
             raise TypeError("apply_op() got unexpected keyword arguments: " + ", ".join(sorted(self.keywords)))
         return attrs
+
+
+def _is_tensor_or_variable(value):
+    return isinstance(value, Tensor) or hasattr(value, "_should_act_as_resource_variable")
 
 
 def _is_eager_sequence(values):

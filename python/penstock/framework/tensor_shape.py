@@ -1,4 +1,6 @@
 """Static shapes: TensorShape and, in version 1, Dimension."""
+import operator
+
 from penstock.framework import dtypes
 from penstock.framework import tf2
 from penstock.framework.mode import mode
@@ -30,6 +32,16 @@ def _number(value):
     if value is None or type(value) is int and value >= 0:
         return value
     return Dimension(value)._value
+
+
+def _item(value, dims):
+    """_number of an item of something that is no list."""
+    try:
+        return _number(value)
+    except TypeError as e:
+        raise TypeError(f"Failed to convert '{dims!r}' to a shape: '{value!r}' could not be converted to a dimension. "
+                        "A shape should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. "
+                        "[1, 10, None]).") from e
 
 
 def _arithmetic(compute, swapped=False, strict=False):
@@ -76,7 +88,7 @@ class Dimension:
             raise TypeError(f"Cannot convert {value} to Dimension")
         else:
             try:
-                self._value = int(value)
+                self._value = operator.index(value) if tf2.enabled() else int(value)
             except TypeError:
                 raise TypeError("Dimension value must be integer or None or have an __index__ method, got value "
                                 f"'{value!r}' with type '{type(value)!r}'") from None
@@ -183,7 +195,8 @@ class TensorShape:
             except TypeError:
                 self._values = (_number(dims),)
             else:
-                self._values = tuple([_number(d) for d in items])
+                self._values = tuple([_number(d) for d in items] if isinstance(dims, (list, tuple)) else
+                                     [_item(d, dims) for d in items])
 
     @classmethod
     def _from_core(cls, dims):

@@ -8,7 +8,8 @@ from penstock.framework import tensor_shape
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
-_WRAPPING = frozenset((np.int8, np.int16, np.uint8, np.uint16, np.uint32))  # of larger numbers the lower bits are taken
+# Of larger numbers that an int64 holds the lower bits are taken.
+_WRAPPING = frozenset((np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64))
 _ACCEPTED = {
     "bool": (bool, np.bool_),
     "complex": compat.complex_types,
@@ -143,8 +144,11 @@ def _nested_to_array(values, dtype, quantized):
     except UnicodeDecodeError:  # bytes among strings
         array = np.array(values, dtype=object)
     except OverflowError as e:
-        if np_dtype in _WRAPPING:
-            return np.array(values, dtype=np.int64).astype(np_dtype)
+        try:
+            if np_dtype in _WRAPPING:
+                return np.array(values, dtype=np.int64).astype(np_dtype)
+        except OverflowError:
+            pass
         raise ValueError(f"{e} (as {dtype.name if dtype else 'a number'})") from None
     except ValueError as e:
         if "inhomogeneous" not in str(e) and "sequence" not in str(e):

@@ -5,6 +5,7 @@ from penstock import _core
 from penstock.framework import composite_tensor, dispatch, dtypes, errors, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.mode import mode
+from penstock.framework.tensor import is_dense_tensor_like
 from penstock.ops import array_slice, math_arith, math_matmul
 from penstock.util import traceback_utils
 
@@ -89,21 +90,30 @@ def _install(name, function, reflected=False):
 _PREFER = ("add", "div", "truediv", "matmul")  # take bools that are not of the tensor's type as what they are
 
 
-_LITERALS = (int, float, complex, bool, str, bytes, list)
-
-
 def _strictly(function, x, y):
-    """What an operator gives for a tensor and another operand: where version 2 cannot compute it since a Python value
-    is of another type than the tensor, that is a TypeError."""
+    """What an operator gives for a tensor and another operand: where version 2 cannot compute it since a value that is
+    no tensor yet does not become one of the tensor's type, that is what it says."""
     try:
         return function(x, y)
     except errors.InvalidArgumentError:
-        if type(y) in _LITERALS and x._is_eager and tf2.enabled():
+        if x._is_eager and tf2.enabled() and not is_dense_tensor_like(y) and not hasattr(y, "dense_shape") and \
+                not hasattr(y, "row_splits"):
             try:
                 ops.convert_to_tensor(y, dtype=x.dtype)
-            except TypeError as e:
+            except (TypeError, ValueError) as e:
                 raise e from None
         raise
+
+
+def _asked(y, operator, x, error):
+    """What the other operand makes of a tensor that made nothing of it: it may know what to do. Else the error."""
+    try:
+        result = getattr(y, operator)(x)
+    except (TypeError, ValueError):
+        raise error from None
+    if result is NotImplemented:
+        raise error
+    return result
 
 
 def _binary(function, name):
@@ -122,10 +132,10 @@ def _binary(function, name):
             elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
                 try:
                     y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
-                except (TypeError, ValueError):
-                    if hasattr(type(y), f"__r{name}__"):  # y may know what to do
-                        return NotImplemented
-                    raise
+                except (TypeError, ValueError) as e:
+                    if not hasattr(type(y), f"__r{name}__"):
+                        raise
+                    return _asked(y, f"__r{name}__", x, e) if tf2.enabled() else NotImplemented
             return function(x, y, name=scope)
 
     forward = compute if name in _PREFER else lambda x, y: _strictly(compute, x, y)

@@ -51,10 +51,4 @@ std::string Position::ToString() const {
   return StrCat("[", StrJoin(index, ","), "]");
 }
 
-std::vector<int64_t> FlatInts(const Tensor& t) {
-  std::vector<int64_t> values(t.num_elements());
-  for (size_t i = 0; i < values.size(); ++i) values[i] = t.IntAt(static_cast<int64_t>(i));
-  return values;
-}
-
 }  // namespace penstock

@@ -15,7 +15,5 @@ struct Position {
   int64_t at;
   std::string ToString() const;
 };
-// A scalar or vector or more of int32 or int64, flat.
-std::vector<int64_t> FlatInts(const Tensor& t);
 
 }  // namespace penstock

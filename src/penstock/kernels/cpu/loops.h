@@ -82,6 +82,9 @@ struct Loops {
   // y[j] += sum over e of weights[e] * b[rows[e * step] * n + j], for j < n.
   void (*weighted_rows_f32)(int64_t entries, const float* weights, const int64_t* rows, int64_t step, const float* b,
                             int64_t n, float* y) = nullptr;
+  // y[to[i] * ld + j] += x[rows[i] * ld + j] for i < count where first <= to[i] < last, j < n. rows: null for i itself.
+  void (*add_rows_f32)(int64_t count, const int64_t* rows, const int64_t* to, int64_t first, int64_t last,
+                       const float* x, float* y, int64_t ld, int64_t n) = nullptr;
   // to[j * ts + i] = from[i * fs + j] for i < n, j < m; elements of 4 and of 8 bytes.
   void (*turn_4)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;
   void (*turn_8)(char* to, int64_t ts, const char* from, int64_t fs, int64_t n, int64_t m) = nullptr;

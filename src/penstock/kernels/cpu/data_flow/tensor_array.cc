@@ -9,6 +9,7 @@
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/data_flow/tensor_list.h"
 #include "penstock/kernels/cpu/state/named_resource.h"
+#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -274,7 +275,7 @@ std::vector<int64_t> AllIndices(int64_t size) {
 
 std::vector<int64_t> GivenIndices(KernelContext& k) {
   k.Require(k.shape(1).rank() == 1, "Expected indices to be a vector, but received shape: ", k.shape(1));
-  return FlatInts(k.input(1));
+  return shapes::Integers(k.input(1));
 }
 
 // Gather and, without indices, Pack.
@@ -395,7 +396,7 @@ struct Split {
     const Tensor& value = k.input(1);
     k.Require(k.shape(2).rank() == 1, "Expected lengths to be a vector, received shape: ", k.shape(2));
     k.Require(value.rank() >= 1, "Expected value to be at least a vector, but received shape: ", value.shape());
-    const std::vector<int64_t> lengths = FlatInts(k.input(2));
+    const std::vector<int64_t> lengths = shapes::Integers(k.input(2));
     int64_t sum = 0;
     for (const int64_t length : lengths) {
       k.Require(length >= 0, "Expected lengths that are not negative, but got ", length);

@@ -5,6 +5,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
+#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -135,7 +136,7 @@ PartialShape ShapeInput(const KernelContext& k, int i) {
     return {};
   }
   k.Require(t.rank() == 1, "Shape must be at most rank 1 but is rank ", t.rank());
-  std::vector<int64_t> dims = FlatInts(t);
+  std::vector<int64_t> dims = shapes::Integers(t);
   for (const int64_t dim : dims) k.Require(dim >= -1, "Dimension ", dim, " must be >= -1");
   return PartialShape(std::move(dims));
 }
@@ -330,7 +331,7 @@ struct GatherItems {
     const TensorList& list = List(k);
     CheckType(k, list);
     Items items;
-    for (const int64_t i : FlatInts(k.input(1))) {
+    for (const int64_t i : shapes::Integers(k.input(1))) {
       k.Require(i >= 0 && i < static_cast<int64_t>(list.items.size()), "Trying to gather element ", i,
                 " in a list with ", list.items.size(), " elements.");
       items.push_back(&list.items[i]);
@@ -371,7 +372,7 @@ struct FromTensor {
 
 void Spread(const KernelContext& k, TensorList* list, int tensor, int positions) {
   const Shape element = ElementOf(k, tensor);
-  const std::vector<int64_t> indices = FlatInts(k.input(positions));
+  const std::vector<int64_t> indices = shapes::Integers(k.input(positions));
   k.Require(k.shape(positions).rank() == 1,
             "Expected indices to be a vector, but received shape: ", k.shape(positions));
   k.Require(static_cast<int64_t>(indices.size()) == k.shape(tensor).dim(0),
@@ -392,7 +393,7 @@ struct Scatter {
       size = k.Int(3);
       k.Require(size >= -1, "TensorListScatter expects num_elements >= -1, found: ", size);
       size = std::max<int64_t>(size, 0);
-      for (const int64_t i : FlatInts(k.input(1))) {
+      for (const int64_t i : shapes::Integers(k.input(1))) {
         k.Require(k.Int(3) < 0 || i < size, "TensorListScatter: Trying to scatter at index ", i, " in list with size ",
                   size);
       }
@@ -436,7 +437,7 @@ struct ConcatItems {
     k.Require(rest.fully_known(),
               "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim_ ",
               "is not fully defined: ", rest);
-    const std::vector<int64_t> leading = second ? FlatInts(k.input(2)) : std::vector<int64_t>();
+    const std::vector<int64_t> leading = second ? shapes::Integers(k.input(2)) : std::vector<int64_t>();
     const auto lengths = k.out<int64_t>(1, Shape({static_cast<int64_t>(list.items.size())}));
     int64_t total = 0;
     for (size_t i = 0; i < list.items.size(); ++i) {
@@ -473,7 +474,7 @@ struct Split {
     Shape element = ElementOf(k, 0);
     const PartialShape wanted = ShapeInput(k, 1);
     k.Require(k.shape(2).rank() == 1, "Expected lengths to be a vector, received shape: ", k.shape(2));
-    const std::vector<int64_t> lengths = FlatInts(k.input(2));
+    const std::vector<int64_t> lengths = shapes::Integers(k.input(2));
     const int64_t width = element.num_elements(), rows = k.shape(0).dim(0);
     element.InsertDim(0, 0);
     k.Require(!wanted.known_rank() || wanted.rank() >= 1,

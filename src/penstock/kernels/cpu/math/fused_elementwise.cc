@@ -82,12 +82,12 @@ class FusedElementwise {
     // Tiles of all that is read and written fit into the first-level cache.
     const int64_t streams = num_registers_ + num_args_ + k.num_outputs();
     const int64_t tile = std::clamp<int64_t>(kCacheBytes / size_ / streams / 64 * 64, 64, kLargestTile);
+    const bool prefetch = shape.num_elements() * size_ >= kPrefetchBytes;
     ParallelElements(k, shape.num_elements(), steps_.picoseconds(), [&](int64_t begin, int64_t end) {
-      const size_t bytes = static_cast<size_t>((num_registers_ + num_args_) * tile * size_);
-      const auto scratch = std::make_unique_for_overwrite<char[]>(bytes);
+      const TileMemory scratch((num_registers_ + num_args_) * tile * size_);
       std::vector<Operand> values(num_args_ + steps_.size());
       for (int64_t at = begin; at < end; at += tile)
-        Tile(at, std::min(tile, end - at), width, args, results, scratch.get(), tile * size_, values);
+        Tile(at, std::min(tile, end - at), width, args, results, scratch.get(), tile * size_, prefetch, values);
     });
   }
 
@@ -181,7 +181,7 @@ class FusedElementwise {
   }
 
   void Tile(int64_t at, int64_t n, int64_t width, const std::vector<Arg>& args, const std::vector<char*>& results,
-            char* scratch, int64_t tile_bytes, std::vector<Operand>& values) const {
+            char* scratch, int64_t tile_bytes, bool prefetch, std::vector<Operand>& values) const {
     const auto reg = [&](int64_t i) { return scratch + i * tile_bytes; };
     for (int i = 0; i < num_args_; ++i) {
       const auto& [base, full, parts, part, how] = args[i];
@@ -204,8 +204,12 @@ class FusedElementwise {
         values[i] = {to, 1};
       }
     }
+    const int64_t part = n * size_ / static_cast<int64_t>(steps_.size());
     for (size_t i = 0; i < steps_.size(); ++i) {
       const FusedSteps::Step& step = steps_[i];
+      for (int j = 0; j < num_args_ && prefetch; ++j) {
+        if (args[j].full && args[j].parts == 1) PrefetchLines(args[j].base + (at + n) * size_ + i * part, part);
+      }
       const Operand &a = values[step.in[0]], &b = values[step.in[1]];
       char* const to = regs_[i] >= 0 ? reg(regs_[i]) : results[step.result] + at * size_;
       if (step.inputs == 1) {

@@ -38,17 +38,17 @@ class FusedRows {
       if (const int r = steps_[i].result; r >= 0) plan.results[r] = Result(k, plan, i);
     }
     const int64_t row_bytes = plan.width * size_;
+    plan.prefetch = plan.rows * row_bytes >= kPrefetchBytes;
     const int64_t streams = num_rows_ + num_args_ + k.num_outputs();
     const int64_t block = std::clamp<int64_t>(kCacheBytes / (row_bytes * streams), 1, kMostRows);
     const int64_t cost = std::max<int64_t>(1, block * plan.width * steps_.picoseconds() / 1000);
     k.Parallel((plan.rows + block - 1) / block, cost, [&](int64_t begin, int64_t end) {
-      const auto scratch = std::make_unique_for_overwrite<char[]>(
-          static_cast<size_t>(block * (num_rows_ * row_bytes + num_numbers_ * size_)));
+      const TileMemory scratch(block * (num_rows_ * row_bytes + num_numbers_ * size_));
       std::vector<char*> values(num_args_ + steps_.size());
       for (size_t i = 0; i < steps_.size(); ++i) {
         if (steps_[i].result >= 0) continue;
-        values[num_args_ + i] = scratch.get() + block * (of_rows_[i] ? at_[i] * row_bytes
-                                                                     : num_rows_ * row_bytes + at_[i] * size_);
+        values[num_args_ + i] =
+            scratch.get() + block * (of_rows_[i] ? at_[i] * row_bytes : num_rows_ * row_bytes + at_[i] * size_);
       }
       for (int64_t row = begin * block; row < std::min(plan.rows, end * block); row += block)
         Block(plan, row, std::min(block, plan.rows - row), values);
@@ -70,6 +70,7 @@ class FusedRows {
     int64_t rows = 1, width = 1;
     std::vector<Arg> args;
     std::vector<char*> results;
+    bool prefetch = false;
   };
 
   // Values that are not given out: as few rows, and numbers, as they need. No step writes where it reads a number.
@@ -178,8 +179,12 @@ class FusedRows {
       const int64_t at = arg.form == Form::kRows ? row * plan.width : arg.form == Form::kNumbers ? row : 0;
       values[i] = const_cast<char*>(arg.base) + at * size_;
     }
+    const int64_t bytes = rows * plan.width * size_, part = bytes / static_cast<int64_t>(steps_.size());
     for (size_t i = 0; i < steps_.size(); ++i) {
       const FusedSteps::Step& step = steps_[i];
+      for (int j = 0; j < num_args_ && plan.prefetch; ++j) {
+        if (plan.args[j].form == Form::kRows) PrefetchLines(values[j] + bytes + i * part, part);
+      }
       if (step.result >= 0)
         values[num_args_ + i] = plan.results[step.result] + row * (of_rows_[i] ? plan.width : 1) * size_;
       char* const to = values[num_args_ + i];
@@ -260,8 +265,6 @@ class FusedRows {
 
 }  // namespace
 
-void RegisterFusedRowsKernels(KernelRegistry& kernels) {
-  kernels.Add<FusedRows>("_FusedRows", Types<float, double>{});
-}
+void RegisterFusedRowsKernels(KernelRegistry& kernels) { kernels.Add<FusedRows>("_FusedRows", Types<float, double>{}); }
 
 }  // namespace penstock

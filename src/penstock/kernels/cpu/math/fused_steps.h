@@ -19,6 +19,27 @@ struct Stretch {
 // Nothing if the argument is stretched in another way, or does not fit.
 std::optional<Stretch> StretchTo(const Shape& arg, const Shape& out);
 
+// Results of this size come from memory, not from a cache. While one tile is computed, what the next one reads is asked
+// for, a part with each step: all at once it would only be waited for.
+inline constexpr int64_t kPrefetchBytes = 1 << 20;
+inline void PrefetchLines(const char* at, int64_t bytes) {
+  for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(at + b);
+}
+
+// Memory for tiles, from a cache line's start on: vectors that lie across two lines take twice as long.
+class TileMemory {
+ public:
+  explicit TileMemory(int64_t bytes)
+      : memory_(std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes + kLine))),
+        start_(memory_.get() + (kLine - reinterpret_cast<intptr_t>(memory_.get()) % kLine) % kLine) {}
+  char* get() const { return start_; }
+
+ private:
+  static constexpr intptr_t kLine = 64;
+  std::unique_ptr<char[]> memory_;
+  char* start_;
+};
+
 // The steps of one node, which stand for nodes of their own. Values are numbered: the arguments, then the steps.
 class FusedSteps {
  public:
@@ -41,7 +62,7 @@ class FusedSteps {
   const Step& operator[](size_t i) const { return steps_[i]; }
   Step& operator[](size_t i) { return steps_[i]; }
   int last_read(int value) const { return last_read_[static_cast<size_t>(value)]; }  // by which step; -1: none
-  int64_t picoseconds() const { return picoseconds_; }                              // for an element of each
+  int64_t picoseconds() const { return picoseconds_; }                               // for an element of each
 
   // Runs the steps one by one, as the ops that they are; `values` has the arguments and gets the rest. An error names
   // the step's node.

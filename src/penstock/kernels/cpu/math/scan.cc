@@ -77,7 +77,7 @@ struct Scan {
 
   // Along memory: each running value waits for the one before, so several lines go side by side.
   void Lines(KernelContext& k, const T* x, T* y, int64_t lines, int64_t n) const {
-    constexpr int kTogether = 8;
+    constexpr int kTogether = 4;
     const int64_t step = reverse ? -1 : 1, first = reverse ? n - 1 : 0;
     k.Parallel((lines + kTogether - 1) / kTogether, n * kTogether, [&](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {

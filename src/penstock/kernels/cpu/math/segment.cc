@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/row_shares.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
+#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -73,13 +75,6 @@ void Divide(DataType type, void* row, int64_t n, double by) {
   });
 }
 
-std::vector<int64_t> ReadIds(const Tensor& t) {
-  std::vector<int64_t> ids(t.num_elements());
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    ids[i] = t.dtype() == DT_INT16 ? t.data<int16_t>()[i] : t.IntAt(i);
-  }
-  return ids;
-}
 int64_t InnerSize(const Shape& shape, int from) {
   int64_t n = 1;
   for (int d = from; d < shape.rank(); ++d) n *= shape.dim(d);
@@ -159,35 +154,38 @@ void JoinNarrow(DataType type, const int64_t* ids, int64_t from, int64_t until, 
   });
 }
 
-// Row rows_of[i] (or i) of `in` joins row ids[i] of `out`. Output rows are handed out in ranges; each piece goes over
-// all ids and takes its own. So every row is joined in the order of the input, whatever the number of threads.
+// Row rows_of[i] (or i) of `in` joins row ids[i] of `out`, in the order of the input whatever the number of threads.
 template <Kind kKind>
 void JoinRows(const KernelContext& k, DataType type, const std::vector<int64_t>& ids, const int64_t* rows_of,
               const char* in, int64_t inner, char* out, int64_t rows) {
   const bool ascending = std::is_sorted(ids.begin(), ids.end());
   const BinaryLoop join = CpuLoops()(JoinOf(kKind), type);
-  const int64_t row_bytes = inner * static_cast<int64_t>(DataTypeSize(type));
-  const int64_t count = static_cast<int64_t>(ids.size());
+  const int64_t size = static_cast<int64_t>(DataTypeSize(type)), count = static_cast<int64_t>(ids.size());
+  const auto row = [&](int64_t i) { return rows_of ? rows_of[i] : i; };
   const int64_t cost = count * std::max<int64_t>(inner < kNarrow ? 1 : 4, inner / 4);
-  // Looking at ids that are not its own costs a piece as much as short rows do.
-  const int64_t most = inner < kNarrow && !ascending ? 2 : 8;
-  const int64_t pieces = std::min<int64_t>(rows, cost < 200000 ? 1 : most);
-  k.Parallel(pieces, pieces ? cost / pieces : 1, [&](int64_t begin, int64_t end) {
-    const int64_t first = rows * begin / pieces, last = rows * end / pieces;
-    int64_t from = 0, until = count;
-    if (ascending) {
-      from = std::lower_bound(ids.begin(), ids.end(), first) - ids.begin();
-      until = std::lower_bound(ids.begin(), ids.end(), last) - ids.begin();
-    }
-    if (inner < kNarrow) {
-      return JoinNarrow<kKind>(type, ids.data(), from, until, rows_of, inner, in, out, first, last);
-    }
-    for (int64_t i = from; i < until; ++i) {
-      if (ids[i] < first || ids[i] >= last) continue;
-      char* to = out + ids[i] * row_bytes;
-      join(to, 1, in + (rows_of ? rows_of[i] : i) * row_bytes, 1, to, inner);
-    }
-  });
+  ShareRows(
+      k, rows, inner, static_cast<size_t>(size), cost, [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
+        int64_t from = 0, until = count;
+        if (ascending) {
+          from = std::lower_bound(ids.begin(), ids.end(), first) - ids.begin();
+          until = std::lower_bound(ids.begin(), ids.end(), last) - ids.begin();
+        }
+        if (inner < kNarrow) {
+          return JoinNarrow<kKind>(type, ids.data(), from, until, rows_of, inner, in, out, first, last);
+        }
+        if (type == DT_FLOAT && JoinOf(kKind) == BinaryOp::kAdd) {
+          const float* x = reinterpret_cast<const float*>(in) + begin + (rows_of ? 0 : from * inner);
+          return CpuLoops().add_rows_f32(until - from, rows_of ? rows_of + from : nullptr, ids.data() + from, first,
+                                         last, x, reinterpret_cast<float*>(out) + begin, inner, end - begin);
+        }
+        for (int64_t i = from; i < until; ++i) {
+          if (i + kPrefetchAhead < until)
+            PrefetchRow(in + (row(i + kPrefetchAhead) * inner + begin) * size, (end - begin) * size);
+          if (ids[i] < first || ids[i] >= last) continue;
+          char* to = out + (ids[i] * inner + begin) * size;
+          join(to, 1, in + (row(i) * inner + begin) * size, 1, to, end - begin);
+        }
+      });
 }
 
 // --- ids in ascending order
@@ -218,7 +216,7 @@ class Segment {
     k.Require(data.rank() >= 1, "input must be at least rank 1, but has shape ", data);
     k.Require(data.dim(0) == id_shape.dim(0), "segment_ids should be the same size as dimension 0 of input, but got ",
               id_shape, " for ", data);
-    const std::vector<int64_t> ids = ReadIds(k.input(1));
+    const std::vector<int64_t> ids = shapes::Integers(k.input(1));
     int64_t rows = RowsOf(ids);
     if (k.num_inputs() > 2) {
       const int64_t asked = k.Int(2);
@@ -263,7 +261,7 @@ struct UnsortedSegment {
     k.Require(k.shape(2).rank() == 0, "num_segments should be a scalar, not shape ", k.shape(2));
     const int64_t rows = k.Int(2);
     k.Require(rows >= 0, "Input num_segments == ", rows, " must not be negative.");
-    const std::vector<int64_t> ids = ReadIds(k.input(1));
+    const std::vector<int64_t> ids = shapes::Integers(k.input(1));
     for (size_t i = 0; i < ids.size(); ++i) {
       k.Require(ids[i] < rows, "segment_ids", Position{id_shape, static_cast<int64_t>(i)}, " = ", ids[i],
                 " is out of range [0, ", rows, ")");
@@ -292,7 +290,7 @@ struct SparseSegment {
     k.Require(k.shape(1).rank() == 1, "indices should be a vector, but has shape ", k.shape(1));
     k.Require(k.shape(2).rank() == 1, "segment_ids should be a vector, but has shape ", k.shape(2));
     k.Require(k.shape(1).dim(0) == k.shape(2).dim(0), "segment_ids and indices should have same size.");
-    const std::vector<int64_t> indices = ReadIds(k.input(1)), ids = ReadIds(k.input(2));
+    const std::vector<int64_t> indices = shapes::Integers(k.input(1)), ids = shapes::Integers(k.input(2));
     int64_t rows = RowsOf(ids);
     if (k.num_inputs() > 3) {
       k.Require(k.shape(3).rank() == 0, "num_segments should be a scalar, not shape ", k.shape(3));
@@ -335,8 +333,8 @@ struct SparseSegmentGrad {
     k.Require(k.shape(2).rank() == 1, "segment_ids should be a vector, but has shape ", k.shape(2));
     k.Require(k.shape(1).dim(0) == k.shape(2).dim(0), "segment_ids and indices should have same size.");
     k.Require(k.shape(3).rank() == 0, "output_dim0 should be a scalar, not shape ", k.shape(3));
-    std::vector<int64_t> indices = ReadIds(k.input(1));
-    const std::vector<int64_t> ids = ReadIds(k.input(2));
+    std::vector<int64_t> indices = shapes::Integers(k.input(1));
+    const std::vector<int64_t> ids = shapes::Integers(k.input(2));
     const int64_t dense_rows = k.Int(3);
     k.Require(dense_rows >= 0, "output_dim0 must be non-negative, but is ", dense_rows);
     std::vector<int64_t> counts(grad.dim(0), 0);

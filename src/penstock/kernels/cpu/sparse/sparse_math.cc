@@ -1,5 +1,6 @@
 // Arithmetic on sparse tensors.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -62,14 +63,19 @@ struct SparseTensorDenseMatMul {
     }
     const int64_t* at = wide.data<int64_t>();
     const int row_column = adjoint_a ? 1 : 0;
-    bool sorted = true, inside = true;
-    for (int64_t e = 0, last = 0; e < entries; ++e) {
-      const int64_t r = at[2 * e + row_column], c = at[2 * e + 1 - row_column];
-      inside &= (static_cast<uint64_t>(r) < static_cast<uint64_t>(rows)) &
-                (static_cast<uint64_t>(c) < static_cast<uint64_t>(inner));
-      sorted &= last <= r;
-      last = r;
-    }
+    std::atomic<bool> sorted = true, inside = true;
+    k.Parallel(entries, 1, [&](int64_t begin, int64_t end) {
+      bool all_sorted = true, all_inside = true;
+      for (int64_t e = begin, last = begin ? at[2 * begin - 2 + row_column] : 0; e < end; ++e) {
+        const int64_t r = at[2 * e + row_column], c = at[2 * e + 1 - row_column];
+        all_inside &= (static_cast<uint64_t>(r) < static_cast<uint64_t>(rows)) &
+                      (static_cast<uint64_t>(c) < static_cast<uint64_t>(inner));
+        all_sorted &= last <= r;
+        last = r;
+      }
+      if (!all_sorted) sorted = false;
+      if (!all_inside) inside = false;
+    });
     if (!inside) ThrowOutside(at, entries, row_column, rows, inner);
     if constexpr (std::is_arithmetic_v<T>) {
       // Finding the rows' entries would take longer than their sums.
@@ -79,9 +85,19 @@ struct SparseTensorDenseMatMul {
     }
 
     // Where each row's entries start. Entries that do not come by rows are brought in that order.
-    std::vector<int64_t> starts(rows + 1);
-    for (int64_t e = 0; e < entries; ++e) ++starts[at[2 * e + row_column] + 1];
-    for (int64_t r = 0; r < rows; ++r) starts[r + 1] += starts[r];
+    std::vector<int64_t> starts(rows + 1, entries);
+    if (sorted) {
+      k.Parallel(entries, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t e = begin, last = begin ? at[2 * begin - 2 + row_column] : -1; e < end; ++e) {
+          const int64_t r = at[2 * e + row_column];
+          while (last < r) starts[++last] = e;
+        }
+      });
+    } else {
+      std::ranges::fill(starts, 0);
+      for (int64_t e = 0; e < entries; ++e) ++starts[at[2 * e + row_column] + 1];
+      for (int64_t r = 0; r < rows; ++r) starts[r + 1] += starts[r];
+    }
     const T* w = weights.data<T>();
     std::vector<int64_t> columns;
     std::vector<T> ordered;

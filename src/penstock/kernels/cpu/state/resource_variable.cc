@@ -4,6 +4,7 @@
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/gather.h"
 #include "penstock/kernels/cpu/state/variables.h"
+#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -176,7 +177,7 @@ struct GatherNd {
       shape.AddDim(params.dim(d));
       inner *= params.dim(d);
     }
-    const std::vector<int64_t> flat = FlatInts(indices);
+    const std::vector<int64_t> flat = shapes::Integers(indices);
     Tensor& out = k.Output(0, shape);
     for (int64_t i = 0; i < outer.num_elements(); ++i) {
       int64_t at = 0;

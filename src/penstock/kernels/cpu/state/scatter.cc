@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/array/row_shares.h"
 #include "penstock/kernels/cpu/state/variables.h"
+#include "penstock/ops/integers.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock {
@@ -38,13 +40,13 @@ Places Rows(KernelContext& k, const Shape& var) {
   k.Require(places.scalar || updates.shape() == wanted,
             "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape ",
             updates.shape(), ", indices.shape ", indices.shape(), ", params.shape ", var);
-  places.at = FlatInts(indices);
+  places.at = shapes::Integers(indices);
   if (places.at.empty()) return places;
   places.width = 1;
   for (int d = 1; d < var.rank(); ++d) places.width *= var[d];
   for (size_t i = 0; i < places.at.size(); ++i) {
-    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices",
-              Position{indices.shape(), static_cast<int64_t>(i)}, " = ", places.at[i], " is not in [0, ", var[0], ")");
+    k.Require(places.at[i] >= 0 && places.at[i] < var[0], "indices", Position{indices.shape(), static_cast<int64_t>(i)},
+              " = ", places.at[i], " is not in [0, ", var[0], ")");
     places.at[i] *= places.width;
   }
   return places;
@@ -69,7 +71,7 @@ Places Slices(KernelContext& k, const Shape& var) {
   k.Require(updates.shape() == wanted,
             "Must have updates.shape = indices.shape[:-1] + params.shape[indices.shape[-1]:], got ",
             "updates.shape: ", updates.shape(), ", indices.shape: ", indices.shape(), ", params_shape: ", var);
-  const std::vector<int64_t> flat = FlatInts(indices);
+  const std::vector<int64_t> flat = shapes::Integers(indices);
   places.at.resize(outer.num_elements());
   for (size_t i = 0; i < places.at.size(); ++i) {
     int64_t at = 0;
@@ -193,35 +195,24 @@ class Scatter final : public ScatterKernel {
   }
 
  private:
-  // Threads share out the variable, so that each place is changed by one of them, in the order of the updates: by
-  // columns if there are few places, else by rows.
   template <class F>
   static void Loop(KernelContext& k, const Places& places, Tensor* var, const T* from, F change) {
     T* to = var->mutable_data<T>();
     const int64_t count = static_cast<int64_t>(places.at.size()), width = places.width;
-    const auto update = [&](int64_t i, int64_t begin, int64_t end) {
-      T* row = to + places.at[i];
-      const T* by = places.scalar ? from : from + i * width;
-      for (int64_t j = begin; j < end; ++j) row[j] = change(row[j], by[places.scalar ? 0 : j]);
-    };
-    constexpr int64_t kFew = 64, kParts = 8, kAhead = 16;
-    if (count <= kFew) {
-      return k.Parallel(width, count, [&](int64_t begin, int64_t end) {
-        for (int64_t i = 0; i < count; ++i) update(i, begin, end);
-      });
-    }
-    const int64_t part = (var->num_elements() + kParts - 1) / kParts;
-    k.Parallel(kParts, count * width / kParts, [&](int64_t first, int64_t last) {
-      const auto ours = [&](int64_t at) { return at >= first * part && at < last * part; };
-      for (int64_t i = 0; i < count; ++i) {
-        if (i + kAhead < count && ours(places.at[i + kAhead])) {
-          const char* next = reinterpret_cast<const char*>(to + places.at[i + kAhead]);
-          for (int64_t b = 0; b < std::min<int64_t>(width * static_cast<int64_t>(sizeof(T)), 256); b += 64)
-            __builtin_prefetch(next + b, 1);
-        }
-        if (ours(places.at[i])) update(i, 0, width);
-      }
-    });
+    ShareRows(k, var->num_elements() / width, width, sizeof(T), count * std::max<int64_t>(width / 4, 2),
+              [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
+                const int64_t bytes = (end - begin) * static_cast<int64_t>(sizeof(T));
+                for (int64_t i = 0; i < count; ++i) {
+                  if (i + kPrefetchAhead < count) {
+                    PrefetchRow(to + places.at[i + kPrefetchAhead] + begin, bytes);
+                    if (!places.scalar) PrefetchRow(from + (i + kPrefetchAhead) * width + begin, bytes);
+                  }
+                  if (places.at[i] < first * width || places.at[i] >= last * width) continue;
+                  T* row = to + places.at[i];
+                  const T* by = places.scalar ? from : from + i * width;
+                  for (int64_t j = begin; j < end; ++j) row[j] = change(row[j], by[places.scalar ? 0 : j]);
+                }
+              });
   }
 };
 

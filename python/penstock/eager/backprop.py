@@ -2,7 +2,6 @@
 import contextlib
 import functools
 import operator
-import threading
 
 from penstock import _core
 from penstock.eager import graph_tape
@@ -18,17 +17,10 @@ from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
+from penstock.framework.tapes import recording
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 from penstock.util import compat, nest
-
-
-class _Active(threading.local):
-    def __init__(self):
-        self.tapes = []
-
-
-_active = _Active()
 
 
 def used_up():
@@ -38,23 +30,9 @@ def used_up():
                         "GradientTape.gradient can only be called once on non-persistent tapes.")
 
 
-def active_tapes():
-    """The tapes that record in this thread, outermost first."""
-    return list(_active.tapes)
-
-
-def variable_accessed(variable):
-    """Tells the tapes of this thread that a variable was read; those that watch what is read watch it from now on."""
-    if not getattr(variable, "trainable", True):
-        return
-    for tape in _active.tapes:
-        if tape._watch_accessed_variables:
-            tape._watch_variable(variable)
-
-
 def may_differentiate_twice():
     """Whether what is recorded now may become a gradient of a gradient: several tapes record, or one that stays."""
-    tapes = _active.tapes
+    tapes = recording.tapes
     return len(tapes) > 1 or len(tapes) == 1 and tapes[0]._persistent
 
 
@@ -115,7 +93,7 @@ class GradientTape:
             self._tape, self._variables, self._symbols = _core.Tape(), {}, graph_tape.Recording()
         self._tape.push()
         self._symbols.start()
-        _active.tapes.append(self)
+        recording.tapes.append(self)
         self._recording = True
 
     def _stop(self):
@@ -123,7 +101,7 @@ class GradientTape:
             raise ValueError("Tape is not recording.")
         self._tape.pop()
         self._symbols.stop()
-        _active.tapes.remove(self)
+        recording.tapes.remove(self)
         self._recording = False
 
     def _watch_variable(self, variable):
@@ -287,13 +265,13 @@ class _AllPaused:
     """Context manager under which no tape of this thread records."""
 
     def __enter__(self):
-        self._tapes, self._core = _active.tapes, _core.tape_stop()
-        _active.tapes = []
+        self._tapes, self._core = recording.tapes, _core.tape_stop()
+        recording.tapes = []
         for tape in self._tapes:
             tape._symbols.stop()
 
     def __exit__(self, *exc):
-        _active.tapes = self._tapes
+        recording.tapes = self._tapes
         for tape in self._tapes:
             tape._symbols.start()
         _core.tape_resume(self._core)

@@ -6,6 +6,7 @@ the tangent of y.
 from penstock.eager import backprop
 from penstock.framework import conversion
 from penstock.framework import gen
+from penstock.framework import tapes
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
 from penstock.util import nest
@@ -47,7 +48,7 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self._entered = True
         first = self._tape._tape is None
-        self._around = [tape for tape in backprop.active_tapes() if isinstance(tape, _Tape)]
+        self._around = [tape for tape in tapes.active_tapes() if isinstance(tape, _Tape)]
         self._tape.__enter__()
         if first:
             for primal in self._primals:

@@ -4,6 +4,7 @@ import contextlib
 from penstock import _core
 from penstock.eager import backprop
 from penstock.eager.graph import filled, to_core
+from penstock.framework import tapes
 
 
 @contextlib.contextmanager
@@ -18,7 +19,7 @@ def stop_recording():
 
 def could_possibly_record():
     """Whether a tape of this thread records."""
-    return bool(backprop.active_tapes())
+    return bool(tapes.active_tapes())
 
 
 def record_operation(op_type, output_tensors, input_tensors, backward_function, forward_function=None):

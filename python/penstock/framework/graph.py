@@ -9,6 +9,7 @@ from penstock.framework import defaults
 from penstock.framework import errors
 from penstock.framework import op_callbacks
 from penstock.framework import stack
+from penstock.framework import tapes
 from penstock.framework.operation import Operation
 from penstock.framework.scopes import ScopesMixin
 from penstock.framework.tensor import Tensor
@@ -116,8 +117,7 @@ class Graph(ScopesMixin):
     def watch_variable(self, variable):
         """Tells the active tapes that a variable is read."""
         if _core.tape_is_active():
-            from penstock.eager import backprop
-            backprop.variable_accessed(variable)
+            tapes.variable_accessed(variable)
 
     def as_default(self):
         """Context manager under which this is the default graph of the thread."""

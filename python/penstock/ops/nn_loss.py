@@ -3,7 +3,9 @@ import math
 
 import numpy as np
 
+from penstock import _core
 from penstock.framework import constant_op, dtypes, gen, ops
+from penstock.framework.tensor import Tensor
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.arguments import pick
 
@@ -107,6 +109,14 @@ def _axis_or_dim(axis, dim):
     return axis
 
 
+def _are_rows_of_classes(labels, logits):
+    """Whether they are eager tensors that the op takes as they are."""
+    if not (isinstance(labels, Tensor) and isinstance(logits, Tensor) and labels._is_eager and logits._is_eager):
+        return False
+    shape = logits._shape_tuple()
+    return len(shape) == 2 and labels._shape_tuple() == shape[:1] and logits.dtype != dtypes.float16
+
+
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
     """The cross-entropy between classes given by number and softmax(logits).
 
@@ -114,6 +124,8 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
       the logits' type. ValueError: shapes that do not go together, or arguments without their names.
     """
     _require_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    if _core.executes_eagerly() and _are_rows_of_classes(labels, logits):
+        return gen.sparse_softmax_cross_entropy_with_logits(logits, labels, name=name)[0]
     with ops.name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels = ops.convert_to_tensor(labels)
         logits = ops.convert_to_tensor(logits)

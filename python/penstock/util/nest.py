@@ -2,6 +2,7 @@
 are leaves."""
 import collections
 import collections.abc
+import weakref
 
 
 class _Dot:
@@ -67,14 +68,23 @@ def _sorted(keys):
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
+_leaf_types = {}  # by id: types whose values were found to be leaves, which takes a microsecond to tell
+
+
 def is_sequence(seq):
     """Whether it is a structure and not a leaf."""
     if isinstance(seq, (list, tuple, dict)):
         return True
-    if isinstance(seq, (str, bytes)):
+    kind = type(seq)
+    if id(kind) in _leaf_types:
         return False
-    return isinstance(seq, (collections.abc.Sequence, collections.abc.Mapping, collections.abc.MappingView)) \
-        and not isinstance(seq, memoryview) or _is_attrs(seq) or _is_dataclass(seq)
+    if not isinstance(seq, (str, bytes, memoryview)) and isinstance(
+            seq, (collections.abc.Sequence, collections.abc.Mapping, collections.abc.MappingView)) \
+            or _is_attrs(seq) or _is_dataclass(seq):
+        return True
+    if seq.__class__ is kind:  # else it stands for another object, which decides
+        _leaf_types[id(kind)] = weakref.ref(kind, lambda _, key=id(kind): _leaf_types.pop(key, None))
+    return False
 
 
 is_nested = is_sequence
@@ -121,12 +131,16 @@ def _yield_value(iterable):
 
 
 def _values(structure):
+    if type(structure) in (list, tuple):
+        return structure
     return [value for _, value in _items(structure)]
 
 
 def _sequence_like(instance, args):
     """A structure of the kind of `instance` made of `args`."""
     kind = type(instance)
+    if kind in (list, tuple):
+        return kind(args)
     if _is_mapping(instance):
         result = dict(zip(_sorted(instance), args))
         if isinstance(instance, collections.defaultdict):

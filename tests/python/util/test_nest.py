@@ -1,5 +1,7 @@
 import collections
 import dataclasses
+import gc
+import weakref
 
 import pytest
 
@@ -106,3 +108,28 @@ def test_data_classes_that_name_their_parts():
     assert nest.flatten_up_to(Masked(True, 0), masked) == [[1, 2]]
     with pytest.raises(TypeError):
         nest.assert_same_structure(masked, [1, 2])
+
+
+def test_an_object_that_stands_for_another_is_what_that_is():
+    class Proxy:
+        def __init__(self, wrapped):
+            self._wrapped = wrapped
+
+        @property
+        def __class__(self):
+            return type(self._wrapped)
+
+        def __iter__(self):
+            return iter(self._wrapped)
+
+    assert not nest.is_nested(Proxy(3))
+    assert nest.is_nested(Proxy([1, 2]))  # though one of its type was a leaf
+    assert nest.flatten(Proxy([1, 2])) == [1, 2]
+
+
+def test_types_of_leaves_may_go():
+    kind = type("Leaf", (), {})
+    assert not nest.is_nested(kind())
+    gone, kind = weakref.ref(kind), None
+    gc.collect()
+    assert gone() is None

@@ -116,17 +116,24 @@ inline double LogTail(double f, double n) {
                      2.8571428705675072e-1, 3.9999999999611273e-1, 6.6666666666666964e-1);
   return Fma(s, half + p, n * 1.90821492927058770002e-10) - half;
 }
+// log(x / 2^shift) of a positive normal number.
+template <class T>
+inline T LogOfNormal(T x, T shift = T(0)) {
+  T e;
+  const T f = SplitLog(x, &e) - T(1), n = e - shift;
+  const T large = std::is_same_v<T, float> ? T(0.693359375) : T(6.93147180369123816490e-01);
+  return Fma(n, large, f + LogTail(f, n));
+}
+template <class T>
+inline bool IsPositiveNormal(T x) {
+  return (x >= std::numeric_limits<T>::min()) & (x < kInfinity<T>);
+}
 template <class T>
 inline T Log(T x) {
   constexpr bool kFloat = std::is_same_v<T, float>;
   // Denormals are scaled up first.
   const bool tiny = x < std::numeric_limits<T>::min();
-  const T scaled = tiny ? x * (kFloat ? T(0x1p23) : T(0x1p52)) : x;
-  T e;
-  const T f = SplitLog(scaled, &e) - T(1);
-  const T n = e - (tiny ? (kFloat ? T(23) : T(52)) : T(0));
-  const T large = kFloat ? T(0.693359375) : T(6.93147180369123816490e-01);
-  T result = Fma(n, large, f + LogTail(f, n));
+  T result = LogOfNormal(tiny ? x * (kFloat ? T(0x1p23) : T(0x1p52)) : x, tiny ? (kFloat ? T(23) : T(52)) : T(0));
   result = x == kInfinity<T> ? kInfinity<T> : result;
   result = x == T(0) ? -kInfinity<T> : result;
   return x >= T(0) ? result : kNan<T>;

@@ -35,24 +35,28 @@ float Pow(float x, float y) {
   return static_cast<float>(one ? 1.0 : result);
 }
 
-// Functions of angles hold up to kTurnsLimit; a block with larger ones goes to libm.
-template <float f(float), float libm(float)>
-void OfAngles(const void* in, void* out, int64_t n) {
+// Blocks all of whose numbers are usual are spared what others need.
+template <class T, bool is_usual(T), T usual(T), T any(T)>
+[[gnu::flatten]] void ByBlock(const void* in, void* out, int64_t n) {
   constexpr int64_t kBlock = 256;
-  const float* x = static_cast<const float*>(in);
-  float* y = static_cast<float*>(out);
+  const T* x = static_cast<const T*>(in);
+  T* y = static_cast<T*>(out);
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = begin + kBlock < n ? begin + kBlock : n;
-    int large = 0;
-    for (int64_t i = begin; i < end; ++i) large |= !(Abs(x[i]) < kTurnsLimit);
-    if (large) {
-      for (int64_t i = begin; i < end; ++i) y[i] = libm(x[i]);
+    BitsOf<T> others = 0;
+    for (int64_t i = begin; i < end; ++i) others |= !is_usual(x[i]);
+    if (others) {
+#pragma GCC ivdep
+      for (int64_t i = begin; i < end; ++i) y[i] = any(x[i]);
     } else {
 #pragma GCC ivdep
-      for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
+      for (int64_t i = begin; i < end; ++i) y[i] = usual(x[i]);
     }
   }
 }
+template <class T>
+T PlainLog(T x) { return LogOfNormal(x); }
+bool HasFewTurns(float angle) { return Abs(angle) < kTurnsLimit; }
 float LibmSin(float x) { return __builtin_sinf(x); }
 float LibmCos(float x) { return __builtin_cosf(x); }
 float LibmTan(float x) { return __builtin_tanf(x); }
@@ -63,7 +67,7 @@ void FillFunctions(Loops& loops) {
   const auto binary = [&](BinaryOp op, BinaryLoop loop) { loops.binary[static_cast<int>(op)][kTypeOf<T>] = loop; };
   unary(UnaryOp::kExp, kMap<T, Exp<T>>);
   unary(UnaryOp::kExpm1, kMap<T, Expm1<T>>);
-  unary(UnaryOp::kLog, kMap<T, Log<T>>);
+  unary(UnaryOp::kLog, &ByBlock<T, IsPositiveNormal<T>, PlainLog<T>, Log<T>>);
   unary(UnaryOp::kLog1p, kMap<T, Log1p<T>>);
   unary(UnaryOp::kSigmoid, kMap<T, Sigmoid<T>>);
   unary(UnaryOp::kSoftplus, kMap<T, Softplus<T>>);
@@ -93,9 +97,9 @@ void FillMath(Loops& loops) {
   loops.binary[static_cast<int>(BinaryOp::kPow)][DT_FLOAT] = kMap2<float, Pow>;
   of_float(UnaryOp::kAsin, kMap<float, Asin>);
   of_float(UnaryOp::kAcos, kMap<float, Acos>);
-  of_float(UnaryOp::kSin, &OfAngles<Sin<false>, LibmSin>);
-  of_float(UnaryOp::kCos, &OfAngles<Sin<true>, LibmCos>);
-  of_float(UnaryOp::kTan, &OfAngles<Tan, LibmTan>);
+  of_float(UnaryOp::kSin, &ByBlock<float, HasFewTurns, Sin<false>, LibmSin>);
+  of_float(UnaryOp::kCos, &ByBlock<float, HasFewTurns, Sin<true>, LibmCos>);
+  of_float(UnaryOp::kTan, &ByBlock<float, HasFewTurns, Tan, LibmTan>);
 }
 
 }  // namespace penstock::PENSTOCK_ISA

@@ -4,6 +4,7 @@ The gradient of y by x is linear in what flows into y; its derivative by that, i
 the tangent of y.
 """
 from penstock.eager import backprop
+from penstock.eager.graph import accumulators
 from penstock.framework import conversion
 from penstock.framework import gen
 from penstock.framework import tapes
@@ -50,6 +51,7 @@ class ForwardAccumulator:
         first = self._tape._tape is None
         self._around = [tape for tape in tapes.active_tapes() if isinstance(tape, _Tape)]
         self._tape.__enter__()
+        accumulators.count += 1
         if first:
             for primal in self._primals:
                 self._tape.watch(primal)
@@ -57,6 +59,7 @@ class ForwardAccumulator:
 
     def __exit__(self, *exc):
         self._entered = False
+        accumulators.count -= 1
         self._tape.__exit__(*exc)
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):

@@ -1,5 +1,6 @@
 """What stands for the default graph while ops run as they are called: scopes as a graph has, and no nodes."""
 import contextlib
+import threading
 
 from penstock import _core
 from penstock.framework import config
@@ -267,7 +268,26 @@ def record(op, function):
                              f"{len(op.inputs)}")
         return [to_core(g) for g in result]
 
-    _core.tape_record(op.inputs, op.outputs, backward)
+    record_function(op.inputs, op.outputs, backward)
+
+
+class _Accumulators(threading.local):
+    count = 0  # how many compute forward derivatives in this thread
+
+
+accumulators = _Accumulators()
+
+
+def record_function(inputs, outputs, backward):
+    """Tells the tapes that a Python function computes the gradient of values. Where forward derivatives are computed it
+    is called at once, as in TensorFlow: what it raises comes where the values are computed."""
+    _core.tape_record(inputs, outputs, backward)
+    if accumulators.count and _core.tape_wants(inputs):
+        from penstock.eager import backprop  # which is built on this module
+        from penstock.framework import gen
+        with backprop.stop_recording():
+            backward([gen.ones_like(y) if y.dtype.is_floating or y.dtype.is_complex else None for y in outputs])
+
 
 
 _core.eager_set_classes(EagerGraph, registry.gradient_registry._items)

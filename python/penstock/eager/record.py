@@ -1,9 +1,8 @@
 """What tapes record, for who computes derivatives without a tape of their own."""
 import contextlib
 
-from penstock import _core
 from penstock.eager import backprop
-from penstock.eager.graph import filled, to_core
+from penstock.eager.graph import filled, record_function, to_core
 from penstock.framework import tapes
 
 
@@ -40,7 +39,7 @@ def record_operation(op_type, output_tensors, input_tensors, backward_function, 
                                                    f"Expected {len(input_tensors)} but received {len(found)}")
         return [to_core(g) for g in found]
 
-    _core.tape_record(list(input_tensors), outputs, gradient)
+    record_function(list(input_tensors), outputs, gradient)
 
 
 class VariableWatcher:

@@ -51,7 +51,7 @@ class _WithGradient:
 
 def _call_eagerly(f, args, kwargs):
     from penstock.eager import backprop
-    from penstock.eager.graph import filled, to_core
+    from penstock.eager.graph import filled, record_function, to_core
     outer = backprop.GradientTape()
     with outer:  # finds the variables that f reads; nothing else is recorded but what the gradient function knows
         result, grad_fn = f(*args, **kwargs)
@@ -81,7 +81,7 @@ def _call_eagerly(f, args, kwargs):
                              f"{len(of_args)} instead.")
         return [to_core(g) for g in of_args + list(of_variables)]
 
-    _core.tape_record(args + [v.handle for v in variables], flat, backward)
+    record_function(args + [v.handle for v in variables], flat, backward)
     return result
 
 

@@ -72,3 +72,22 @@ def test_what_is_watched_later():
         acc.watch(x, tf.constant(1.0))
         y = x * x
     assert float(acc.jvp(y)) == 12.0 and acc.jvp(tf.cast(y, tf.int32)) is None
+
+
+def test_errors_of_gradient_functions_come_where_they_are_called():
+    @tf.custom_gradient
+    def f(x):
+        def grad(dy):
+            raise ValueError("of the gradient")
+        return x * 1.0, grad
+
+    x = tf.constant(1.0)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(2.0)):
+        f(tf.constant(3.0))
+        with pytest.raises(ValueError, match="of the gradient"):
+            f(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    with pytest.raises(ValueError, match="of the gradient"):
+        tape.gradient(y, x)

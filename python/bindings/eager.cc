@@ -10,6 +10,8 @@
 #include "penstock/graph/export.h"
 #include "penstock/io/convert.h"
 #include "penstock/runtime/monitor.h"
+#include "penstock/tensor/resource_handle.h"
+#include "penstock/tensor/variant.h"
 
 namespace penstock::python {
 
@@ -222,6 +224,35 @@ nb::list Recorded(const PyTape& self) {
   return out;
 }
 
+// What stands for a handle where a tensor is printed.
+std::string Text(const ResourceHandle& handle) {
+  std::string text =
+      StrCat("<ResourceHandle(name=\"", handle.name, "\", device=\"", handle.device, "\", container=\"",
+             handle.container, "\", type=\"", handle.type_name, "\", dtype and shapes : \"[ ");
+  const char* between = "";
+  for (const DtypeAndShape& d : handle.dtypes_and_shapes) {
+    text += StrCat(between, "DType enum: ", static_cast<int>(d.dtype), ", Shape: ", d.shape);
+    between = ", ";
+  }
+  return text + " ]\")>";
+}
+std::string Text(const Variant& variant) {
+  if (variant.empty()) return "<[invalid]>";
+  std::string text = variant.get()->DebugString();
+  const size_t name = text.starts_with("tensorflow::") ? text.rfind("::") + 2 : 0;  // behind the namespaces
+  return StrCat("<", text.substr(name), ">");
+}
+
+// The texts of a tensor's handles or variants, one for each element.
+nb::list Texts(nb::handle value) {
+  const Tensor& t = ToValue(value).tensor;
+  nb::list out;
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    out.append(nb::cast(t.dtype() == DT_RESOURCE ? Text(t.data<ResourceHandle>()[i]) : Text(t.data<Variant>()[i])));
+  }
+  return out;
+}
+
 struct TapeList {
   std::vector<std::shared_ptr<Tape>> tapes;
 };
@@ -259,6 +290,7 @@ void BindEager(nb::module_& m) {
     }
     return out;
   });
+  m.def("eager_handle_texts", &Texts);
   m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
   m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
   m.def("log_placement", &LogPlacement);

@@ -20,11 +20,11 @@ const char* Format(DataType dtype) {
     case DT_INT8: return "b";
     case DT_INT16: return "h";
     case DT_INT32: return "i";
-    case DT_INT64: return "q";
+    case DT_INT64: return "l";  // as NumPy names it
     case DT_UINT8: return "B";
     case DT_UINT16: return "H";
     case DT_UINT32: return "I";
-    case DT_UINT64: return "Q";
+    case DT_UINT64: return "L";
     case DT_BOOL: return "?";
     case DT_COMPLEX64: return "Zf";
     case DT_COMPLEX128: return "Zd";
@@ -42,7 +42,9 @@ nb::dlpack::dtype ElementType(DataType dtype) {
   if (IsFloating(dtype) && Format(dtype)) return make(nb::dlpack::dtype_code::Float);
   const char* format = Format(dtype);
   if (!format) {
-    Raise(Status(Code::kInvalidArgument, StrCat("values of type ", ToString(dtype), " cannot be given to DLPack")));
+    std::string name = ToString(dtype);
+    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    Raise(Status(Code::kInvalidArgument, StrCat("DT_", name, " is not supported by dlpack")));
   }
   return make(std::islower(*format) ? nb::dlpack::dtype_code::Int : nb::dlpack::dtype_code::UInt);
 }
@@ -97,7 +99,10 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   const Tensor& tensor = ValueOf(self).tensor;
   const char* format = Format(tensor.dtype());
   if (!format) {
-    PyErr_Format(PyExc_BufferError, "values of type %s have no buffer", ToString(tensor.dtype()).c_str());
+    const bool handle = tensor.dtype() == DT_RESOURCE || tensor.dtype() == DT_VARIANT;
+    PyErr_Format(PyExc_BufferError,
+                 handle ? "Cannot convert a Tensor of dtype %s to a NumPy array." : "values of type %s have no buffer",
+                 ToString(tensor.dtype()).c_str());
     return -1;
   }
   if (flags & PyBUF_WRITABLE) {

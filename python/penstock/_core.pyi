@@ -367,6 +367,7 @@ def eager_to_dlpack(value: EagerTensorBase) -> Any:
 def eager_from_dlpack(capsule: Any) -> Any:
     """Of a capsule, or of an object that gives one; shares memory where it is aligned."""
 
+def eager_handle_texts(value: EagerTensorBase) -> list[str]: ...
 def eager_handle_data(value: EagerTensorBase) -> Optional[list[tuple[int, ShapeLike]]]: ...
 
 def log_placement(on: bool) -> None:

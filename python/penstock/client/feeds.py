@@ -18,7 +18,7 @@ def find_tensor(graph, feed):
 
 def _loses_value(kind, value):
     """Whether an int does not survive the conversion to an array's type."""
-    if kind is np.object_:
+    if kind is object:
         return str(value) != value
     try:
         return kind(value) != value

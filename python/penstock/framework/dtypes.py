@@ -5,6 +5,7 @@ import ml_dtypes as _ml_dtypes
 import numpy as np
 
 from penstock import _core
+from penstock.framework import tf2
 
 
 def _quantized(name, base):
@@ -35,7 +36,7 @@ for _enum, _type in [(11, _np_qint8), (12, _np_quint8), (13, _np_qint32), (15, _
 # enum number, name, NumPy type
 _TABLE = [
     (1, "float32", np.float32), (2, "float64", np.float64), (3, "int32", np.int32), (4, "uint8", np.uint8),
-    (5, "int16", np.int16), (6, "int8", np.int8), (7, "string", np.object_), (8, "complex64", np.complex64),
+    (5, "int16", np.int16), (6, "int8", np.int8), (7, "string", object), (8, "complex64", np.complex64),
     (9, "int64", np.int64), (10, "bool", np.bool_), (11, "qint8", _np_qint8), (12, "quint8", _np_quint8),
     (13, "qint32", _np_qint32), (14, "bfloat16", np_bfloat16), (15, "qint16", _np_qint16),
     (16, "quint16", _np_quint16), (17, "uint16", np.uint16), (18, "complex128", np.complex128),
@@ -204,8 +205,10 @@ class DType:
 
     @property
     def size(self):
-        """Bytes an element takes in NumPy; 1 for resource and variant."""
-        return 1 if self._base in (20, 21) else np.dtype(self.as_numpy_dtype).itemsize
+        """Bytes an element takes in NumPy; of strings, resources and variants 0, in version 1 8, 1 and 1."""
+        if self._base in (7, 20, 21):
+            return 0 if tf2.enabled() else 8 if self._base == 7 else 1
+        return np.dtype(self.as_numpy_dtype).itemsize
 
 
 dtype_range = {
@@ -227,6 +230,7 @@ _QUANTIZED_DTYPES_REF = frozenset(d._as_ref for d in _QUANTIZED_DTYPES_NO_REF)
 QUANTIZED_DTYPES = _QUANTIZED_DTYPES_REF | _QUANTIZED_DTYPES_NO_REF
 
 _NP_TO_TF = {kind: _INTERN_TABLE[number] for number, _, kind in _TABLE if kind is not None and number != 20}
+_NP_TO_TF[np.object_] = _INTERN_TABLE[7]
 for _kind in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong, np.longdouble):
     if _kind not in _NP_TO_TF:
         for _known in list(_NP_TO_TF):

@@ -120,14 +120,16 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         self._refuse_handles()
         return _core.eager_numpy(self)
 
+    def _holds_handles(self):
+        return self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum)
+
     def _refuse_handles(self):
-        if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
+        if self._holds_handles():
             from penstock.framework import errors
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.")
 
-    def _numpy(self):
-        return _core.eager_numpy(self)
+    _numpy = numpy
 
     def _as_array(self):
         return np.asarray(_core.eager_numpy(self), dtype=object if self.dtype == dtypes.string else None)
@@ -157,6 +159,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return iter([self[i] for i in range(self._dims[0])])
 
     def __bool__(self):
+        self._refuse_handles()
         return self._num_elements() != 0 and bool(self._numpy())
 
     def __int__(self):
@@ -177,7 +180,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return round(self._numpy(), digits)
 
     def __format__(self, spec):
-        return format(self._numpy(), spec)
+        return format(self._text_of_handles() if self._holds_handles() else self._numpy(), spec)
 
     def __copy__(self):
         return self
@@ -186,6 +189,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return self
 
     def __reduce__(self):
+        self._refuse_handles()
         return _rebuild, (_core.eager_to_core(self).proto(),)
 
     def _compares_elements(self):
@@ -212,19 +216,33 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return copy
 
     def _text(self, is_repr):
-        if self._type_enum in (dtypes.resource._type_enum, dtypes.variant._type_enum):
-            return "<unprintable>"
+        if self._holds_handles():
+            return self._text_of_handles()
         value = self._numpy()
         if not self._dims and hasattr(value, "item"):
             return repr(value.item()) if is_repr else str(value)  # a number, without NumPy's name for its type
         text = repr(value) if is_repr else str(value)
         return "\n" + text if "\n" in text else text
 
+    def _text_of_handles(self):
+        texts = np.empty(self._num_elements(), object)
+        texts[:] = [_Text(text) for text in _core.eager_handle_texts(self)]
+        return str(texts.reshape(self._dims)) if self._dims else texts[0]
+
     def __str__(self):
         return f"tf.Tensor({self._text(False)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self):
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(True)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {self._value_text()}>"
+
+    def _value_text(self):
+        return f"{'value' if self._holds_handles() else 'numpy'}={self._text(True)}"
+
+
+class _Text(str):
+    """Text that an array shows as it is."""
+
+    __repr__ = str.__str__
 
 
 def _rebuild(proto):

@@ -17,7 +17,11 @@ _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", 
            "int16": "int_val", "int8": "int_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
            "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val", "float16": "half_val",
            "bfloat16": "half_val", "string": "string_val", "qint8": "int_val", "quint8": "int_val", "qint16": "int_val",
-           "quint16": "int_val", "qint32": "int_val"}
+           "quint16": "int_val", "qint32": "int_val", "int4": "int_val", "uint4": "int_val",
+           **{name: "float8_val" for name in ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz",
+                                              "float8_e5m2fnuz")}}
+_VERSION_TWO_CONTENT_TYPES = _CONTENT_TYPES | {"float16", "bfloat16"} | {
+    name for name, field in _FIELDS.items() if field == "float8_val"}
 
 
 def _message():
@@ -38,10 +42,13 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
         return values
     if shape is not None:
         shape = [int(d) for d in shape]
+    if isinstance(values, Tensor) and values._is_eager:
+        values, dtype = values.__array__(), values.dtype if dtype is None else dtype
     array, dtype, shape = tensor_values.to_array(values, dtype, shape, verify_shape, allow_broadcast)
     message = cls(dtype=dtype._type_enum, tensor_shape=tensor_shape.TensorShape(shape).as_proto())
     size = int(np.prod(shape, dtype=np.int64))
-    if array.size == size and size > 1 and dtype.name in _CONTENT_TYPES:
+    content = _VERSION_TWO_CONTENT_TYPES if tf2.enabled() else _CONTENT_TYPES
+    if array.size == size and size > 1 and dtype.name in content:
         if array.size * array.itemsize >= 1 << 31:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
         message.tensor_content = np.ascontiguousarray(array).tobytes()
@@ -49,7 +56,10 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     field = _FIELDS.get(dtype.name)
     if field is None:
         raise TypeError(f"Element type not supported in TensorProto: {dtype.name}")
-    getattr(message, field).extend(_items(array.ravel(), dtype))
+    if field == "float8_val":
+        message.float8_val = array.tobytes()
+    else:
+        getattr(message, field).extend(_items(array.ravel(), dtype))
     return message
 
 
@@ -86,6 +96,8 @@ def MakeNdarray(tensor):  # noqa: N802
         flat = np.array([complex(a, b) for a, b in zip(items[::2], items[1::2])], kind)
     elif dtype.name in ("float16", "bfloat16"):
         flat = np.array(items, np.uint16).view(kind)
+    elif _FIELDS[dtype.name] == "float8_val":
+        flat = np.array(items, np.uint8).view(kind)
     elif dtype.is_quantized:
         flat = np.array(items).astype(kind[0]).view(kind)
     else:

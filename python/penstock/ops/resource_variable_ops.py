@@ -71,8 +71,8 @@ class BaseResourceVariable(variables.VariableV1):
     def __repr__(self):
         if self._in_graph_mode or not ops.executing_eagerly():
             return super().__repr__()
-        value = self.read_value()._text(True) if self.is_initialized() else "<unprintable>"
-        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
+        value = self.read_value()._value_text() if self.is_initialized() else "numpy=<unprintable>"
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, {value}>"
 
     def __copy__(self):
         return self

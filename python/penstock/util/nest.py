@@ -166,15 +166,17 @@ def flatten(structure, expand_composites=False):
     if not test(structure):
         return [structure]
     found = []
-
-    def visit(part):
-        for value in _values(part):
-            if test(value):
-                visit(value)
-            else:
-                found.append(value)
-    visit(structure)
+    _collect(structure, test, found)
     return found
+
+
+def _collect(structure, test, found):
+    """A function inside of `flatten` that calls itself would keep what it found until the next garbage collection."""
+    for value in _values(structure):
+        if test(value):
+            _collect(value, test, found)
+        else:
+            found.append(value)
 
 
 def _same_namedtuples(a, b):

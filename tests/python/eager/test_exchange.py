@@ -66,5 +66,34 @@ def test_dlpack_refuses():
         tf.experimental.dlpack.from_dlpack("no capsule")
     with pytest.raises(TypeError):
         tf.experimental.dlpack.to_dlpack([1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="string"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="DT_STRING is not supported by dlpack"):
         tf.experimental.dlpack.to_dlpack(tf.constant("a"))
+
+
+def test_the_buffers_type_is_numpys_own():
+    for dtype in (np.int64, np.uint64):
+        assert np.array(tf.constant([1, 2], dtype)).dtype is np.dtype(dtype)
+    assert type(np.sum(tf.constant([1, 2], tf.int64))) is np.int64
+
+
+def test_handles_have_no_buffer():
+    with pytest.raises(BufferError, match="Cannot convert a Tensor of dtype resource to a NumPy array"):
+        memoryview(tf.Variable(1.0).handle)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int64", "bool", "complex64", "qint8", "int4", "uint8",
+                                   "float8_e5m2"])
+def test_protos_of_eager_tensors(dtype):
+    x = tf.quantization.quantize([3.0, 1.0], -10.0, 10.0, tf.qint8)[0] if dtype == "qint8" else \
+        tf.cast([1, 0] if "8_e" not in dtype else [1.0, 0.0], dtype)
+    proto = tf.make_tensor_proto(x)
+    assert proto.dtype == x.dtype.as_datatype_enum
+    assert tf.make_ndarray(proto).astype(np.complex64).tolist() == x.numpy().astype(np.complex64).tolist()
+    assert tf.constant(proto).dtype == x.dtype and tf.constant(proto).numpy().tolist() == x.numpy().tolist()
+    assert tf.make_ndarray(tf.make_tensor_proto(x[:1])).shape == (1,)
+
+
+def test_protos_of_eager_strings_and_of_another_type():
+    assert tf.make_ndarray(tf.make_tensor_proto(tf.constant([["a", "b"]]))).tolist() == [[b"a", b"b"]]
+    assert tf.make_tensor_proto(tf.constant([1.5]), dtype=tf.float64).double_val == [1.5]
+    assert tf.make_tensor_proto(tf.constant(2), shape=[3]).int_val == [2]

@@ -107,3 +107,8 @@ def test_shapes_of_constants_are_integers(shape):
     for made in (tf.zeros, tf.ones):
         with pytest.raises(TypeError, match="to EagerTensor of dtype int32"):
             made(shape)
+
+
+def test_a_shape_to_broadcast_to_is_a_vector():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be a vector of {int32,int64}, got shape \[\]"):
+        tf.broadcast_to(1.0, tf.constant(2))

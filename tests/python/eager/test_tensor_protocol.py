@@ -1,5 +1,6 @@
 """What an EagerTensor is to Python and NumPy: operators, conversions, text, errors. Answers are TensorFlow 2.21's."""
 import copy
+import gc
 import math
 import pickle
 import weakref
@@ -263,3 +264,42 @@ def test_what_is_of_no_type_is_told_first(value, reason):
     for dtype in (tf.bool, tf.string, None):
         with pytest.raises(ValueError, match=reason):
             tf.constant(value, dtype)
+
+
+def test_the_text_of_handles_and_variants(version_two):
+    handle = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], container="cc")
+    text = str(handle)[len("tf.Tensor("):-len(", shape=(), dtype=resource)")]
+    assert text.startswith("<ResourceHandle(name=") and text.endswith(
+        'device="/job:localhost/replica:0/task:0/device:CPU:0", container="cc", type="tensorflow::Var", '
+        'dtype and shapes : "[ DType enum: 1, Shape: [2] ]")>')
+    assert repr(handle) == f"<tf.Tensor: shape=(), dtype=resource, value={text}>"
+    assert str(handle) == f"tf.Tensor({text}, shape=(), dtype=resource)" and f"{handle}" == text
+    made = tf.raw_ops.EmptyTensorList(element_shape=tf.constant([], tf.int32), max_num_elements=3,
+                                      element_dtype=tf.float32)
+    assert repr(made) == "<tf.Tensor: shape=(), dtype=variant, value=<TensorList>>"
+    assert str(tf.stack([made, made])) == "tf.Tensor([<TensorList> <TensorList>], shape=(2,), dtype=variant)"
+    dataset = tf.data.Dataset.range(3).map(lambda x: x)
+    assert f"{dataset._variant_tensor}" == "<MapDatasetOp::Dataset>"
+
+
+@pytest.mark.parametrize("use", [bool, pickle.dumps, lambda x: x.numpy(), np.array])
+def test_handles_are_no_values(use):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot convert a Tensor of dtype resource to a NumPy"):
+        use(tf.Variable(1.0).handle)
+
+
+def test_what_flattening_finds_is_let_go_at_once():
+    class Value:
+        pass
+
+    def used(use):
+        value = Value()
+        use(value)
+        return weakref.ref(value)
+
+    gc.disable()
+    try:
+        assert used(lambda x: tf.nest.flatten([1, [x, {"a": x}]]))() is None
+        assert used(tf.function(lambda x: 1))() is None
+    finally:
+        gc.enable()

@@ -39,3 +39,32 @@ def test_casts_to_float8_round_as_ml_dtypes():
             got = session.run(tf.cast(values, tf.as_dtype(name)))
             expected = values.astype(getattr(ml_dtypes, name)).astype(np.float32)
             np.testing.assert_array_equal(got.astype(np.float32), expected)
+
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_of_4_bits_keep_the_lower_ones(dtype, version_two):
+    given = tf.cast(tf.constant([-9, -1, 0, 7, 8, 100, 300]), dtype)
+    assert tf.cast(given, "int4").numpy().astype(int).tolist() == [7, -1, 0, 7, -8, 4, -4]
+    assert tf.cast(given, "uint4").numpy().astype(int).tolist() == [7, 15, 0, 7, 8, 4, 12]
+    assert tf.cast(tf.constant([-8, -1, 7], "int4"), dtype).numpy().tolist() == \
+        np.array([-8, -1, 7]).astype(dtype).tolist()
+    assert tf.cast(tf.constant([0, 9, 15], "uint4"), dtype).numpy().tolist() == [0, 9, 15]
+
+
+def test_integers_of_4_bits_and_other_types(version_two):
+    x = tf.constant([0, 9, 15], "uint4")
+    assert tf.cast(x, "int4").numpy().astype(int).tolist() == [0, -7, -1]
+    assert tf.function(lambda a: tf.cast(a, tf.int32) + 1)(x).numpy().tolist() == [1, 10, 16]
+    for other in ("float32", "bfloat16", "bool", "complex64", "float8_e5m2"):
+        with pytest.raises(tf.errors.UnimplementedError, match="Cast uint4 to .* is not supported"):
+            tf.cast(x, other)
+        with pytest.raises(tf.errors.UnimplementedError, match="Cast .* to uint4 is not supported"):
+            tf.cast(tf.cast([1.0], other), "uint4")
+
+
+def test_sizes_of_what_lies_elsewhere(version_two):
+    assert [tf.as_dtype(name).size for name in ("string", "resource", "variant", "bool")] == [0, 0, 0, 1]
+    assert tf.string.as_numpy_dtype is object and tf.as_dtype(np.object_) is tf.string

@@ -74,7 +74,7 @@ def _as_array(value, dtype, shape):
     try:
         if getattr(value, "_is_eager", False):
             value = value.numpy()
-        array = script_ops.as_array(value, dtype.as_numpy_dtype)
+        array = script_ops.as_array(value, np.dtype(dtype.as_numpy_dtype))
     except (TypeError, ValueError):
         raise TypeError("`generator` yielded an element that could not be converted to the expected type. The expected "
                         f"type was {dtype.name}, but the yielded element was {value}.") from None

@@ -6,23 +6,24 @@ from penstock.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
+def _flat_values(value, found):
+    """A value with flat values in the place of ragged tensors, which it adds to `found`."""
+    if is_ragged(value):
+        value = convert_to_tensor_or_ragged_tensor(value)
+        found.append(value)
+        return value.flat_values
+    if isinstance(value, (list, tuple)):
+        return type(value)([_flat_values(v, found) for v in value])
+    if isinstance(value, dict):
+        return {key: _flat_values(v, found) for key, v in value.items()}
+    return value
+
+
 def map_flat_values(op, *args, **kwargs):
     """op of the innermost values of all ragged arguments, which must have the same rows; the result has them too."""
     found = []
-
-    def flat(value):
-        if is_ragged(value):
-            value = convert_to_tensor_or_ragged_tensor(value)
-            found.append(value)
-            return value.flat_values
-        if isinstance(value, (list, tuple)):
-            return type(value)([flat(v) for v in value])
-        if isinstance(value, dict):
-            return {key: flat(v) for key, v in value.items()}
-        return value
-
-    flat_args = [flat(value) for value in args]
-    flat_kwargs = {key: flat(value) for key, value in kwargs.items()}
+    flat_args = [_flat_values(value, found) for value in args]
+    flat_kwargs = {key: _flat_values(value, found) for key, value in kwargs.items()}
     if not found:
         return op(*args, **kwargs)
     match_row_splits_dtypes(*found)

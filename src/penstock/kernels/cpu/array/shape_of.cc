@@ -136,6 +136,7 @@ struct Squeeze {
 
 struct BroadcastTo {
   void operator()(KernelContext& k) const {
+    k.Require(k.shape(1).rank() == 1, "shape must be a vector of {int32,int64}, got shape ", k.shape(1));
     const Shape to = k.ShapeInput(1);
     const Tensor& x = k.input(0);
     if (x.shape() == to) return k.Forward(0, 0);

@@ -6,6 +6,7 @@
 // the lowest int32 or int64, whose low bits smaller integers take.
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
@@ -149,18 +150,25 @@ uint8_t Float8Bits(const Float8Format& f, float v) {
   return bits == 0 && f.unsigned_zero ? 0 : uint8_t(sign | bits);
 }
 
+// The integers of 4 bits have a byte each: int4 lies there as an int8.
+DataType ByteBehind(DataType t) { return t == DT_INT4 ? DT_INT8 : t == DT_UINT4 ? DT_UINT8 : IntegerBehind(t); }
+int8_t SignOfNibble(int8_t bits) { return static_cast<int8_t>(static_cast<int8_t>(bits << 4) >> 4); }
+bool IsNibble(DataType t) { return t == DT_INT4 || t == DT_UINT4; }
+
 class Cast {
  public:
   explicit Cast(const NodeView& node)
-      : from_(IntegerBehind(node.input_type(0))),
-        to_(IntegerBehind(node.output_type(0))),
+      : from_(ByteBehind(node.input_type(0))),
+        to_(ByteBehind(node.output_type(0))),
+        nibble_(IsNibble(node.output_type(0)) ? node.output_type(0) : DT_INVALID),
         truncate_(node.attr<bool>("Truncate")) {
     from_small_ = Float8FormatOf(from_, &from_format_);
     to_small_ = Float8FormatOf(to_, &to_format_);
     const auto steps = [](DataType t, bool small) { return FindSteps(small ? DT_FLOAT : t, PodTypes{}); };
     if (node.input_type(0) == node.output_type(0)) return;
     const Steps source = steps(from_, from_small_), destination = steps(to_, to_small_);
-    if (!source.widen || !destination.widen) {
+    const bool of_nibbles = nibble_ != DT_INVALID || IsNibble(node.input_type(0));
+    if (!source.widen || !destination.widen || (of_nibbles && !(IsInteger(from_) && IsInteger(to_)))) {
       throw Unimplemented("Cast ", ToString(node.input_type(0)), " to ", ToString(node.output_type(0)),
                           " is not supported");
     }
@@ -178,9 +186,15 @@ class Cast {
     const Tensor& x = k.input(0);
     Tensor& y = k.Output(0, x.shape());
     const char* in = static_cast<const char*>(x.raw());
+    std::vector<int8_t> extended;
+    if (k.node().input_type(0) == DT_INT4) {  // the upper bits are anything
+      extended.assign(in, in + x.num_elements());
+      for (int8_t& v : extended) v = SignOfNibble(v);
+      in = reinterpret_cast<const char*>(extended.data());
+    }
     char* out = static_cast<char*>(y.mutable_raw());
     const size_t in_size = DataTypeSize(from_), out_size = DataTypeSize(to_);
-    ParallelElements(k, x.num_elements(), direct_ || half_way_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
+    const auto convert = [&](int64_t begin, int64_t end) {
       if (direct_) return direct_(in + begin * in_size, out + begin * out_size, end - begin);
       constexpr int64_t kBlock = 256;
       alignas(64) char wide[kBlock * 16];
@@ -207,6 +221,14 @@ class Cast {
         if (to_small_) {
           for (int64_t j = 0; j < n; ++j) static_cast<uint8_t*>(destination)[j] = Float8Bits(to_format_, floats[j]);
         }
+      }
+    };
+    ParallelElements(k, x.num_elements(), direct_ || half_way_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
+      convert(begin, end);
+      if (nibble_ == DT_INT4) {
+        for (int64_t i = begin; i < end; ++i) out[i] = SignOfNibble(out[i]);
+      } else if (nibble_ == DT_UINT4) {
+        for (int64_t i = begin; i < end; ++i) out[i] &= 15;
       }
     });
   }
@@ -243,6 +265,7 @@ class Cast {
   }
 
   DataType from_, to_;
+  DataType nibble_;  // the result's type, if only 4 bits of it are kept
   bool truncate_, from_small_ = false, to_small_ = false, cut_half_ = false;
   Float8Format from_format_{}, to_format_{};
   UnaryLoop widen_ = nullptr, narrow_ = nullptr, direct_ = nullptr;

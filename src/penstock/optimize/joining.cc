@@ -51,7 +51,10 @@ void AddArgs(const Node& node, std::span<Node* const> inside, std::vector<Endpoi
   }
 }
 
-int NumSteps(const Node& node) { return std::max(1, static_cast<int>(OperandsOf(node).size()) - 1); }
+// A sum of many is one addition after the other.
+int NumSteps(const Node& node) {
+  return IsComparedSelect(node.op()) ? 1 : std::max(1, static_cast<int>(OperandsOf(node).size()) - 1);
+}
 
 }  // namespace
 
@@ -74,6 +77,7 @@ const OpDef* ElementwiseSteps::Of(const Node& node) {
     if (node.input_type(i) != type) return nullptr;
   }
   const OpDef* op = &node.op();
+  if (IsComparedSelect(*op)) return op;
   if (AlgebraOf(*op) == Algebra::kSum) {
     if (node.num_inputs() < 2) return nullptr;
     op = graph_.ops().Find("AddN");
@@ -149,6 +153,8 @@ bool IsReduction(const OpDef& op) {
   return op.name == "Sum" || op.name == "Mean" || op.name == "Max" || op.name == "Min";
 }
 
+bool IsComparedSelect(const OpDef& op) { return op.name.starts_with("_Select"); }
+
 std::span<const Endpoint> OperandsOf(const Node& node) {
   const std::span<const Endpoint> inputs = node.inputs();
   return IsReduction(node.op()) ? inputs.first(1) : inputs;
@@ -165,11 +171,12 @@ Program ProgramOf(const Part& part, ElementwiseSteps& steps) {
   for (const Node* node : part.nodes) {
     const std::string& op = IsReduction(node->op()) ? node->op_name() : steps.Of(*node)->name;
     const std::span<const Endpoint> operands = OperandsOf(*node);
-    // A sum of many is one addition after the other.
     for (int i = 0; i < NumSteps(*node); ++i) {
       const int64_t before = num_args + static_cast<int64_t>(program.steps.size()) - 1;
       program.operands.push_back(i == 0 ? number(operands[0]) : before);
       if (operands.size() > 1) program.operands.push_back(number(operands[i + 1]));
+      for (size_t k = 2; IsComparedSelect(node->op()) && k < operands.size(); ++k)
+        program.operands.push_back(number(operands[k]));
       program.steps.push_back(op);
       program.names.push_back(node->name());
     }

@@ -48,6 +48,8 @@ Part NextPart(const std::vector<Node*>& group, size_t first);
 
 // Sums, means and extremes along the axes in input 1.
 bool IsReduction(const OpDef& op);
+// A choice by a comparison, of four inputs.
+bool IsComparedSelect(const OpDef& op);
 // What the node computes its elements from: all its inputs, but for the axes of a reduction.
 std::span<const Endpoint> OperandsOf(const Node& node);
 

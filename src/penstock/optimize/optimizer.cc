@@ -59,6 +59,7 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
   });
   run(rewrite.dependency, "dependency", [&] { PruneDependencies(graph); });
   run(rewrite.remapping, "remap", [&] {
+    JoinSelections(graph);
     FuseRows(graph);
     FuseElementwise(graph);
   });

@@ -26,6 +26,8 @@ int FuseProducts(Graph& graph);
 int AccumulateProducts(Graph& graph);
 // Those in a loop are added several at a time.
 int DelayProducts(Graph& graph);
+// Choices by comparisons that nothing else reads become one node each.
+int JoinSelections(Graph& graph);
 // Reductions of rows and the elementwise functions around them become one node.
 int FuseRows(Graph& graph);
 // Chains of elementwise functions become one node.

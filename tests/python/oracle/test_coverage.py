@@ -19,7 +19,7 @@ OTHERWISE = {
         RefIdentity DebugGradientRefIdentity Switch RefSwitch Merge RefMerge RefSelect Enter RefEnter Exit RefExit
         NextIteration RefNextIteration LoopCond ControlTrigger Abort PartitionedCall StatefulPartitionedCall
         SymbolicGradient RemoteCall FakeParam _Send _HostSend _Recv _HostRecv _Fused* *While *If *Case For* ToBool*
-        _ProductSum* _AddProduct
+        _ProductSum* _AddProduct _Select*
         """,
     "holds state over several calls: tests/python/ops": """
         *Queue *QueueV2 Queue* Stack*V2 TensorArrayGradWithShape TensorArray*V3 Barrier* *Accumulator* Stage* Unstage

@@ -8,6 +8,7 @@ import pytest
 import penstock.v1 as tf
 
 UNARY = (tf.tanh, tf.sigmoid, tf.exp, tf.square, tf.negative, tf.abs, tf.nn.relu, tf.nn.softplus, tf.sqrt, tf.floor)
+COMPARISONS = (tf.less, tf.less_equal, tf.greater, tf.greater_equal, tf.equal, tf.not_equal)
 BINARY = (tf.add, tf.subtract, tf.multiply, tf.maximum, tf.minimum, tf.divide, tf.squared_difference)
 
 
@@ -55,8 +56,12 @@ def test_random_chains(seed, known, dtype):
             (values if one is shape else args).append(x)
         for _ in range(chance.randint(5, 50)):
             x = chance.choice(values[-6:])
-            if chance.random() < 0.4:
+            kind = chance.random()
+            if kind < 0.35:
                 values.append(chance.choice(UNARY)(x))
+            elif kind < 0.5:
+                a, b, other = (chance.choice(args + values[-6:]) for _ in range(3))
+                values.append(tf.where_v2(chance.choice(COMPARISONS)(a, b), *chance.sample((x, other), 2)))
             else:
                 y = chance.choice(values + args)
                 values.append(chance.choice(BINARY)(*((x, y) if chance.random() < 0.5 else (y, x))))
@@ -123,3 +128,28 @@ def test_an_input_that_is_read_again_is_not_overwritten():
                 total, values = session.run([y, z])
                 assert total == 200
                 np.testing.assert_array_equal(values, np.full(100, 6.0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("compare", COMPARISONS)
+def test_a_choice_by_a_comparison(compare, dtype):
+    nan, inf = np.nan, np.inf
+    a = np.array([[1, nan, 0, inf, 2], [2, 1, -0.0, -inf, nan]], dtype)
+    b = np.array([[1, 1, -0.0, inf, 1], [3, nan, 0, inf, nan]], dtype)
+    for x, y, t, e in ((a, b, a, b), (a, dtype_of(0, a), b, dtype_of(7, a)), (a[:1], b[:, :1], a, b[1]),
+                       (dtype_of(1, a), dtype_of(2, a), a, b)):
+        for known in (True, False):
+            with tf.Graph().as_default():
+                args = [tf.placeholder(dtype, np.shape(value) if known else None) for value in (x, y, t, e)]
+                chosen = tf.where_v2(compare(args[0], args[1]), args[2], args[3])
+                options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+                with tf.Session() as session:
+                    got = session.run(chosen, dict(zip(args, (x, y, t, e))), options, metadata)
+            assert any(n.op.startswith("_Select") for g in metadata.partition_graphs for n in g.node)
+            by_numpy = {"less": np.less, "less_equal": np.less_equal, "greater": np.greater, "equal": np.equal,
+                        "greater_equal": np.greater_equal, "not_equal": np.not_equal}[compare.__name__]
+            np.testing.assert_array_equal(got, np.where(by_numpy(x, y), t, e))
+
+
+def dtype_of(value, like):
+    return np.asarray(value, like.dtype)

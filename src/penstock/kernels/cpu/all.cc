@@ -78,6 +78,7 @@ void RegisterScatterKernels(KernelRegistry& kernels);
 void RegisterScatterNdKernels(KernelRegistry& kernels);
 void RegisterSegmentKernels(KernelRegistry& kernels);
 void RegisterSelectKernels(KernelRegistry& kernels);
+void RegisterComparedSelectKernels(KernelRegistry& kernels);
 void RegisterSelectionKernels(KernelRegistry& kernels);
 void RegisterSendReceiveKernels(KernelRegistry& kernels);
 void RegisterSequenceKernels(KernelRegistry& kernels);
@@ -188,6 +189,7 @@ void RegisterAllCpuKernels(KernelRegistry& kernels) {
   RegisterScatterNdKernels(kernels);
   RegisterSegmentKernels(kernels);
   RegisterSelectKernels(kernels);
+  RegisterComparedSelectKernels(kernels);
   RegisterSelectionKernels(kernels);
   RegisterSendReceiveKernels(kernels);
   RegisterSequenceKernels(kernels);

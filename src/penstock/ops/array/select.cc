@@ -57,6 +57,13 @@ void RegisterSelectOps(OpRegistry& ops) {
         ReduceTo(g, 1, Where(c, g.dy(), zero));
         ReduceTo(g, 2, Where(c, zero, g.dy()));
       });
+  for (const char* comparison : {"Less", "LessEqual", "Equal", "NotEqual"}) {
+    ops.Add(StrCat("_Select", comparison)).Input("a: T").Input("b: T").Input("t: T").Input("e: T").Output("output: T")
+        .Attr("T: {float, double}").Elementwise().Shape([](ShapeContext& c) {
+          c.out(0, shapes::BroadcastShapes(shapes::BroadcastShapes(c.in(0), c.in(1)),
+                                           shapes::BroadcastShapes(c.in(2), c.in(3))));
+        }).Doc("t where the comparison of a and b holds, e elsewhere; all are broadcast.");
+  }
   ops.Add("ClipByValue").Input("t: T").Input("clip_value_min: T").Input("clip_value_max: T").Output("output: T")
       .Attr("T: numbertype").Elementwise().Gradient(ClipByValueGradient).Doc("t limited to a range.")
       .Shape([](ShapeContext& c) {

@@ -19,7 +19,7 @@ void RegisterFusedElementwiseOps(OpRegistry& ops) {
       .Doc(
           "Elementwise ops, one after the other. `steps` are the ops, `names` the nodes that they stand for, "
           "`operands` "
-          "what each reads, one or two numbers a step: an argument's, or the number of arguments and that of an "
+          "what each reads, one, two or four numbers a step: an argument's, or the number of arguments and that of an "
           "earlier step. `results` are the steps whose values are given out. Instead of a whole tensor an argument "
           "may be one of several equal parts of one along its last dimension: `parts` has their number (1: whole) and "
           "which it is, for each argument; a result may be several values side by side: `joins` has how many, for "

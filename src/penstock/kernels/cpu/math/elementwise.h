@@ -19,9 +19,9 @@ namespace penstock {
 
 // --- broadcasting
 
-// Up to three inputs stretched to one shape, after joining dimensions that are stretched alike.
+// Up to four inputs stretched to one shape, after joining dimensions that are stretched alike.
 struct Broadcast {
-  static constexpr int kMaxInputs = 3;
+  static constexpr int kMaxInputs = 4;
   Shape out;
   int inputs = 0;
   std::vector<int64_t> dims;                 // joined; at least one; the last is the inner loop

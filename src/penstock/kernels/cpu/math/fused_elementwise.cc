@@ -39,7 +39,8 @@ class FusedElementwise {
         places_(steps_.size()) {
     const auto& results = node.attr<std::vector<int64_t>>("results");
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (!steps_[i].loop) throw InvalidArgument("the op ", steps_[i].view.op().name, " is not elementwise");
+      if (!steps_[i].loop && !steps_[i].select)
+        throw InvalidArgument("the op ", steps_[i].view.op().name, " is not elementwise");
     }
     parts_ = node.attr<std::vector<int64_t>>("parts");
     joins_ = node.attr<std::vector<int64_t>>("joins");
@@ -114,7 +115,7 @@ class FusedElementwise {
       for (int j = 0; j < step.inputs; ++j) {
         const int from = step.in[j] - num_args_;
         if (from < 0 || steps_.last_read(step.in[j]) != static_cast<int>(i) || regs_[from] < 0) continue;
-        if (j == 0 || step.in[0] != step.in[1]) free.push_back(regs_[from]);
+        if (std::find(step.in, step.in + j, step.in[j]) == step.in + j) free.push_back(regs_[from]);
       }
       if (step.result >= 0 && joins_[step.result] == 1) continue;
       if (free.empty()) free.push_back(num_registers_++);
@@ -149,9 +150,8 @@ class FusedElementwise {
     const auto full = [&](int value) { return value >= num_args_ || args[value].full; };
     for (size_t i = 0; i < steps_.size(); ++i) {
       const FusedSteps::Step& step = steps_[i];
-      const bool first = full(step.in[0]), second = step.inputs == 2 && full(step.in[1]);
-      if (!first && !second) return false;
-      if (step.inputs == 2 && !step.loop->stretches && first != second) return false;
+      const auto whole = std::count_if(step.in, step.in + step.inputs, full);
+      if (whole == 0 || (step.loop && !step.loop->stretches && whole != step.inputs)) return false;
     }
     return true;
   }
@@ -212,7 +212,12 @@ class FusedElementwise {
       }
       const Operand &a = values[step.in[0]], &b = values[step.in[1]];
       char* const to = regs_[i] >= 0 ? reg(regs_[i]) : results[step.result] + at * size_;
-      if (step.inputs == 1) {
+      if (step.select) {
+        const Operand &t = values[step.in[2]], &e = values[step.in[3]];
+        const void* const from[] = {a.at, b.at, t.at, e.at};
+        const int64_t strides[] = {a.step, b.step, t.step, e.step};
+        step.select(from, strides, to, n);
+      } else if (step.inputs == 1) {
         step.loop->unary(a.at, to, n);
       } else {
         step.loop->binary(a.at, a.step, b.at, b.step, to, n);

@@ -26,6 +26,7 @@ class FusedRows {
       steps_[results[r]].result = static_cast<int>(r);
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].select) throw InvalidArgument("rows are not joined with ", steps_[i].view.op().name);
       if (steps_[i].reduction && of_rows_[i]) throw InvalidArgument("a reduction gives one number for each row");
     }
     AssignRegisters();

@@ -42,7 +42,7 @@ FusedSteps::FusedSteps(const NodeView& node)
   // Sums are of two; reductions keep the dimension.
   attrs_ = std::make_unique<AttrMap>(
       AttrMap{{"T", type_}, {"N", int64_t{2}}, {"Tidx", DT_INT32}, {"keep_dims", true}});
-  types_.assign(2, type_);
+  types_.assign(4, type_);
   reduction_types_ = {type_, DT_INT32};
   size_t operand = 0;
   last_read_.assign(num_args_ + ops.size(), -1);
@@ -51,7 +51,7 @@ FusedSteps::FusedSteps(const NodeView& node)
     const OpDef* op = OpRegistry::Global().Find(ops[i]);
     const std::optional<ReduceOp> reduction = op ? ReductionOf(*op) : std::nullopt;
     const auto is_of_type = [](const ArgDef& arg) { return arg.type_attr == "T"; };
-    if (!op || op->inputs.size() > 2 || op->outputs.size() != 1 || !is_of_type(op->outputs[0]) ||
+    if (!op || op->inputs.size() > 4 || op->outputs.size() != 1 || !is_of_type(op->outputs[0]) ||
         (!reduction && !std::ranges::all_of(op->inputs, is_of_type))) {
       throw InvalidArgument("no elementwise op ", ops[i]);
     }
@@ -66,8 +66,9 @@ FusedSteps::FusedSteps(const NodeView& node)
       step.inputs = 1;
     } else {
       step.loop = step.kernel->elementwise();
-      if (!step.loop) throw InvalidArgument("the op ", ops[i], " is not elementwise");
-      step.inputs = step.loop->unary ? 1 : 2;
+      step.select = ComparedSelectLoopOf(*op, type_);
+      if (!step.loop && !step.select) throw InvalidArgument("the op ", ops[i], " is not elementwise");
+      step.inputs = step.select ? 4 : step.loop->unary ? 1 : 2;
     }
     for (int k = 0; k < step.inputs; ++k) {
       if (operand == operands.size() || operands[operand] < 0 || operands[operand] >= num_args_ + static_cast<int>(i))
@@ -75,7 +76,7 @@ FusedSteps::FusedSteps(const NodeView& node)
       step.in[k] = static_cast<int>(operands[operand++]);
       last_read_[step.in[k]] = static_cast<int>(i);
     }
-    picoseconds_ += step.loop ? step.loop->picoseconds : 125;
+    picoseconds_ += step.loop ? step.loop->picoseconds : step.select ? 300 : 125;
   }
 }
 
@@ -84,7 +85,7 @@ void FusedSteps::RunEach(KernelContext& k, std::span<Value> values) const {
   axis.tensor = last_axis_;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
-    KernelContext::Input inputs[2] = {{}, {&axis, false}};
+    KernelContext::Input inputs[4] = {{}, {&axis, false}};
     for (int j = 0; j < step.inputs; ++j) inputs[j] = {&values[step.in[j]], false};
     KernelContext one(step.view, std::span(inputs, step.view.num_inputs()), values.subspan(num_args_ + i, 1), k.step(),
                       k.device());

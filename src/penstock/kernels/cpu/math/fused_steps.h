@@ -8,6 +8,7 @@
 
 #include "penstock/kernel/kernel.h"
 #include "penstock/kernel/kernel_context.h"
+#include "penstock/kernels/cpu/array/compared_select.h"
 #include "penstock/kernels/cpu/loops.h"
 
 namespace penstock {
@@ -49,7 +50,8 @@ class FusedSteps {
     const ElementwiseLoop* loop = nullptr;  // or a reduction along the last dimension:
     const ReduceLoops* reduction = nullptr;
     bool is_mean = false;
-    int inputs = 0, in[2] = {};  // values
+    ComparedSelectLoop select = nullptr;  // or a choice by a comparison
+    int inputs = 0, in[4] = {};           // values
     int result = -1;             // given out as this, or as one of the values that are joined to it
     explicit Step(NodeView view) : view(view) {}
   };

@@ -57,7 +57,7 @@ class FusedRows {
   }
 
  private:
-  static constexpr int64_t kCacheBytes = 64 << 10, kMostRows = 64;
+  static constexpr int64_t kCacheBytes = 32 << 10, kMostRows = 64;
 
   // What a value has for a row: all its elements, one number, or (an argument) something that is stretched.
   enum class Form { kRows, kNumbers, kOther };

@@ -137,3 +137,34 @@ def test_sparse_matmul():
         c = rng.randn(9, 7).astype(np.float32)
         both = tf.sparse_tensor_dense_matmul(a, c, adjoint_a=True, adjoint_b=True)
         np.testing.assert_allclose(session.run(both), dense.T @ c.T, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_stretched_and_repeated(seed):
+    random = np.random.default_rng(seed)
+    rank = random.integers(1, 6)
+    full = [int(random.choice([1, 2, 3, 8, 17, 40])) for _ in range(rank)]
+    parts = [[1 if random.random() < 0.5 else size for size in full][random.integers(0, 2) if rank > 1 else 0:]
+             for _ in range(2)]
+    dtype = random.choice(["float32", "int64", "int8", "complex128"])
+    x, y = (random.integers(-9, 9, shape).astype(dtype) for shape in parts)
+    whole, times = random.integers(-9, 9, full).astype(dtype), random.integers(1, 7, x.ndim)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = [tf.placeholder(dtype) for _ in range(3)]
+        got = session.run([tf.broadcast_to(fed[0], full), tf.tile(fed[0], times), fed[0] + fed[1], fed[2] - fed[0],
+                           fed[1] * fed[2]], dict(zip(fed, (x, y, whole))))
+    for ours, wanted in zip(got, (np.broadcast_to(x, full), np.tile(x, times), x + y, whole - x, y * whole)):
+        np.testing.assert_array_equal(ours, wanted)
+
+
+def test_long_repeats_of_short_blocks():
+    block = np.arange(24, dtype=np.float32).reshape(2, 1, 1, 4, 3, 1)
+    whole = np.arange(2 * 50 * 9 * 4 * 3 * 5, dtype=np.float32).reshape(2, 50, 9, 4, 3, 5)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+        got = session.run([tf.broadcast_to(x, whole.shape), tf.tile(x, [3, 50, 9, 2, 1, 5]), y - x, x / (y + 1)],
+                          {x: block, y: whole})
+    np.testing.assert_array_equal(got[0], np.broadcast_to(block, whole.shape))
+    np.testing.assert_array_equal(got[1], np.tile(block, [3, 50, 9, 2, 1, 5]))
+    np.testing.assert_array_equal(got[2], whole - block)
+    np.testing.assert_array_equal(got[3], block / (whole + 1))

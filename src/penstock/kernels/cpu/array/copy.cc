@@ -1,6 +1,7 @@
 #include "penstock/kernels/cpu/array/copy.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/resource_handle.h"
@@ -122,6 +123,43 @@ const Mover& MoverOf(DataType type) {
 // Nanoseconds to move so many bytes, about.
 int64_t CostOf(int64_t bytes) { return 1 + bytes / 8; }
 
+// Copies a box of plain elements in which a short, dense block of the target is repeated along an axis: the block is
+// made once, the rest are copies of it. False, and nothing is done, if there is no such axis. `axes` are as CopyBox
+// sorts them.
+bool CopyRepeated(const KernelContext& k, DataType type, std::span<const CopyAxis> axes, char* to, const char* from) {
+  constexpr int64_t kLongestBlock = 4 << 10, kLeastBytes = 4 << 10, kPieceBytes = 64 << 10;
+  const int64_t size = static_cast<int64_t>(DataTypeSize(type));
+  int64_t block = 1;  // elements behind axis i, if they are dense
+  size_t i = axes.size();
+  while (i > 0 && axes[i - 1].to == block && (axes[i - 1].from != 0 || i == axes.size())) block *= axes[--i].n;
+  if (i == 0 || i == axes.size() || axes[--i].to != block || axes[i].from != 0) return false;
+  const int64_t times = axes[i].n, block_bytes = block * size;
+  if (block_bytes > kLongestBlock || block_bytes * times < kLeastBytes) return false;
+  const std::span<const CopyAxis> outer = axes.first(i), inner = axes.subspan(i + 1);
+  int64_t count = 1;
+  for (const CopyAxis& axis : outer) count *= axis.n;
+  const int64_t piece = std::min(times, std::max<int64_t>(kPieceBytes / block_bytes, 1)),
+                pieces = (times + piece - 1) / piece;
+  k.Parallel(count * pieces, CostOf(piece * block_bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t first = unit % pieces * piece, bytes = std::min(piece, times - first) * block_bytes;
+      char* target = to + first * block_bytes;
+      const char* source = from;
+      int64_t rest = unit / pieces;
+      for (size_t a = outer.size(); a-- > 0; rest /= outer[a].n) {
+        target += rest % outer[a].n * outer[a].to * size;
+        source += rest % outer[a].n * outer[a].from * size;
+      }
+      CopyBox(k, type, inner, target, source);
+      for (int64_t done = block_bytes, more; done < bytes; done += more) {
+        more = std::min(done, bytes - done);
+        std::memcpy(target + done, target, static_cast<size_t>(more));
+      }
+    }
+  });
+  return true;
+}
+
 }  // namespace
 
 void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> given, void* to_start,
@@ -158,6 +196,7 @@ void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> gi
     }
   }
   rank = kept;
+  if (mover->turn && CopyRepeated(k, type, std::span(axes, static_cast<size_t>(rank)), to, from)) return;
   // A short run as one larger element.
   if (mover->turn && rank >= 2 && axes[rank - 1].to == 1 && axes[rank - 1].from == 1) {
     const int64_t n = axes[rank - 1].n, bytes = n * static_cast<int64_t>(mover->size);

@@ -1,6 +1,7 @@
 #include "penstock/kernels/cpu/math/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace penstock {
 
@@ -94,8 +95,10 @@ struct Cursor {
 
 }  // namespace
 
-void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
-                FunctionRef<void(int64_t, const int64_t*, int64_t)> fn) {
+namespace {
+
+template <class Fn>
+void EachRun(const Broadcast& plan, int64_t begin, int64_t end, Fn fn) {
   if (begin >= end) return;  // a cursor divides by the dimensions, that may be 0
   const int64_t inner = plan.dims.back();
   Cursor cursor(plan, begin);
@@ -107,6 +110,27 @@ void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
   }
 }
 
+// Within each `region` elements of the output an input's elements repeat every `period`.
+struct Cycle {
+  int64_t period = 1, region = 1;
+};
+Cycle CycleOf(const Broadcast& plan, int input) {
+  Cycle cycle;
+  for (size_t d = plan.dims.size(); d-- > 0;) {
+    cycle.region *= plan.dims[d];
+    if (plan.strides[input][d] == 0 && d + 1 < plan.dims.size()) return cycle;
+    cycle.period = cycle.region;
+  }
+  return cycle;
+}
+
+}  // namespace
+
+void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
+                FunctionRef<void(int64_t, const int64_t*, int64_t)> fn) {
+  EachRun(plan, begin, end, fn);
+}
+
 namespace {
 
 template <class T>
@@ -114,11 +138,24 @@ void GatherAs(const Broadcast& plan, int input, const void* from, int64_t begin,
   const T* in = static_cast<const T*>(from);
   T* out = static_cast<T*>(to);
   const int64_t stride = plan.strides[input].back();
-  ForEachRun(plan, begin, end, [&](int64_t, const int64_t* offsets, int64_t n) {
-    const T* p = in + offsets[input];
-    for (int64_t i = 0; i < n; ++i) out[i] = p[i * stride];
-    out += n;
-  });
+  const Cycle cycle = CycleOf(plan, input);
+  while (begin < end) {
+    // One period element by element, then what there is of the region as copies of it.
+    const int64_t stop = std::min(end, (begin / cycle.region + 1) * cycle.region),
+                  first = std::min(stop, begin + cycle.period);
+    EachRun(plan, begin, first, [&, to = out](int64_t, const int64_t* offsets, int64_t n) mutable {
+      const T* p = in + offsets[input];
+      for (int64_t i = 0; i < n; ++i) to[i] = p[i * stride];
+      to += n;
+    });
+    const int64_t all = stop - begin;
+    for (int64_t done = first - begin, more; done < all; done += more) {
+      more = std::min(done, all - done);
+      std::memcpy(out + done, out, static_cast<size_t>(more) * sizeof(T));
+    }
+    out += all;
+    begin = stop;
+  }
 }
 
 struct Bytes16 {
@@ -152,6 +189,31 @@ namespace elementwise {
 namespace {
 
 constexpr int64_t kBlock = 512;  // elements of a temporary that stays in the first-level cache
+
+// A stretched input, block by block. A block that repeats the one before is not made again.
+class StretchedInput {
+ public:
+  StretchedInput(const Broadcast& plan, int input, const void* from, size_t size)
+      : plan_(plan), input_(input), from_(from), size_(size), cycle_(CycleOf(plan, input)) {}
+  const void* Block(int64_t i, int64_t n) {
+    const int64_t region = i / cycle_.region * cycle_.region;
+    const bool inside = i + n <= region + cycle_.region;
+    if (inside && at_ >= region && n <= held_ && (i - at_) % cycle_.period == 0) return block_;
+    Gather(plan_, input_, from_, size_, i, i + n, block_);
+    at_ = i;
+    held_ = inside ? n : 0;
+    return block_;
+  }
+
+ private:
+  const Broadcast& plan_;
+  const int input_;
+  const void* const from_;
+  const size_t size_;
+  const Cycle cycle_;
+  int64_t at_ = 0, held_ = 0;  // from where on, and how many elements of one region, the block has
+  alignas(64) char block_[kBlock * 16];
+};
 
 const char* At(const void* base, int64_t index, size_t size) { return static_cast<const char*>(base) + index * size; }
 char* At(void* base, int64_t index, size_t size) { return static_cast<char*>(base) + index * size; }
@@ -254,16 +316,11 @@ void BinaryKernel::operator()(KernelContext& k) const {
       return;
     }
     // Many short runs: stretch the inputs block by block, then one long loop.
-    alignas(64) char stretched[2][kBlock * 16];
+    StretchedInput first(plan, 0, a, in_size), second(plan, 1, b, in_size);
     for (int64_t i = begin; i < end; i += kBlock) {
       const int64_t m = std::min(kBlock, end - i);
-      const void* from[2] = {At(a, i, in_size), At(b, i, in_size)};
-      for (int input = 0; input < 2; ++input) {
-        if (plan.Plain(input)) continue;
-        Gather(plan, input, input == 0 ? a : b, in_size, i, i + m, stretched[input]);
-        from[input] = stretched[input];
-      }
-      run(from[0], 1, from[1], 1, At(z, i, out_size), m);
+      run(plan.Plain(0) ? At(a, i, in_size) : first.Block(i, m), 1,
+          plan.Plain(1) ? At(b, i, in_size) : second.Block(i, m), 1, At(z, i, out_size), m);
     }
   });
 }

@@ -7,13 +7,17 @@ import types
 import weakref
 
 from penstock import _core
+from penstock.eager import atomic_function
 from penstock.eager import attributes as attributes_lib
 from penstock.eager import function_binding
 from penstock.eager import function_cache
 from penstock.eager import function_gradient
 from penstock.eager import function_spec
+from penstock.eager import graph as eager_graph
 from penstock.eager import function_text
+from penstock.eager import function_type
 from penstock.eager import graph_collection
+from penstock.eager import trace_type
 from penstock.eager.function_spec import NOTHING, RANKS, SHAPES
 from penstock.framework import conversion
 from penstock.framework import defaults
@@ -173,6 +177,11 @@ class ConcreteFunction:
         return self._definition.definition
 
     @property
+    def inference_fn(self):
+        """The AtomicFunction of what it computes when nothing is differentiated."""
+        return atomic_function.AtomicFunction(self)
+
+    @property
     def _inference_function(self):
         return self._definition
 
@@ -185,7 +194,7 @@ class ConcreteFunction:
     @property
     def output_shapes(self):
         """The shapes of what it returns, in its structure."""
-        return nest.map_structure(lambda x: getattr(x, "shape", TensorShape(None)) if x is not None else None,
+        return nest.map_structure(lambda x: getattr(x, "shape", TensorShape(None)),
                                   _expanded(self.structured_outputs), expand_composites=False)
 
     def add_to_graph(self, g=None, register_gradient_functions=False):
@@ -238,17 +247,20 @@ class ConcreteFunction:
                     return self._call_flat(args, self.captured_inputs)
             raise AssertionError("Tried to call a concrete function obtained from an internal API through the public "
                                  "interface. Use get_concrete_function instead.")
+        return self._run(self._flat_inputs(args, kwargs), self.captured_inputs)
+
+    def _flat_inputs(self, args, kwargs):
+        """The tensors of arguments as the Python function takes them, or given flat."""
         try:
             structured = self._structured(args, kwargs)
             if structured is not None:
-                return self._run(self._tensors(structured, self._num_inputs_without_captures()), self.captured_inputs)
+                return self._tensors(structured, self._num_inputs_without_captures())
             flat = self._in_order(args, kwargs)
             if tf2.enabled():
                 function_binding.check_flat(self, flat, args, kwargs)
-            inputs = self._tensors(flat, self._num_inputs_without_captures())
+            return self._tensors(flat, self._num_inputs_without_captures())
         except function_binding.FlatMismatch as e:
             raise function_binding.error_of_trace(self, args, kwargs, e) from None
-        return self._run(inputs, self.captured_inputs)
 
     def _in_order(self, args, kwargs):
         """Arguments given flat, by place and by name, in order. FlatMismatch: they are not the trace's."""
@@ -329,6 +341,8 @@ class ConcreteFunction:
                 arg._watch()
                 inputs.append(arg.handle)
             elif isinstance(arg, Tensor):
+                if graph._eager and not arg._is_eager:
+                    raise TypeError(eager_graph.outside_of_scope(arg))
                 inputs.append(arg if arg._is_eager is graph._eager else conversion.convert_to_tensor(arg))
             else:
                 try:
@@ -428,6 +442,8 @@ def _fits(value, kind):
             return all(map(_fits, nest.flatten_up_to(kind, value), nest.flatten(kind)))
         except (TypeError, ValueError):
             return False
+    if isinstance(kind, TensorSpec) and nest.is_sequence(value):
+        return False
     if isinstance(kind, type_spec.TypeSpec) or function_spec.is_input(kind) or value is kind:
         return True
     plain = (bool, int, float, complex, str, bytes)
@@ -602,11 +618,14 @@ class Function:
         if tf2.enabled():
             function_spec.check_names([*names, *kwargs])
         self._trace_count += 1
-        signature = self.input_signature
+        signature, given = self.input_signature, (args, kwargs)
+        if any(trace_type.of(x) is not None for x in nest.flatten(given)):
+            args, kwargs = nest.map_structure(trace_type.placeholder, given)
         graph = func_graph_module.func_graph_from_py_func(
             self._name, self._python_function, args, kwargs, signature, autograph=self._autograph,
             autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
             override_flat_arg_shapes=override_flat_arg_shapes)
+        function_type.tell(graph.structured_input_signature, given)
         if tf2.enabled():
             graph.structured_input_signature = self._function_spec.with_defaults(*graph.structured_input_signature)
         if attributes_lib.IMPLEMENTS in self._function_attributes and (

@@ -1,4 +1,5 @@
 """The traces of a tf.function, and which of them serves which arguments in version 2."""
+from penstock.eager import trace_type
 from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
@@ -30,7 +31,7 @@ def _spec_of(x):
         return TensorSpec(x.shape, x.dtype)
     if isinstance(x, type_spec.TypeSpec):
         return x
-    return type_spec.type_spec_from_value(x) if getattr(x, "_is_composite_tensor", False) else None
+    return type_spec.type_spec_from_value(x) if getattr(x, "_is_composite_tensor", False) else trace_type.of(x)
 
 
 def _covers(known, specs):

@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 
+from penstock.eager import trace_type
 from penstock.framework import conversion
 from penstock.framework import defaults
 from penstock.framework import tensor_shape
@@ -356,6 +357,9 @@ def encode(value, known=SHAPES, aliases=None):
         shape = value._shape_tuple
         key = "T", value.dtype._base, _known_of(shape, known)
         return key if value.name is None or known is NOTHING else (*key, value.name)
+    own = trace_type.of(value)
+    if own is not None:
+        return "Y", type(own) if known is NOTHING else own
     kind = getattr(kind, "_plain_kind", kind)  # lists and dicts of a module are as others
     if isinstance(value, (list, tuple)):
         return (kind, *[encode(v, known, aliases) for v in value])
@@ -384,9 +388,9 @@ def encode(value, known=SHAPES, aliases=None):
     try:
         hash(value)
     except TypeError:
-        raise UnhashableArgument(
-            f"Could not generate a generic TraceType for {value!r}. Please verify that it is immutable/hashable. "
-            "Otherwise, consider implementing the Tracing Protocol for it.") from None
+        refusal = TypeError if tf2.enabled() else UnhashableArgument
+        raise refusal(f"Could not generate a generic TraceType for {value!r}. Please verify that it is "
+                      "immutable/hashable. Otherwise, consider implementing the Tracing Protocol for it.") from None
     try:
         return weakref.ref(value)
     except TypeError:

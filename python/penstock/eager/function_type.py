@@ -5,7 +5,9 @@ import types
 import weakref
 
 from penstock.eager import function_spec
+from penstock.eager import trace_type
 from penstock.framework import type_spec
+from penstock.framework.func_graph import UnknownArgument
 from penstock.framework.indexed_slices import IndexedSlices
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
@@ -88,7 +90,8 @@ def _pairs(items):
 def kind_of(value, named=False):
     """The kind of a value, or of what stands for one in a trace. named: specs keep their names."""
     if isinstance(value, TensorSpec):
-        return value if named or value.name is None else TensorSpec(value.shape, value.dtype)
+        named = named or value.name is None or getattr(value, "_named_by_program", False)
+        return value if named else TensorSpec(value.shape, value.dtype)
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
     if isinstance(value, type_spec.TypeSpec):
@@ -105,10 +108,42 @@ def kind_of(value, named=False):
         return Dict({key: kind_of(x, named) for key, x in value.items()})
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return Literal(value)
+    own = getattr(value, "kind", None) if isinstance(value, UnknownArgument) else trace_type.of(value)
+    if own is not None:
+        return own
     try:
         return Weakref(weakref.ref(value))
     except TypeError:
         return Literal(value)
+
+
+def tell(signature, given):
+    """Notes in a trace's signature what was given for it: the kinds of what is no tensor, and which specs the program
+    has named."""
+    signature, given = nest.flatten(signature), nest.flatten(given)
+    for known, value in zip(signature, given) if len(signature) == len(given) else ():
+        if isinstance(known, UnknownArgument):
+            known.kind = kind_of(value)
+        elif isinstance(known, TensorSpec) and isinstance(value, TensorSpec) and value.name:
+            known._named_by_program = True
+
+
+def is_subtype(kind, other):
+    """Whether all values of a kind are of another one."""
+    if isinstance(kind, trace_type.TraceType):
+        return kind.is_subtype_of(other)
+    if type(kind) is not type(other):
+        return False
+    if isinstance(kind, List):
+        return len(kind.components) == len(other.components) and all(
+            map(is_subtype, kind.components, other.components))
+    if isinstance(kind, NamedTuple):
+        return (kind.type_name, kind.attribute_names) == (other.type_name, other.attribute_names) and is_subtype(
+            kind.attributes, other.attributes)
+    if isinstance(kind, Dict):
+        return kind.mapping.keys() == other.mapping.keys() and all(
+            is_subtype(kind.mapping[key], other.mapping[key]) for key in kind.mapping)
+    return kind == other
 
 
 def _flat(kind):
@@ -145,6 +180,13 @@ class Parameter(inspect.Parameter):
         """Whether it has a default value."""
         return self.default is not self.empty
 
+    def is_subtype_of(self, other):
+        """Whether what it takes another parameter takes, too. TypeError: the kind of one of them is not known."""
+        if self.type_constraint is None or other.type_constraint is None:
+            raise TypeError("Can not determine relationship between partially specified types.")
+        return (self.name, self.kind, self.optional) == (other.name, other.kind, other.optional) and is_subtype(
+            self.type_constraint, other.type_constraint)
+
     def __repr__(self):
         return (f"Parameter(name={self.name}, kind={self.kind.name}, optional={self.optional!r}, "
                 f"type_constraint={self.type_constraint!r})")
@@ -167,6 +209,27 @@ class FunctionType(inspect.Signature):
     def __init__(self, parameters, captures=(), return_annotation=inspect.Signature.empty):
         super().__init__(parameters, return_annotation=return_annotation)
         self._captures = collections.OrderedDict(captures)
+
+    @classmethod
+    def from_callable(cls, obj, *, follow_wrapped=True):
+        """Of a Python function: nothing is known of the kinds of its parameters."""
+        return cls([Parameter(p.name, p.kind, p.default is not p.empty)
+                    for p in inspect.signature(obj, follow_wrapped=follow_wrapped).parameters.values()])
+
+    @classmethod
+    def get_default_values(cls, obj, *, follow_wrapped=True):
+        """{parameter: its default value} of a Python function."""
+        return {p.name: p.default
+                for p in inspect.signature(obj, follow_wrapped=follow_wrapped).parameters.values()
+                if p.default is not p.empty}
+
+    def is_supertype_of(self, other):
+        """Whether a function of this type is one of another type: what the other takes and captures, this does.
+        TypeError: the kind of a parameter is not known."""
+        return len(self.parameters) == len(other.parameters) and all(
+            own.is_subtype_of(p) for own, p in zip(self.parameters.values(), other.parameters.values())) and all(
+                name in other.captures and is_subtype(kind, other.captures[name])
+                for name, kind in self.captures.items())
 
     parameters = property(lambda self: types.MappingProxyType(collections.OrderedDict(super().parameters)))
     captures = property(lambda self: self._captures, doc="{id of what is captured: its spec}.")

@@ -70,6 +70,16 @@ class EagerOperation:
         return tuple(self._outputs)
 
 
+def outside_of_scope(value):
+    """What is said of a graph's tensor that something which runs at once is given."""
+    if tf2.enabled() and isinstance(value, Tensor) and value.graph.building_function:
+        return out_of_scope(value)
+    return ("An op outside of the function building code is being passed a \"Graph\" tensor: "
+            f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
+            "TensorFlow collections to access it. Graph tensors leak out of a function that is built where it leaves "
+            "its graph, as in tf.init_scope, or keeps them in outer variables.")
+
+
 _device_numbers = {}
 
 
@@ -194,13 +204,7 @@ class EagerGraph(Graph):
         except TypeError:
             for value in inputs:
                 if not isinstance(value, EagerTensor):
-                    if tf2.enabled() and isinstance(value, Tensor) and value.graph.building_function:
-                        raise TypeError(out_of_scope(value)) from None
-                    raise TypeError(
-                        "An op outside of the function building code is being passed a \"Graph\" tensor: "
-                        f"{value!r} is out of scope and cannot be used here. Use return values, explicit Python locals "
-                        "or TensorFlow collections to access it. Graph tensors leak out of a function that is built "
-                        "where it leaves its graph, as in tf.init_scope, or keeps them in outer variables.") from None
+                    raise TypeError(outside_of_scope(value)) from None
             raise
         except errors.OpError as e:
             if name and name != op_type and type(name) is str:

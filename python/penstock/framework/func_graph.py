@@ -31,6 +31,8 @@ WHITELIST_COLLECTIONS = ["variables", "local_variables", "trainable_variables", 
 class UnknownArgument:
     """What stands for an argument that is no tensor in a signature."""
 
+    kind = None  # what a function's type says of it
+
 
 def _is_variable(value):
     return hasattr(value, "handle") and not isinstance(value, Tensor) and hasattr(value, "read_value")
@@ -267,7 +269,7 @@ class FuncGraph(Graph):
         return _Outside(self)
 
     def _constant(self, tensor, name):
-        with self._outside():
+        with _Outside(self, keep_names=True):
             value = _core.eager_to_core(tensor)
             return super()._new_op("Const", [], name or "Const", {"value": value, "dtype": value.dtype}).outputs[0]
 

@@ -13,7 +13,7 @@ from penstock.framework.type_spec import BatchableTypeSpec, TypeSpec
 class DenseSpec(TypeSpec):
     """Type, shape and name of what is like a tensor: the base class of TensorSpec, and of libraries' own specs."""
 
-    __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name")
+    __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name", "_named_by_program")  # the last if it is true
 
     def __init__(self, shape, dtype=dtypes.float32, name=None):
         self._shape = tensor_shape.TensorShape(shape)

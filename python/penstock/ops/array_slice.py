@@ -3,7 +3,7 @@ import sys
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util, tf2
+from penstock.framework import constant_op, defaults, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util, tf2
 from penstock.framework.mode import mode
 from penstock.ops.array_create import meshgrid, ones, ones_like, zeros
 from penstock.ops.array_join import concat, stack, unstack
@@ -121,7 +121,7 @@ def _slice_helper(tensor, slice_spec, var=None):
         if np_indexing.has_arrays(slice_spec):
             return np_indexing.getitem(tensor, slice_spec)
     spec = _Spec(slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec])
-    if var is None and spec.begin and getattr(tensor, "_is_eager", False) \
+    if var is None and spec.begin and getattr(tensor, "_is_eager", False) and defaults.get_default_graph()._eager \
             and all(type(x) is int for x in spec.begin + spec.end + spec.strides):
         return gen.strided_slice(tensor, spec.begin, spec.end, spec.strides, **spec.masks)
     with ops.name_scope(None, "strided_slice", [tensor] + spec.begin + spec.end + spec.strides) as name:

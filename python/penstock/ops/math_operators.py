@@ -1,8 +1,10 @@
 """Python's operators on Tensor and SparseTensor. Importing this module installs them."""
 import functools
 
+import numpy as np
+
 from penstock import _core
-from penstock.framework import composite_tensor, dispatch, dtypes, errors, gen, ops, sparse_tensor, tf2
+from penstock.framework import composite_tensor, defaults, dispatch, dtypes, errors, gen, ops, sparse_tensor, tf2
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.mode import mode
 from penstock.framework.tensor import is_dense_tensor_like
@@ -27,7 +29,8 @@ def _mul(x, y, name=None):
     if isinstance(y, sparse_tensor.SparseTensor):
         values = gen.sparse_dense_cwise_mul(y.indices, y.values, y.dense_shape, x, name=name)
         return sparse_tensor.SparseTensor(y.indices, values, y.dense_shape)
-    if (x._dtype is dtypes.bool or y._dtype is dtypes.bool) and tf2.enabled():  # both are true, or are not 0
+    bools = x._dtype is dtypes.bool or getattr(y, "_dtype", None) is dtypes.bool
+    if bools and tf2.enabled():  # both are true, or are not 0
         return gen.cast(gen.mul(gen.cast(x, dtypes.int32), gen.cast(y, dtypes.int32), name=name), dtypes.bool)
     return gen.mul(x, y, name=name)
 
@@ -96,8 +99,8 @@ def _strictly(function, x, y):
     try:
         return function(x, y)
     except errors.InvalidArgumentError:
-        if x._is_eager and tf2.enabled() and not is_dense_tensor_like(y) and not hasattr(y, "dense_shape") and \
-                not hasattr(y, "row_splits"):
+        if x._is_eager and tf2.enabled() and not is_dense_tensor_like(y) and not hasattr(y, "row_splits") and \
+                not isinstance(y, sparse_tensor.SparseTensor):
             try:
                 ops.convert_to_tensor(y, dtype=x.dtype)
             except (TypeError, ValueError) as e:
@@ -107,6 +110,8 @@ def _strictly(function, x, y):
 
 def _asked(y, operator, x, error):
     """What the other operand makes of a tensor that made nothing of it: it may know what to do. Else the error."""
+    if not hasattr(type(y), operator) or isinstance(y, (ops.Tensor, np.ndarray)) and not x._is_eager:
+        raise error  # an array has no place for a tensor of a graph
     try:
         result = getattr(y, operator)(x)
     except (TypeError, ValueError):
@@ -121,21 +126,29 @@ def _binary(function, name):
 
     def compute(x, y):
         x, y = _promoted(x, y)
-        if x._is_eager:  # names of scopes are of no use
+        eager = defaults.get_default_graph()._eager
+        if eager and x._is_eager:  # names of scopes are of no use
             if type(y) in (int, float):
                 y = ops.convert_to_tensor(y, preferred_dtype=x.dtype)
             if type(y) is type(x):
                 return function(x, y)
         with ops.name_scope(None, name, [x, y]) as scope:
+            if not eager and name not in _PREFER and tf2.enabled():
+                try:
+                    return function(x, y, name=scope)
+                except (TypeError, ValueError) as e:
+                    return _asked(y, f"__r{name}__", x, e)
             if type(y) is bool and x._is_eager and name not in _PREFER:
                 y = ops.convert_to_tensor(y, dtype=x.dtype, name="y")
-            elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)):
+            elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)) or isinstance(y, EagerTensor):
                 try:
                     y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
                 except (TypeError, ValueError) as e:
-                    if not hasattr(type(y), f"__r{name}__"):
-                        raise
-                    return _asked(y, f"__r{name}__", x, e) if tf2.enabled() else NotImplemented
+                    if tf2.enabled():
+                        return _asked(y, f"__r{name}__", x, e)
+                    if hasattr(type(y), f"__r{name}__"):
+                        return NotImplemented
+                    raise
             return function(x, y, name=scope)
 
     forward = compute if name in _PREFER else lambda x, y: _strictly(compute, x, y)

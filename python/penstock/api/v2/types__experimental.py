@@ -1,5 +1,6 @@
 """tf.types.experimental."""
 FROM = {
     "eager.function_types": """
-        Callable ConcreteFunction FunctionType GenericFunction PolymorphicFunction TensorLike TraceType""",
+        AtomicFunction Callable ConcreteFunction FunctionType GenericFunction PolymorphicFunction
+        SupportsTracingProtocol TensorLike TraceType""",
 }

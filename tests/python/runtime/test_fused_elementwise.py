@@ -35,10 +35,10 @@ def _same(fetches, feeds):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_chains(seed, known, dtype):
     chance, random_numbers = random.Random(seed), np.random.RandomState(seed)
-    shape = chance.choice(([7], [3, 700], [40, 33], [2, 5, 300], [1, 1], [0, 4], [5, 1, 6], []))
+    shape = chance.choice(([7], [3, 700], [40, 33], [2, 5, 300], [3, 70, 4], [1, 1], [0, 4], [5, 1, 6], []))
     stretched = [shape, shape, []]
     if len(shape) > 1:
         stretched += [
@@ -47,6 +47,7 @@ def test_random_chains(seed, known, dtype):
             [1] * len(shape),
             [1] + shape[1:-1] + [1],
             shape[:1] + [1] * len(shape[1:]),
+            shape[:1] + [1] * len(shape[1:-1]) + shape[-1:],
         ]
     with tf.Graph().as_default():
         feeds, values, args = {}, [], []

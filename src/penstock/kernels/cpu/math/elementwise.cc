@@ -174,6 +174,21 @@ void Gather(const Broadcast& plan, int input, const void* from, size_t size, int
   }
 }
 
+StretchedInput::StretchedInput(const Broadcast& plan, int input, const void* from, size_t size)
+    : plan_(plan), input_(input), from_(from), size_(size) {
+  const Cycle cycle = CycleOf(plan, input);
+  period_ = cycle.period, region_ = cycle.region;
+}
+
+void StretchedInput::Make(int64_t at, int64_t n, void* block) {
+  const int64_t region = at / region_ * region_;
+  const bool inside = at + n <= region + region_;
+  if (inside && at_ >= region && n <= held_ && (at - at_) % period_ == 0) return;
+  Gather(plan_, input_, from_, size_, at, at + n, block);
+  at_ = at;
+  held_ = inside ? n : 0;
+}
+
 void ParallelElements(const KernelContext& k, int64_t n, int64_t picoseconds, FunctionRef<void(int64_t, int64_t)> fn) {
   constexpr int64_t kUnit = 64;
   const int64_t unit_cost = std::max<int64_t>(1, kUnit * picoseconds / 1000);
@@ -189,31 +204,6 @@ namespace elementwise {
 namespace {
 
 constexpr int64_t kBlock = 512;  // elements of a temporary that stays in the first-level cache
-
-// A stretched input, block by block. A block that repeats the one before is not made again.
-class StretchedInput {
- public:
-  StretchedInput(const Broadcast& plan, int input, const void* from, size_t size)
-      : plan_(plan), input_(input), from_(from), size_(size), cycle_(CycleOf(plan, input)) {}
-  const void* Block(int64_t i, int64_t n) {
-    const int64_t region = i / cycle_.region * cycle_.region;
-    const bool inside = i + n <= region + cycle_.region;
-    if (inside && at_ >= region && n <= held_ && (i - at_) % cycle_.period == 0) return block_;
-    Gather(plan_, input_, from_, size_, i, i + n, block_);
-    at_ = i;
-    held_ = inside ? n : 0;
-    return block_;
-  }
-
- private:
-  const Broadcast& plan_;
-  const int input_;
-  const void* const from_;
-  const size_t size_;
-  const Cycle cycle_;
-  int64_t at_ = 0, held_ = 0;  // from where on, and how many elements of one region, the block has
-  alignas(64) char block_[kBlock * 16];
-};
 
 const char* At(const void* base, int64_t index, size_t size) { return static_cast<const char*>(base) + index * size; }
 char* At(void* base, int64_t index, size_t size) { return static_cast<char*>(base) + index * size; }
@@ -316,11 +306,17 @@ void BinaryKernel::operator()(KernelContext& k) const {
       return;
     }
     // Many short runs: stretch the inputs block by block, then one long loop.
-    StretchedInput first(plan, 0, a, in_size), second(plan, 1, b, in_size);
+    alignas(64) char blocks[2][kBlock * 16];
+    StretchedInput stretched[] = {{plan, 0, a, in_size}, {plan, 1, b, in_size}};
     for (int64_t i = begin; i < end; i += kBlock) {
       const int64_t m = std::min(kBlock, end - i);
-      run(plan.Plain(0) ? At(a, i, in_size) : first.Block(i, m), 1,
-          plan.Plain(1) ? At(b, i, in_size) : second.Block(i, m), 1, At(z, i, out_size), m);
+      const void* from[2] = {At(a, i, in_size), At(b, i, in_size)};
+      for (int input = 0; input < 2; ++input) {
+        if (plan.Plain(input)) continue;
+        stretched[input].Make(i, m, blocks[input]);
+        from[input] = blocks[input];
+      }
+      run(from[0], 1, from[1], 1, At(z, i, out_size), m);
     }
   });
 }

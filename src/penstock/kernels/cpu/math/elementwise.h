@@ -41,6 +41,22 @@ void ForEachRun(const Broadcast& plan, int64_t begin, int64_t end,
 // Copies elements [begin, end) of the stretched input to `to`. size: of an element, 1, 2, 4, 8 or 16.
 void Gather(const Broadcast& plan, int input, const void* from, size_t size, int64_t begin, int64_t end, void* to);
 
+// A stretched input, block by block; `size` is that of its elements. A block like the one before is not made again.
+class StretchedInput {
+ public:
+  StretchedInput(const Broadcast& plan, int input, const void* from, size_t size);
+  // Makes elements [at, at + n) of the output in `block`, which nobody else writes.
+  void Make(int64_t at, int64_t n, void* block);
+
+ private:
+  const Broadcast& plan_;
+  const int input_;
+  const void* const from_;
+  const size_t size_;
+  int64_t period_ = 1, region_ = 1;  // within `region_` elements of the output those of the input repeat
+  int64_t at_ = 0, held_ = 0;        // from where on, and how many elements of one region, the block has
+};
+
 // fn(begin, end) over n elements of `picoseconds` each, in pieces that start at multiples of 64.
 void ParallelElements(const KernelContext& k, int64_t n, int64_t picoseconds, FunctionRef<void(int64_t, int64_t)> fn);
 

@@ -71,24 +71,25 @@ class FusedElementwise {
   }
 
   void operator()(KernelContext& k) const {
-    std::vector<Arg> args(num_args_);
-    Shape shape;
-    if (!Plan(k, &shape, args)) return OneByOne(k);
-    std::vector<char*> results(k.num_outputs());
+    Whole whole;
+    if (!Plan(k, &whole)) return OneByOne(k);
+    const Shape& shape = whole.shape;
+    whole.results.resize(k.num_outputs());
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (const int r = steps_[i].result; r >= 0 && !results[r])
-        results[r] = static_cast<char*>(Result(k, r, static_cast<int>(i), shape).mutable_raw());
+      if (const int r = steps_[i].result; r >= 0 && !whole.results[r])
+        whole.results[r] = static_cast<char*>(Result(k, r, static_cast<int>(i), shape).mutable_raw());
     }
-    const int64_t width = shape.rank() ? shape.dim(shape.rank() - 1) : 1;
+    whole.width = shape.rank() ? shape.dim(shape.rank() - 1) : 1;
+    whole.prefetch = shape.num_elements() * size_ >= kPrefetchBytes;
     // Tiles of all that is read and written fit into the first-level cache.
     const int64_t streams = num_registers_ + num_args_ + k.num_outputs();
     const int64_t tile = std::clamp<int64_t>(kCacheBytes / size_ / streams / 64 * 64, 64, kLargestTile);
-    const bool prefetch = shape.num_elements() * size_ >= kPrefetchBytes;
     ParallelElements(k, shape.num_elements(), steps_.picoseconds(), [&](int64_t begin, int64_t end) {
-      const TileMemory scratch((num_registers_ + num_args_) * tile * size_);
-      std::vector<Operand> values(num_args_ + steps_.size());
-      for (int64_t at = begin; at < end; at += tile)
-        Tile(at, std::min(tile, end - at), width, args, results, scratch.get(), tile * size_, prefetch, values);
+      Work work(tile * size_, num_registers_ + num_args_, num_args_ + steps_.size());
+      for (const Arg& arg : whole.args) {
+        if (arg.broadcast) work.stretched.emplace_back(*arg.broadcast, 0, arg.base, size_);
+      }
+      for (int64_t at = begin; at < end; at += tile) Tile(whole, at, std::min(tile, end - at), work);
     });
   }
 
@@ -100,11 +101,31 @@ class FusedElementwise {
     bool full = true;  // of the result's shape
     int64_t parts = 1, part = 0;
     Stretch how;
+    const Broadcast* broadcast = nullptr;  // if it is stretched along dimensions that lie apart
   };
   // A value of one tile. `step` is 0 or 1, in elements.
   struct Operand {
     const char* at;
     int64_t step;
+  };
+  struct Whole {
+    Shape shape;  // of all steps
+    std::vector<Arg> args;
+    std::vector<std::unique_ptr<Broadcast>> broadcasts;
+    std::vector<char*> results;
+    int64_t width = 1;  // of a row
+    bool prefetch = false;
+  };
+  // What one thread has for its tiles.
+  struct Work {
+    Work(int64_t tile_bytes, int64_t tiles, size_t num_values)
+        : tile_bytes(tile_bytes), scratch(tile_bytes * tiles), values(num_values) {}
+    char* reg(int64_t i) const { return scratch.get() + i * tile_bytes; }
+
+    const int64_t tile_bytes;
+    TileMemory scratch;
+    std::vector<Operand> values;
+    std::vector<StretchedInput> stretched;  // arguments with a `broadcast`
   };
 
   // Values that are not given out: as few tiles as they need.
@@ -124,9 +145,11 @@ class FusedElementwise {
     }
   }
 
-  // The shape of all steps, and how arguments are stretched to it. False if steps have different shapes, or an argument
-  // is stretched along dimensions that lie apart.
-  bool Plan(const KernelContext& k, Shape* shape, std::vector<Arg>& args) const {
+  // The shape of all steps, and how arguments are stretched to it. False if steps have different shapes.
+  bool Plan(const KernelContext& k, Whole* whole) const {
+    Shape* const shape = &whole->shape;
+    std::vector<Arg>& args = whole->args;
+    args.resize(num_args_);
     std::vector<Shape> shapes(num_args_);
     for (int i = 0; i < num_args_; ++i) {
       shapes[i] = k.shape(i);
@@ -142,9 +165,15 @@ class FusedElementwise {
       args[i].base = static_cast<const char*>(k.input(i).raw());
       args[i].full = shapes[i] == *shape;
       if (args[i].full) continue;
-      const std::optional<Stretch> how = StretchTo(shapes[i], *shape);
-      if (!how || args[i].parts > 1) return false;
-      args[i].how = *how;
+      if (args[i].parts > 1) return false;
+      if (const std::optional<Stretch> how = StretchTo(shapes[i], *shape)) {
+        args[i].how = *how;
+        continue;
+      }
+      const Shape* const both[] = {&shapes[i], shape};
+      Broadcast* broadcast = whole->broadcasts.emplace_back(std::make_unique<Broadcast>()).get();
+      if (!TryMakeBroadcast(both, broadcast) || broadcast->out != *shape) return false;
+      args[i].broadcast = broadcast;
     }
     if (shape->rank() == 0 && std::ranges::any_of(joins_, [](int64_t n) { return n > 1; })) return false;
     const auto full = [&](int value) { return value >= num_args_ || args[value].full; };
@@ -180,26 +209,30 @@ class FusedElementwise {
     }
   }
 
-  void Tile(int64_t at, int64_t n, int64_t width, const std::vector<Arg>& args, const std::vector<char*>& results,
-            char* scratch, int64_t tile_bytes, bool prefetch, std::vector<Operand>& values) const {
-    const auto reg = [&](int64_t i) { return scratch + i * tile_bytes; };
+  void Tile(const Whole& whole, int64_t at, int64_t n, Work& work) const {
+    std::vector<Operand>& values = work.values;
+    auto stretched = work.stretched.begin();
     for (int i = 0; i < num_args_; ++i) {
-      const auto& [base, full, parts, part, how] = args[i];
+      const auto& [base, full, parts, part, how, broadcast] = whole.args[i];
       const int64_t first = at / how.repeat % how.period;
       if (parts > 1) {
-        char* const to = reg(num_registers_ + i);
-        ForEachRow(at, n, width, parts, part, [&](int64_t from, int64_t offset, int64_t length) {
+        char* const to = work.reg(num_registers_ + i);
+        ForEachRow(at, n, whole.width, parts, part, [&](int64_t from, int64_t offset, int64_t length) {
           std::memcpy(to + offset * size_, base + from * size_, length * size_);
         });
         values[i] = {to, 1};
       } else if (full) {
         values[i] = {base + at * size_, 1};
+      } else if (broadcast) {
+        char* const to = work.reg(num_registers_ + i);
+        (stretched++)->Make(at, n, to);
+        values[i] = {to, 1};
       } else if (how.period == 1 || (how.repeat > 1 && at / how.repeat == (at + n - 1) / how.repeat)) {
         values[i] = {base + first * size_, 0};
       } else if (how.repeat == 1 && first + n <= how.period) {
         values[i] = {base + first * size_, 1};
       } else {
-        char* const to = reg(num_registers_ + i);
+        char* const to = work.reg(num_registers_ + i);
         (size_ == 4 ? StretchInto<uint32_t> : StretchInto<uint64_t>)(base, how, at, n, to);
         values[i] = {to, 1};
       }
@@ -207,11 +240,12 @@ class FusedElementwise {
     const int64_t part = n * size_ / static_cast<int64_t>(steps_.size());
     for (size_t i = 0; i < steps_.size(); ++i) {
       const FusedSteps::Step& step = steps_[i];
-      for (int j = 0; j < num_args_ && prefetch; ++j) {
-        if (args[j].full && args[j].parts == 1) PrefetchLines(args[j].base + (at + n) * size_ + i * part, part);
+      for (int j = 0; j < num_args_ && whole.prefetch; ++j) {
+        const Arg& arg = whole.args[j];
+        if (arg.full && arg.parts == 1) PrefetchLines(arg.base + (at + n) * size_ + i * part, part);
       }
       const Operand &a = values[step.in[0]], &b = values[step.in[1]];
-      char* const to = regs_[i] >= 0 ? reg(regs_[i]) : results[step.result] + at * size_;
+      char* const to = regs_[i] >= 0 ? work.reg(regs_[i]) : whole.results[step.result] + at * size_;
       if (step.select) {
         const Operand &t = values[step.in[2]], &e = values[step.in[3]];
         const void* const from[] = {a.at, b.at, t.at, e.at};
@@ -224,9 +258,10 @@ class FusedElementwise {
       }
       values[num_args_ + i] = {to, 1};
       if (regs_[i] < 0 || step.result < 0) continue;
-      ForEachRow(at, n, width, joins_[step.result], places_[i], [&](int64_t whole, int64_t offset, int64_t length) {
-        std::memcpy(results[step.result] + whole * size_, to + offset * size_, length * size_);
-      });
+      ForEachRow(at, n, whole.width, joins_[step.result], places_[i],
+                 [&](int64_t to_at, int64_t offset, int64_t length) {
+                   std::memcpy(whole.results[step.result] + to_at * size_, to + offset * size_, length * size_);
+                 });
     }
   }
 

@@ -46,6 +46,7 @@ class ConcreteFunction:
 
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
     _is_loaded = False   # from a SavedModel
+    _takes_numbers = False  # whether a flat call may have numbers where the Python function had something else
     _gives_none = False  # whether the Python function returned None
     _forget_captures = staticmethod(lambda: None)  # said to whoever calls the definition with the captures it has seen
 
@@ -256,7 +257,7 @@ class ConcreteFunction:
             if structured is not None:
                 return self._tensors(structured, self._num_inputs_without_captures())
             flat = self._in_order(args, kwargs)
-            if tf2.enabled():
+            if tf2.enabled() and not self._takes_numbers:
                 function_binding.check_flat(self, flat, args, kwargs)
             return self._tensors(flat, self._num_inputs_without_captures())
         except function_binding.FlatMismatch as e:
@@ -622,7 +623,8 @@ class Function:
         if any(trace_type.of(x) is not None for x in nest.flatten(given)):
             args, kwargs = nest.map_structure(trace_type.placeholder, given)
         graph = func_graph_module.func_graph_from_py_func(
-            self._name, self._python_function, args, kwargs, signature, autograph=self._autograph,
+            self._name, self._python_function, args, kwargs, signature,
+            add_control_dependencies=not self._function_attributes.get("_disable_acd"), autograph=self._autograph,
             autograph_options=self._autograph_options, arg_names=names, capture_by_value=self._capture_by_value,
             override_flat_arg_shapes=override_flat_arg_shapes)
         function_type.tell(graph.structured_input_signature, given)

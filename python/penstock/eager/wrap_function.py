@@ -70,6 +70,8 @@ class VariableHolder:
 class WrappedFunction(function_lib.ConcreteFunction):
     """A traced function from which parts can be pruned."""
 
+    _takes_numbers = True
+
     def __init__(self, fn_graph, variable_holder, attrs=None, signature=None, run=()):
         self._variable_holder = variable_holder
         fn_graph.control_outputs = list(run)

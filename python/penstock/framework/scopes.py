@@ -43,7 +43,7 @@ class _NameScope:
             if not isinstance(name, str):
                 raise TypeError(f"the name of a scope is a string, not {name!r}")
             valid = _VALID_NAME[tf2.enabled()][bool(old)]
-            if not valid.match(name):
+            if not graph._eager and not valid.match(name):  # names of what runs at once are the program's own
                 raise ValueError(f"'{name}' is not a valid scope name: it has to match {valid.pattern}")
             new = name[:-1] if name[-1] == "/" else graph._scope_below(name)
         graph._name_stack = new

@@ -140,7 +140,8 @@ def _binary(function, name):
                     return _asked(y, f"__r{name}__", x, e)
             if type(y) is bool and x._is_eager and name not in _PREFER:
                 y = ops.convert_to_tensor(y, dtype=x.dtype, name="y")
-            elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)) or isinstance(y, EagerTensor):
+            elif not isinstance(y, (ops.Tensor, sparse_tensor.SparseTensor)) or \
+                    isinstance(y, EagerTensor) and not tf2.enabled():
                 try:
                     y = ops.convert_to_tensor(y, preferred_dtype=x.dtype.base_dtype, name="y")
                 except (TypeError, ValueError) as e:

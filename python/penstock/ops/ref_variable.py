@@ -26,7 +26,7 @@ class RefVariable(variables.VariableV1):
             self._init_from_proto(variable_def, import_scope)
             return
         if initial_value is None:
-            raise ValueError("initial_value must be specified.")
+            raise ValueError(variables.lacks_initial_value())
         collections = variables.checked_collections(collections, False, constraint)
         self._synchronization, self._aggregation, self._trainable = (
             variables.validate_synchronization_aggregation_trainable(synchronization, aggregation, trainable, name))
@@ -172,7 +172,7 @@ class RefVariable(variables.VariableV1):
 
     def _scatter(self, op, sparse_delta, use_locking, name):
         if not isinstance(sparse_delta, ops.IndexedSlices):
-            raise TypeError("sparse_delta is not IndexedSlices: %s" % sparse_delta)
+            raise TypeError(variables.no_slices(sparse_delta))
         return op(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
 
     def scatter_sub(self, sparse_delta, use_locking=False, name=None):

@@ -255,7 +255,7 @@ class BaseResourceVariable(variables.VariableV1):
 
     def _scatter(self, op, sparse_delta, name):
         if not isinstance(sparse_delta, ops.IndexedSlices):
-            raise TypeError("sparse_delta is not IndexedSlices: %s" % sparse_delta)
+            raise TypeError(variables.no_slices(sparse_delta))
         values = ops.convert_to_tensor(sparse_delta.values, self.dtype)
         return self._lazy_read(op(self.handle, sparse_delta.indices, values, name=name))
 
@@ -283,7 +283,7 @@ class BaseResourceVariable(variables.VariableV1):
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
         if not isinstance(sparse_delta, ops.IndexedSlices):
-            raise TypeError("sparse_delta is not IndexedSlices: %s" % sparse_delta)
+            raise TypeError(variables.no_slices(sparse_delta))
         return self._lazy_read(state_ops.batch_scatter_update(
             self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name))
 
@@ -440,7 +440,7 @@ class ResourceVariable(BaseResourceVariable):
         synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
             synchronization, aggregation, trainable, name)
         if initial_value is None:
-            raise ValueError("initial_value must be specified.")
+            raise ValueError(variables.lacks_initial_value())
         if isinstance(initial_value, ops.Tensor) and not initial_value._is_eager \
                 and initial_value.graph.building_function:
             raise ValueError("Tensor-typed variable initializers must either be wrapped in an init_scope or callable "

@@ -415,6 +415,18 @@ class VariableV1(Variable):
 Variable._OverloadAllOperators()
 
 
+def lacks_initial_value():
+    """What is said of a variable without a value to begin with."""
+    return ("The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+            "`variable_def`. You provided neither." if tf2.enabled() else "initial_value must be specified.")
+
+
+def no_slices(delta):
+    """What is said of something that is scattered into a variable and no IndexedSlices."""
+    return (f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {delta}" if tf2.enabled() else
+            f"sparse_delta is not IndexedSlices: {delta}")
+
+
 def checked_collections(collections, trainable, constraint):
     """`collections` as both kinds of variable take it, with TRAINABLE_VARIABLES added for a trainable one."""
     if collections is None:
@@ -423,7 +435,8 @@ def checked_collections(collections, trainable, constraint):
         raise ValueError("collections argument to Variable constructor must be a list, tuple, or set. "
                          "Got %s of type %s" % (collections, type(collections)))
     if constraint is not None and not callable(constraint):
-        raise ValueError("The `constraint` argument must be a callable.")
+        raise ValueError(f"Argument `constraint` must be None or a callable. Got a {type(constraint)}: {constraint}"
+                         if tf2.enabled() else "The `constraint` argument must be a callable.")
     if trainable and ops.GraphKeys.TRAINABLE_VARIABLES not in collections:
         collections = list(collections) + [ops.GraphKeys.TRAINABLE_VARIABLES]
     return collections

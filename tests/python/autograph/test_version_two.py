@@ -231,3 +231,24 @@ def test_numbers_on_the_left_are_compared(value, monkeypatch):
     assert bool(function(tf.cast(1, value))) and not bool(function(tf.cast(2, value)))
     with pytest.raises(TypeError, match="Expected string"):
         tf.function(lambda x: x == 1)(tf.constant("a"))
+
+
+def test_what_a_loop_needs_before_it():
+    def undefined(n):
+        i = 0
+        while i < n:
+            q = q + i  # noqa: F821
+            i += 1
+        return q
+
+    def none(n):
+        r = None
+        for i in tf.range(n):
+            r = None if i is None else r
+        return r
+
+    note = r"\s+Note: AutoGraph tried to define it automatically, but ran into a UnboundLocalError: 'q' is used before"
+    with pytest.raises(ValueError, match="'q' must be defined before the loop" + note):
+        tf.function(undefined)(tf.constant(5))
+    with pytest.raises(ValueError, match="'r' is not allowed to be None before the loop"):
+        tf.function(none)(tf.constant(5))

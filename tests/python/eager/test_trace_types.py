@@ -185,3 +185,28 @@ def test_captures_are_named_in_their_scopes(use, names):
 def test_operands_in_graphs(left, right, text):
     with pytest.raises((TypeError, ValueError), match=text):
         tf.function(lambda a: a - right)(tf.zeros([], left))
+
+
+def test_side_effects_that_are_not_ordered():
+    v = tf.Variable(1.0)
+
+    def read_and_add(x):
+        value = v.read_value()
+        v.assign_add(x)
+        return value
+
+    spec = tf.TensorSpec([])
+    ordered = tf.function(read_and_add).get_concrete_function(spec)
+    free = tf.function(read_and_add, experimental_attributes={"_disable_acd": True}).get_concrete_function(spec)
+    assert len(ordered.graph.control_outputs) == 2 and not free.graph.control_outputs
+
+
+def test_wrapped_functions_take_numbers():
+    v = tf.Variable(5.0)
+
+    def change(x, add):
+        with tf.control_dependencies([v.assign_add(x) if add else v.assign_sub(x)]):
+            return v.read_value()
+
+    add = tf.compat.v1.wrap_function(change, [tf.TensorSpec(()), True])
+    assert [add(1.0).numpy(), add(tf.constant(2.0)).numpy()] == [6, 8]

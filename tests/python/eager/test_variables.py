@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import penstock as tf2
 import penstock.v1 as tf
 from penstock.eager import context
 from penstock.ops import template, variable_scope
@@ -126,3 +127,20 @@ def test_an_assignment_returns_the_variable_by_another_name():
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(v.assign_add([1.0, 1.0]) ** 2)
     np.testing.assert_array_equal(tape.gradient(loss, v), [4.0, 6.0])
+
+
+@pytest.mark.parametrize("made, error, text", [
+    (lambda: tf2.Variable(), ValueError, "The `initial_value` arg to `tf.Variable` must be specified"),
+    (lambda: tf2.Variable(3.0, constraint=5), ValueError, "must be None or a callable.*<class 'int'>"),
+    (lambda: tf2.Variable([1.0]).scatter_add(3), TypeError, "must be a `tf.IndexedSlices`. Received arg: 3")])
+def test_what_version_two_says_of_wrong_arguments(made, error, text, version_two):
+    with pytest.raises(error, match=text):
+        made()
+
+
+def test_scopes_of_what_runs_at_once_have_any_name(version_two):
+    with tf2.name_scope("a b") as name:
+        assert name == "a b/"
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="not a valid scope name"):
+        with tf2.name_scope("a b"):
+            pass

@@ -200,12 +200,13 @@ def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=No
                       tuple(symbol_names[i] for i in carried), opts, probe, began)
         return
     invariants = _by_name(opts, symbol_names, get_state)
-    start, late = _with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names, invariants)
+    start, late, failure = _with_probed(tuple(get_state()), probe or body, get_state, set_state, symbol_names,
+                                        invariants)
     if late:
         _while_that_must_run(late, start, test, body, get_state, set_state, symbol_names,
                              {**(opts or {}), "shape_invariants": tuple(invariants.items())}, began)
         return
-    before, start = start, _checked_start(start, symbol_names)
+    before, start = start, _checked_start(start, symbol_names, failure)
     same = [True] * len(start)
 
     def loop_test(*state):
@@ -302,11 +303,11 @@ def _while_that_must_run(late, start, test, body, get_state, set_state, names, o
 
 def _with_probed(start, body, get_state, set_state, names, invariants):
     """(the state before a loop, with zeros for variables that only the body gives a value; these variables' names, with
-    what messages call them).
+    what messages call them; why they could not be found, or None).
 
     Their kind is found by building the body once for nothing."""
     if not any(value is None or variables.is_undefined(value) or type(value) is dict for value in start):
-        return start, {}
+        return start, {}, None
     from penstock.framework import func_graph
     from penstock.ops import array_ops
     contents = containers.Contents(start)
@@ -328,8 +329,8 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
         try:
             body()
             after = tuple(get_state())
-        except (UnboundLocalError, TypeError, ValueError, KeyError):  # it says more when the loop is built, or needs
-            return start, {}  # a value that nothing has given
+        except (UnboundLocalError, TypeError, ValueError, KeyError) as e:  # it needs a value that nothing has given
+            return start, {}, e
         finally:
             set_state(start)
             contents.restore()
@@ -354,7 +355,7 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
             raise ValueError("the return value from a TensorFlow loop may only be a Tensor, int, float, bool or a "
                              f"list, tuple or dict thereof; got {type(found)}")
         made.append(value)
-    return tuple(made), late
+    return tuple(made), late, None
 
 
 def _zeros_like_inner(tensor):
@@ -369,7 +370,7 @@ def _is_tensor_like(x):
     return _is_value(x) and (isinstance(x, Tensor) or not hasattr(x, "flow"))
 
 
-def _checked_start(state, names):
+def _checked_start(state, names, failure):
     made = []
     for name, value in zip(names, state):
         if isinstance(value, variables.UndefinedReturnValue):
@@ -377,9 +378,11 @@ def _checked_start(state, names):
                                       "happen if a return statement depends on a static Python condition such as "
                                       "a hyperparameter")
         if variables.is_undefined(value):
-            raise ValueError(f"{name!r} must be defined before the loop.")
+            why = "" if failure is None else ("\nNote: AutoGraph tried to define it automatically, but ran into a "
+                                              f"{type(failure).__name__}: {failure}")
+            raise ValueError(f"{name!r} must be defined before the loop{why}")
         if value is None:
-            raise ValueError(f"{name!r} may not be None before the loop.")
+            raise ValueError(f"{name!r} is not allowed to be None before the loop")
         made.append(nest.map_structure(_as_loop_value, value))
     return tuple(made)
 

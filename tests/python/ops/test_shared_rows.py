@@ -68,3 +68,32 @@ def test_joined_steps_over_many_elements():
     c = np.maximum((x + y) * np.float32(0.5), np.float32(0.25))
     np.testing.assert_allclose(first, np.minimum(c - x, 2) * c, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(second, (c - c.mean(-1, keepdims=True)) * y, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 12, 13])
+@pytest.mark.parametrize("size, stride, padding", [(3, 1, "SAME"), (3, 2, "SAME"), (2, 2, "VALID"), (2, 3, "VALID"),
+                                                   (3, 1, [[0, 0], [2, 1], [0, 2], [0, 0]])])
+def test_largest_of_windows_of_few_channels(channels, size, stride, padding):
+    x = RNG.standard_normal((2, 9, 11, channels)).astype(np.float32)
+    x[0, 3, 4, 0], x[1, :3, :3, 0] = np.nan, -np.inf
+    got = tf.nn.max_pool2d(x, size, stride, padding).numpy()
+    rows, columns = got.shape[1:3]
+    if padding == "SAME":
+        before = [max((out - 1) * stride + size - have, 0) // 2 for out, have in ((rows, 9), (columns, 11))]
+    else:
+        before = [0, 0] if padding == "VALID" else [padding[1][0], padding[2][0]]
+    for r in range(rows):
+        for c in range(columns):
+            top, left = r * stride - before[0], c * stride - before[1]
+            window = x[:, max(top, 0):top + size, max(left, 0):left + size]
+            np.testing.assert_array_equal(got[:, r, c], window.max((1, 2)))
+
+
+def test_shuffled_rows_are_the_same_whatever_their_width():
+    tf.random.set_seed(4)
+    numbers = tf.random.shuffle(tf.range(70_000), seed=3).numpy()
+    tf.random.set_seed(4)
+    rows = tf.random.shuffle(tf.stack([tf.range(70_000)] * 2, 1), seed=3).numpy()
+    np.testing.assert_array_equal(np.sort(numbers), np.arange(70_000))
+    np.testing.assert_array_equal(rows[:, 0], numbers)
+    np.testing.assert_array_equal(numbers[:5], [60172, 17243, 8958, 64079, 17388])  # as TensorFlow 2.21

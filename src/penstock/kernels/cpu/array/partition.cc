@@ -76,21 +76,22 @@ struct DynamicStitch {
     for (const int64_t d : inner) shape.AddDim(d);
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() == 0) return;
-    // Rows that nobody gives are zeros.
-    std::vector<bool> set(rows);
-    for (int i = 0; i < n; ++i) {
-      for (const int32_t index : k.in<int32_t>(i)) set[index] = true;
-    }
-    for (int64_t r = 0; r < rows; ++r) {
-      if (!set[r]) ZeroElements(out.dtype(), At(out, r * width), width);
-    }
+    std::vector<const void*> from(rows);  // the last that gives the row; null: nobody does, it is zeros
     for (int i = 0; i < n; ++i) {
       const auto indices = k.in<int32_t>(i);
-      for (size_t j = 0; j < indices.size(); ++j) {
-        CopyElements(out.dtype(), At(out, indices[j] * width), At(k.input(n + i), static_cast<int64_t>(j) * width),
-                     width);
-      }
+      for (size_t j = 0; j < indices.size(); ++j)
+        from[indices[j]] = At(k.input(n + i), static_cast<int64_t>(j) * width);
     }
+    const int64_t cost = 4 + width * static_cast<int64_t>(DataTypeSize(out.dtype())) / 8;
+    k.Parallel(rows, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        if (from[r]) {
+          CopyElements(out.dtype(), At(out, r * width), from[r], width);
+        } else {
+          ZeroElements(out.dtype(), At(out, r * width), width);
+        }
+      }
+    });
   }
 };
 

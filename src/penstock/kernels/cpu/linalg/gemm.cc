@@ -281,6 +281,11 @@ void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n
   }
   if (m <= 4 && b.column_stride == 1)
     return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate, epilogue);
+  // One column of a transposed A: the row of its transpose.
+  if (n == 1 && ldc == 1 && a.row_stride == 1 && !epilogue.bias) {
+    return RowsTimesMatrix(loops, parallel, 1, m, depth, {b.data, 1, b.row_stride}, {a.data, a.column_stride, 1}, c, m,
+                           accumulate, {});
+  }
   if constexpr (std::is_floating_point_v<T>) {
     if (b.row_stride == 1 && b.column_stride > 1 && m <= 2 * loops.nr && a.column_stride == 1 &&
         depth >= 4 * loops.nr) {

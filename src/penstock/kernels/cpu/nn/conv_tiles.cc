@@ -161,8 +161,10 @@ bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   if (c.groups != 1 || depth < 16) return false;
   // Pieces of windows are too short to copy.
   if (!IsProduct(c) && c.w.channels < 16) return false;
-  // Where many taps have few channels, copying the windows takes too much of the time: oneDNN is faster there.
-  if (c.w.Taps() >= 16 && c.w.channels <= 64 && Dnn()) return false;
+  // Many taps: copying the windows takes too much of the time, and taps outside of the image are zeros to multiply.
+  // oneDNN leaves them out, but wants whole vectors of channels.
+  const bool whole = c.w.channels % 16 == 0 && n % 16 == 0;
+  if (c.w.Taps() >= 16 && (c.w.channels <= 64 || whole) && Dnn()) return false;
   const ConvLoops& loops = *CpuLoops().conv;
   // The last tile of columns would be mostly empty.
   if (CeilDiv(n, loops.columns) * loops.columns * 4 > n * 5) return false;

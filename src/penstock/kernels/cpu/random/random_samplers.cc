@@ -302,6 +302,27 @@ void SampleClasses(KernelContext& k, const Tensor& logits, int64_t num_samples, 
   }
 }
 
+namespace {
+
+// Each of n values but the last changes place with one behind it, or stays. The places are known some values ahead, so
+// that they come from memory in time.
+template <class T>
+void ShuffleValues(T* values, int64_t n, const Philox& start) {
+  constexpr int64_t kAhead = 32;
+  PhiloxSingles singles(start);
+  int64_t places[kAhead];
+  for (int64_t first = 0; first + 1 < n; first += kAhead) {
+    const int64_t count = std::min(kAhead, n - 1 - first);
+    for (int64_t i = 0; i < count; ++i) {
+      places[i] = first + i + singles() % static_cast<uint32_t>(n - first - i);
+      __builtin_prefetch(values + places[i], 1);
+    }
+    for (int64_t i = 0; i < count; ++i) std::swap(values[first + i], values[places[i]]);
+  }
+}
+
+}  // namespace
+
 void ShuffleRows(KernelContext& k, const Philox& start) {
   const Tensor& value = k.input(0);
   if (value.num_elements() <= 1 || value.rank() == 0 || value.dim(0) <= 1) {
@@ -309,10 +330,14 @@ void ShuffleRows(KernelContext& k, const Philox& start) {
     return;
   }
   const int64_t rows = value.dim(0), width = value.num_elements() / rows;
+  if (width == 1 && DataTypeSize(value.dtype()) == 4 && IsPod(value.dtype())) {
+    Tensor& out = k.Output(0, value.shape());
+    std::memcpy(out.mutable_raw(), value.raw(), static_cast<size_t>(rows) * 4);
+    return ShuffleValues(static_cast<uint32_t*>(out.mutable_raw()), rows, start);
+  }
   std::vector<int64_t> order(rows);
   std::iota(order.begin(), order.end(), int64_t{0});
-  PhiloxSingles singles(start);
-  for (int64_t i = 0; i + 1 < rows; ++i) std::swap(order[i], order[i + singles() % static_cast<uint32_t>(rows - i)]);
+  ShuffleValues(order.data(), rows, start);
   Tensor& out = k.Output(0, value.shape());
   k.Parallel(rows, 4 + width / 4, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) CopyElements(value, order[i] * width, width, &out, i * width);

@@ -445,6 +445,8 @@ def _fits(value, kind):
             return False
     if isinstance(kind, TensorSpec) and nest.is_sequence(value):
         return False
+    if type_spec.is_composite_spec(kind) and (isinstance(value, (list, dict)) or type(value) is tuple):
+        return False
     if isinstance(kind, type_spec.TypeSpec) or function_spec.is_input(kind) or value is kind:
         return True
     plain = (bool, int, float, complex, str, bytes)

@@ -105,10 +105,10 @@ def _cast(value, kind):
     if isinstance(kind, TensorSpec):
         _cast_tensor(value, kind)
     elif isinstance(kind, type_spec.TypeSpec):
-        parts = value if isinstance(value, type_spec.TypeSpec) else kind._to_components(value)
-        specs, parts = (nest.flatten(x, expand_composites=True) for x in (kind, parts))
+        given = value if isinstance(value, type_spec.TypeSpec) else function_spec.components(kind, value)
+        specs, parts = (nest.flatten(x, expand_composites=True) for x in (kind, given))
         if len(specs) != len(parts):
-            raise TypeError(f"Can not cast {value!r} to {kind!r}")
+            nest.assert_same_structure(specs, parts)
         for part, spec in zip(parts, specs):
             _cast(part, spec)
     elif nest.is_sequence(kind):

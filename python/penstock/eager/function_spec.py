@@ -128,10 +128,11 @@ class FunctionSpec:
         full, count = self._fullargspec, len(self._input_signature)
         for name in full.kwonlyargs:
             if name not in (full.kwonlydefaults or {}):
-                raise SignatureMismatch(
-                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value: "
-                    "Cannot define a TensorFlow function from a Python function with keyword-only arguments when "
-                    "input_signature is provided.")
+                lacking = f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value"
+                if tf2.enabled():
+                    raise TypeError(lacking)
+                raise SignatureMismatch(f"{lacking}: Cannot define a TensorFlow function from a Python function with "
+                                        "keyword-only arguments when input_signature is provided.")
         first = 1 if self.arg_names[:1] in (["self"], ["cls"]) else 0  # a method that is not bound yet
         if count > len(self.arg_names) - first and full.varargs is None:
             extra = count + first - len(self.arg_names)
@@ -290,6 +291,13 @@ def _spec_parts(spec):
     return nest.flatten(spec, expand_composites=True)
 
 
+def components(spec, value):
+    """What a value consists of that a composite spec describes. ValueError, AttributeError: it is another value."""
+    found = spec._to_components(value)
+    nest.assert_same_structure(spec._component_specs, found, check_types=False, expand_composites=True)
+    return found
+
+
 def _parts(spec, value):
     """The tensors of a value that a spec describes. ValueError: it is none."""
     if value is None:
@@ -299,7 +307,7 @@ def _parts(spec, value):
     if type_spec.is_composite_spec(value):
         return _spec_parts(value)
     try:
-        parts = nest.flatten(spec._to_components(value), expand_composites=True)
+        parts = nest.flatten(components(spec, value), expand_composites=True)
     except AttributeError as e:
         raise ValueError(str(e)) from None
     if [(s.dtype, s.shape.rank) for s in _spec_parts(spec)] != [(p.dtype, p.shape.rank) for p in parts]:

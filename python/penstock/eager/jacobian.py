@@ -177,6 +177,9 @@ def jacobian(tape, target, sources, unconnected_gradients, use_pfor, parallel_it
 
 def batch_jacobian(tape, target, source, unconnected_gradients, use_pfor, parallel_iterations):
     """See GradientTape.batch_jacobian."""
+    if parallel_iterations is not None and not tape._persistent:
+        raise RuntimeError("GradientTape must be created with persistent=True to compute the batch_jacobian with "
+                           "parallel_iterations.")
     if target.shape.rank is None or target.shape.rank < 2:
         raise ValueError(f"Argument `target` must have rank at least 2. Received: {target.shape}.")
     if source.shape.rank is None or source.shape.rank < 2:

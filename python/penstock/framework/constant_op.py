@@ -243,7 +243,8 @@ def _dimension_tensor_conversion_function(d, dtype=None, name=None, as_ref=False
 
 
 def _operation_conversion_error(op, dtype=None, name=None, as_ref=False):
-    raise TypeError(f"Can't convert Operation '{op.name}' to Tensor (target dtype={dtype!r}, name={name!r}, "
+    raise TypeError(f"can't convert Operation '{op.name}' to Tensor" if tf2.enabled() else
+                    f"Can't convert Operation '{op.name}' to Tensor (target dtype={dtype!r}, name={name!r}, "
                     f"as_ref={as_ref!r})")
 
 

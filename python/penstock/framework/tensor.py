@@ -37,8 +37,9 @@ class _NumpyMember:
         self._name = name
 
     def __get__(self, instance, owner):
-        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}. Tensors have the methods of "
-                             "NumPy's arrays after `tf.experimental.numpy.experimental_enable_numpy_behavior()`")
+        raise AttributeError(f"{owner.__name__} object has no attribute '{self._name}'. If you are looking for "
+                             "numpy-related methods, please run the following: "
+                             "tf.experimental.numpy.experimental_enable_numpy_behavior()")
 
 
 class Tensor(types.AnyTensor, tensor_like._TensorLike):

@@ -18,6 +18,7 @@ _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", 
            "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val", "float16": "half_val",
            "bfloat16": "half_val", "string": "string_val", "qint8": "int_val", "quint8": "int_val", "qint16": "int_val",
            "quint16": "int_val", "qint32": "int_val", "int4": "int_val", "uint4": "int_val",
+           "int2": "int_val", "uint2": "int_val",
            **{name: "float8_val" for name in ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz",
                                               "float8_e5m2fnuz")}}
 _VERSION_TWO_CONTENT_TYPES = _CONTENT_TYPES | {"float16", "bfloat16"} | {

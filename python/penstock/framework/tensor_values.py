@@ -5,6 +5,7 @@ import numpy as np
 
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
+from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 
@@ -128,9 +129,18 @@ def _dense_dimensions(values):
     return found
 
 
+def _with_numbers(values):
+    """Nested lists with numbers in the place of arrays without dimensions."""
+    if isinstance(values, (list, tuple)):
+        return list(map(_with_numbers, values))
+    return values[()] if isinstance(values, np.ndarray) and not values.shape else values
+
+
 def _nested_to_array(values, dtype, quantized):
     """An array of a Python number, string, or nested lists of them."""
     np_dtype = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
+    if not quantized and np.ndarray in leaf_types(values):
+        values = _with_numbers(values)
     check_compatible(values, dtype)
     try:
         if isinstance(values, (bytes, str)):
@@ -245,8 +255,12 @@ def _check_strings(array, values):
     if array.dtype.kind == "O":
         for x in array.ravel():
             if not isinstance(x, (str, bytes, bytearray)):
-                raise UnsupportedValue(f"Failed to convert object of type {type(values)} to Tensor. Contents: "
-                                       f"{values}. Consider casting elements to a supported type.", x)
+                raise UnsupportedValue(
+                    f"Failed to convert elements of {values} to Tensor. Consider casting elements to a supported type. "
+                    "See https://www.tensorflow.org/api_docs/python/tf/dtypes for supported TF dtypes."
+                    if tf2.enabled() else
+                    f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. Consider casting "
+                    "elements to a supported type.", x)
 
 
 def filled(array, shape):

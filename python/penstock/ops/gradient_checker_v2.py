@@ -9,7 +9,7 @@ __all__ = ["compute_gradient", "max_error"]
 
 
 def compute_gradient(f, x, delta=None):
-    """([the Jacobian of f by each of the list x from its gradients], [the same from differences])."""
+    """((the Jacobian of f by each of the list x from its gradients), (the same from differences))."""
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
                          f"{type(x)}")
@@ -19,8 +19,8 @@ def compute_gradient(f, x, delta=None):
     for what, value in [("y", y)] + [(f"argument {i}", value) for i, value in enumerate(values)]:
         dtype = dtypes.as_dtype(value.dtype)
         assert dtype in gradient_checker._TYPES, f"Cannot compute gradient for unsupported type {dtype.name} of {what}"
-    return ([_theoretical(f, values, i, y) for i in range(len(values))],
-            [_numeric(f, values, i, y, delta) for i in range(len(values))])
+    return (tuple([_theoretical(f, values, i, y) for i in range(len(values))]),
+            tuple([_numeric(f, values, i, y, delta) for i in range(len(values))]))
 
 
 def _value(x):

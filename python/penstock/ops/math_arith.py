@@ -38,9 +38,13 @@ def add(x, y, name=None):
     if not tf2.enabled():
         return gen.add(x, y, name=name)
     if isinstance(x, ops.Tensor):
-        if x._is_eager and not ops.is_dense_tensor_like(y):
-            y = ops.convert_to_tensor(y, dtype_hint=x.dtype, name="y")
-        return (gen.add if x.dtype == dtypes.string else gen.add_v2)(x, y, name=name or "Add")
+        function = gen.add if x.dtype == dtypes.string else gen.add_v2
+        try:
+            return function(x, y, name=name or "Add")
+        except TypeError:
+            if not x._is_eager or ops.is_dense_tensor_like(y):
+                raise
+        return function(x, ops.convert_to_tensor(y, dtype_hint=x.dtype), name=name or "Add")
     with ops.name_scope(name, "Add", [x]) as name:
         return add(ops.convert_to_tensor(x, dtype_hint=getattr(y, "dtype", None), name="x"), y, name)
 

@@ -112,3 +112,19 @@ def test_shapes_of_constants_are_integers(shape):
 def test_a_shape_to_broadcast_to_is_a_vector():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be a vector of {int32,int64}, got shape \[\]"):
         tf.broadcast_to(1.0, tf.constant(2))
+
+
+def test_what_is_said_of_what_is_no_tensor():
+    with pytest.raises(AttributeError, match="EagerTensor object has no attribute 'T'. If you are looking for numpy"):
+        tf.constant(1).T
+    with tf.Graph().as_default():
+        with pytest.raises(TypeError, match="Failed to convert elements of .* Consider casting elements to a"):
+            tf.constant(object())
+        with pytest.raises(TypeError, match="can't convert Operation 'NoOp' to Tensor"):
+            tf.identity(tf.no_op())
+
+
+def test_arrays_without_dimensions_in_lists():
+    with tf.Graph().as_default():
+        assert tf.get_static_value(tf.constant([[1, np.array(2)], [3, 4]], tf.float32)).tolist() == [[1, 2], [3, 4]]
+    assert tf.make_ndarray(tf.make_tensor_proto([10.0, np.array(30.0)], dtype=tf.float32)).tolist() == [10, 30]

@@ -210,3 +210,35 @@ def test_wrapped_functions_take_numbers():
 
     add = tf.compat.v1.wrap_function(change, [tf.TensorSpec(()), True])
     assert [add(1.0).numpy(), add(tf.constant(2.0)).numpy()] == [6, 8]
+
+
+@pytest.mark.parametrize("wrong", [3, [1, 2], {"a": 1}, (tf.constant, tf.constant)])
+def test_values_of_another_kind_than_a_composite_spec(wrong):
+    if isinstance(wrong, tuple):  # what a ragged tensor consists of
+        wrong = tf.constant([1]), tf.constant([1], tf.int64)
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    asked = tf.function(lambda a: a.row_lengths(), input_signature=[spec])
+    traced = tf.function(lambda a: a.row_lengths()).get_concrete_function(spec)
+    assert asked(tf.ragged.constant([[1], [2, 3]])).numpy().tolist() == [1, 2]
+    for call in (asked, traced):
+        with pytest.raises(TypeError, match="Binding inputs to tf.function failed due to `The two structures don't"):
+            call(wrong)
+
+
+def test_keyword_parameters_beside_an_input_signature():
+    with pytest.raises(TypeError, match="keyword-only parameter `b` must have a default value$") as found:
+        tf.function(lambda a, *, b: a, input_signature=[tf.TensorSpec([])])(1.0, b=2)
+    assert type(found.value) is TypeError
+
+
+def test_parallel_iterations_need_a_persistent_tape():
+    x = tf.constant([[1.0, 2.0]])
+    for persistent in (False, True):
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch(x)
+            y = x * x
+        if persistent:
+            assert tape.batch_jacobian(y, x, parallel_iterations=2).numpy().tolist() == [[[2.0, 0.0], [0.0, 4.0]]]
+        else:
+            with pytest.raises(RuntimeError, match="must be created with persistent=True to compute"):
+                tape.batch_jacobian(y, x, parallel_iterations=2)

@@ -242,3 +242,16 @@ def test_parallel_iterations_need_a_persistent_tape():
         else:
             with pytest.raises(RuntimeError, match="must be created with persistent=True to compute"):
                 tape.batch_jacobian(y, x, parallel_iterations=2)
+
+
+def test_errors_of_traces_keep_nothing():
+    gc.disable()
+    try:
+        x = tf.constant([1.0, 2.0])
+        with pytest.raises(ValueError, match="in user code"):
+            tf.function(lambda a: tf.matmul(a, a))(x)
+        known = weakref.ref(x)
+        del x
+        assert known() is None
+    finally:
+        gc.enable()

@@ -44,7 +44,10 @@ def described():
         if made is None:
             raise
         made.__dict__.update((key, value) for key, value in e.__dict__.items() if key not in made.__dict__)
-        raise made.with_traceback(e.__traceback__) from e.__cause__
+        try:
+            raise made.with_traceback(e.__traceback__) from e.__cause__
+        finally:
+            del made  # or the error would keep itself, and all that its frames hold, until the next garbage collection
     finally:
         _tracing.depth -= 1
 

@@ -162,6 +162,9 @@ def _eager_constant(value, dtype, shape):
         shape = [operator.index(size) for size in shape]
     if dtype is not None and dtypes.as_dtype(dtype)._base in _NOT_OF_BOOLS:
         _refuse_bools(value, dtypes.as_dtype(dtype).base_dtype)
+    if dtype is not None and dtypes.as_dtype(dtype).is_quantized and {int}.issuperset(tensor_values.leaf_types(value)):
+        kind = dtypes.as_dtype(dtype).as_numpy_dtype  # in graphs the elements are tuples of one integer
+        value = _eager_constant(value, dtypes.int64, None)._as_array().astype(kind[0]).view(kind)
     if shape is None and type(value) in (int, float):
         return _eager_scalar(value, dtype)
     if isinstance(value, Tensor):

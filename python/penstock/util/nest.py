@@ -279,20 +279,32 @@ def _pack(structure, flat, index, test):
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
-    """A structure like `structure` with the leaves of `flat_sequence`. ValueError if their numbers differ."""
+    """A structure like `structure` with the leaves of `flat_sequence`. ValueError if their numbers differ, TypeError if
+    it is no sequence, KeyError of a dict that does not have its places as keys."""
     test = _test(expand_composites)
     if not test(flat_sequence) and not isinstance(flat_sequence, list):
-        raise TypeError("flat_sequence must be a sequence")
+        raise TypeError(f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+                        f"`{type(flat_sequence)}` instead." if _version_two() else "flat_sequence must be a sequence")
     if not test(structure):
         if len(flat_sequence) != 1:
-            raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
+            raise ValueError(
+                f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
+                f"({type(flat_sequence)}) of length {len(flat_sequence)}.\n  {flat_sequence}\nnest cannot guarantee "
+                "that it is safe to map one to the other." if _version_two() else
+                f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
         return flat_sequence[0]
-    flat_sequence = list(flat_sequence)
+    given = [flat_sequence[i] for i in range(len(flat_sequence))] if _is_mapping(flat_sequence) else list(flat_sequence)
     wanted = len(flatten(structure, expand_composites))
-    if wanted != len(flat_sequence):
-        raise ValueError(f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had "
-                         f"{len(flat_sequence)} elements.  Structure: {structure}, flat_sequence: {flat_sequence}.")
-    return _sequence_like(structure, _pack(structure, flat_sequence, 0, test)[1])
+    if wanted != len(given):
+        one, other = ("atoms", "items") if _version_two() else ("elements", "elements")
+        raise ValueError(f"Could not pack sequence. Structure had {wanted} {one}, but flat_sequence had {len(given)} "
+                         f"{other}.  Structure: {structure}, flat_sequence: {flat_sequence}.")
+    return _sequence_like(structure, _pack(structure, given, 0, test)[1])
+
+
+def _version_two():
+    from penstock.framework import tf2
+    return tf2.enabled()
 
 
 def map_structure(func, *structure, **kwargs):

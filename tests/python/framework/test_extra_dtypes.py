@@ -68,3 +68,13 @@ def test_integers_of_4_bits_and_other_types(version_two):
 def test_sizes_of_what_lies_elsewhere(version_two):
     assert [tf.as_dtype(name).size for name in ("string", "resource", "variant", "bool")] == [0, 0, 0, 1]
     assert tf.string.as_numpy_dtype is object and tf.as_dtype(np.object_) is tf.string
+
+
+def test_quantized_numbers_where_ops_run_at_once(version_two):
+    assert tf.constant([[1, 2], [3, 4]], tf.qint8).numpy().tolist() == [[1, 2], [3, 4]]
+    assert tf.constant(300, tf.qint8).numpy() == 44 and tf.constant([(1,)], tf.qint32).shape.as_list() == [1, 1]
+    assert tf.constant(1, tf.quint8, shape=[2]).numpy().tolist() == [1, 1]
+    with pytest.raises(TypeError, match="Cannot convert"):
+        tf.constant([1.5], tf.qint8)
+    with pytest.raises(ValueError, match="Can't convert non-rectangular Python sequence to Tensor"):
+        tf.constant([[1], [2, 3]], tf.qint8)

@@ -1,6 +1,7 @@
 import collections
 import dataclasses
 import gc
+import re
 import weakref
 
 import pytest
@@ -133,3 +134,14 @@ def test_types_of_leaves_may_go():
     gone, kind = weakref.ref(kind), None
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("structure, flat, error, text", [
+    ([1, 2], 5, TypeError, "Attempted to pack value:\n  5\ninto a structure, but found incompatible type `<class"),
+    (3, [3, 4], ValueError, "of type `<class 'int'>`\n  3\nHowever the input is a sequence (<class 'list'>) of leng"),
+    ([1, 2], [3, 4, 5], ValueError, "Structure had 2 atoms, but flat_sequence had 3 items.  Structure: [1, 2], flat"),
+    ([1, 2], {"a": 2, "b": 3}, KeyError, "0")])
+def test_what_cannot_be_packed_in_version_two(structure, flat, error, text, version_two):
+    with pytest.raises(error, match=re.escape(text)):
+        nest.pack_sequence_as(structure, flat)
+    assert nest.pack_sequence_as([1, (2,)], {0: "a", 1: "b"}) == ["a", ("b",)]

@@ -115,7 +115,8 @@ class DeviceSpecV2:
         return hash(self.to_string())
 
     def __repr__(self):
-        return f"<DeviceSpec {self.to_string()!r}>"
+        return (f"<DeviceSpec(job={self.job}, replica={self.replica}, task={self.task}, "
+                f"device_type={self.device_type}, device_index={self.device_index})>")
 
 
 class DeviceSpecV1(DeviceSpecV2):

@@ -303,3 +303,12 @@ def test_what_flattening_finds_is_let_go_at_once():
         assert used(tf.function(lambda x: 1))() is None
     finally:
         gc.enable()
+
+
+def test_ragged_tensors_have_no_hash_where_elements_are_compared():
+    x = tf.ragged.constant([[1], [2, 3]])
+    with pytest.raises(TypeError, match="RaggedTensor is unhashable"):
+        hash(x)
+    with tf.Graph().as_default():
+        x = tf.ragged.constant([[1], [2, 3]])
+        assert {x: 1}[x] == 1

@@ -73,3 +73,13 @@ def test_devices_of_imported_nodes_have_their_full_form(scope, expected):
         with tf.device(scope):
             tf.import_graph_def(nodes, name="")
         assert [op.device for op in graph.get_operations()] == expected
+
+
+def test_version_twos_specs_are_values():
+    import penstock.v2 as tf2
+    spec = tf2.DeviceSpec(job="ps", device_type="CPU", device_index=1)
+    assert spec == tf2.DeviceSpec(job="ps", device_type="CPU", device_index=1) and len({spec, spec.replace()}) == 1
+    assert repr(spec) == "<DeviceSpec(job=ps, replica=None, task=None, device_type=CPU, device_index=1)>"
+    assert tf2.DeviceSpec is not tf2.compat.v1.DeviceSpec and not hasattr(spec, "merge_from")
+    with pytest.raises(AttributeError):
+        spec.job = "worker"

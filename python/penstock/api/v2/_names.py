@@ -5,7 +5,7 @@ FROM = {
     "eager.def_function": "function",
     "framework.constant_op": "constant",
     "framework.conversion": "convert_to_tensor=convert_to_tensor_v2",
-    "framework.device": "DeviceSpec=DeviceSpecV1",
+    "framework.device": "DeviceSpec=DeviceSpecV2",
     "framework.dtypes": """
         DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16
         int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""",

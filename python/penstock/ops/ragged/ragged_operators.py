@@ -25,6 +25,12 @@ def _compares_elements():
     return mode.tensor_equality and defaults.executing_eagerly_outside_functions()
 
 
+def _hash(self):
+    if _compares_elements():
+        raise TypeError("RaggedTensor is unhashable.")
+    return object.__hash__(self)
+
+
 def _equal(self, other):
     if other is not None and _compares_elements():
         try:
@@ -55,7 +61,7 @@ def overload(cls):
         setattr(cls, f"__{name}__", _method(apply, name in ("invert", "abs", "neg")))
         if name in _REFLECTED:
             setattr(cls, f"__r{name}__", lambda self, other, apply=apply: apply(other, self))
-    cls.__eq__, cls.__ne__, cls.__hash__ = _equal, _not_equal, object.__hash__
+    cls.__eq__, cls.__ne__, cls.__hash__ = _equal, _not_equal, _hash
     cls.__bool__ = cls.__nonzero__ = _refuse
     cls.__array_priority__ = 100
 

@@ -199,8 +199,9 @@ def _eager_constant(value, dtype, shape):
         return gen.reshape(result, shape)
     if result._num_elements() == 1:
         return gen.fill(shape, gen.reshape(result, []))
-    raise TypeError(f"Eager execution of tf.constant with unsupported shape (value has {result._num_elements()} "
-                    f"elements, shape is {tuple(shape)} with {total} elements).")
+    raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {result.numpy()} (converted from "
+                    f"{value}) has {result._num_elements()} elements, but got `shape` {tuple(shape)} with {total} "
+                    "elements).")
 
 
 def _eager_tensor_constant(value, dtype):

@@ -10,6 +10,7 @@ from penstock.framework import errors
 from penstock.framework import op_callbacks
 from penstock.framework import stack
 from penstock.framework import tapes
+from penstock.framework import tf2
 from penstock.framework.operation import Operation
 from penstock.framework.scopes import ScopesMixin
 from penstock.framework.tensor import Tensor
@@ -35,6 +36,13 @@ def core_op_def(op_type):
             _definitions[op_type] = found
             _attr_types[op_type] = {a.name: a.type for a in found.attrs}
     return found
+
+
+def _as_told(message):
+    """What is wrong with a new operation, in the words of the version: version 1 has no {{node ...}}."""
+    if tf2.enabled():
+        return message
+    return re.sub(r"for '{{node (\S+)}} = (\w+)' \(op: '\w+'\) with", r"for '\1' (op: '\2') with", message)
 
 
 class Graph(ScopesMixin):
@@ -213,7 +221,7 @@ class Graph(ScopesMixin):
             try:
                 node = core.add_node(op_type, name, [t._key for t in inputs], control, attrs, device)
             except errors.InvalidArgumentError as e:
-                raise ValueError(e.message) from None
+                raise ValueError(_as_told(e.message)) from None
             op = Operation(self, node, name, op_type, stack.capture(2))
             op._inputs_val = tuple(inputs)
             self._ops.append(op)

@@ -119,8 +119,18 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
         from penstock.framework import errors
         try:
             self._op._graph._core.set_shape(*self._key, tensor_shape.as_shape(shape)._to_core())
-        except errors.InvalidArgumentError as e:
-            raise ValueError(str(e)) from None
+        except errors.InvalidArgumentError:
+            raise ValueError(self._contradiction(tensor_shape.as_shape(shape))) from None
+
+    def _contradiction(self, given):
+        """Why the shape cannot be `given` too."""
+        known = self.shape
+        if known.rank != given.rank:
+            return f"Shapes must be equal rank, but are {known.rank} and {given.rank}"
+        told = ["[" + ",".join("?" if n is None else str(n) for n in shape.as_list()) + "]" for shape in (known, given)]
+        at, a, b = next((i, a, b) for i, (a, b) in enumerate(zip(known.as_list(), given.as_list()))
+                        if None not in (a, b) and a != b)
+        return f"Dimension {at} in both shapes must be equal, but are {a} and {b}. Shapes are {told[0]} and {told[1]}."
 
     def _shape_as_list(self):
         values = self.shape._values

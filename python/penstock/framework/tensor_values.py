@@ -234,7 +234,7 @@ def to_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast
     size = int(np.prod(shape, dtype=np.int64))
     if allow_broadcast:
         if array.shape not in ((), (1,)) and array.size != size:
-            raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+            raise TypeError(f"Expected Tensor's shape: {shape}, but got {array.shape}.")
     else:
         if verify_shape and array.shape != shape:
             raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")

@@ -11,6 +11,12 @@ __all__ = ["concat", "get_positive_axis", "pad", "pad_v2", "parallel_stack", "re
            "stack", "unstack"]
 
 
+def _beyond(axis, low, high):
+    if tf2.enabled():
+        return ValueError(f"Argument `axis` = {axis} not in range [{low}, {high})")
+    return ValueError(f"axis = {axis} not in [{low}, {high})")
+
+
 def stack(values, axis=0, name="stack"):
     """Joins tensors of one shape and type along a new dimension `axis`, from -rank - 1 to rank.
 
@@ -24,7 +30,7 @@ def stack(values, axis=0, name="stack"):
             pass
     ndims = ops.convert_to_tensor(values[0], name=name).get_shape().ndims
     if ndims is not None and not -ndims - 1 <= axis <= ndims:
-        raise ValueError(f"axis = {axis} not in [{-ndims - 1}, {ndims + 1})")
+        raise _beyond(axis, -ndims - 1, ndims + 1)
     return gen.pack(values, axis=axis, name=name)
 
 
@@ -46,7 +52,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
         known = value.get_shape()
         if known.ndims is not None:
             if not -known.ndims <= axis < known.ndims:
-                raise ValueError(f"axis = {axis} not in [{-known.ndims}, {known.ndims})")
+                raise _beyond(axis, -known.ndims, known.ndims)
             num = known.as_list()[axis]
         if num is None:
             raise ValueError(f"Cannot infer num from shape {known}")

@@ -31,7 +31,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         dtype = _types_of(fn_output_signature)
     if not callable(fn):
         raise TypeError("fn must be callable.")
-    fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
+    if tf2.enabled():
+        fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
     if isinstance(elems, sparse_tensor.SparseTensor):
         if tf2.enabled():
             return map_fn_v2(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)

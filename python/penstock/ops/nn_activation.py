@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from penstock.framework import dtypes, errors, gen, ops, tensor_shape, tensor_util
+from penstock.framework import dtypes, errors, gen, ops, tensor_shape, tensor_util, tf2
 from penstock.ops import array_ops, math_ops, random_ops
 from penstock.ops.arguments import pick
 
@@ -198,10 +198,16 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     with ops.name_scope(name, "dropout", [x]) as name:
         x = ops.convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
+            if tf2.enabled():
+                raise ValueError("`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
+                                 f"x_dtype={x.dtype}")
             raise ValueError("x has to be a floating point tensor since it's going to be scaled. "
                              f"Got a {x.dtype} tensor instead.")
         if isinstance(rate, numbers.Real):
             if not 0 <= rate < 1:
+                if tf2.enabled():
+                    raise ValueError("`rate` must be a scalar tensor or a float in the range [0, 1). Received: "
+                                     f"rate={rate}")
                 raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
             if rate > 0.5:
                 logging.getLogger("tensorflow").warning("Large dropout rate: %g (>0.5): more is dropped than kept.",

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from penstock import _core
-from penstock.framework import constant_op, dtypes, gen, ops
+from penstock.framework import constant_op, dtypes, gen, ops, tf2
 from penstock.framework.tensor import Tensor
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.arguments import pick
@@ -23,6 +23,9 @@ def _require_named(name, sentinel, labels, logits):
     if sentinel is not None:
         raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:
+        if tf2.enabled():
+            raise ValueError(f"Both `labels` and `logits` must be provided for {name}. Received: labels={labels} and "
+                             f"logits={logits}")
         raise ValueError("Both labels and logits must be provided.")
 
 
@@ -30,6 +33,9 @@ def _require_same_shape(a, b, a_name, b_name):
     try:
         b.get_shape().merge_with(a.get_shape())
     except ValueError:
+        if tf2.enabled():
+            raise ValueError(f"`{a_name}` and `{b_name}` must have the same shape, received "
+                             f"({a.get_shape()} vs {b.get_shape()}).") from None
         raise ValueError(f"{a_name} and {b_name} must have the same shape "
                          f"({a.get_shape()} vs {b.get_shape()})") from None
 
@@ -134,12 +140,21 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
         of_labels, of_logits = labels.get_shape(), logits.get_shape()
         shape = array_ops.shape(labels)
         if of_logits.ndims == 0:
+            if tf2.enabled():
+                raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
             raise ValueError(f"Logits cannot be scalars - received shape {of_logits}.")
         if None not in (of_logits.ndims, of_labels.ndims) and of_labels.ndims != of_logits.ndims - 1:
+            if tf2.enabled():
+                raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape="
+                                 f"{of_labels} of rank {of_labels.ndims} and logits.shape={of_logits} of rank "
+                                 f"{of_logits.ndims}")
             raise ValueError(f"Rank mismatch: Rank of labels (received {of_labels.ndims}) should equal rank of logits "
                              f"minus 1 (received {of_logits.ndims}).")
         known = of_labels.is_fully_defined() and of_logits[:-1].is_fully_defined()
         if known and of_labels.as_list() != of_logits.as_list()[:-1]:
+            if tf2.enabled():
+                raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+                                 f"labels.shape={of_labels} and logits.shape={of_logits}")
             raise ValueError(f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of "
                              f"logits except for the last dimension (received {of_logits}).")
         if of_logits.ndims == 2:

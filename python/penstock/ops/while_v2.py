@@ -181,6 +181,6 @@ def _check(body_graph, flat, invariants):
                             f"{made.dtype} after 1 iteration. {given.name} type should remain constant.")
     for given, made, shape in zip(flat[_COUNTERS:], body_graph.outputs[_COUNTERS:], invariants):
         if not less_or_equal(made.shape, shape):
-            raise ValueError(f"Input tensor '{given.name}' enters the loop with shape {shape}, but has shape "
+            raise ValueError(f"Input tensor `{given.name}` enters the loop with shape {shape}, but has shape "
                              f"{made.shape} after one iteration. To allow the shape to vary across iterations, use the "
                              "`shape_invariants` argument of tf.while_loop to specify a less-specific shape.")

@@ -24,6 +24,9 @@ void BindErrors(nb::module_& m);
 // A Python exception as the error of the step: its own code and message if it is one of ours.
 Error FromPython(nb::python_error& e);
 
+// --- branches.cc
+void BindBranches(nb::module_& m);
+
 // --- numpy.cc
 void BindNumpy(nb::module_& m);
 // An array (or anything that becomes one) of the element type of `dtype`, copied. TypeError or ValueError if it does

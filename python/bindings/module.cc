@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   penstock::Initialize();
   m.def("version", &penstock::Version);
   penstock::python::BindErrors(m);
+  penstock::python::BindBranches(m);
   penstock::python::BindNumpy(m);
   penstock::python::BindAttrs(m);
   penstock::python::BindGraph(m);

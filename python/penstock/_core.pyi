@@ -18,6 +18,16 @@ def version() -> str: ...
 def set_error_classes(classes: dict[int, type]) -> None:
     """classes[code](node_def: bytes | None, op: None, message: str, node_name: str): made when the runtime fails."""
 
+def count_branches(on: bool) -> None:
+    """Switches the counting of branches (base/branches.h) on or off; it is off at first."""
+
+def reset_branches() -> None:
+    """Sets all counts to zero."""
+
+def branch_counts() -> dict[str, dict[str, int]]:
+    """How often each branch of each table was entered: {table: {branch: count}}. A table is listed once one of its
+    branches was entered while counting was on."""
+
 class Tensor:
     """A value held by the runtime (host memory), immutable. dtype: int; shape: list[int]."""
 

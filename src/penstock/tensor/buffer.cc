@@ -5,10 +5,12 @@
 #include <bit>
 #include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "penstock/base/status.h"
 #include "penstock/tensor/block_pool.h"
+#include "penstock/tensor/guarded_allocator.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/tstring.h"
 #include "penstock/tensor/variant.h"
@@ -156,7 +158,11 @@ class BorrowedBuffer final : public Buffer {
 }  // namespace
 
 Allocator* CpuAllocator() {
-  static auto* allocator = new CachingAllocator();  // never destroyed: buffers may outlive static objects
+  static Allocator* const allocator = []() -> Allocator* {
+    const char* guard = std::getenv("PENSTOCK_GUARD_MEMORY");
+    if (guard && std::string_view(guard) == "1") return GuardedAllocator();
+    return new CachingAllocator();  // never destroyed: buffers may outlive static objects
+  }();
   return allocator;
 }
 

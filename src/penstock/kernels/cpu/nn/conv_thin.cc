@@ -49,7 +49,10 @@ bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   std::vector<float> weights(taps * n);
   for (int64_t t = 0; t < taps; ++t) {
     offsets[t] = t / w.filter[2] * w.dilation[1] * line + t % w.filter[2] * w.dilation[2] * channels;
-    for (int64_t i = 0; i < n; ++i) weights[t * n + i] = filter.data[t * filter.tap + i % channels * filter.out];
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t group = i % channels / repeat, out = i % repeat;
+      weights[t * n + i] = filter.data[t * filter.tap + out * filter.out + group * filter.group];
+    }
   }
   const int64_t width = w.out[2] * channels;
   k.Parallel(w.batch * w.out[1], std::max<int64_t>(1, width * taps / 16), [&](int64_t begin, int64_t end) {

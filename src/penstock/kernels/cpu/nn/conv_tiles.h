@@ -8,11 +8,11 @@
 
 namespace penstock {
 
-// A filter in memory: the tap t from input channel i to output channel o at data[t * tap + i * in + o * out]. A
-// gradient sees the taps backwards and the channels exchanged.
+// A filter in memory: the tap t from input channel i to output channel o of group g, each counted within the group, at
+// data[t * tap + i * in + o * out + g * group]. A gradient sees the taps backwards and the channels exchanged.
 struct FilterView {
   const float* data = nullptr;
-  int64_t tap = 0, in = 0, out = 0;
+  int64_t tap = 0, in = 0, out = 0, group = 0;
 };
 
 // y = x * filter with the epilogue. False if this is not the fastest way; nothing has been computed then. Which way is
@@ -29,7 +29,7 @@ int WinogradSide(const Convolution& c);
 bool WinogradConvolve(const KernelContext& k, const Convolution& c, int side, const float* x, const FilterView& filter,
                       float* y, const Epilogue& epilogue, const HeldFilter* held);
 
-// The same for depthwise convolutions of few channels; filter.out leads from channel to channel of the result.
+// The same for depthwise convolutions of few channels.
 bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
                   const Epilogue& epilogue);
 // The plain convolution of which a dilated one consists, over more images; no images if there is none.

@@ -187,12 +187,10 @@ void Epilogue::Apply(DataType type, void* y, int64_t rows, int64_t n, int64_t st
 void ConvForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
                  void* y, const Epilogue& epilogue, const HeldFilter* held) {
   if (type == DT_FLOAT) {
-    const FilterView view{static_cast<const float*>(filter), c.w.channels * c.out_channels, c.out_channels, 1};
+    const FilterView view{static_cast<const float*>(filter), c.GroupIn() * c.out_channels, c.out_channels, 1,
+                          c.GroupOut()};
     if (TileConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue, held)) return;
-    if (const FilterView deep{static_cast<const float*>(filter), c.out_channels, 0, 1};
-        ThinConvolve(k, c, static_cast<const float*>(x), deep, static_cast<float*>(y), epilogue)) {
-      return;
-    }
+    if (ThinConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue)) return;
     if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
   }
   if (IsDepthwise(type, c)) return DepthwiseForward(k, type, c, x, filter, y, epilogue);
@@ -219,11 +217,11 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
                    void* dx) {
   if (type == DT_FLOAT) {
     if (const Convolution turned = Turned(c); turned.w.batch > 0) {
-      const int64_t taps = c.w.Taps(), tap = c.w.channels * c.out_channels;
-      const FilterView view{static_cast<const float*>(filter) + (taps - 1) * tap, -tap, 1, c.out_channels};
+      const int64_t tap = c.GroupIn() * c.out_channels;
+      const FilterView view{static_cast<const float*>(filter) + (c.w.Taps() - 1) * tap, -tap, 1, c.out_channels,
+                            c.GroupOut()};
       if (TileConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {}, nullptr)) return;
-      const FilterView deep{static_cast<const float*>(filter) + (taps - 1) * c.out_channels, -c.out_channels, 0, 1};
-      if (ThinConvolve(k, turned, static_cast<const float*>(dy), deep, static_cast<float*>(dx), {})) return;
+      if (ThinConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {})) return;
     }
     if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
   }

@@ -1,9 +1,11 @@
-"""Gradients of convolutions, with TensorFlow 2.21's values."""
+"""Gradients and borders of convolutions, with TensorFlow 2.21's values."""
 
 import numpy as np
 import pytest
 
-import penstock.v2 as tf
+import penstock as tf
+
+pytestmark = pytest.mark.usefixtures("version_two")
 
 FLOATS = ("float32", "float16", "bfloat16")
 
@@ -38,3 +40,27 @@ def test_transposed_convolution_of_one_channel(dtype):
     line = tf.nn.conv1d_transpose(numbers([1, 2, 3], [1, 3, 1], dtype), numbers(np.arange(1, 7), [3, 2, 1], dtype),
                                   [1, 5, 2], 1, "VALID")
     assert values(line) == [1, 2, 5, 8, 14, 20, 19, 24, 15, 18]
+
+
+# oneDNN 2.6.3 read pixels behind the line and, in the second case, wrote outside of the gradient.
+@pytest.mark.parametrize("filter_length, expected", [(10, [6, 7, 8, 9, 9, 8, 7, 6, 5]),
+                                                     (11, [6, 7, 8, 9, 9, 9, 8, 7, 6])])
+def test_filter_longer_than_the_line(filter_length, expected):
+    for activation in (tf.identity, tf.nn.relu):
+        function = tf.function(lambda x, f, activation=activation: activation(
+            tf.nn.bias_add(tf.nn.conv1d(x, f, 1, "SAME"), tf.zeros([128]))))
+        for convolve in (lambda x, f: tf.nn.conv1d(x, f, 1, "SAME"), function):
+            y = convolve(tf.ones([2, 9, 3]), tf.ones([filter_length, 3, 128])).numpy() / 3
+            np.testing.assert_array_equal(y, np.broadcast_to(np.reshape(expected, (9, 1)), (2, 9, 128)))
+
+
+def test_filter_deeper_than_the_volume():
+    x = tf.reshape(tf.range(160, dtype=tf.float32), [2, 5, 4, 4, 1])
+    df = tf.raw_ops.Conv3DBackpropFilterV2(
+        input=x, filter_sizes=[7, 3, 3, 1, 64], out_backprop=tf.ones([2, 3, 2, 2, 64]), strides=[1, 2, 2, 2, 1],
+        padding="SAME").numpy()
+    expected = [[488, 496, 248, 520, 528, 264, 260, 264, 132], [976, 992, 496, 1040, 1056, 528, 520, 528, 264],
+                [1232, 1248, 624, 1296, 1312, 656, 648, 656, 328], [1848, 1872, 936, 1944, 1968, 984, 972, 984, 492],
+                [1232, 1248, 624, 1296, 1312, 656, 648, 656, 328], [1488, 1504, 752, 1552, 1568, 784, 776, 784, 392],
+                [744, 752, 376, 776, 784, 392, 388, 392, 196]]
+    np.testing.assert_array_equal(df, np.broadcast_to(np.reshape(expected, (7, 3, 3, 1, 1)), (7, 3, 3, 1, 64)))

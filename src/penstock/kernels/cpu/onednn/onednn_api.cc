@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <dnnl.hpp>
 #include <list>
 #include <memory>
@@ -86,6 +87,29 @@ struct Plan {
   bool is_plain = false;
 };
 
+int64_t PadAfter(const PenstockDnnConv& c, int d) {
+  // Pixels that the last window does not reach are no padding but left out: then this is negative.
+  return (c.out[d] - 1) * c.stride[d] + (c.filter[d] - 1) * c.dilation[d] + 1 - c.in[d] - c.pad[d];
+}
+
+// True for the convolutions that oneDNN 2.6.3, the version of Debian 12, computes wrongly with this implementation.
+// Found by comparing its primitives on each instruction set with plain sums, at the borders of their shapes.
+bool Miscomputed(const PenstockDnnConv& c, std::string_view implementation) {
+  const auto begins = [&](std::string_view name) { return implementation.starts_with(name); };
+  // Forward: a line of windows is computed as one block or two, and the first of two does not look at the padding
+  // behind the line. Where that is longer than the second block, pixels behind the image are read.
+  if (c.kind == PENSTOCK_DNN_FORWARD && begins("brg")) {
+    return c.stride[2] == 1 && c.out[2] > 1 && 2 * std::max(c.pad[2], PadAfter(c, 2)) > c.out[2];
+  }
+  // Gradient of a filter of three dimensions: wrong, or written outside of the result, if there is padding on both
+  // sides of the depth and the first window that starts inside of the image reaches beyond it.
+  if (c.kind == PENSTOCK_DNN_FILTER_GRAD && c.spatial == 3 && begins("jit:avx512")) {
+    const int64_t first = (c.pad[0] + c.stride[0] - 1) / c.stride[0] * c.stride[0] - c.pad[0];
+    return c.pad[0] > 0 && PadAfter(c, 0) > 0 && first + c.filter[0] > c.in[0];
+  }
+  return false;
+}
+
 std::shared_ptr<Plan> MakeConv(const PenstockDnnConv& c) {
   const int s = static_cast<int>(c.spatial), skip = 3 - s;
   const auto f32 = memory::data_type::f32;
@@ -112,8 +136,7 @@ std::shared_ptr<Plan> MakeConv(const PenstockDnnConv& c) {
     stride.push_back(c.stride[i]);
     dilation.push_back(c.dilation[i] - 1);
     before.push_back(c.pad[i]);
-    // What the last window does not reach is not padding but left out: then this is negative.
-    after.push_back((c.out[i] - 1) * c.stride[i] + (c.filter[i] - 1) * c.dilation[i] + 1 - c.in[i] - c.pad[i]);
+    after.push_back(PadAfter(c, i));
   }
   const memory::desc plain(dims, f32, strides), any(dims, f32, memory::format_tag::any);
   auto plan = std::make_shared<Plan>();
@@ -122,7 +145,8 @@ std::shared_ptr<Plan> MakeConv(const PenstockDnnConv& c) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto set = [&](const auto& description, const auto& made, const memory::desc& a, const memory::desc& b,
                        const memory::desc& result, const memory::desc& filter) {
-    if (std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos) return false;
+    const std::string_view implementation = description.impl_info_str();
+    if (implementation.find("ref") != std::string_view::npos || Miscomputed(c, implementation)) return false;
     plan->primitive = made;
     plan->a = a, plan->b = b, plan->result = result, plan->packed = filter;
     plan->scratch = description.scratchpad_desc();

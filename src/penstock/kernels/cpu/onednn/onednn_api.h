@@ -22,7 +22,8 @@ struct PenstockDnnConv {
 };
 
 struct PenstockDnnApi {
-  // A plan, to be given back with release; null if oneDNN has no fast way (a reference implementation is none).
+  // A plan, to be given back with release; null if oneDNN has no fast way (a reference implementation is none), or one
+  // that computes wrongly.
   void* (*conv_plan)(const PenstockDnnConv* conv);
   void (*conv_release)(void* plan);
   // Bytes of the filter (or, of a filter gradient, of the result) in the plan's own layout; 0 if that is the plain one.

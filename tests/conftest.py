@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
+sys.path.insert(0, str(ROOT / "tests"))
 os.environ.setdefault("PENSTOCK_NATIVE_DIR", str(ROOT / "build" / "release" / "python"))
 # Whichever module comes first decides for the process: tests are programs of version 1 unless they ask for eager mode.
 import penstock.v1  # noqa: E402, F401

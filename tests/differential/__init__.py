@@ -1,0 +1,1 @@
+"""Random programs that run in several ways whose results are compared; `run.py` lists the ways."""

@@ -1,0 +1,28 @@
+"""Gradients of functions; the function's statements may have gradients inside of them, so there are second ones."""
+
+from . import family
+from ..program import Value
+
+
+@family(9, leaf=False)
+def gradient(g):
+    inputs = []
+    for _ in range(g.random.choice([1, 2, 2, 3])):
+        a = g.pick(dtype="F")
+        if a is not None and a not in inputs:
+            inputs.append(a)
+    if not inputs:
+        return None
+
+    def write(parameters):
+        g.scope.values += parameters * 3  # Most of what follows should depend on them.
+        g.statements(1, 6)
+        g.scope.values = [v for v in g.scope.own]
+        target = g.pick(dtype="F")
+        if g.random.random() < 0.3:
+            return [f"tf.sin({target.name})"]
+        return [f"tf.reduce_sum(tf.square({target.name}))" if g.random.random() < 0.3 else target.name]
+
+    block = g.block(inputs, write, single=True)
+    values = [Value(g.name("t"), "F", v.shape) for v in inputs]
+    return g.emit_many(f"gradients({block.name}, [{', '.join(v.name for v in inputs)}])", values, [block])

@@ -1,0 +1,85 @@
+"""Products of matrices, batches of them, and contractions."""
+
+from . import family
+
+
+def weights(g, *shape):
+    return f"weights({g.random.randrange(1000)}, {', '.join(map(str, shape))})"
+
+
+@family(7)
+def matmul(g):
+    a = g.pick(lambda v: v.rank == 2, dtype="F")
+    if a is None:
+        return None
+    left = g.random.random() < 0.5  # Whether a is transposed.
+    rows, inner = (a.shape[1], a.shape[0]) if left else a.shape
+    columns = g.random.choice([1, 1, 2, 3, 4, 8, 16, 17])
+    way = g.random.random()
+    b = g.pick(lambda v: v.rank == 2 and v.shape[0] == inner, dtype="F") if way < 0.6 else None
+    flags = ", transpose_a=True" if left else ""
+    if b is not None:
+        other, columns = b.name, b.shape[1]
+    elif inner is None:
+        return None
+    elif g.random.random() < 0.4:
+        other, flags = weights(g, columns, inner), flags + ", transpose_b=True"
+    else:
+        other = weights(g, inner, columns)
+    if not g.fits((rows, columns)) or (rows is None and columns is None and g.random.random() < 0.5):
+        return None
+    text = f"tf.matmul({a.name}, {other}{flags})"
+    if columns is not None and g.random.random() < 0.4:
+        text = f"tf.nn.bias_add({text}, {weights(g, columns)})"
+        if g.random.random() < 0.6:
+            text = f"{g.random.choice(['tf.nn.relu', 'tf.tanh', 'tf.sigmoid', 'tf.nn.elu'])}({text})"
+    return g.emit(text, "F", (rows, columns))
+
+
+@family(3)
+def batch_matmul(g):
+    a = g.pick(lambda v: v.rank in (3, 4) and v.shape[-1] is not None and v.shape[-2] is not None, dtype="F")
+    if a is None:
+        return None
+    way = g.random.random()
+    if way < 0.3:
+        out = a.shape[:-1] + (a.shape[-2],)
+        return g.emit(f"tf.matmul({a.name}, {a.name}, transpose_b=True)", "F", out) if g.fits(out) else None
+    if way < 0.5:
+        out = a.shape[:-2] + (a.shape[-1], a.shape[-1])
+        return g.emit(f"tf.matmul({a.name}, {a.name}, transpose_a=True)", "F", out) if g.fits(out) else None
+    columns = g.random.choice([1, 2, 3, 8])
+    out = a.shape[:-1] + (columns,)
+    if not g.fits(out):
+        return None
+    if way < 0.75:
+        return g.emit(f"tf.matmul({a.name}, {weights(g, 1, a.shape[-1], columns)})", "F", out)
+    return g.emit(f"tf.tensordot({a.name}, {weights(g, a.shape[-1], columns)}, [[{a.rank - 1}], [0]])", "F", out)
+
+
+@family(3)
+def einsum(g):
+    a = g.pick(lambda v: v.rank in (1, 2, 3), dtype="F")
+    if a is None:
+        return None
+    letters = "ijk"[: a.rank]
+    b = g.pick(lambda v: v.rank in (1, 2, 3) and set(v.shape) & set(a.shape), dtype="F")
+    names = {}
+    for letter, d in zip(letters, a.shape):
+        names.setdefault(d, letter)
+    others, used = "", set()
+    for d in b.shape:
+        letter = names.get(d)
+        if letter is None or letter in used:
+            letter = "lmn"[len([o for o in others if o in "lmn"])]
+        used.add(letter)
+        others += letter
+    size = {**dict(zip(letters, a.shape)), **dict(zip(others, b.shape))}
+    kept = [c for c in size if g.random.random() < 0.6 or c not in letters or c not in others]
+    # A letter of one operand only is sometimes summed.
+    kept = [c for c in kept if c in letters and c in others or g.random.random() < 0.85]
+    g.random.shuffle(kept)
+    out = [size[c] for c in kept]
+    if not g.fits(out) or not g.fits(size.values()):
+        return None
+    return g.emit(f"tf.einsum('{letters},{others}->{''.join(kept)}', {a.name}, {b.name})", "F", out)

@@ -1,0 +1,173 @@
+"""Runs random programs in all modes and compares: `python -m differential.run --first 0 --count 200`.
+
+| mode | what runs |
+|---|---|
+| v1 off, v1 on | a version 1 session without graph passes, and with all of them |
+| v1 one thread | the same with one thread: the same bits |
+| v2 session | a version 1 graph in a version 2 process: functional control flow |
+| eager, function | version 2 |
+| baseline | a session with the instruction set that every processor has |
+| guarded | eager, every buffer between inaccessible pages and full of NaN at first |
+| TensorFlow eager, function | TensorFlow, if a Python that has it is named |
+"""
+
+import argparse
+import collections
+import dataclasses
+import os
+import time
+
+from . import compare
+from .engines import Engines
+from .generate import generate
+
+# TensorFlow has no kernel for the type, or refuses what only it refuses.
+MISSING = ("NotFoundError", "UnimplementedError")
+
+
+@dataclasses.dataclass
+class Failure:
+    program: object
+    modes: tuple
+    words: str
+
+    @property
+    def kind(self):
+        """What has to stay while the program is made smaller: an error's class, or that values differ."""
+        head = self.words.split(":")[0]
+        return (self.modes, head if head.isidentifier() else "")
+
+    def __str__(self):
+        return f"seed {self.program.seed}: {self.modes[0]} and {self.modes[1]}: {self.words}"
+
+
+class Comparison:
+    """Runs programs in the modes and keeps counts."""
+
+    def __init__(self, engines):
+        self.engines = engines
+        self.counts = collections.Counter()
+
+    def requests(self, program):
+        """(name, engine, mode, settings) of each mode that this program runs in."""
+        e, seed = self.engines, program.seed
+        symbolic = seed % 2 == 0
+        yield "v1 off", e.v1, "session", {"optimize": False}
+        yield "v1 on", e.v1, "session", {}
+        if seed % 4 == 0:
+            yield "v1 one thread", e.v1, "session", {"threads": 1}
+        yield "eager", e.v2, "eager", {}
+        yield "function", e.v2, "function", {"symbolic": symbolic}
+        if seed % 3 == 0:
+            yield "v2 session", e.v2, "session", {}
+        if seed % 7 == 0:
+            yield "baseline", e.baseline, "session", {}
+        if seed % 8 == 1:
+            yield "guarded", e.guarded, "eager", {}
+        if e.tensorflow:
+            yield "TensorFlow eager", e.tensorflow, "eager", {}
+            yield "TensorFlow function", e.tensorflow, "function", {"symbolic": symbolic}
+
+    def answers(self, program, only=None):
+        runs, initial = program.data()
+        settings = settings_of(program)
+        source = program.source()
+        return {
+            name: engine.run(mode, source, runs, initial, {**settings, **more})
+            for name, engine, mode, more in self.requests(program)
+            if only is None or name in only
+        }
+
+    def reference(self, program):
+        runs, initial = program.data()
+        settings = dict(settings_of(program), scale=compare.SHAKE * compare.EPSILON[program.float_type])
+        return self.engines.v2.run("reference", program.source(), runs, initial, settings)
+
+    def check(self, program, only=None):
+        """The first failure of the program, or None."""
+        answers = self.answers(program, only)
+        found = [
+            (name, a)
+            for name, a in answers.items()
+            if not (name.startswith("TensorFlow") and a.get("error") in MISSING)
+        ]
+        failed = [(name, a) for name, a in found if "error" in a]
+        if len(failed) == len(found):
+            self.counts["refused by all modes"] += 1
+            return None
+        if failed:
+            name, answer = failed[0]
+            other = next(n for n, a in found if "error" not in a)
+            return Failure(program, (name, other), f"{answer['error']}: {answer['message']}")
+        if "v1 one thread" in answers:
+            words = compare.difference(answers["v1 on"]["values"], answers["v1 one thread"]["values"])
+            if words:
+                return Failure(program, ("v1 on", "v1 one thread"), words)
+        reference = self.reference(program)
+        if "error" in reference:
+            return Failure(program, ("reference", "reference"), f"{reference['error']}: {reference['message']}")
+        limits = compare.bounds(program.float_type, reference["values"])
+        if not reference["values"][2] < compare.LARGEST[program.float_type]:
+            self.counts["too large to compare"] += 1
+            return None
+        pairs = [(found[0][0], name) for name, _ in found[1:]]
+        for one, other in pairs:
+            words = compare.difference(answers[one]["values"], answers[other]["values"], limits)
+            if words:
+                return Failure(program, (one, other), words)
+            self.counts[other] += 1
+        if not program.special:
+            words = compare.difference(answers[found[0][0]]["values"], reference["values"][0], limits, exact_nan=False)
+            if words:
+                return Failure(program, (found[0][0], "reference"), words)
+            self.counts["double precision"] += 1
+        return None
+
+
+def settings_of(program):
+    values = program.inputs + program.variables
+    shapes = {v.name: [program.runs[0] if d is None and program.static else d for d in v.shape] for v in values}
+    return {
+        "float": program.float_type,
+        "types": {v.name: v.dtype for v in values},
+        "shapes": shapes,
+        "static": program.static,
+        "reference": program.reference,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--tensorflow", default=os.environ.get("PENSTOCK_TENSORFLOW"))
+    parser.add_argument("--show", action="store_true", help="print the programs that fail")
+    parser.add_argument("--minimise", action="store_true")
+    arguments = parser.parse_args()
+    engines = Engines(arguments.tensorflow)
+    comparison = Comparison(engines)
+    kinds = collections.Counter()
+    start, failures = time.time(), 0
+    for seed in range(arguments.first, arguments.first + arguments.count):
+        program = generate(seed)
+        kinds.update(program.kinds)
+        failure = comparison.check(program)
+        if failure:
+            failures += 1
+            print(str(failure)[:600], flush=True)
+            if arguments.minimise:
+                from . import minimise
+
+                print(minimise.script(minimise.minimise(failure, comparison), comparison), flush=True)
+            elif arguments.show:
+                print(program.source(), flush=True)
+    engines.close()
+    print(
+        f"{arguments.count} programs, {failures} failures, {time.time() - start:.0f} s; compared with:",
+        dict(comparison.counts),
+    )
+    print("kinds:", dict(kinds.most_common()))
+
+
+if __name__ == "__main__":
+    main()

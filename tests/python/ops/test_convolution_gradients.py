@@ -64,3 +64,27 @@ def test_filter_deeper_than_the_volume():
                 [1232, 1248, 624, 1296, 1312, 656, 648, 656, 328], [1488, 1504, 752, 1552, 1568, 784, 776, 784, 392],
                 [744, 752, 376, 776, 784, 392, 388, 392, 196]]
     np.testing.assert_array_equal(df, np.broadcast_to(np.reshape(expected, (7, 3, 3, 1, 1)), (7, 3, 3, 1, 64)))
+
+
+def test_filter_as_wide_as_the_image_with_strides_along_its_rows():
+    # oneDNN 2.6.3 has a kernel of its own for this gradient, which is wrong. The numbers are sums over output channels.
+    dx = tf.raw_ops.Conv2DBackpropInput(
+        input_sizes=[1, 6, 14, 96], filter=tf.ones([3, 14, 96, 12]), strides=[1, 2, 1, 1], padding="VALID",
+        out_backprop=tf.reshape(tf.range(24, dtype=tf.float32), [1, 2, 1, 12])).numpy()
+    rows = np.reshape([66, 66, 276, 210, 210, 0], (6, 1, 1))
+    np.testing.assert_array_equal(dx[0], np.broadcast_to(rows, (6, 14, 96)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_depthwise_gradients_with_strides_that_differ(dtype):
+    """TensorFlow computes them of floats only."""
+    attrs = {"strides": [1, 2, 3, 1], "padding": "SAME"}
+    x, f = numbers(np.arange(30) / 8, [1, 5, 6, 1], dtype), numbers(np.arange(1, 7), [3, 2, 1, 1], dtype)
+    dy = numbers(np.arange(1, 7), [1, 3, 2, 1], dtype)
+    raw = tf.raw_ops
+    assert values(raw.DepthwiseConv2dNative(input=x, filter=f, **attrs)) == [9.5, 16.25, 39, 46.875, 28.5, 32.25]
+    dx = raw.DepthwiseConv2dNativeBackpropInput(input_sizes=[1, 5, 6, 1], filter=f, out_backprop=dy, **attrs)
+    assert values(dx) == [3, 4, 0, 6, 8, 0, 8, 12, 0, 14, 20, 0, 9, 12, 0, 12, 16, 0, 20, 28, 0, 26, 36, 0, 15, 20, 0,
+                          18, 24, 0]
+    df = raw.DepthwiseConv2dNativeBackpropFilter(input=x, filter_sizes=[3, 2, 1, 1], out_backprop=dy, **attrs)
+    assert values(df) == [33.75, 36, 48, 50.625, 20.25, 21.5]

@@ -306,3 +306,16 @@ def test_softmax():
     inner = run(penstock.nn.softmax(tf.ragged.constant([[[1.0, 2.0], [3.0]], [[4.0]]]))).to_list()
     np.testing.assert_allclose(inner[0][0], exps[0] / exps[0].sum(), rtol=1e-6)
     assert inner[0][1] == [1] and inner[1] == [[1]]
+
+
+def test_more_ragged_dimensions_than_lists_have():  # tfsa-2022-079
+    for make in (tf.ragged.constant, tf.ragged.constant_value):
+        with pytest.raises(ValueError, match=r"pylist=\[\[1\], \[2, 3\]\], max depth smaller than ragged_rank=3"):
+            make([[1], [2, 3]], ragged_rank=3)
+        with pytest.raises(ValueError, match="max depth smaller than ragged_rank=4611686018427387904"):
+            make([[1], [2, 3]], ragged_rank=2**62)
+        with pytest.raises(ValueError, match="Invalid ragged_rank=4611686018427387904: a tensor has at most 254 dim"):
+            make([[], []], dtype="int32", ragged_rank=2**62)  # TensorFlow does not come to an end
+        assert make([[], []], dtype="int32", ragged_rank=5).ragged_rank == 5
+    with pytest.raises(ValueError, match="Invalid ragged_rank"):
+        tf.ragged.placeholder(tf.float32, 2**62)

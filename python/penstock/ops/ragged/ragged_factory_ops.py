@@ -8,6 +8,8 @@ from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
 
 __all__ = ["constant", "constant_value", "placeholder"]
 
+_MOST_DIMENSIONS = 254  # of any tensor
+
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
     """A constant ragged tensor from nested lists; a tensor if no dimension is ragged."""
@@ -39,12 +41,18 @@ def placeholder(dtype, ragged_rank, value_shape=None, name=None):
     """A ragged tensor that is fed."""
     if ragged_rank == 0:
         return array_ops.placeholder(dtype, value_shape, name)
+    _check_rank(ragged_rank)
     with ops.name_scope(name, "RaggedPlaceholder", []):
         result = array_ops.placeholder(dtype, tensor_shape.TensorShape([None]).concatenate(value_shape), "flat_values")
         for i in reversed(range(ragged_rank)):
             splits = array_ops.placeholder(dtypes.int64, [None], f"row_splits_{i}")
             result = ragged_tensor.RaggedTensor(result, splits, internal=True)
         return result
+
+
+def _check_rank(ragged_rank):
+    if ragged_rank >= _MOST_DIMENSIONS:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank}: a tensor has at most {_MOST_DIMENSIONS} dimensions")
 
 
 def _is_list(item):
@@ -70,6 +78,10 @@ def _build(ragged, inner, pylist, dtype, ragged_rank, inner_shape):
         if (expected < depth) if scalar_depth is None else (expected != scalar_depth):
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
                              f"dim(inner_shape)={len(inner_shape)}")
+    if ragged_rank is not None:
+        if scalar_depth is not None and ragged_rank > depth:
+            raise ValueError(f"Invalid pylist={pylist!r}, max depth smaller than ragged_rank={ragged_rank}")
+        _check_rank(ragged_rank)  # lists without scalars have any depth
     flat = depth < 2 or (inner_shape is not None and depth - len(inner_shape) < 2)
     if ragged_rank == 0 or (ragged_rank is None and flat):
         return inner(pylist, dtype, inner_shape) if inner_shape is not None else _inner_of_lists(inner, pylist, dtype)

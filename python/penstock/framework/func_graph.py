@@ -115,13 +115,6 @@ class FuncGraph(Graph):
 
     # Variables
 
-    def _random_op_seed(self):
-        """Under version 2 the number of random ops so far, which does not depend on what else the body holds."""
-        if not tf2.enabled():
-            return super()._random_op_seed()
-        self._random_ops = getattr(self, "_random_ops", -1) + 1
-        return self._random_ops
-
     def watch_variable(self, variable):
         """Notes that the body reads a variable."""
         graph = self

@@ -50,6 +50,7 @@ class Graph(ScopesMixin):
 
     _eager = False  # whether operations run as they are called
     _seed_used = False  # whether a random operation has asked for a seed without giving one
+    _op_seeds_given = 0
 
     def __init__(self):
         self._core = _core.Graph()
@@ -119,8 +120,14 @@ class Graph(ScopesMixin):
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
     def _random_op_seed(self):
-        """The seed of a random op that was given none, in a graph with a seed."""
-        return self._last_id
+        """Returns the seed of a random op without one, in a graph with a seed.
+
+        Version 1 counts the graph's operations, version 2 the seeds that the graph has given.
+        """
+        if not tf2.enabled():
+            return self._last_id
+        self._op_seeds_given += 1
+        return self._op_seeds_given - 1
 
     def watch_variable(self, variable):
         """Tells the active tapes that a variable is read."""

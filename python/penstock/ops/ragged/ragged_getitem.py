@@ -1,8 +1,8 @@
 """Indexing and slicing of ragged tensors."""
 import numpy as np
 
-from penstock.framework import constant_op, errors, gen, ops, tensor_util
-from penstock.ops import array_ops, math_ops
+from penstock.framework import constant_op, dtypes, errors, gen, ops, tensor_shape, tensor_util, tf2
+from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.ragged import ragged_checks
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
 
@@ -67,12 +67,17 @@ def _outer(ragged, keys):
         return _outer(ragged, _spread(keys, ragged.shape.ndims))
     if key is None:
         inner = _outer(ragged, rest)
-        rows = ragged_checks.nrows_of(inner, ragged.row_splits.dtype)
+        rows = _nrows(inner, ragged.row_splits.dtype)
+        if tf2.enabled():
+            return RaggedTensor.from_uniform_row_length(inner, rows, nrows=1, validate=False)
         return RaggedTensor.from_row_splits(inner, array_ops.stack([constant_op.constant(0, rows.dtype), rows]),
                                             validate=False)
     _check(key)
     if isinstance(key, slice):
-        return _inner(_rows(ragged, key), rest)
+        rows = _rows(ragged, key)
+        if rows is not ragged and ragged.uniform_row_length is not None:
+            rows = RaggedTensor.from_uniform_row_length(rows.values, ragged.uniform_row_length, rows.nrows())
+        return _inner(rows, rest)
     starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
     try:
         row = ragged.values[starts[key]:limits[key]]
@@ -121,15 +126,49 @@ def _inner(value, keys):
         return _inner(value, _spread(keys, None if ndims is None else ndims - 1))
     if key is None:
         inner = _inner(value, rest)
-        rows = ragged_checks.nrows_of(inner, value.row_splits.dtype)
+        rows = _nrows(inner, value.row_splits.dtype)
+        if tf2.enabled():
+            return RaggedTensor.from_uniform_row_length(inner, constant_op.constant(1, rows.dtype), nrows=rows,
+                                                        validate=False)
         return RaggedTensor.from_row_splits(inner, math_ops.range(rows + 1), validate=False)
     if not isinstance(key, slice):
-        raise ValueError("Cannot index into an inner ragged dimension.")
+        return _inner(_column(value, key), rest)
     _check_columns(key)
     if _is_whole(key):
         return value.with_values(_inner(value.values, rest)) if rest else value
     sliced = _columns(value, key)
+    if value.uniform_row_length is not None:
+        sliced = RaggedTensor.from_uniform_row_length(
+            sliced.values, _slice_length(value.uniform_row_length, key), value.nrows())
     return sliced.with_values(_inner(sliced.values, rest)) if rest else sliced
+
+
+def _nrows(value, dtype):
+    """The number of rows as a tensor, constant where it is known."""
+    known = tensor_shape.dimension_value(value.shape[0]) if value.shape.ndims is not None else None
+    return ragged_checks.nrows_of(value, dtype) if known is None else constant_op.constant(known, dtype)
+
+
+def _column(ragged, key):
+    """The element `key` of each row. ValueError unless all rows have the same length."""
+    length = ragged.uniform_row_length
+    if length is None:
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    key = math_ops.cast(key, length.dtype)
+    message = "Index out of bounds when indexing into a ragged tensor"
+    with ops.control_dependencies([check_ops.assert_greater_equal(key, -length, message=message),
+                                   check_ops.assert_less(key, length, message=message)]):
+        return ragged.values[array_ops.where_v2(key < 0, length + key, key)::length]
+
+
+def _slice_length(length, key):
+    """The number of elements in a slice of `length` ones."""
+    parts = [part if not isinstance(part, ops.Tensor) else tensor_util.constant_value(part)
+             for part in (length, key.start, key.stop, key.step)]
+    if parts[0] is not None and all((part is None) == (given is None)
+                                    for part, given in zip(parts[1:], (key.start, key.stop, key.step))):
+        return constant_op.constant(len(range(parts[0])[slice(*parts[1:])]), length.dtype)
+    return array_ops.size(array_ops.zeros(length, dtypes.bool)[key], out_type=length.dtype)
 
 
 def _columns(ragged, key):

@@ -166,7 +166,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
-    __signature__ = property(lambda self: inspect.signature(self._bound_method or self._python_function))
+    __signature__ = property(lambda self: inspect.signature(self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature, doc="The specs of the arguments.")
     name = property(lambda self: self._name, doc="The Python function's name.")
     function_type = property(lambda self: function_type_lib.of_function(self._function_spec),

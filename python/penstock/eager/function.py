@@ -515,7 +515,7 @@ class Function:
 
     python_function = property(lambda self: self._python_function, doc="The Python function.")
     function_spec = property(lambda self: self._function_spec)
-    __signature__ = property(lambda self: inspect.signature(self._bound_method or self._python_function))
+    __signature__ = property(lambda self: inspect.signature(self._python_function))
     input_signature = property(lambda self: self._function_spec.input_signature)
     flat_input_signature = property(lambda self: self._function_spec.flat_input_signature)
 
@@ -677,6 +677,8 @@ def class_method_to_instance_method(original, instance, strong=False):
         return api.call_as_asked(python_function, (held(), *args), kwargs)  # None if the object is gone
 
     functools.update_wrapper(call, python_function)
+    call.__signature__ = function_spec.signature_without_first(python_function)
+    call._binds_first_parameter = True
     bound = types.MethodType(call, _Weak(held, python_function))
     copy = original._bound_copy(call) if hasattr(original, "_bound_copy") else _bound_function(original, call)
     copy._bound_method = bound

@@ -14,7 +14,7 @@ from penstock.framework import tf2
 from penstock.framework import type_spec
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest
+from penstock.util import nest, tf_inspect
 
 
 def is_variable(value):
@@ -49,7 +49,17 @@ def validate_signature(signature):
 
 def _is_method(function):
     """Whether a function, or the tf.function of one, has its first parameter bound."""
-    return inspect.ismethod(function) or getattr(getattr(function, "function_spec", None), "is_method", False)
+    return (inspect.ismethod(function) or getattr(function, "_binds_first_parameter", False) or
+            getattr(getattr(function, "function_spec", None), "is_method", False))
+
+
+def signature_without_first(function):
+    """The signature of a method's function as its bound method has it."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    if parameters and parameters[0].kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        parameters = parameters[1:]
+    return signature.replace(parameters=parameters)
 
 
 class FunctionSpec:
@@ -63,11 +73,12 @@ class FunctionSpec:
             function = function.__call__  # an object that is called by a tf.function
         decide = is_method is None
         is_method = _is_method(function) if decide else is_method
-        while hasattr(function, "__wrapped__"):
+        while hasattr(function, "__wrapped__") and not tf_inspect.declares_arguments(function):
             function = function.__wrapped__
             is_method = is_method or decide and _is_method(function)
         try:
-            spec = inspect.getfullargspec(function)
+            declared = tf_inspect.declares_arguments(function)
+            spec = tf_inspect.getfullargspec(function) if declared else inspect.getfullargspec(function)
         except TypeError as e:
             if isinstance(e.__cause__, RecursionError):
                 raise e.__cause__ from None  # of a function that calls itself without end

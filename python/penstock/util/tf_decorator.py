@@ -51,7 +51,24 @@ def make_decorator(target, decorator_func, decorator_name=None, decorator_doc=""
     if hasattr(target, "__doc__"):
         decorator_func.__doc__ = decorator.__doc__
     decorator_func.__wrapped__ = decorator_func.__original_wrapped__ = target
+    if decorator_argspec is not None:
+        decorator_func.__signature__ = _signature(decorator_argspec)
     return decorator_func
+
+
+def _signature(argspec):
+    """The signature of an ArgSpec or a FullArgSpec."""
+    args, varargs, varkw, defaults = argspec[:4]
+    only, only_defaults = (argspec.kwonlyargs, argspec.kwonlydefaults or {}) if len(argspec) > 4 else ((), {})
+    kinds = inspect.Parameter
+    defaults = [kinds.empty] * (len(args) - len(defaults or ())) + list(defaults or ())
+    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=d) for name, d in zip(args, defaults)]
+    if varargs:
+        parameters.append(kinds(varargs, kinds.VAR_POSITIONAL))
+    parameters += [kinds(name, kinds.KEYWORD_ONLY, default=only_defaults.get(name, kinds.empty)) for name in only]
+    if varkw:
+        parameters.append(kinds(varkw, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
 
 
 def _decorator_of(value):

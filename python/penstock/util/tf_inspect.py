@@ -51,6 +51,12 @@ def _declared(obj):
     return next((d.decorator_argspec for d in decorators if d.decorator_argspec is not None), None), target
 
 
+def declares_arguments(obj):
+    """Whether `make_decorator` made it with a `decorator_argspec`."""
+    declared = getattr(obj, "_tf_decorator", None)
+    return isinstance(declared, tf_decorator.TFDecorator) and declared.decorator_argspec is not None
+
+
 def getfullargspec(obj):
     """The arguments of a callable, decorated or not; those of a partial that are still open."""
     spec, target = _declared(obj)

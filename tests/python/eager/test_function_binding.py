@@ -1,10 +1,12 @@
 """What a tf.function calls; calls that fit neither it nor one of its traces, for which 2.21's words give the reason."""
 import functools
+import inspect
 
 import pytest
 
 import penstock as tf
 from penstock.eager import context
+from penstock.util import tf_decorator
 
 SPEC = tf.TensorSpec
 
@@ -222,3 +224,43 @@ def test_a_function_of_what_is_a_function_already(monkeypatch):
     from penstock.ops.variable_spec import VariableSpec
     with pytest.raises(TypeError, match="input_signature doesn't support VariableSpec"):
         tf.function(lambda v: v, input_signature=[VariableSpec([], tf.int32)])
+
+
+def test_the_python_function_of_a_method_is_bound():
+    class Scaled:
+        def __init__(self):
+            self.factor = 3
+
+        @tf.function
+        def call(self, x, y=2):
+            return x * self.factor + y
+
+    scaled = Scaled()
+    bound = scaled.call.python_function
+    assert bound(1) == 5 and bound(1, y=5) == 8 and Scaled.call.python_function(scaled, 1) == 5
+    assert str(inspect.signature(bound)) == str(inspect.signature(scaled.call)) == "(x, y=2)"
+    assert str(inspect.signature(Scaled.call.python_function)) == "(self, x, y=2)"
+    assert tf.function(bound)(tf.constant(1)).numpy() == 5
+
+
+@pytest.mark.parametrize("declared, defaults, accepted", [
+    (["x"], None, 1), (["x", "training"], (7,), 2), (["x", "mask", "training"], (None, False), 3)])
+def test_a_decorator_may_declare_other_arguments(declared, defaults, accepted):
+    def target(x, training=None):
+        return x
+
+    def wrapper(*args, **kwargs):
+        counts.append(len(args) + len(kwargs))
+        return args[0]
+
+    counts = []
+    spec = inspect.FullArgSpec(declared, None, None, defaults, [], None, {})
+    decorated = tf_decorator.make_decorator(target, wrapper, decorator_argspec=spec)
+    function = tf.function(decorated)
+    assert function(tf.constant(1)).numpy() == 1 and counts == [accepted]
+    assert list(inspect.signature(function).parameters) == function.function_spec.fullargspec.args == declared
+    if "mask" in declared:
+        assert function(tf.constant(1), mask=5).numpy() == 1
+    else:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'mask'"):
+            function(tf.constant(1), mask=5)

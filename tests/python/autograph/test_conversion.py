@@ -142,7 +142,7 @@ def test_methods_and_super():
                 return super().f(x) + self.__secret
             return 0
 
-    assert api.to_graph(B().f)(3) == 14
+    assert api.to_graph(B().f)(B(), 3) == 14
 
 
 def test_a_name_without_value_is_refused():

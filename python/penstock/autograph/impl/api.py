@@ -193,21 +193,30 @@ def call_with_unspecified_conversion_status(func):
 
 
 def to_graph(entity, recursive=True, experimental_optional_features=None):
-    """The converted twin of a function. ConversionError if there is none."""
+    """The converted twin of a function, with the first parameter of a method. ConversionError if there is none.
+
+    recursive: also converts what the twin calls, wherever it is called.
+    """
     if isinstance(entity, type):
         raise NotImplementedError("classes are not converted")
     if hasattr(entity, "python_function"):
         entity = entity.python_function
-    method = isinstance(entity, types.MethodType)
-    plain = entity.__func__ if method else entity
+    plain = entity.__func__ if isinstance(entity, types.MethodType) else entity
     if not isinstance(plain, types.FunctionType):
         raise ConversionError(f"{entity} is no Python function")
     try:
-        made = autograph_artifact(conversion.convert_function(plain))
+        twin = conversion.convert_function(plain)
     except (conversion.UnsupportedError, errors.PyCTError) as e:
         raise ConversionError(f"converting {entity}: {e}") from e
-    made.__name__ = "tf__" + plain.__name__
-    return types.MethodType(made, entity.__self__) if method else made
+    twin.__name__ = "tf__" + plain.__name__
+    status = ag_ctx.Status.ENABLED if recursive else ag_ctx.Status.DISABLED
+
+    @functools.wraps(twin)
+    def made(*args, **kwargs):
+        with ag_ctx.ControlStatusCtx(status=status):
+            return twin(*args, **kwargs)
+
+    return autograph_artifact(made)
 
 
 def to_graph_v1(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):

@@ -22,6 +22,7 @@ from penstock.framework import ops
 from penstock.framework import random_seed
 from penstock.framework import tensor_util
 from penstock.framework import test_assertions
+from penstock.framework import tf2
 from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from penstock.framework.test_conditions import (  # noqa: F401
     AbstractGradientTape, GpuSupportsHalfMatMulAndConv, IsBuiltWithNvcc, IsBuiltWithROCm, IsBuiltWithXLA,
@@ -139,6 +140,15 @@ def _config(config, force_gpu):
     return config
 
 
+def _device_scope(graph, use_gpu, force_gpu):
+    """The device scope of a test session's block."""
+    if force_gpu:
+        return graph.device("/device:GPU:0")
+    if use_gpu or use_gpu is None and tf2.enabled():
+        return contextlib.nullcontext()
+    return graph.device("/device:CPU:0")
+
+
 class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     """unittest.TestCase with sessions and comparisons of arrays. Each test starts with an empty default graph and fixed
     seeds."""
@@ -177,17 +187,21 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
     # Sessions
 
     @contextlib.contextmanager
-    def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        """A new session, the default one in the block. In eager mode there is none: its use is an AttributeError."""
+    def session(self, graph=None, config=None, use_gpu=None, force_gpu=False):
+        """A new session, the default one in the block. In eager mode there is none: its use is an AttributeError.
+
+        use_gpu: False puts the block's ops on the CPU; None is True in version 2 and False in version 1.
+        """
         if context.executing_eagerly():
             yield EagerSessionWarner()
             return
         from penstock.client import session
-        with session.Session(graph=graph, config=_config(config, force_gpu)) as sess:
+        with session.Session(graph=graph, config=_config(config, force_gpu)) as sess, \
+                _device_scope(sess.graph, use_gpu, force_gpu):
             yield sess
 
     @contextlib.contextmanager
-    def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+    def cached_session(self, graph=None, config=None, use_gpu=None, force_gpu=False):
         """The test's session, made at the first call and kept until the end of the test. In eager mode it evaluates."""
         if context.executing_eagerly():
             yield FakeEagerSession(self)
@@ -198,10 +212,11 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         elif graph is not None and self._cached_session.graph is not graph:
             raise ValueError("The graph used to get the cached session is different than the one that was used to "
                              "create the session.")
-        with self._cached_session.graph.as_default(), self._cached_session.as_default():
+        with self._cached_session.graph.as_default(), self._cached_session.as_default(), \
+                _device_scope(self._cached_session.graph, use_gpu, force_gpu):
             yield self._cached_session
 
-    def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+    def test_session(self, graph=None, config=None, use_gpu=None, force_gpu=False):
         """cached_session without a graph, session with one."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")  # its name makes unittest call it

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import penstock.v1 as tf
+from penstock.framework.mode import mode
 
 
 class Case(tf.test.TestCase):
@@ -48,3 +49,15 @@ tf.test.main()
                           env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() and not os.path.exists(done.stdout.strip())
+
+
+@pytest.mark.parametrize("kind", ["session", "cached_session", "test_session"])
+@pytest.mark.parametrize("version, use_gpu, device", [
+    (1, None, "/device:CPU:0"), (1, True, ""), (2, None, ""), (2, True, ""), (2, False, "/device:CPU:0")])
+def test_sessions_without_gpu_put_operations_on_the_cpu(monkeypatch, kind, version, use_gpu, device):
+    monkeypatch.setattr(mode, "v2_behavior", version == 2)
+    options = {} if use_gpu is None else {"use_gpu": use_gpu}
+    with tf.Graph().as_default() as graph, getattr(Case(), kind)(graph=graph, **options):
+        assert tf.constant(3).device == device
+        with tf.device("/device:CPU:1"):
+            assert tf.constant(3).device == "/device:CPU:1"

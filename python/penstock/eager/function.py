@@ -384,11 +384,6 @@ class ConcreteFunction:
             inputs = [graph.capture(t) if graph.building_function else t for t in inputs]
             op = self._definition.call_in(graph, inputs, attrs, getattr(self, "_names", ()))
         op.__dict__["_function"] = self  # its gradient lives as long as the call
-        # Branches and bodies are lowered into the graphs around them, where the call outlives the graph it was made in.
-        while graph.building_function and graph.outer_graph is not None:
-            graph = graph.outer_graph
-            if graph.building_function:
-                graph.__dict__.setdefault("_functions_called_inside", set()).add(self)
         return op
 
     def _make_differentiable(self):

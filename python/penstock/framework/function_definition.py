@@ -62,6 +62,9 @@ class Definition:
         self.output_shapes = [core.shape(*t._key) for t in outputs]
         self.output_handles = [core.handle_data(*t._key) if t._dtype._base in (20, 21) else None for t in outputs]
         self._functions = _called(graph, body)
+        # The traces that it calls: their gradients live as long as there are calls of them.
+        called = (graph._ops[node].__dict__.get("_function") for node in body)
+        self._traces = [trace for trace in called if trace is not None]
         self._message = None
         self.body = weakref.ref(graph)
         _known[name] = self

@@ -92,6 +92,23 @@ def _defaults_of(op):
     return found
 
 
+_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+
+
+def _without_names_of_gradients(data):
+    """A serialized GraphDef whose calls name no gradient functions: those are of the process that wrote it. Here the
+    name may be that of another function's."""
+    if b"_gradient_op_type" not in data:
+        return data
+    from penstock import proto
+    graph_def = proto.message("tensorflow.GraphDef").FromString(data)
+    for nodes in (graph_def.node, *(function.node_def for function in graph_def.library.function)):
+        for node in nodes:
+            if node.op in _CALLS:
+                node.attr.pop("_gradient_op_type", None)
+    return graph_def.SerializeToString()
+
+
 def _fill_in_defaults(nodes):
     """Gives the caller's nodes the defaults of attributes that they lack: programs look at them behind an import."""
     for node in nodes:
@@ -131,7 +148,8 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
     with graph._lock:
         try:
             incomplete, outputs, operations, unused = graph._core.import_graph_def(
-                graph_def.SerializeToString(), scope[:-1] if scope else "", tensors, controls,
+                _without_names_of_gradients(graph_def.SerializeToString()), scope[:-1] if scope else "", tensors,
+                controls,
                 [x for x in wanted if ":" in x], [x for x in wanted if ":" not in x], None, False,
                 validate_colocation_constraints, [])
         except errors.OpError as e:

@@ -171,7 +171,7 @@ class Differentiable:
             node = key[0]
             if key in asked or node in inside:
                 return
-            if node not in input_nodes and graph._ops[node].type == "Const":
+            if node not in input_nodes and graph._ops[node].type == "Const" and not core.control_inputs(node):
                 constants.add(node)
             else:
                 asked.add(key)

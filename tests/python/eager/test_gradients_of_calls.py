@@ -67,3 +67,40 @@ def test_an_imported_call_has_the_gradient_of_its_own_function():
         next(n for n in written.node if n.name == call.name).attr["_gradient_op_type"].s = name
         y, = tf.import_graph_def(written, {"x:0": x}, ["y:0"])
         assert session.run(v1.gradients(y, x), {x: 3.0}) == [27.0]
+
+
+BEHIND = {
+    "concat": (lambda x: tf.concat([x, x], 1), [[2, 2, 2], [2, 2, 2]]),
+    "rows": (lambda x: x[1:], [[0, 0, 0], [1, 1, 1]]),
+    "gather": (lambda x: tf.gather(x, [0, 1, 1]), [[1, 1, 1], [2, 2, 2]]),
+    "pad": (lambda x: tf.pad(x, [[1, 1], [0, 0]]), [[1, 1, 1], [1, 1, 1]]),
+    "split": (lambda x: tf.split(x, 3, 1)[1], [[0, 1, 0], [0, 1, 0]]),
+    "maximum": (lambda x: tf.reduce_max(x, 1), [[0, 0, 1], [0, 0, 1]]),
+}
+
+
+@pytest.mark.parametrize("function, expected", BEHIND.values(), ids=BEHIND)
+def test_constants_under_control_dependencies(function, expected):
+    @tf.function
+    def f(x):
+        with tf.control_dependencies([tf.abs(x)]):
+            return function(x)
+
+    x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_array_equal(tf.convert_to_tensor(tape.gradient(y, x)), expected)
+
+
+def test_constants_behind_the_checks_of_ragged_tensors():
+    @tf.function
+    def f(x):
+        rows = tf.RaggedTensor.from_tensor(x)
+        return tf.concat([rows, rows], 1).values
+
+    x = tf.ones([2, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_array_equal(tape.gradient(y, x), np.full([2, 3], 2))

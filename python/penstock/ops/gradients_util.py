@@ -222,6 +222,15 @@ def _graph_around(graph, ys):
     return graphs.pop() if len(graphs) == 1 and graph not in graphs and None not in graphs else None
 
 
+def is_visible(graph, tensor):
+    """Whether a tensor may be used in a graph: it is of there or, if that is a function's body, of outside."""
+    while not tensor._is_eager and tensor.graph is not graph:
+        if not graph.building_function or graph.outer_graph is None:
+            return False
+        graph = graph.outer_graph
+    return not tensor._is_eager or graph.building_function
+
+
 def _captured(graph, value):
     """What stands in a function's body for a tensor from outside."""
     if isinstance(value, indexed_slices.IndexedSlices):
@@ -243,11 +252,12 @@ def _refuse_eagerly():
 
 def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
             aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE,
-            forward_nodes=None):
+            forward_nodes=None, captured=None):
     """The derivatives of the sum of ys by each x: tensors, IndexedSlices, or None.
 
     forward_nodes: a list that gets the ids of nodes that are added to what is differentiated, such as those that save
-    values.
+    values. captured: [(tensor outside, what stands for it)] of what a function's body has captured and was computed
+    from xs outside of it; found if None.
     """
     _refuse_eagerly()
     try:
@@ -274,15 +284,19 @@ def compute(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=
         stops = ops.internal_convert_n_to_tensor_or_indexed_slices(_as_differentiable(stops), as_ref=True)
         grad_ys = _grad_ys(grad_ys, ys)
         if graph.building_function:
-            outer = _graph_around(graph, ys)
+            outer = _graph_around(graph, [*ys, *(g for g in grad_ys if g is not None)])
             if outer is not None:  # the derivatives lie where the ys do, and are captured
+                there = [i for i, x in enumerate(map(_dense, xs)) if is_visible(outer, x)]
                 with outer.as_default():
-                    return compute(ys, xs, grad_ys, name, colocate_gradients_with_ops, gate_gradients,
-                                   aggregation_method, stops, unconnected, forward_nodes)
+                    found = compute(ys, [xs[i] for i in there], grad_ys, name, colocate_gradients_with_ops,
+                                    gate_gradients, aggregation_method, stops, unconnected, forward_nodes)
+                found = dict(zip(there, found))
+                zero = unconnected is UnconnectedGradients.ZERO
+                return [found.get(i, _zeros_like(_dense(x)) if zero else None) for i, x in enumerate(xs)]
         graph._check_not_finalized()
         walk = _Walk(graph, scope, unconnected, colocate_gradients_with_ops, gate_gradients, aggregation, forward_nodes)
         if graph.building_function:
-            return _of_function(graph, walk, ys, xs, stops, grad_ys)
+            return _of_function(graph, walk, ys, xs, stops, grad_ys, captured)
         return walk.run(ys, xs, stops, grad_ys)
 
 
@@ -318,20 +332,29 @@ class _Walk:
         return [caller.gradient(ids) for ids in results]
 
 
-def _of_function(graph, walk, ys, xs, stops, grad_ys):
+def _of_function(graph, walk, ys, xs, stops, grad_ys, pairs):
     """The derivatives while a function is traced. xs may lie outside of it: then also through what it captures."""
-    outside = [x for x in map(_dense, xs) if not x._is_eager and x.graph is not graph]
+    outside, ends = list(map(_dense, xs)), list(map(_dense, stops))
     ys, xs, stops, grad_ys = [[_captured(graph, t) for t in group] for group in (ys, xs, stops, grad_ys)]
-    around = outer_gradients.Around(graph, outside) if outside else None
-    pairs = around.dependent_captures() if outside else []
+    around = outer_gradients.Around(graph, [x for x in outside if not x._is_eager and x.graph is not graph])
+    if pairs is None:
+        pairs = around.dependent_captures()
     results = walk.run(ys, xs + [inner for _, inner in pairs], stops, grad_ys)
     results, into = results[:len(xs)], results[len(xs):]
     through = [(around.copied(outer), g) for (outer, _), g in zip(pairs, into) if g is not None]
     if not through:
         return results
+    xs = [around.copied(x) if around.is_derived(x) else inner for x, inner in zip(outside, xs)]
+    stops = stops + [around.copied(x) for x in ends if around.depends(x)]
     more = walk.run([y for y, _ in through], xs, stops, [g for _, g in through])
-    return [b if a is None else a if b is None else math_ops.add_n([ops.convert_to_tensor(a), ops.convert_to_tensor(b)])
-            for a, b in zip(results, more)]
+    # What has flowed into an x that is computed from another flows into its copy, too.
+    return [b if around.is_derived(x) and b is not None else _sum(a, b) for x, a, b in zip(outside, results, more)]
+
+
+def _sum(a, b):
+    if a is None or b is None:
+        return b if a is None else a
+    return math_ops.add_n([ops.convert_to_tensor(a), ops.convert_to_tensor(b)])
 
 
 def _pivot(graph):

@@ -27,7 +27,6 @@ class Around:
 
     def __init__(self, graph, xs):
         self._graph = graph
-        self._xs = {id(x) for x in xs}
         self._copies = {}
         self._sources = {}  # placeholder -> what it stands for, of all bodies around
         inside = {}  # captured tensor -> its placeholders
@@ -37,17 +36,24 @@ class Around:
                 self._sources[id(inner)] = outer
                 inside.setdefault(id(outer), []).append(inner)
             around = getattr(around, "_outer_graph", None)
-        self._dependent = set(self._xs)
+        self._dependent = set()
         stack = list(xs)
         while stack:
             x = stack.pop()
             after = [y for op in x.consumers() for y in op.outputs] + inside.get(id(x), [])
             stack += [y for y in after if id(y) not in self._dependent]
             self._dependent.update(map(id, after))
+        self._derived = {id(x) for x in xs} & self._dependent
+        self._xs = {id(x) for x in xs} - self._derived
+        self._dependent |= self._xs
 
     def depends(self, tensor):
         """Whether it is computed from one of the xs."""
         return id(tensor) in self._dependent
+
+    def is_derived(self, tensor):
+        """Whether it is an x that is computed from another."""
+        return id(tensor) in self._derived
 
     def copied(self, tensor):
         """The tensor computed anew in the body, from the xs as the body captures them."""

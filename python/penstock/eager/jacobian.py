@@ -193,7 +193,9 @@ def batch_jacobian(tape, target, source, unconnected_gradients, use_pfor, parall
     def seed(i):
         row = array_ops.reshape(array_ops.one_hot(i, count, dtype=target.dtype),
                                 array_ops.concat([[1], shape[1:]], 0))
-        return array_ops.tile(row, array_ops.concat([shape[:1], array_ops.ones_like(shape[1:])], 0))
+        rows = array_ops.tile(row, array_ops.concat([shape[:1], array_ops.ones_like(shape[1:])], 0))
+        rows.set_shape(target.shape)
+        return rows
 
     made, = _rows(tape, target, [source], unconnected_gradients, count, seed, use_pfor, parallel_iterations)
     full = array_ops.concat([shape, array_ops.shape(source)[1:]], 0)

@@ -272,7 +272,6 @@ class FuncGraph(Graph):
             inner = super()._new_op("Placeholder", [], name or "Placeholder",
                                     {"dtype": tensor.dtype._base, "shape": shape._to_core()}).outputs[0]
         copy_handle_data(tensor, inner)
-        copy_constant_value(tensor, inner)
         return inner
 
     def _copy_value(self, tensor):
@@ -406,16 +405,6 @@ def copy_handle_data(source, target):
     data = _core.eager_handle_data(source) if source._is_eager else source.graph._core.handle_data(*source._key)
     if data:
         target.graph._core.set_handle_data(*target._key, data)
-
-
-def copy_constant_value(source, target):
-    """Tells an input of a body the value of the constant that it stands for, if that may be a shape: `source` is a
-    tensor of the graph outside."""
-    if source._is_eager or source.dtype not in (dtypes.int32, dtypes.int64):
-        return
-    value = source.graph._core.constant_value(*source._key)
-    if value is not None:
-        target.graph._core.set_constant_value(*target._key, value)
 
 
 def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, func_graph=None, autograph=False,

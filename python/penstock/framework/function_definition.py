@@ -165,7 +165,11 @@ class Definition:
         return graph._core.constant_value(*tensor._key) if is_size else None
 
     def _refine_outputs(self, graph, op, shapes, values):
-        for i, shape in enumerate(_core.eager_graph().function_shapes(self.text, shapes, values)):
+        try:
+            found = _core.eager_graph().function_shapes(self.text, shapes, values)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
+        for i, shape in enumerate(found):
             if shape is not None and _compatible(shape, self.output_shapes[i]):
                 graph._core.set_shape(op._node, i, shape)
 

@@ -153,7 +153,7 @@ _SEEN_THROUGH = frozenset(["Range", "Cast", "Concat", "ConcatV2", "Pack", "Fill"
 
 # These, too, since version 2.
 _SEEN_THROUGH_BY_TWO = frozenset(["CheckNumericsV2", "DebugIdentityV2", "Identity", "Split", "StopGradient", "Unpack"])
-_SEEN_AS_SHAPES = frozenset(["Placeholder", "StridedSlice"])
+_SEEN_AS_SHAPES = frozenset(["StridedSlice"])
 
 
 def _is_followed(op):
@@ -163,8 +163,8 @@ def _is_followed(op):
         op = stack.pop()
         if op.type in _SEEN_THROUGH or op.type in _SEEN_THROUGH_BY_TWO and tf2.enabled():
             stack += [x.op for x in (op.inputs[1:] if op.type == "Fill" else op.inputs)]  # a shape is known by itself
-        elif op.type not in _ENDS and not (op.type == "Placeholder" and op.graph.building_function):
-            return False  # a captured constant is known inside of a body, too
+        elif op.type not in _ENDS:
+            return False
     return True
 
 
@@ -221,6 +221,9 @@ def constant_value_as_shape(tensor):
     shape = shape.with_rank(1)
     if shape._values == (0,):
         return tensor_shape.TensorShape([])
+    outside = _outside_of_body(tensor)
+    if outside is not None:
+        return constant_value_as_shape(outside)
     parts = _shape_parts(tensor.op)
     if parts is not None:
         return parts
@@ -231,8 +234,29 @@ def constant_value_as_shape(tensor):
     return known
 
 
+def _outside_of_body(tensor):
+    """What an input of a function's body stands for if the body has captured it, or None."""
+    graph = tensor.op.graph
+    if tensor.op.type == "Placeholder" and graph.building_function:
+        for outer, inner in getattr(graph, "captures", ()):
+            if inner is tensor:
+                return outer
+    return None
+
+
+def maybe_set_static_shape(tensor, shape, behind=None):
+    """The tensor, which learns in a function's body what is known of its shape: what the vector `shape` holds, whose
+    capture the runtime does not look behind, and behind it the shape of the tensor `behind`."""
+    if not tensor._is_eager and tensor.graph.building_function and not tensor.shape.is_fully_defined():
+        known = constant_value_as_shape(shape_tensor(shape))
+        tensor.set_shape(known if behind is None else known.concatenate(behind.shape))
+    return tensor
+
+
 def _shape_parts(op):
     """What the inputs of an operation that puts shapes together say of its value, or None."""
+    if op.type == "Cast" and op.outputs[0].dtype in (dtypes.int32, dtypes.int64):
+        return constant_value_as_shape(op.inputs[0])
     if op.type == "Pack" and op.get_attr("axis") == 0:
         sizes = [constant_value(x) for x in op.inputs]
         return tensor_shape.TensorShape([None if s is None or s < 0 else int(s) for s in sizes])

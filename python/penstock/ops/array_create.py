@@ -5,7 +5,8 @@ import operator
 
 import numpy as np
 
-from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
+from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.framework import tf2
 from penstock.ops.array_join import stack
 from penstock.ops.array_shape import all_dimensions, expand_dims, reshape, shape_internal, size
 
@@ -23,7 +24,7 @@ def fill(dims, value, name=None, layout=None):
     dims: a vector of int32 or int64. value: a scalar.
     """
     _refuse_layout(layout)
-    return gen.fill(dims, value, name=name)
+    return tensor_util.maybe_set_static_shape(gen.fill(dims, value, name=name), dims)
 
 
 def _count(shape):

@@ -2,7 +2,8 @@
 import numpy as np
 
 from penstock import _core
-from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor, types
+from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor
+from penstock.framework import tensor_util, types
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.ops.arguments import pick
 from penstock.util import nest
@@ -29,7 +30,7 @@ def reshape(tensor, shape, name=None):
     shape: integers, or a vector of int32 or int64; one of them may be -1, which is then as large as the elements ask.
     InvalidArgumentError, or ValueError while a graph is built: the elements do not fill the shape.
     """
-    return gen.reshape(tensor, shape, name=name)
+    return tensor_util.maybe_set_static_shape(gen.reshape(tensor, shape, name=name), shape)
 
 
 def expand_dims(input, axis=None, name=None, dim=None):

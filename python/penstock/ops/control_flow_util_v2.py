@@ -4,7 +4,7 @@ from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import tf2
 from penstock.framework.func_graph import _Outside
-from penstock.framework.func_graph import copy_constant_value, copy_handle_data
+from penstock.framework.func_graph import copy_handle_data
 from penstock.framework.func_graph import FuncGraph
 from penstock.framework.graph import Graph
 from penstock.ops.tensor_array_ops import TensorArray
@@ -102,7 +102,6 @@ def input_for(func_graph, tensor, name="Placeholder"):
         inner = Graph._new_op(func_graph, "Placeholder", [], name, {
             "dtype": tensor.dtype._base, "shape": tensor.shape._to_core()}).outputs[0]
     copy_handle_data(tensor, inner)
-    copy_constant_value(tensor, inner)
     return inner
 
 

@@ -45,7 +45,8 @@ def _normal(op, shape, mean, stddev, dtype, seed, name):
     shape = tensor_util.shape_tensor(shape)
     mean = ops.convert_to_tensor(mean, dtype=dtype, name="mean")
     stddev = ops.convert_to_tensor(stddev, dtype=dtype, name="stddev")
-    return gen.add(op(shape, dtype, **as_seeds(seed)) * stddev, mean, name=name)
+    numbers = gen.add(op(shape, dtype, **as_seeds(seed)) * stddev, mean, name=name)
+    return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -76,7 +77,8 @@ def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, 
         parameters = [ops.convert_to_tensor(value, dtype=dtype, name=label)
                       for value, label in ((means, "means"), (stddevs, "stddevs"), (minvals, "minvals"),
                                            (maxvals, "maxvals"))]
-        return gen.parameterized_truncated_normal(shape, *parameters, **as_seeds(seed))
+        numbers = gen.parameterized_truncated_normal(shape, *parameters, **as_seeds(seed))
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -91,9 +93,11 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
         maxval = ops.convert_to_tensor(maxval, dtype=dtype, name="max")
         seeds = as_seeds(seed)
         if dtype.is_integer:
-            return gen.random_uniform_int(shape, minval, maxval, name=name, **seeds)
-        numbers = gen.random_uniform(shape, dtype, **seeds)
-        return gen.add(numbers * (maxval - minval), minval, name=name)
+            numbers = gen.random_uniform_int(shape, minval, maxval, name=name, **seeds)
+        else:
+            numbers = gen.random_uniform(shape, dtype, **seeds)
+            numbers = gen.add(numbers * (maxval - minval), minval, name=name)
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def random_shuffle(value, seed=None, name=None):
@@ -145,7 +149,7 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         beta = ops.convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
         alpha = alpha + array_ops.zeros_like(beta)
         least = np.finfo(alpha.dtype.as_numpy_dtype).tiny
-        numbers = gen.random_gamma(shape, alpha, **as_seeds(seed))
+        numbers = tensor_util.maybe_set_static_shape(gen.random_gamma(shape, alpha, **as_seeds(seed)), shape, alpha)
         return gen.maximum(least, numbers / beta)
 
 
@@ -158,4 +162,6 @@ def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Numbers from Poisson distributions: `shape` of them for each mean in `lam`."""
     with ops.name_scope(name, "random_poisson", [lam, shape]):
         shape = ops.convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return gen.random_poisson_v2(shape, lam, dtype=dtype, **as_seeds(seed))
+        lam = ops.convert_to_tensor(lam, name="rate")
+        numbers = gen.random_poisson_v2(shape, lam, dtype=dtype, **as_seeds(seed))
+        return tensor_util.maybe_set_static_shape(numbers, shape, lam)

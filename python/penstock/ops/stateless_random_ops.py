@@ -36,9 +36,11 @@ def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.fl
         minval = ops.convert_to_tensor(minval, dtype=dtype, name="min")
         maxval = ops.convert_to_tensor(maxval, dtype=dtype, name="max")
         if dtype.is_integer:
-            return gen.stateless_random_uniform_int(shape, seed, minval, maxval, name=name)
-        numbers = gen.stateless_random_uniform(shape, seed, dtype=dtype)
-        return gen.add(numbers * (maxval - minval), minval, name=name)
+            numbers = gen.stateless_random_uniform_int(shape, seed, minval, maxval, name=name)
+        else:
+            numbers = gen.stateless_random_uniform(shape, seed, dtype=dtype)
+            numbers = gen.add(numbers * (maxval - minval), minval, name=name)
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def _any_integer(shape, seed, dtype, name):
@@ -47,7 +49,9 @@ def _any_integer(shape, seed, dtype, name):
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes when `minval` is None are "
                          "int32, int64, uint32 and uint64.")
     with ops.name_scope(name, "stateless_random_uniform", [shape, seed]) as name:
-        return gen.stateless_random_uniform_full_int(tensor_util.shape_tensor(shape), seed, dtype=dtype, name=name)
+        shape = tensor_util.shape_tensor(shape)
+        numbers = gen.stateless_random_uniform_full_int(shape, seed, dtype=dtype, name=name)
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def split(seed, num=2, alg="auto_select"):
@@ -95,7 +99,7 @@ def _normal(op, shape, seed, mean, stddev, dtype, name):
     shape = tensor_util.shape_tensor(shape)
     mean = ops.convert_to_tensor(mean, dtype=dtype, name="mean")
     stddev = ops.convert_to_tensor(stddev, dtype=dtype, name="stddev")
-    return gen.add(op(shape, seed, dtype=dtype) * stddev, mean, name=name)
+    return tensor_util.maybe_set_static_shape(gen.add(op(shape, seed, dtype=dtype) * stddev, mean, name=name), shape)
 
 
 def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
@@ -120,7 +124,8 @@ def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0
         means, stddevs, minvals, maxvals = (
             ops.convert_to_tensor(value, dtype=None, name=label)
             for value, label in ((means, "means"), (stddevs, "stddevs"), (minvals, "minvals"), (maxvals, "maxvals")))
-        return gen.stateless_parameterized_truncated_normal(shape, seed, means, stddevs, minvals, maxvals, name=name)
+        numbers = gen.stateless_parameterized_truncated_normal(shape, seed, means, stddevs, minvals, maxvals, name=name)
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
@@ -142,8 +147,9 @@ def stateless_random_binomial(shape, seed, counts, probs, output_dtype=dtypes.in
     with ops.name_scope(name, "stateless_random_binomial", [shape, seed, counts, probs]) as name:
         probs = ops.convert_to_tensor(probs, dtype_hint=dtypes.float32, name="probs")
         counts = gen.cast(ops.convert_to_tensor(counts, name="counts"), DstT=probs.dtype)
-        return gen.stateless_random_binomial(tensor_util.shape_tensor(shape), seed, counts=counts, probs=probs,
-                                             dtype=output_dtype, name=name)
+        shape = tensor_util.shape_tensor(shape)
+        numbers = gen.stateless_random_binomial(shape, seed, counts=counts, probs=probs, dtype=output_dtype, name=name)
+        return tensor_util.maybe_set_static_shape(numbers, shape)
 
 
 def stateless_random_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
@@ -154,11 +160,15 @@ def stateless_random_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, 
         together = gen.broadcast_args(gen.shape(alpha), gen.shape(beta))
         alpha = gen.broadcast_to(alpha, together)
         smallest = np.finfo(alpha.dtype.as_numpy_dtype).tiny
-        samples = gen.stateless_random_gamma_v2(tensor_util.shape_tensor(shape), seed=seed, alpha=alpha)
+        shape = tensor_util.shape_tensor(shape)
+        samples = gen.stateless_random_gamma_v2(shape, seed=seed, alpha=alpha)
+        samples = tensor_util.maybe_set_static_shape(samples, shape)
         return gen.maximum(ops.convert_to_tensor(smallest, alpha.dtype), samples / beta, name=name)
 
 
 def stateless_random_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Samples of the Poisson distributions with these rates, with whose shape `shape` ends."""
     with ops.name_scope(name, "stateless_random_poisson", [shape, seed, lam]) as name:
-        return gen.stateless_random_poisson(tensor_util.shape_tensor(shape), seed=seed, lam=lam, dtype=dtype, name=name)
+        shape = tensor_util.shape_tensor(shape)
+        samples = gen.stateless_random_poisson(shape, seed=seed, lam=lam, dtype=dtype, name=name)
+        return tensor_util.maybe_set_static_shape(samples, shape)

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config, items):
 def version_two(monkeypatch):
     """Version 2's behaviour, executing eagerly."""
     from penstock.eager import context
-    from penstock.framework import tf2
-    monkeypatch.setattr(tf2, "enabled", lambda: True)
+    from penstock.framework.mode import mode
+    monkeypatch.setattr(mode, "v2_behavior", True)
     with context.eager_mode():
         yield

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "eager.h"
+#include "penstock/base/behavior.h"
 
 namespace penstock::python {
 namespace {
@@ -527,6 +528,7 @@ void BindEagerCalls(nb::module_& m) {
     g_variable_class = reinterpret_cast<PyTypeObject*>(cls.release().ptr());
   });
   m.def("eager_set_mode", [](bool eager) { g_mode_is_eager = eager; });
+  m.def("set_version_two", [](bool on) { g_version_two = on; });
   m.def("eager_set_classes", [](nb::object graph_class, nb::object gradients) {
     g_eager_graph_class = graph_class.release().ptr();
     g_python_gradients = gradients.release().ptr();

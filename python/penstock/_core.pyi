@@ -358,6 +358,9 @@ def eager_set_variable_class(cls: type) -> None:
 def eager_set_mode(eager: bool) -> None:
     """Whether a thread without default graph executes eagerly."""
 
+def set_version_two(on: bool) -> None:
+    """Whether kernels give version 2's answers where the versions differ (base/behavior.h)."""
+
 def eager_set_classes(graph_class: type, gradients: dict[str, Callable]) -> None: ...
 def eager_remove_function(name: str) -> None:
     """Forgets a function, and what was compiled for it."""

@@ -14,7 +14,7 @@ class _Mode:
         self.type_promotion = "off"  # or "legacy": operators bring tensors to one type by NumPy's rules
         self.numpy_slicing = False  # lists and arrays of integers index tensors as in NumPy
         self.program_of_version_two = False  # whether the program has imported TensorFlow 2's module
-        self.v2_behavior = False  # whether version 2's behaviour was the last that was asked for
+        self.v2_behavior = False
         self.decided = False  # the program has said which version it wants,
         self.graphs_wanted = False  # or that it builds graphs
 
@@ -27,6 +27,16 @@ class _Mode:
     def eager(self, eager):
         self._eager = eager
         _core.eager_set_mode(eager)
+
+    @property
+    def v2_behavior(self):
+        """Whether version 2's behaviour was the last that was asked for."""
+        return self._v2_behavior
+
+    @v2_behavior.setter
+    def v2_behavior(self, on):
+        self._v2_behavior = on
+        _core.set_version_two(on)
 
 
 mode = _Mode()

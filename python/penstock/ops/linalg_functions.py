@@ -1,5 +1,5 @@
 """Matrix exponentials, and what is made of LU decompositions."""
-from penstock.framework import constant_op, dtypes, gen, ops
+from penstock.framework import constant_op, dtypes, gen, ops, tf2
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
 
 __all__ = ["lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matrix_exponential"]
@@ -73,8 +73,18 @@ def matrix_exponential(input, name=None):
         for limit, (u, v) in zip(reversed(limits), reversed(parts[:-1])):
             small = math_ops.less(norm, const(limit))
             odd, even = array_ops.where(small, u, odd), array_ops.where(small, v, even)
-        result = gen.matrix_solve(-odd + even, odd + even)
         most = math_ops.reduce_max(halvings)
+
+        def solved():
+            return gen.matrix_solve(-odd + even, odd + even)
+
+        if tf2.enabled():  # version 1 refuses what is not finite
+            finite = math_ops.is_finite(math_ops.reduce_max(norm))
+            nan = constant_op.constant(float("nan"), matrix.dtype)
+            result = control_flow_ops.cond(finite, solved, lambda: array_ops.fill(array_ops.shape(matrix), nan))
+            most = array_ops.where(finite, most, const(0.0))
+        else:
+            result = solved()
 
         def squared(i, r):
             return i + 1, array_ops.where(math_ops.less(i, halvings), math_ops.matmul(r, r), r)

@@ -185,3 +185,41 @@ def test_what_cannot_be_done_is_refused():
         for name in ("inv", "cholesky", "sqrtm"):
             assert sess.run(getattr(tf.linalg, name)(np.zeros([3, 0, 0]))).shape == (3, 0, 0)
         assert sess.run(tf.linalg.det(np.zeros([3, 0, 0]))).tolist() == [1, 1, 1]
+
+
+def test_version_two_gives_nan_where_there_is_no_factor(version_two):
+    factors = tf.linalg.cholesky([[[1.0, 2], [2, 1]], [[4, 0], [0, 9]]])
+    np.testing.assert_array_equal(factors, [[[np.nan, 0], [np.nan, np.nan]], [[2, 0], [0, 3]]])
+    assert np.isnan(tf.linalg.cholesky(np.complex64([[-1]])))  # 0 in TensorFlow
+    x = tf.constant([[1.0, 2], [2, 1]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.linalg.cholesky(x)
+    assert np.isnan(tape.gradient(y, x)).all()
+    assert np.isnan(tf.linalg.logdet(x))
+    assert np.isnan(tf.linalg.lstsq([[1.0, 2], [2, 4], [0, 0]], [[1.0], [1], [1]])).all()
+    diagonals = tf.constant([[0.0, 0], [0, 1], [0, 0]])
+    for pivoting in (False, True):
+        x = tf.linalg.tridiagonal_solve(diagonals, tf.constant([1.0, 2]), "compact", partial_pivoting=pivoting)
+        assert np.isnan(x).all()
+    # What neither version can do.
+    zero = np.zeros([2, 2])
+    for call in (tf.linalg.inv, tf.linalg.lu, lambda x: tf.linalg.solve(x, x)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            call(zero)
+
+
+def test_version_two_divides_by_zeros_in_the_diagonal(version_two):
+    a, b, inf, nan = tf.constant([[1.0, 2], [0, 0]]), tf.constant([[1.0, 2], [3, 4]]), np.inf, np.nan
+    expected = {(True, True): [[nan, nan], [inf, inf]], (True, False): [[1, 2], [inf, inf]],
+                (False, True): [[1, 2], [inf, nan]], (False, False): [[-inf, -inf], [inf, inf]]}
+    for (lower, adjoint), x in expected.items():
+        np.testing.assert_array_equal(tf.linalg.triangular_solve(a, b, lower, adjoint), x)
+    np.testing.assert_array_equal(tf.linalg.cholesky_solve(a, b), [[nan, nan], [inf, inf]])
+
+
+def test_matrices_that_are_not_finite(version_two):
+    for bad in (np.inf, np.nan):
+        assert np.isnan(tf.linalg.expm([[bad, 0], [0, 1.0]])).all()
+    sign, log = tf.linalg.slogdet([[np.inf, 0], [0, -1.0]])
+    assert sign.numpy() == -1 and log.numpy() == np.inf

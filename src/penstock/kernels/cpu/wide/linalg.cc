@@ -1,4 +1,5 @@
 // Solving, inverting, determinants.
+#include "penstock/base/behavior.h"
 #include "penstock/kernels/cpu/wide/linalg_solve.h"
 
 namespace penstock {
@@ -35,7 +36,10 @@ struct Cholesky {
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) / 3, [&](int64_t i) {
       Columns<T> lower = in.At(x, i);
-      k.Require(CholeskyFactor(lower), "Cholesky decomposition was not successful. The input might not be valid.");
+      if (!CholeskyFactor(lower)) {
+        k.Require(BehavesAsVersionTwo(), "Cholesky decomposition was not successful. The input might not be valid.");
+        lower.template triangularView<Eigen::Lower>().setConstant(kNaN<T>);
+      }
       ViewAt(y, i, in.rows, in.rows) = lower;
     });
   }
@@ -98,7 +102,11 @@ std::pair<T, Real<T>> SignAndLog(const ConstView<T>& x) {
     const T pivot = factors.lu(i, i);
     const Real<T> size = std::abs(pivot);
     log += std::log(size);
-    sign *= pivot / size;
+    if constexpr (Eigen::NumTraits<T>::IsComplex) {
+      sign *= pivot / size;
+    } else {
+      sign *= std::isnan(pivot) ? pivot : std::copysign(T(1), pivot);  // infinity / infinity is no sign
+    }
   }
   // A pivot of 0, or no number: TensorFlow has sign 0 and minus infinity for the former.
   if (!std::isfinite(log) && log < 0) sign = T(0);
@@ -180,7 +188,7 @@ struct MatrixTriangularSolve {
     if (shape.num_elements() == 0) return;
     // Columns are solved on their own: a batch of few matrices is cut further.
     const int64_t width = pairs.count >= 8 ? m : std::max<int64_t>(32, (m + 7) / 8), pieces = (m + width - 1) / width;
-    for (int64_t i = 0; i < sides.a.count; ++i) {
+    for (int64_t i = 0; i < sides.a.count && !BehavesAsVersionTwo(); ++i) {
       k.Require(sides.a.At(a, i).diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
     }
     const auto flops = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(std::min(m, width));

@@ -29,6 +29,10 @@ using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, doub
 template <class T>
 using Worked = std::conditional_t<std::is_same_v<T, float>, float, Wide<T>>;
 
+// What a matrix without result has for one, of complex numbers as well.
+template <class T>
+inline constexpr T kNaN = T(std::numeric_limits<Real<T>>::quiet_NaN());
+
 using MatrixTypes = Types<float, double, Complex64, Complex128>;
 
 // The matrices of input or output `shape`.

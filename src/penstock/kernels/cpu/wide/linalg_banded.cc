@@ -1,4 +1,5 @@
 // Matrices that are given by their diagonals.
+#include "penstock/base/behavior.h"
 #include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
@@ -12,26 +13,25 @@ class Tridiagonal {
   Tridiagonal(const ConstView<T>& diagonals, const ConstView<T>& rhs, View<T> x)
       : d_(diagonals), rhs_(rhs), x_(x), n_(diagonals.cols()) {}
 
-  void Solve(bool pivoting) {
-    if (n_ == 1) {
-      KernelContext::Require(d_(1, 0) != T(0), "The matrix is not invertible: it is a scalar with value zero.");
-      x_.row(0) = rhs_.row(0) / d_(1, 0);
-    } else {
-      pivoting ? SolveWithPivoting() : SolveWithout();
-    }
+  // The reason why there is no solution, if there is none.
+  const char* Solve(bool pivoting) {
+    if (n_ > 1) return pivoting ? SolveWithPivoting() : SolveWithout();
+    if (d_(1, 0) == T(0)) return "The matrix is not invertible: it is a scalar with value zero.";
+    x_.row(0) = rhs_.row(0) / d_(1, 0);
+    return nullptr;
   }
 
  private:
   // Elimination with exchange of neighbouring rows, which adds a second diagonal above the main one.
-  void SolveWithPivoting() {
-    constexpr char kMessage[] = "The matrix is not invertible.";
+  const char* SolveWithPivoting() {
+    static constexpr char kMessage[] = "The matrix is not invertible.";
     std::vector<T> main(n_), first(n_, T(0)), second(n_, T(0));
     main[0] = d_(1, 0), first[0] = d_(0, 0);
     x_.row(0) = rhs_.row(0);
     for (int64_t i = 0; i + 1 < n_; ++i) {
       const T below = d_(2, i + 1), above = i + 2 < n_ ? d_(0, i + 1) : T(0);
       if (std::abs(main[i]) >= std::abs(below)) {
-        KernelContext::Require(main[i] != T(0), kMessage);
+        if (main[i] == T(0)) return kMessage;
         const T factor = below / main[i];
         main[i + 1] = d_(1, i + 1) - factor * first[i];
         first[i + 1] = above;
@@ -46,29 +46,31 @@ class Tridiagonal {
         x_.row(i) = rhs_.row(i + 1);
       }
     }
-    KernelContext::Require(main[n_ - 1] != T(0), kMessage);
+    if (main[n_ - 1] == T(0)) return kMessage;
     x_.row(n_ - 1) /= main[n_ - 1];
     for (int64_t i = n_ - 2; i >= 0; --i) {
       x_.row(i) -= first[i] * x_.row(i + 1);
       if (i + 2 < n_) x_.row(i) -= second[i] * x_.row(i + 2);
       x_.row(i) /= main[i];
     }
+    return nullptr;
   }
 
-  void SolveWithout() {
-    constexpr char kMessage[] =
+  const char* SolveWithout() {
+    static constexpr char kMessage[] =
         "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True.";
     std::vector<T> above(n_);
-    KernelContext::Require(d_(1, 0) != T(0), kMessage);
+    if (d_(1, 0) == T(0)) return kMessage;
     above[0] = d_(0, 0) / d_(1, 0);
     x_.row(0) = rhs_.row(0) / d_(1, 0);
     for (int64_t i = 1; i < n_; ++i) {
       const T pivot = d_(1, i) - d_(2, i) * above[i - 1];
-      KernelContext::Require(pivot != T(0), kMessage);
+      if (pivot == T(0)) return kMessage;
       above[i] = d_(0, i) / pivot;
       x_.row(i) = (rhs_.row(i) - d_(2, i) * x_.row(i - 1)) / pivot;
     }
     for (int64_t i = n_ - 2; i >= 0; --i) x_.row(i) -= above[i] * x_.row(i + 1);
+    return nullptr;
   }
 
   ConstView<T> d_, rhs_;
@@ -94,7 +96,11 @@ struct TridiagonalSolve {
     T* y = k.out<T>(0, k.shape(1)).data();
     if (rhs.size() == 0) return;
     ForEach(k, d.count, static_cast<double>(rhs.size()) * 8, [&](int64_t i) {
-      Tridiagonal<T>(d.At(diagonals, i), rhs.At(b, i), ViewAt(y, i, rhs.rows, rhs.columns)).Solve(pivoting);
+      auto x = ViewAt(y, i, rhs.rows, rhs.columns);
+      if (const char* reason = Tridiagonal<T>(d.At(diagonals, i), rhs.At(b, i), x).Solve(pivoting)) {
+        k.Require(BehavesAsVersionTwo(), reason);
+        x.setConstant(kNaN<T>);
+      }
     });
   }
 };

@@ -223,3 +223,12 @@ def test_matrices_that_are_not_finite(version_two):
         assert np.isnan(tf.linalg.expm([[bad, 0], [0, 1.0]])).all()
     sign, log = tf.linalg.slogdet([[np.inf, 0], [0, -1.0]])
     assert sign.numpy() == -1 and log.numpy() == np.inf
+
+
+def test_eigenvectors_of_entries_down_to_1e_32_are_orthogonal(run):
+    # Their rotations have parts that are denormal.
+    random = np.random.RandomState(31)
+    scale, x = 10.0 ** random.uniform(-16, 0, 32), random.randn(32, 32)
+    x = ((x + x.T) * scale[:, None] * scale).astype(np.float32)
+    _, v = run(tf.linalg.eigh(x))
+    np.testing.assert_allclose(v @ v.T, np.eye(32), atol=1e-5)

@@ -1,6 +1,7 @@
 // Eigenvalues.
 #include <Eigen/Eigenvalues>
 
+#include "penstock/base/denormals.h"
 #include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
@@ -12,6 +13,7 @@ struct SelfAdjoint {
 };
 template <class T>
 SelfAdjoint<T> DecomposeSelfAdjoint(const ConstView<T>& x, bool vectors) {
+  const ScopedDenormals denormals(ScopedDenormals::kKeep);  // the rotations' small parts count
   const Eigen::SelfAdjointEigenSolver<Columns<Worked<T>>> eig(
       x.template cast<Worked<T>>(), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
   KernelContext::Require(eig.info() == Eigen::Success,
@@ -77,6 +79,7 @@ struct Eig {
         if (vectors) ViewAt(v, i, n, n).setIdentity();
         return;
       }
+      const ScopedDenormals denormals(ScopedDenormals::kKeep);
       using Solver = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Columns<W>>,
                                         Eigen::EigenSolver<Columns<W>>>;
       const Solver eig(in.At(x, i).template cast<W>(), vectors);

@@ -25,6 +25,8 @@ from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import traceback_utils
 
+_INT32 = dtypes.int32.as_datatype_enum
+
 # Ops that run at once with the type that an array has, not with their default one.
 _OF_ARRAYS_TYPES = frozenset(("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EncodePng", "LRN"))
 
@@ -44,6 +46,19 @@ def snake_case(op_name):
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", op_name)
     name = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
     return re.sub(r"(\d)([A-Z][a-z])", r"\1_\2", name).lower()
+
+
+def _needs_int64(value):
+    """Whether Python's integers are too large for int32. In version 1 they wrap, as does a number of its own for an op
+    that runs at once."""
+    if isinstance(value, int):
+        return not -2**31 <= value < 2**31 and not defaults.get_default_graph()._eager and tf2.enabled()
+    return isinstance(value, (list, tuple)) and tf2.enabled() and _holds_large_integer(value)
+
+
+def _holds_large_integer(values):
+    return any(_holds_large_integer(v) if isinstance(v, (list, tuple)) else
+               isinstance(v, (int, np.integer)) and not -2**31 <= v < 2**31 for v in values)
 
 
 def _python_default(attr):
@@ -303,6 +318,8 @@ class _Call:
         known = arg.type or self.types.get(arg.type_attr)
         if not known and not self.keeps_type(value):
             preferred = self.defaults.get(arg.type_attr)
+            if preferred == _INT32 and _needs_int64(value):
+                preferred = None
         try:
             return conversion.internal_convert_to_tensor(
                 value, name=arg.name, dtype=known or None, as_ref=arg.is_ref, preferred_dtype=preferred)

@@ -282,6 +282,6 @@ def shape_tensor(shape):
     from penstock.framework import conversion
     dtype = None
     if isinstance(shape, (list, tuple)) and all(isinstance(d, (int, tensor_shape.Dimension)) for d in shape):
-        dtype = dtypes.int32
+        dtype = None if shape else dtypes.int32
         shape = [tensor_shape.dimension_value(d) for d in shape]
     return conversion.convert_to_tensor(shape, dtype=dtype, name="shape")

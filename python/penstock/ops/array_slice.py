@@ -122,7 +122,7 @@ def _slice_helper(tensor, slice_spec, var=None):
             return np_indexing.getitem(tensor, slice_spec)
     spec = _Spec(slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec])
     if var is None and spec.begin and getattr(tensor, "_is_eager", False) and defaults.get_default_graph()._eager \
-            and all(type(x) is int for x in spec.begin + spec.end + spec.strides):
+            and all(type(x) is int and -2**31 <= x < 2**31 for x in spec.begin + spec.end + spec.strides):
         return gen.strided_slice(tensor, spec.begin, spec.end, spec.strides, **spec.masks)
     with ops.name_scope(None, "strided_slice", [tensor] + spec.begin + spec.end + spec.strides) as name:
         if spec.begin:

@@ -244,3 +244,24 @@ def test_bad_indices_into_variables_may_be_ignored():
         y = tf.gather_nd(v, indices, bad_indices_policy="IGNORE")
     assert y.numpy().tolist() == [2, 0, 1, 2]
     assert tape.gradient(y, v).numpy().tolist() == [1, 2]
+
+
+def test_sizes_beyond_int32():
+    big, none = 2**31, tf.zeros([0])
+    assert tf.zeros([big, 0]).shape == tf.ones([big, 0]).shape == tf.fill([big, 0], 1).shape == (big, 0)
+    assert tf.reshape(none, [0, 50000**2]).shape == (0, 50000**2)
+    assert tf.broadcast_to(tf.zeros([1, 0]), [big, 0]).shape == tf.tile(tf.zeros([1, 0]), [big, 1]).shape == (big, 0)
+    assert tf.random.uniform([0, big]).shape == tf.random.normal([0, big]).shape == (0, big)
+    x = tf.range(5)
+    assert x[:big].shape == 5 and x[2**32 + 1:].shape == 0
+    for call in (lambda: tf.reshape(tf.zeros([4]), [2**32 + 4]), lambda: tf.reshape(tf.zeros([4]), [-1, 2**32 + 2]),
+                 lambda: tf.reduce_sum(x, [2**32]), lambda: tf.reverse(x, [2**32])):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call()
+    with tf.Graph().as_default():
+        assert tf.reshape(tf.zeros([0]), [0, big]).shape == (0, big)
+        assert tf.tile(tf.zeros([1, 0]), [big, 1]).shape == (big, 0)
+        with pytest.raises(ValueError, match="2500000000"):
+            tf.reshape(tf.zeros([4]), [50000**2])
+        with pytest.raises(ValueError, match="4294967296"):
+            tf.expand_dims(tf.zeros([2]), 2**32)

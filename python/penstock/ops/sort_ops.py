@@ -51,8 +51,7 @@ def _descending(values, axis, output):
     if axis < 0:
         axis += ndims or rank
     if ndims is None:
-        exchange = array_ops.concat(
-            [math_ops.range(axis), [rank - 1], math_ops.range(axis + 1, rank - 1), [axis]], axis=0)
+        exchange = array_ops.tensor_scatter_nd_update(math_ops.range(rank), [[axis], [rank - 1]], [rank - 1, axis])
     else:
         order = np.r_[np.arange(axis), [ndims - 1], np.arange(axis + 1, ndims - 1), [axis]]
         exchange = constant_op.constant(order, name="transposition")

@@ -246,6 +246,16 @@ def test_bad_indices_into_variables_may_be_ignored():
     assert tape.gradient(y, v).numpy().tolist() == [1, 2]
 
 
+def test_sorts_of_unknown_rank():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def f(x):
+        return tf.sort(x, axis=0), tf.argsort(x, axis=0, direction="DESCENDING"), tf.sort(x)
+
+    assert [y.numpy().tolist() for y in f(tf.constant([3.0, 1, 2]))] == [[1, 2, 3], [0, 2, 1], [1, 2, 3]]
+    assert [y.numpy().tolist() for y in f(tf.constant([[3.0, 1], [2, 4]]))] == [
+        [[2, 1], [3, 4]], [[0, 1], [1, 0]], [[1, 3], [2, 4]]]
+
+
 def test_sizes_beyond_int32():
     big, none = 2**31, tf.zeros([0])
     assert tf.zeros([big, 0]).shape == tf.ones([big, 0]).shape == tf.fill([big, 0], 1).shape == (big, 0)

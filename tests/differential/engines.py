@@ -35,7 +35,7 @@ class Engine:
 
     def _start(self):
         environment = dict(
-            os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", TF_ENABLE_ONEDNN_OPTS="1", **self.environment
+            os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", TF_ENABLE_ONEDNN_OPTS="0", **self.environment
         )
         if self.module == "tensorflow":  # Its own libraries, not those of this process.
             environment.pop("PYTHONPATH", None)

@@ -7,6 +7,7 @@ from .families.state import read
 from .program import Block, Program, Statement, Value
 
 DIMENSIONS = [1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33]
+LARGE = [1, 2, 3, 16, 31, 64, 100, 128, 257]
 LARGEST = 6000  # Elements of a value.
 
 
@@ -27,6 +28,7 @@ class Generator:
         self.coarse = self.float_type in ("half", "bfloat16")  # Rounding crosses kinks: few of them.
         self.special = r.random() < 0.06
         first = r.choice([1, 2, 3, 4, 5, 8, 16, 20])
+        self.largest = r.choice([LARGEST] * 9 + [20 * LARGEST])
         self.runs = [first, first, r.choice([0, 1, 1, 2, 3, 6, 7, 11, 17, first])]
         self.largest_run = max(self.runs)
         self.program = Program(seed, self.float_type, [], [], Block("step", []), self.runs, self.special)
@@ -68,7 +70,7 @@ class Generator:
         self.scope.own += values
 
     def fits(self, shape):
-        return Value("", "F", tuple(shape)).size(self.largest_run) <= LARGEST
+        return Value("", "F", tuple(shape)).size(self.largest_run) <= self.largest
 
     def block(self, parameters, write, decorator="", closed=False, single=False):
         """A function with parameters of these types and shapes; `write` adds its statements, given the parameters, and
@@ -84,6 +86,16 @@ class Generator:
             self.scope = outer
             self.depth -= 1
         return block
+
+    def result(self, shape):
+        """An expression of the shape, which depends on the current block's statements if it can."""
+        own = [v for v in self.scope.own if v.dtype == "F"]
+        fits = [v for v in own if v.shape == shape]
+        value = fits[-1] if fits and self.random.random() < 0.8 else self.pick(dtype="F", shape=shape)
+        others = [v for v in own[-3:] if v is not value]
+        if not others or self.random.random() < 0.4:
+            return value.name if self.random.random() < 0.5 else f"tf.sin({value.name})"
+        return f"{value.name} + 0.1 * tf.reduce_sum(tf.sin({self.random.choice(others).name}))"
 
     def statements(self, least, most, kinds=None):
         """Adds some statements of random families."""
@@ -102,7 +114,7 @@ class Generator:
 
     def _base_shapes(self):
         r = self.random
-        d = lambda: r.choice(DIMENSIONS)
+        d = lambda: r.choice(DIMENSIONS if self.largest == LARGEST else LARGE)
         a, b, c = d(), d(), d()
         zero = 0 if r.random() < 0.05 else a
         return r.sample(
@@ -145,8 +157,10 @@ class Generator:
             kinds = {"unary", "binary", "select", "reduce", "normalize", "cast", "compare", "shape", "gradient"}
         self.statements(4, 14, kinds)
         made = [v for v in self.scope.own]
-        count = min(len(made), r.randint(1, 5))
-        chosen = set(r.sample(range(len(made)), count)) | {len(made) - 1}
+        read_later = {name for s in p.step.statements for name in s.names()}
+        chosen = {i for i, v in enumerate(made) if r.random() < (0.12 if v.name in read_later else 0.6)} | {
+            len(made) - 1
+        }
         for v in p.variables:  # A session runs no update that nothing fetched depends on.
             last = [s.targets[0] for s in p.step.statements if s.text == read(v)][-1]
             chosen.add(next(i for i, value in enumerate(made) if value.name == last))

@@ -56,11 +56,11 @@ class Helpers:
         tf = self.tf
         xs = [tf.identity(x) for x in xs]
         if self.symbolic:
-            return tf.gradients(f(*xs), xs, unconnected_gradients="zero")
+            return [tf.convert_to_tensor(d) for d in tf.gradients(f(*xs), xs, unconnected_gradients="zero")]
         with tf.GradientTape() as tape:
             tape.watch(xs)
             y = f(*xs)
-        return tape.gradient(y, xs, unconnected_gradients="zero")
+        return [tf.convert_to_tensor(d) for d in tape.gradient(y, xs, unconnected_gradients="zero")]
 
 
 def load(source, helpers):

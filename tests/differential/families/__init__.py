@@ -23,4 +23,5 @@ def family(weight, leaf=True):
     return register
 
 
-from . import control, elementwise, gradients, movement, products, reductions, state, windows  # noqa: E402, F401
+from . import algebra, control, elementwise, gradients, losses  # noqa: E402, F401
+from . import movement, products, reductions, state, windows  # noqa: E402, F401

@@ -17,10 +17,7 @@ def branch(g, result):
 
     def write(_):
         g.statements(1, 4)
-        return [
-            g.pick(dtype=result.dtype, shape=result.shape).name,
-            f"tf.sin({g.pick(dtype='F', shape=result.shape).name})",
-        ]
+        return [g.result(result.shape), g.result(result.shape)]
 
     return g.block([], write)
 
@@ -70,8 +67,7 @@ def while_loop(g):
         g.statements(1, 4)
         out = [f"{i.name} + 1"]
         for v in values:
-            new = g.pick(dtype="F", shape=v.shape)
-            out.append(f"tf.ensure_shape(tf.tanh({new.name}) + 0.5 * {v.name}, {v.name}.shape)")
+            out.append(f"tf.ensure_shape(tf.tanh({g.result(v.shape)}) + 0.5 * {v.name}, {v.name}.shape)")
         return out
 
     def test(parameters):
@@ -103,11 +99,10 @@ def array_loop(g):
     def body(parameters):
         i, value = parameters
         g.statements(1, 3)
-        new = g.pick(dtype="F", shape=value.shape)
         return [
             f"{i.name} + 1",
-            f"tf.ensure_shape(tf.sin({new.name} + {value.name}), {value.name}.shape)",
-            f"{array}.write({i.name}, {g.pick(dtype='F', shape=value.shape).name})",
+            f"tf.ensure_shape(tf.sin({g.result(value.shape)} + {value.name}), {value.name}.shape)",
+            f"{array}.write({i.name}, {g.result(value.shape)})",
         ]
 
     def test(parameters):
@@ -116,13 +111,12 @@ def array_loop(g):
     blocks = [g.block([Value("", "int32", ()), a], test, single=True), g.block([Value("", "int32", ()), a], body)]
     for block in blocks:
         block.parameters.append(array if block is blocks[1] else g.name("a"))
-    return g.emit(
+    shape = (count, *a.shape)
+    loop = (
         f"tf.while_loop({blocks[0].name}, {blocks[1].name}, [tf.constant(0), {a.name}, "
-        f"tf.TensorArray(F, size={count}, element_shape={a.name}.shape)])[2].stack()",
-        "F",
-        (count, *a.shape),
-        blocks,
+        f"tf.TensorArray(F, size={count}, element_shape={a.name}.shape)])"
     )
+    return g.emit(f"tf.ensure_shape({loop}[2].stack(), {list(shape)})", "F", shape, blocks)
 
 
 @family(2, leaf=False)
@@ -135,9 +129,9 @@ def map_rows(g):
 
     def write(parameters):
         g.statements(1, 3)
-        value = g.pick(dtype="F", shape=row.shape).name
+        value = g.result(row.shape)
         if way == "map":
-            return [f"{value} * {parameters[0].name}"]
+            return [f"({value}) * {parameters[0].name}"]
         return [f"tf.sin({value} + {parameters[0].name} * {parameters[1].name})"]
 
     block = g.block([row] if way == "map" else [row, row], write, single=True)
@@ -166,4 +160,9 @@ def function(g):
 
     block = g.block(inputs, write, decorator="@function")
     values = [Value(g.name("t"), v.dtype, v.shape) for v in made]
-    return g.emit_many(f"{block.name}({', '.join(v.name for v in inputs)})", values, [block])
+    call = f"{block.name}({', '.join(v.name for v in inputs)})"
+    other = [g.pick(dtype="F", shape=v.shape) for v in inputs]
+    if g.random.random() < 0.3 and not any(v.dtype == "bool" for v in made):  # Two calls, one of what the other gives.
+        names = ", ".join(f"tf.sin({v.name})" for v in other)
+        call = f"[p + q for p, q in zip({call}, {block.name}({names}))]"
+    return g.emit_many(call, values, [block])

@@ -5,8 +5,8 @@ from penstock.ops import math_ops
 
 
 def add_loss(loss, loss_collection=ops.GraphKeys.LOSSES):
-    """Adds a loss made elsewhere to the collection."""
-    if loss_collection:
+    """Adds a loss made elsewhere to the collection; not in eager mode, where the collection would keep it for ever."""
+    if loss_collection and not ops.executing_eagerly():
         ops.add_to_collection(loss_collection, loss)
 
 

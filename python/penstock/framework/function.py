@@ -278,7 +278,7 @@ class _FuncGraph(Graph):
         found = self._captured.get(id(tensor))
         if found is not None:
             return found[1]
-        if tensor._is_eager:
+        if tensor._is_eager and not self._is_argument(tensor):
             inner = self._constant(tensor)
         elif self._capture_by_value:
             return self._by_value(tensor)
@@ -287,6 +287,12 @@ class _FuncGraph(Graph):
         self._captured[id(tensor)] = (tensor, inner)
         return inner
 
+    def _is_argument(self, tensor):
+        """Whether an eager value is one that only a caller can hand over: no constant holds a resource."""
+        outer = self._outer_graph
+        takes_it = outer._eager or hasattr(outer, "external_captures")
+        return takes_it and tensor.dtype in (dtypes.resource, dtypes.variant)
+
     def _constant(self, tensor):
         """A value that is known already, inside of the body."""
         with self.as_default(), self.control_dependencies(None):
@@ -294,21 +300,27 @@ class _FuncGraph(Graph):
             return super()._new_op("Const", (), "Const", {"value": value, "dtype": value.dtype}).outputs[0]
 
     def _capture_as_input(self, tensor, name):
-        if tensor.graph.building_function is False and tensor.graph is not self._outer_graph \
+        if tensor._is_eager:
+            outer = tensor if self._outer_graph._eager else self._outer_graph.capture(tensor)
+        elif tensor.graph.building_function is False and tensor.graph is not self._outer_graph \
                 and not self._outer_graph.building_function:
             raise ValueError(f"{tensor} must be from the same graph as the function's call.")
-        outer = tensor if tensor.graph is self._outer_graph else self._outer_graph.capture(tensor)
+        else:
+            outer = tensor if tensor.graph is self._outer_graph else self._outer_graph.capture(tensor)
         self.extra_inputs.append(outer)
         with self.as_default(), self.control_dependencies(None):
             op = super()._new_op("Placeholder", (), name or "Placeholder",
                                  {"dtype": tensor.dtype._base, "shape": tensor.shape._to_core()})
         inner = op.outputs[0]
-        handle = tensor.graph._core.handle_data(*tensor._key)
+        if tensor._is_eager:
+            handle = _core.eager_handle_data(tensor)
+        else:
+            handle = tensor.graph._core.handle_data(*tensor._key)
         if handle:
             self._core.set_handle_data(*inner._key, handle)
         self.inputs.append(inner)
         self.extra_args.append(inner)
-        if _is_guaranteed(tensor.op):  # it is known to be constant inside too
+        if not tensor._is_eager and _is_guaranteed(tensor.op):  # it is known to be constant inside too
             with self.as_default(), self.control_dependencies(None):
                 attrs = {"T": inner.dtype._base}
                 return super()._new_op("GuaranteeConst", (inner,), "GuaranteeConst", attrs).outputs[0]

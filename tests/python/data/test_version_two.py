@@ -345,3 +345,22 @@ def test_generators_yield_optionals_and_datasets():
     nested = Dataset.from_generator(lambda: ((i, Dataset.range(i)) for i in range(4)), output_signature=(
         tf.TensorSpec([], tf.int32), tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))))
     assert values(nested.flat_map(lambda _, inner: inner)) == [0, 0, 1, 0, 1, 2]
+
+
+def test_legacy_functions_read_what_lies_outside():
+    v = tf.Variable(2.0)
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(tf.constant([0, 1, 2], tf.int64), [5.0, 6.0, 7.0]), -1.0)
+    with_one = dataset_ops.DatasetV1.range(4).map_with_legacy_function(lambda i: v * tf.cast(i, tf.float32))
+    with_both = dataset_ops.DatasetV1.range(4).map_with_legacy_function(lambda i: table.lookup(i) * v)
+    some = dataset_ops.DatasetV1.range(4).filter_with_legacy_function(lambda i: v > tf.cast(i, tf.float32))
+
+    @tf.function
+    def sum_of_products():
+        products = dataset_ops.DatasetV1.range(4).map_with_legacy_function(lambda i: v * tf.cast(i, tf.float32))
+        return products.reduce(0.0, lambda a, b: a + b)
+
+    assert values(with_one) == [0, 2, 4, 6] and values(with_both) == [10, 12, 14, -2] and values(some) == [0, 1]
+    assert sum_of_products().numpy() == 12
+    v.assign(3.0)
+    assert values(with_both) == [15, 18, 21, -3] and values(some) == [0, 1, 2]

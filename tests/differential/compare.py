@@ -29,7 +29,7 @@ def bounds(float_type, reference):
             finite = s[np.isfinite(s)]
             typical = np.median(finite) if finite.size else 0.0
             size = np.where(np.isfinite(size), size, 0)
-            limit = 12 * s + typical + epsilon * (32 * size + 8 * np.median(size) + 1e-3)
+            limit = 12 * s + typical + epsilon * (32 * size + 8 * np.median(size) + 0.25)
             limits.append(SLACK[float_type] * limit)
         out.append(limits)
     return out

@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 class Engine:
     """`worker.py` of a module under a Python, with settings of the environment; started at the first request."""
 
-    def __init__(self, module, python=sys.executable, timeout=120, **environment):
+    def __init__(self, module, python=sys.executable, timeout=240, **environment):
         self.module, self.python, self.timeout, self.environment = module, python, timeout, environment
         self.process = None
 

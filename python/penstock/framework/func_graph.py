@@ -196,7 +196,7 @@ class FuncGraph(Graph):
         if tensor._is_eager:
             if self.capture_by_value and tensor._type_enum != dtypes.resource._type_enum:
                 return self._constant(tensor, name)
-            if tensor._num_elements() <= _EAGER_CONST_THRESHOLD and tensor._type_enum not in _HANDLES:
+            if tensor._num_elements() <= _EAGER_CONST_THRESHOLD and not _may_have_gradient(tensor.dtype):
                 inner = self._constant(tensor, name)  # an argument, whose present value is known
             else:
                 inner = self._placeholder(tensor, name, shape)
@@ -372,7 +372,6 @@ def copy_of(graph, tensor):
     return None if node is None or node < 0 else graph._ops[node]._outputs[tensor._value_index]
 
 
-_HANDLES = frozenset((dtypes.resource._type_enum, dtypes.variant._type_enum))
 collections_ordered = collections.OrderedDict
 
 
@@ -396,6 +395,11 @@ class _Outside:
         graph = self._graph
         self._dependencies.__exit__(*exc)
         graph._control_flow_context, graph._name_stack, graph._colocation_stack = self._saved
+
+
+def _may_have_gradient(dtype):
+    """Whether a captured value may be differentiated by, so that it must not be taken for its present value."""
+    return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
 
 
 def copy_handle_data(source, target):

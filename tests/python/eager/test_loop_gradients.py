@@ -54,3 +54,21 @@ def test_a_custom_gradient_that_reads_what_is_outside_of_the_loop():
         tape.watch(x)
         y = outside(x)
     assert float(inside(x)) == float(tape.gradient(y, x)) == 4.0 * 6 * 2.0 * 6
+
+
+@pytest.mark.parametrize("step, expected", [
+    (lambda x, a: tf.tanh(x) + 0.1 * a, [[-0.84396, 0.0], [0.0, 0.0]]),
+    (lambda x, a: tf.tanh(x) * a, [[-0.15807, 0.76723], [0.76723, 0.0]]),
+    (lambda x, a: tf.tanh(x) + a, [[-1.53446, 0.0], [0.0, 0.0]]),
+], ids=["fading", "product", "sum"])
+def test_second_derivatives_by_what_a_function_with_a_loop_captures(step, expected):
+    x, y = tf.constant(0.7), tf.constant(1.3)  # TensorFlow 2.21's values
+    function = tf.function(lambda a: tf.while_loop(lambda i, _: i < 2, lambda i, a: (i + 1, step(x, a)), [0, a])[1])
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch([x, y])
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = function(y)
+        first = tape.gradient(z, [x, y])
+    second = [outer.gradient(g, [x, y]) for g in first]
+    np.testing.assert_allclose(second, expected, atol=1e-5)

@@ -53,3 +53,19 @@ def test_an_axis_out_of_range_is_refused():
         y = tf.cumsum(X, axis, name="sums")
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)range \[-2, 2\), but got 5.*sums"):
             sess.run(y, {axis: 5})
+
+
+@pytest.mark.parametrize("exclusive, reverse, expected", [
+    (False, False, [-2.03294903, -1.18300488, -1.0605028, -0.19333547]),
+    (False, True, [-0.20899688, -0.31923491, -1.93012616, -0.95216005]),
+    (True, False, [-1.7797343, -1.08610927, -0.72014839, 0]),
+    (True, True, [0, -0.23052626, -1.63567576, -0.77803935])])
+def test_second_derivative_of_log_sum_exp(exclusive, reverse, expected):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant([0.3, -0.5, 0.7, 0.1], tf.float64)
+        y = tf.math.cumulative_logsumexp(x, exclusive=exclusive, reverse=reverse)
+        if exclusive:
+            y = y[:-1] if reverse else y[1:]  # without the one that is -infinity
+        first, = tf.gradients(tf.reduce_sum(tf.sin(y)), x)
+        second, = tf.gradients(tf.reduce_sum(first ** 2), x)
+        np.testing.assert_allclose(sess.run(second), expected, atol=1e-8)

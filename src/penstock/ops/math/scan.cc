@@ -1,5 +1,5 @@
 // Running sums, products and log-sum-exps along an axis.
-#include <cmath>
+#include <limits>
 
 #include "penstock/graph/gradient.h"
 #include "penstock/op/op_registry.h"
@@ -17,6 +17,14 @@ Out Backwards(GradContext& g, const char* op, Out dy) {
   return g.Call(op, {dy, g.x(1)}, {{"exclusive", g.attr<bool>("exclusive")}, {"reverse", !g.attr<bool>("reverse")}});
 }
 
+double HalfOfLargest(DataType type) {
+  switch (type) {
+    case DT_HALF: return 32752;
+    case DT_DOUBLE: return std::numeric_limits<double>::max() / 2;
+    default: return std::numeric_limits<float>::max() / 2;
+  }
+}
+
 }  // namespace
 
 void RegisterScanOps(OpRegistry& ops) {
@@ -27,9 +35,10 @@ void RegisterScanOps(OpRegistry& ops) {
   Scan(ops, "CumulativeLogsumexp", "T: {bfloat16, half, float, double}")
       .Doc("out[i] = log(exp(x[0]) + ... + exp(x[i])) along `axis`; `exclusive` leaves x[i] out.")
       .Gradient([](GradContext& g) {
-        // Positive and negative parts of dy apart, as logarithms, so that nothing overflows.
+        // Positive and negative parts of dy apart, as logarithms, so that nothing overflows. The logarithm of 0 is a
+        // finite number, since the gradient of this gradient subtracts such logarithms.
         const Out x = g.x(0), y = g.y(), dy = g.dy(), zero = ZerosLike(dy);
-        const Out lowest = zero - HUGE_VAL;
+        const Out lowest = zero - HalfOfLargest(x.type());
         const Out log_positive = Where(Call("Greater", {dy, zero}), Log(dy), lowest);
         const Out log_negative = Where(Call("Less", {dy, zero}), Log(-dy), lowest);
         const Out positive = Exp(Backwards(g, "CumulativeLogsumexp", log_positive - y) + x);

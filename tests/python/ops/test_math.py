@@ -245,3 +245,29 @@ def test_extremes_and_products_of_short_segments():
         assert product.tolist() == [np.int8(-56), -3, 1]
         rows = np.random.RandomState(0).uniform(.9, 1.1, [5, 333])
         np.testing.assert_allclose(session.run(tf.reduce_prod(np.float32(rows), 1)), rows.prod(1), rtol=1e-4)
+
+
+def test_casts_that_drop_bits():
+    v = np.array([1.99999, -2.7182818, 1.00195312499, 65520, 3.1415926535, 1e-3, np.inf, np.nan])
+    half = [1.9990234375, -2.716796875, 1.001953125, 65504, 3.140625, 0.00099945068359375, np.inf, np.nan]
+    of_double = half[:2] + [1.0009765625] + half[3:]
+    float32 = [1.9999899864196777, -2.7182817459106445, 1.0019530057907104, 65520, 3.141592502593994,
+               0.0009999999310821295, np.inf, np.nan]
+    bfloat16 = [1.9921875, -2.703125, 1, 65280, 3.140625, 0.00099945068359375, np.inf, np.nan]
+    small = [1.75, -2.5, 1, 57344, 3, 0.0009765625, np.inf, np.nan]
+    for source, to, expected in [
+            (np.float64, tf.float32, float32), (np.float64, tf.float16, of_double), (np.float32, tf.float16, half),
+            (np.float32, tf.bfloat16, bfloat16), (np.complex64, tf.float16, half),
+            (np.complex128, tf.float16, of_double), (np.complex128, tf.float32, float32),
+            (np.float32, tf.as_dtype("float8_e5m2"), small)]:
+        cut = run(lambda: tf.cast(tf.raw_ops.Cast(x=v.astype(source), DstT=to, Truncate=True), tf.float64))
+        np.testing.assert_array_equal(cut, expected)
+    cut = run(lambda: tf.raw_ops.Cast(x=v.astype(np.complex128), DstT=tf.complex64, Truncate=True))
+    np.testing.assert_array_equal(cut, np.array(float32, np.complex64))
+
+
+def test_denormal_numbers_of_two_bytes_are_true():
+    bits = np.array([0, 0x8000, 1, 0x8001, 0x7F], np.uint16)
+    for dtype in (tf.float16, tf.bfloat16):
+        got = run(lambda: tf.cast(tf.bitcast(bits, dtype), tf.bool))
+        assert got.tolist() == [False, False, True, True, True]

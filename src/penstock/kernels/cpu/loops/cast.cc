@@ -112,6 +112,14 @@ void FillFrom(Loops& loops, Types<To...>) {
   }
 }
 
+// By their bits: denormal numbers count as zero in arithmetic, but are not.
+void BFloat16ToBool(const void* x, void* y, int64_t n) {
+  const uint16_t* in = static_cast<const uint16_t*>(x);
+  bool* out = static_cast<bool*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = (in[i] & 0x7FFF) != 0;
+}
+
 // Complex numbers: their real part, another precision, and whether they are not zero.
 template <class R>
 void RealPart(const void* x, void* y, int64_t n) {
@@ -156,6 +164,7 @@ void FillCast(Loops& loops) {
   FillFrom<bool>(loops, Targets{});
   loops.cast[DT_BFLOAT16][DT_FLOAT] = &BFloat16ToFloat;
   loops.cast[DT_FLOAT][DT_BFLOAT16] = &FloatToBFloat16;
+  loops.cast[DT_BFLOAT16][DT_BOOL] = &BFloat16ToBool;
   loops.cast[DT_HALF][DT_FLOAT] = &HalfToFloats;
   loops.cast[DT_FLOAT][DT_HALF] = &FloatsToHalf;
   loops.cast[DT_COMPLEX64][DT_FLOAT] = &RealPart<float>;

@@ -160,8 +160,7 @@ class Cast {
   explicit Cast(const NodeView& node)
       : from_(ByteBehind(node.input_type(0))),
         to_(ByteBehind(node.output_type(0))),
-        nibble_(IsNibble(node.output_type(0)) ? node.output_type(0) : DT_INVALID),
-        truncate_(node.attr<bool>("Truncate")) {
+        nibble_(IsNibble(node.output_type(0)) ? node.output_type(0) : DT_INVALID) {
     from_small_ = Float8FormatOf(from_, &from_format_);
     to_small_ = Float8FormatOf(to_, &to_format_);
     const auto steps = [](DataType t, bool small) { return FindSteps(small ? DT_FLOAT : t, PodTypes{}); };
@@ -175,11 +174,7 @@ class Cast {
     widen_ = source.widen;
     narrow_ = destination.narrow[static_cast<int>(WideOf(from_small_ ? DT_FLOAT : from_))];
     if (!from_small_ && !to_small_) FindLoops();
-    if (truncate_ && from_ == DT_FLOAT && to_ == DT_BFLOAT16) direct_ = &TruncateToBFloat16;
-    if (truncate_ && (from_ == DT_FLOAT || from_ == DT_DOUBLE) && to_ == DT_HALF) {
-      cut_half_ = true;
-      direct_ = half_way_ = nullptr;
-    }
+    if (node.attr<bool>("Truncate")) lost_bits_ = LostBits();
   }
   void operator()(KernelContext& k) const {
     if (k.node().input_type(0) == k.node().output_type(0)) return k.SetOutput(0, k.input(0));
@@ -194,37 +189,17 @@ class Cast {
     }
     char* out = static_cast<char*>(y.mutable_raw());
     const size_t in_size = DataTypeSize(from_), out_size = DataTypeSize(to_);
-    const auto convert = [&](int64_t begin, int64_t end) {
-      if (direct_) return direct_(in + begin * in_size, out + begin * out_size, end - begin);
-      constexpr int64_t kBlock = 256;
-      alignas(64) char wide[kBlock * 16];
-      if (half_way_) {
+    ParallelElements(k, x.num_elements(), direct_ || half_way_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
+      if (lost_bits_ > 0) {
+        alignas(64) char cut[kBlock * 16];
         for (int64_t i = begin; i < end; i += kBlock) {
           const int64_t n = std::min(kBlock, end - i);
-          half_way_(in + i * in_size, wide, n);
-          rest_(wide, out + i * out_size, n);
+          CutBits(in + i * in_size, cut, n);
+          Convert(cut, out + i * out_size, n);
         }
-        return;
+      } else {
+        Convert(in + begin * in_size, out + begin * out_size, end - begin);
       }
-      alignas(64) float floats[kBlock];
-      for (int64_t i = begin; i < end; i += kBlock) {
-        const int64_t n = std::min(kBlock, end - i);
-        const void* source = in + i * in_size;
-        void* destination = out + i * out_size;
-        if (from_small_) {
-          for (int64_t j = 0; j < n; ++j) floats[j] = Float8Value(from_format_, static_cast<const uint8_t*>(source)[j]);
-          source = floats;
-        }
-        widen_(source, wide, n);
-        if (cut_half_) CutToHalf(reinterpret_cast<double*>(wide), n);
-        narrow_(wide, to_small_ ? floats : destination, n);
-        if (to_small_) {
-          for (int64_t j = 0; j < n; ++j) static_cast<uint8_t*>(destination)[j] = Float8Bits(to_format_, floats[j]);
-        }
-      }
-    };
-    ParallelElements(k, x.num_elements(), direct_ || half_way_ ? 300 : 2000, [&](int64_t begin, int64_t end) {
-      convert(begin, end);
       if (nibble_ == DT_INT4) {
         for (int64_t i = begin; i < end; ++i) out[i] = SignOfNibble(out[i]);
       } else if (nibble_ == DT_UINT4) {
@@ -247,26 +222,77 @@ class Cast {
   }
   static bool FitsFloat(DataType t) { return t == DT_HALF || t == DT_BFLOAT16 || t == DT_COMPLEX64; }
 
-  static void TruncateToBFloat16(const void* x, void* y, int64_t n) {
-    const uint32_t* in = static_cast<const uint32_t*>(x);
-    uint16_t* out = static_cast<uint16_t*>(y);
-    for (int64_t i = 0; i < n; ++i) {
-      const bool nan = (in[i] & 0x7FFFFFFF) > 0x7F800000;
-      out[i] = nan ? uint16_t(0x7FC0 | (in[i] >> 16 & 0x8000)) : uint16_t(in[i] >> 16);
+  // How many bits of a number's mantissa the result has no room for, if they are dropped and not rounded. Only floats
+  // lose them on the way to bfloat16.
+  int LostBits() const {
+    if (to_ == DT_BFLOAT16 && from_ != DT_FLOAT) return 0;
+    const int from = from_small_ ? 7 - from_format_.exponent_bits : MantissaBits(from_);
+    const int to = to_small_ ? 7 - to_format_.exponent_bits : MantissaBits(to_);
+    return from > 0 && to > 0 ? std::max(from - to, 0) : 0;
+  }
+  static int MantissaBits(DataType t) {
+    switch (t) {
+      case DT_DOUBLE:
+      case DT_COMPLEX128: return 52;
+      case DT_FLOAT:
+      case DT_COMPLEX64: return 23;
+      case DT_HALF: return 10;
+      case DT_BFLOAT16: return 7;
+      default: return 0;
     }
   }
-  // Drops the bits that half does not have, towards zero.
-  static void CutToHalf(double* v, int64_t n) {
+  // Sets the bits to zero that are lost, but for those of NaN.
+  void CutBits(const char* x, char* y, int64_t n) const {
+    switch (from_) {
+      case DT_COMPLEX128: return CutBits<uint64_t>(x, y, 2 * n, 0x7FF0000000000000);
+      case DT_DOUBLE: return CutBits<uint64_t>(x, y, n, 0x7FF0000000000000);
+      case DT_COMPLEX64: return CutBits<uint32_t>(x, y, 2 * n, 0x7F800000);
+      case DT_FLOAT: return CutBits<uint32_t>(x, y, n, 0x7F800000);
+      case DT_HALF: return CutBits<uint16_t>(x, y, n, 0x7C00);
+      case DT_BFLOAT16: return CutBits<uint16_t>(x, y, n, 0x7F80);
+      default: return CutBits<uint8_t>(x, y, n, from_format_.has_infinity ? 0x7C : 0x7E);
+    }
+  }
+  template <class U>
+  void CutBits(const char* x, char* y, int64_t n, U greatest) const {
+    const U *in = reinterpret_cast<const U*>(x), kept = static_cast<U>(~U{0} << lost_bits_);
+    U* out = reinterpret_cast<U*>(y);
     for (int64_t i = 0; i < n; ++i) {
-      uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(v[i]));
-      if ((bits & 0x7F800000) != 0x7F800000) bits &= 0xFFFFE000;
-      v[i] = std::bit_cast<float>(bits);
+      out[i] = (in[i] & static_cast<U>(~U{0} >> 1)) > greatest ? in[i] : static_cast<U>(in[i] & kept);
     }
   }
 
+  void Convert(const char* in, char* out, int64_t count) const {
+    if (direct_) return direct_(in, out, count);
+    const size_t in_size = DataTypeSize(from_), out_size = DataTypeSize(to_);
+    alignas(64) char wide[kBlock * 16];
+    alignas(64) float floats[kBlock];
+    for (int64_t i = 0; i < count; i += kBlock) {
+      const int64_t n = std::min(kBlock, count - i);
+      const void* source = in + i * in_size;
+      void* destination = out + i * out_size;
+      if (half_way_) {
+        half_way_(source, wide, n);
+        rest_(wide, destination, n);
+        continue;
+      }
+      if (from_small_) {
+        for (int64_t j = 0; j < n; ++j) floats[j] = Float8Value(from_format_, static_cast<const uint8_t*>(source)[j]);
+        source = floats;
+      }
+      widen_(source, wide, n);
+      narrow_(wide, to_small_ ? floats : destination, n);
+      if (to_small_) {
+        for (int64_t j = 0; j < n; ++j) static_cast<uint8_t*>(destination)[j] = Float8Bits(to_format_, floats[j]);
+      }
+    }
+  }
+
+  static constexpr int64_t kBlock = 256;
   DataType from_, to_;
   DataType nibble_;  // the result's type, if only 4 bits of it are kept
-  bool truncate_, from_small_ = false, to_small_ = false, cut_half_ = false;
+  bool from_small_ = false, to_small_ = false;
+  int lost_bits_ = 0;  // of each number, set to zero first
   Float8Format from_format_{}, to_format_{};
   UnaryLoop widen_ = nullptr, narrow_ = nullptr, direct_ = nullptr;
   UnaryLoop half_way_ = nullptr, rest_ = nullptr;  // instead of these: to float or double, and from there

@@ -271,3 +271,11 @@ def test_denormal_numbers_of_two_bytes_are_true():
     for dtype in (tf.float16, tf.bfloat16):
         got = run(lambda: tf.cast(tf.bitcast(bits, dtype), tf.bool))
         assert got.tolist() == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("name", ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "expm1",
+                                  "log1p", "sqrt", "floor", "ceil", "round", "rint", "negative"])
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64])
+def test_zeros_keep_their_sign(name, dtype):
+    y = run(lambda: tf.cast(getattr(tf.math, name)(tf.cast(np.full(40, -0.0), dtype)), tf.float64))
+    assert (y == 0).all() and (np.signbit(y) == (name != "negative")).all()

@@ -25,6 +25,7 @@ inline float Sin(float x) {
   const float z = r * r;
   float s = Polynomial(z, -1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1);
   s = Fma(s * z, r, r);
+  if constexpr (!kCosine) s = WithSign(s, r);  // -0 of -0
   float c = Polynomial(z, 2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2);
   c = Fma(c * z, z, Fma(z, -0.5f, 1.0f));
   const float value = quadrant & 1 ? c : s;

@@ -279,3 +279,8 @@ def test_denormal_numbers_of_two_bytes_are_true():
 def test_zeros_keep_their_sign(name, dtype):
     y = run(lambda: tf.cast(getattr(tf.math, name)(tf.cast(np.full(40, -0.0), dtype)), tf.float64))
     assert (y == 0).all() and (np.signbit(y) == (name != "negative")).all()
+
+
+def test_the_incomplete_gamma_function_of_zero():
+    y = run(lambda: tf.math.igamma(np.array([0.0, -1, np.nan, np.inf, 0, 2]), np.array([0.0, 0, -0.0, 0, 1, -1])))
+    np.testing.assert_array_equal(y, [0, 0, 0, 0, np.nan, np.nan])

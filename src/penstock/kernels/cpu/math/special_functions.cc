@@ -352,9 +352,9 @@ bool UseSeries(double a, double x) { return x < a + 1 || x < 1; }
 }  // namespace
 
 double Igamma(double a, double x, double precision) {
+  if (x == 0) return 0;  // whatever a is, as in TensorFlow
   if (!(a > 0) || !(x >= 0)) return kNan;
   if (std::isinf(a)) return std::isinf(x) ? kNan : 0;
-  if (x == 0) return 0;
   if (std::isinf(x)) return 1;
   if (UseSeries(a, x)) return std::exp(LogPrefix(a, x)) / a * LowerSeries(a, x, precision);
   return 1 - std::exp(LogPrefix(a, x)) * UpperFraction(a, x, precision);

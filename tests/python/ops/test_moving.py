@@ -168,3 +168,25 @@ def test_long_repeats_of_short_blocks():
     np.testing.assert_array_equal(got[1], np.tile(block, [3, 50, 9, 2, 1, 5]))
     np.testing.assert_array_equal(got[2], whole - block)
     np.testing.assert_array_equal(got[3], block / (whole + 1))
+
+
+def test_mirrored_paddings_of_empty_tensors():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        def pad(shape, paddings, mode):
+            return sess.run(tf.raw_ops.MirrorPad(input=tf.placeholder_with_default(np.zeros(shape), None),
+                                                 paddings=paddings, mode=mode))
+
+        assert pad([0, 3], [[0, 0], [3, 2]], "SYMMETRIC").shape == (0, 8)
+        for shape, paddings, mode, message in [
+                ([0, 3], [[0, 0], [0, 4]], "SYMMETRIC", "no greater than the dimension size: 0, 4 greater than 3"),
+                ([0], [[1, 0]], "SYMMETRIC", "no greater than the dimension size: 1, 0 greater than 0"),
+                ([3, 0], [[3, 0], [0, 0]], "REFLECT", "less than the dimension size: 3, 0 not less than 3"),
+                ([0], [[0, 0]], "REFLECT", "less than the dimension size: 0, 0 not less than 0")]:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=f"paddings must be {message}"):
+                pad(shape, paddings, mode)
+        for n, paddings, message in [
+                (3, [2, 0], "paddings must be no greater than the output dimension size: 2, 0 greater than 1"),
+                (3, [1, 2], "Total paddings must be less than the input dimension size: 3 was not less than 3")]:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                sess.run(tf.raw_ops.MirrorPadGrad(input=tf.placeholder_with_default(np.zeros([n]), None),
+                                                  paddings=[paddings], mode="SYMMETRIC"))

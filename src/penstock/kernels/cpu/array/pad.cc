@@ -182,11 +182,12 @@ struct OneHot {
   }
 };
 
-std::vector<PadAxis> MirrorAxes(const Shape& inner, const std::vector<int64_t>& pads, int64_t skip) {
+// `kind`: what the messages call the dimensions of `inner`.
+std::vector<PadAxis> MirrorAxes(const Shape& inner, const std::vector<int64_t>& pads, int64_t skip, const char* kind) {
   std::vector<PadAxis> axes(inner.rank());
   for (int i = 0; i < inner.rank(); ++i) {
     axes[i] = {inner[i], pads[2 * i], pads[2 * i + 1]};
-    axes[i].RequireMirrored(skip);
+    axes[i].RequireMirrored(skip, kind);
   }
   return axes;
 }
@@ -199,19 +200,9 @@ struct MirrorPad {
     const std::vector<int64_t> pads = Paddings(k);
     const Tensor& in = k.input(0);
     if (in.rank() == 0) return k.Forward(0, 0);
-    for (int i = 0; i < in.rank(); ++i) {
-      if (in.dim(i) == 0)
-        k.Require(pads[2 * i] == 0 && pads[2 * i + 1] == 0,
-                  "paddings must be no greater than the dimension size: ", pads[2 * i], ", ", pads[2 * i + 1],
-                  " greater than 0");
-    }
-    const Shape shape = PaddedShape(k, in.shape(), pads);
-    if (in.num_elements() == 0) {
-      k.Output(0, shape);
-      return;
-    }
-    const std::vector<PadAxis> axes = MirrorAxes(in.shape(), pads, skip);
-    Tensor& out = k.Output(0, shape);
+    const std::vector<PadAxis> axes = MirrorAxes(in.shape(), pads, skip, "");
+    Tensor& out = k.Output(0, PaddedShape(k, in.shape(), pads));
+    if (out.num_elements() == 0) return;
     const PadAxis row = axes.back();
     const int64_t width = row.out(), rows = out.num_elements() / width;
     const std::vector<int64_t> steps = Strides(in.shape());
@@ -244,13 +235,15 @@ struct MirrorPadGrad {
     const Tensor& in = k.input(0);
     Shape shape = in.shape();
     for (int i = 0; i < in.rank(); ++i) {
-      k.Require(pads[2 * i] <= in.dim(i) && pads[2 * i + 1] <= in.dim(i) - pads[2 * i],
-                "paddings must be no greater than the dimension size: ", pads[2 * i], ", ", pads[2 * i + 1],
-                " greater than ", in.dim(i));
-      shape.set_dim(i, in.dim(i) - pads[2 * i] - pads[2 * i + 1]);
+      const int64_t n = in.dim(i), before = pads[2 * i], after = pads[2 * i + 1];
+      // TensorFlow refuses empty dimensions without padding too, which have a gradient.
+      k.Require((before < n && after < n - before) || (before == 0 && after == 0),
+                "Total paddings must be less than the input dimension size: ", before + after, " was not less than ",
+                n);
+      shape.set_dim(i, n - before - after);
     }
     if (in.rank() == 0) return k.Forward(0, 0);
-    const std::vector<PadAxis> axes = MirrorAxes(shape, pads, skip);
+    const std::vector<PadAxis> axes = MirrorAxes(shape, pads, skip, "output ");
     auto dx = k.out<T>(0, shape);
     std::fill(dx.begin(), dx.end(), T());
     const auto dy = k.in<T>(0);

@@ -11,10 +11,10 @@ struct PadAxis {
 
   // InvalidArgument unless the axis is long enough to be mirrored. `skip`: 1 leaves the border out (REFLECT), 0 repeats
   // it (SYMMETRIC).
-  void RequireMirrored(int64_t skip) const {
+  void RequireMirrored(int64_t skip, const char* kind = "") const {
     KernelContext::Require(before <= n - skip && after <= n - skip, "paddings must be ",
-                           skip ? "less than" : "no greater than", " the dimension size: ", before, ", ", after,
-                           skip ? " not less than " : " greater than ", n);
+                           skip ? "less than" : "no greater than", " the ", kind, "dimension size: ", before, ", ",
+                           after, skip ? " not less than " : " greater than ", n);
   }
 };
 

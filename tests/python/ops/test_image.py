@@ -272,3 +272,12 @@ def test_images_that_are_compared_may_be_arrays(version_two):
     np.testing.assert_allclose(tf.image.ssim(image, image, 1.0), [1, 1], rtol=1e-6)
     with pytest.raises(ValueError, match=r"interval \[-1, 1\]"):
         tf.image.adjust_hue(image, 1.1)
+
+
+def test_areas_of_one_row_or_column_with_aligned_corners():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        row = np.arange(4, dtype=np.float32).reshape(1, 1, 4, 1)
+        y = sess.run(tf.raw_ops.ResizeArea(images=row, size=[2, 3], align_corners=True))
+        np.testing.assert_allclose(y.ravel(), [1 / 3, 5 / 3, 3] * 2, rtol=1e-6)
+        y = sess.run(tf.raw_ops.ResizeArea(images=row.reshape(1, 4, 1, 1), size=[3, 2], align_corners=True))
+        np.testing.assert_allclose(y.ravel(), np.repeat([1 / 3, 5 / 3, 3], 2), rtol=1e-6)

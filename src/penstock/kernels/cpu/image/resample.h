@@ -12,8 +12,8 @@ Shape ResizedShape(KernelContext& k);
 
 // How many old positions of an axis a new one stands for.
 inline float ResizeScale(bool align_corners, int64_t in, int64_t out) {
-  return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                                  : static_cast<float>(in) / static_cast<float>(out);
+  return align_corners && in > 1 && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                                            : static_cast<float>(in) / static_cast<float>(out);
 }
 
 // Along one axis: what each new position is made of.

@@ -210,3 +210,46 @@ def test_float_pixels_are_products(run):
     contents = tf.image.encode_png(x)
     np.testing.assert_array_equal(run(tf.image.decode_image(contents, dtype=tf.float32)),
                                   (x.astype(np.float32) * 257) * np.float32(1 / 65535))
+
+
+def bmp(pixels):
+    """A file of pixels in the order in which it has them: rows from below, blue before red."""
+    height, width, channels = pixels.shape
+    row = -(-width * channels // 4) * 4
+    data = b"".join(line.tobytes().ljust(row, b"\0") for line in pixels)
+    header = np.array([40, width, height], "<i4").tobytes() + np.array([1, 8 * channels], "<i2").tobytes()
+    return (b"BM" + np.array([54 + len(data), 0, 54], "<i4").tobytes() + header.ljust(40, b"\0") + data)
+
+
+def test_channels_of_bmp(run):
+    stored = np.random.RandomState(0).randint(0, 256, (2, 3, 4)).astype(np.uint8)
+    image = stored[::-1, :, [2, 1, 0, 3]]
+    opaque = np.dstack([image[..., :3], np.full([2, 3], 255, np.uint8)])
+    gray = stored[::-1, :, :1]
+    for own, channels, expected in [
+            (4, 0, image), (4, 3, image[..., :3]), (4, 4, image), (3, 0, image[..., :3]), (3, 4, opaque), (1, 0, gray),
+            (1, 3, np.repeat(gray, 3, 2)), (1, 4, np.dstack([gray, gray, gray, opaque[..., 3:]]))]:
+        np.testing.assert_array_equal(run(tf.image.decode_bmp(bmp(stored[..., :own]), channels)), expected)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_png_of_few_bits_is_opaque(run, depth):
+    # TensorFlow gives alpha the largest number of the file's depth, as 1 or 15.
+    pixels = np.arange(2 * 8).reshape(2, 8) % 2**depth
+    lines = b"".join(b"\0" + np.packbits((line[:, None] >> np.arange(depth)[::-1] & 1).astype(np.uint8)).tobytes()
+                     for line in pixels)
+    palette = np.random.RandomState(depth).randint(0, 256, (2**depth, 3)).astype(np.uint8)
+
+    def chunk(kind, data):
+        body = kind + data
+        return len(data).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
+
+    for color in (0, 3):
+        size = b"".join(n.to_bytes(4, "big") for n in (8, 2))
+        file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size + bytes([depth, color, 0, 0, 0])) + (
+            chunk(b"PLTE", palette.tobytes()) + chunk(b"tRNS", bytes(2**depth + 1)) if color else b"") + chunk(
+                b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+        expected = palette[pixels] if color else np.repeat(pixels[..., None] * (255 // (2**depth - 1)), 3, 2)
+        np.testing.assert_array_equal(run(tf.image.decode_png(file, 3)), expected)
+        assert run(tf.image.decode_png(file)).shape[-1] == (3 if color else 1)  # alpha that is too long does not count
+        np.testing.assert_array_equal(run(tf.image.decode_png(file, 4)), np.dstack([expected, np.full([2, 8], 255)]))

@@ -208,9 +208,7 @@ void DecodeBmp(std::string_view bytes, int channels, const Allocate<uint8_t>& al
     throw InvalidArgument("Number of channels inherent in the image must be 1, 3 or 4, was ", bits / 8);
   }
   const int64_t own = bits / 8, height = std::abs(static_cast<int64_t>(signed_height));
-  if (channels != 0 && channels != own) {
-    throw InvalidArgument("channels attribute ", channels, " does not match bits per pixel from file ", own);
-  }
+  if (channels == 0) channels = static_cast<int>(own);
   if (width <= 0) throw InvalidArgument("Width must be positive");
   if (height == 0) throw InvalidArgument("Height must be nonzero");
   if (width > kMostElements || height > kMostElements || width * height > kMostElements / own) {
@@ -221,17 +219,17 @@ void DecodeBmp(std::string_view bytes, int channels, const Allocate<uint8_t>& al
     throw InvalidArgument("Incomplete bmp content, requires at least ", first + row * (height - 1) + width * own,
                           " bytes, got ", bytes.size(), " bytes");
   }
-  uint8_t* to = allocate({height, width, own});
+  uint8_t* to = allocate({height, width, channels});
   const auto* from = reinterpret_cast<const uint8_t*>(bytes.data()) + first;
   for (int64_t r = 0; r < height; ++r) {
     const uint8_t* line = from + (signed_height > 0 ? height - 1 - r : r) * row;
-    for (int64_t c = 0; c < width; ++c, line += own, to += own) {
-      if (own == 1) {
+    for (int64_t c = 0; c < width; ++c, line += own, to += channels) {
+      if (channels == 1) {
         to[0] = line[0];
         continue;
       }
-      to[0] = line[2], to[1] = line[1], to[2] = line[0];
-      if (own == 4) to[3] = line[3];
+      for (int i = 0; i < 3; ++i) to[i] = line[own == 1 ? 0 : 2 - i];  // the file has blue first
+      if (channels == 4) to[3] = own == 4 ? line[3] : 255;
     }
   }
 }

@@ -87,7 +87,7 @@ File ReadFile(std::string_view bytes) {
       for (size_t i = 0; i < n; i += 3) file.palette.push_back({data[i], data[i + 1], data[i + 2]});
     } else if (type == "tRNS") {
       if (file.header.color == kPalette) {
-        file.alpha.assign(data, data + n);
+        if (n <= file.palette.size()) file.alpha.assign(data, data + n);  // as libpng, which ignores what is too long
       } else if ((file.header.color == kGray && n == 2) || (file.header.color == kRgb && n == 6)) {
         file.has_transparent = true;
         for (size_t i = 0; i < n / 2; ++i) file.transparent[i] = data[2 * i] << 8 | data[2 * i + 1];

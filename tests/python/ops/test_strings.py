@@ -258,3 +258,14 @@ def test_unicode_encode_and_transcode():
 
 def test_unicode_script():
     assert run(tf.strings.unicode_script([65, 0x110000, -5, 0xD800, 0x3B1])).tolist() == [25, -1, -1, 103, 14]
+
+
+@pytest.mark.parametrize("encoding, text, expected", [
+    ("Shift_JIS", b"a\\b~", b"a\\b~"), ("sjis", b"\x83\x65\x83\x58\x83\x67", "\u30c6\u30b9\u30c8".encode()),
+    ("x-sjis", b"\\~", b"\\~"), ("windows-1252", b"\x81A", b"\xc2\x81A"), ("windows-1258", b"A", b"A"),
+    ("windows-1258", b"AB\xccC\xff", b"AB\xcc\x80C\xc3\xbf"), ("windows-1255", b"\xe0", b"\xd7\x90"),
+    ("windows-1255", b"\xe0\xc8", b"\xd7\x90\xd6\xb8"), ("windows-949", b"\xb0\xa1\x81A", "\uac00\uac02".encode()),
+    ("ks_c_5601-1987", b"\xb0\xa1", "\uac00".encode()), ("windows-950", b"\xa4@", "\u4e00".encode()),
+    ("windows-936", b"\xb0\xa1", "\u554a".encode())])
+def test_transcoding_as_icu_does(encoding, text, expected):
+    assert run(tf.strings.unicode_transcode([text], encoding, "UTF-8")).tolist() == [expected]

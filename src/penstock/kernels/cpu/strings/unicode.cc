@@ -3,6 +3,7 @@
 #include <iconv.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <iterator>
@@ -156,6 +157,16 @@ class IconvDecoder : public TextDecoder {
 
   void Decode(std::string_view text, const Consumer& consumer) const override {
     const Converter converter(name_);
+    // Some encodings keep a letter back, since an accent may follow: its bytes count for what comes next.
+    int64_t held = 0;
+    const auto release = [&] {
+      uint32_t character;
+      char* out = reinterpret_cast<char*>(&character);
+      size_t free = sizeof(character);
+      iconv(converter.get(), nullptr, nullptr, &out, &free);
+      if (free == 0) consumer(static_cast<int32_t>(character), held, false);
+      held = 0;
+    };
     char* in = const_cast<char*>(text.data());
     size_t left = text.size();
     size_t room = 4;
@@ -167,21 +178,37 @@ class IconvDecoder : public TextDecoder {
       const size_t result = iconv(converter.get(), &in, &left, &out, &free);
       const int error = result == static_cast<size_t>(-1) ? errno : 0;
       const size_t made = (room - free) / 4;
-      int64_t bytes = in - before;
-      for (size_t i = 0; i < made; ++i, bytes = 0) consumer(static_cast<int32_t>(characters[i]), bytes, false);
+      const int64_t taken = in - before;
+      held += taken;
+      for (size_t i = 0; i < made; ++i, held = 0) consumer(static_cast<int32_t>(characters[i]), held, false);
       if (made == 0 && error == E2BIG && room < sizeof(characters)) {
         room *= 2;  // one character of the text is several
         continue;
       }
       room = 4;
-      if (error == EILSEQ || error == EINVAL || (made == 0 && bytes == 0)) {
+      if (error == EILSEQ || error == EINVAL || (made == 0 && taken == 0)) {
         const size_t bad = error == EINVAL ? left : 1;
+        release();
         consumer(kReplacementCharacter, static_cast<int64_t>(bad), true);
         in += bad;
         left -= bad;
-        iconv(converter.get(), nullptr, nullptr, nullptr, nullptr);
       }
     }
+    release();
+  }
+
+  // The character of each byte in an encoding of one byte a character; one that has none stands for itself, as in
+  // ICU. A letter and an accent stay two characters.
+  std::array<int32_t, 256> Table() const {
+    std::array<int32_t, 256> table;
+    for (int32_t i = 0; i < 256; ++i) {
+      const char byte = static_cast<char>(i);
+      table[i] = i;
+      Decode({&byte, 1}, [&](int32_t character, int64_t, bool malformed) {
+        if (!malformed) table[i] = character;
+      });
+    }
+    return table;
   }
 
  private:
@@ -205,6 +232,35 @@ class IconvDecoder : public TextDecoder {
   };
   const std::string name_;
 };
+
+class TableDecoder : public TextDecoder {
+ public:
+  explicit TableDecoder(const std::array<int32_t, 256>& table) : table_(table) {}
+  void Decode(std::string_view text, const Consumer& consumer) const override {
+    for (const char c : text) consumer(table_[static_cast<uint8_t>(c)], 1, false);
+  }
+
+ private:
+  const std::array<int32_t, 256> table_;
+};
+
+// What the C library calls an encoding that it knows by another name, or that it reads with other characters than ICU
+// under this one. `plain`: letters and digits alone. Empty if it is neither.
+std::string_view NameInLibrary(std::string_view plain) {
+  struct Alias {
+    std::string_view plain, name;
+  };
+  static constexpr Alias kAliases[] = {
+      {"shiftjis", "CP932"},    {"sjis", "CP932"},        {"mskanji", "CP932"},        {"csshiftjis", "CP932"},
+      {"xsjis", "CP932"},       {"xmscp932", "CP932"},    {"windows932", "CP932"},     {"windows936", "GBK"},
+      {"windows949", "UHC"},    {"ksc56011987", "UHC"},   {"csksc56011987", "UHC"},    {"ksc5601", "UHC"},
+      {"korean", "UHC"},        {"windows950", "BIG5"},   {"xmaccyrillic", "MAC-CYRILLIC"},
+  };
+  for (const Alias& alias : kAliases) {
+    if (alias.plain == plain) return alias.name;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -293,7 +349,12 @@ std::unique_ptr<TextDecoder> TextDecoder::Make(const std::string& encoding) {
   if (name.empty() || name.find_first_of("/,") != name.npos || name.find('\0') != name.npos) {
     throw InvalidArgument("Could not create converter for input encoding: ", encoding);
   }
-  return std::make_unique<IconvDecoder>(name);
+  if (const std::string_view known = NameInLibrary(plain); !known.empty()) name = known;
+  auto decoder = std::make_unique<IconvDecoder>(name);
+  if (plain.starts_with("windows125") || plain.starts_with("cp125")) {
+    return std::make_unique<TableDecoder>(decoder->Table());
+  }
+  return decoder;
 }
 
 }  // namespace penstock

@@ -81,3 +81,19 @@ def test_products_with_dense_matrices(columns, dtype):
             np.testing.assert_array_equal(tf.sparse.sparse_dense_matmul(a, b, adjoint_a=adjoint).numpy(), left @ b)
             np.testing.assert_array_equal(
                 tf.sparse.sparse_dense_matmul(a, b.T, adjoint_a=adjoint, adjoint_b=True).numpy(), left @ b)
+
+
+def test_slices_from_before_the_beginning_and_behind_the_end():
+    entries = {"indices": np.int64([[0, 0], [1, 2], [2, 1], [3, 3]]), "values": np.arange(1.0, 5),
+               "shape": np.int64([4, 4])}
+
+    def cut(start, size):
+        box = {"start": np.int64(start), "size": np.int64(size)}
+        return [y.numpy().tolist() for y in tf.raw_ops.SparseSlice(**box, **entries)]
+
+    assert cut([-1, 0], [4, 4]) == [[[1, 0], [2, 2], [3, 1]], [1, 2, 3], [4, 4]]
+    assert cut([-1, 0], [100, 100]) == [[[1, 0], [2, 2], [3, 1], [4, 3]], [1, 2, 3, 4], [5, 4]]
+    assert cut([5, 5], [-1, 2]) == cut([0, 5], [0, -1]) == [[], [], [0, 0]]
+    for start, size, bad in [([0, 0], [-1, 2], -1), ([2, 0], [0, -5], -5), ([5, 5], [-2, 2], -2)]:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Expected a non-negative size, got {bad}"):
+            cut(start, size)

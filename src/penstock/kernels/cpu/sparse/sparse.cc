@@ -199,32 +199,41 @@ struct SparseConcat {
   }
 };
 
+// a - b, or the integer next to it.
+int64_t Minus(int64_t a, int64_t b) {
+  int64_t difference;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
 struct SparseSlice {
   void operator()(KernelContext& k) const {
     const SparseInput in(k, 0, false);
     k.Require(k.input(3).rank() == 1, "Input start should be a vector but received shape ", k.shape(3));
     k.Require(k.input(4).rank() == 1, "Input size should be a vector but received shape ", k.shape(4));
     const std::vector<int64_t> start = k.Ints(3);
-    std::vector<int64_t> size = k.Ints(4);
+    const std::vector<int64_t> size = k.Ints(4);
     const size_t rank = static_cast<size_t>(in.rank);
     k.Require(start.size() == rank, "Expected start to be a vector of length ", rank, " but got length ", start.size());
     k.Require(size.size() == rank, "Expected size to be a vector of length ", rank, " but got length ", size.size());
+    std::vector<int64_t> shape(rank);
     for (size_t d = 0; d < rank; ++d) {
-      k.Require(size[d] >= 0, "Expected size[", d, "] to be non-negative, got ", size[d]);
-      k.Require(start[d] >= 0, "Expected start[", d, "] to be non-negative, got ", start[d]);
-      size[d] = std::max<int64_t>(std::min(size[d], in.shape[d] - std::min(start[d], in.shape[d])), 0);
+      const int64_t n = in.shape[d];
+      // A box that starts behind the end is empty, whatever its size.
+      shape[d] = start[d] < Minus(n, size[d]) ? size[d] : std::max<int64_t>(Minus(n, start[d]), 0);
+      k.Require(shape[d] >= 0, "Expected a non-negative size, got ", size[d]);
     }
     std::vector<int64_t> kept;
     for (int64_t e = 0; e < in.entries; ++e) {
       bool inside = true;
-      for (int64_t d = 0; d < in.rank; ++d) inside &= in.at(e)[d] >= start[d] && in.at(e)[d] - start[d] < size[d];
+      for (int64_t d = 0; d < in.rank; ++d) inside &= in.at(e)[d] >= start[d] && Minus(in.at(e)[d], size[d]) < start[d];
       if (inside) kept.push_back(e);
     }
     int64_t* const indices = PutEntries(k, in, kept, 0, 1);
     for (size_t i = 0; i < kept.size(); ++i) {
       for (size_t d = 0; d < rank; ++d) indices[i * rank + d] -= start[d];
     }
-    PutVector(k, 2, size);
+    PutVector(k, 2, shape);
   }
 };
 

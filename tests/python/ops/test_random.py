@@ -69,3 +69,15 @@ def test_numbers_between_bounds_follow_from_the_seed():
         for numbers, message in bad:
             with pytest.raises(tf.errors.InvalidArgumentError, match=message):
                 sess.run(numbers)
+
+
+@pytest.mark.parametrize("count, probability, expected", [
+    (5.0, np.nan, np.nan), (np.inf, 1.0, np.inf), (np.inf, np.nan, np.nan), (np.nan, np.nan, np.nan), (0.0, np.nan, 0),
+    (np.nan, 0.0, 0), (-1.0, 0.5, 0), (5.0, -np.inf, 0), (5.0, 2.0, 5)])
+def test_binomials_that_need_no_draw(version_two, count, probability, expected):
+    for dtype in (tf.float32, tf.float64):
+        y = tf.raw_ops.StatelessRandomBinomial(shape=[3], seed=SEED, counts=tf.constant(count, dtype),
+                                               probs=tf.constant(probability, dtype), dtype=dtype)
+        np.testing.assert_array_equal(y, [expected] * 3)
+    generator = tf.random.Generator.from_seed(3)
+    np.testing.assert_array_equal(generator.binomial([3], count, probability, tf.float64), [expected] * 3)

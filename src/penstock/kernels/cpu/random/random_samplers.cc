@@ -381,10 +381,12 @@ BinomialParameters::BinomialParameters(const KernelContext& k, int wanted, int f
 }
 
 void SampleBinomial(KernelContext& k, const BinomialParameters& parameters, const Philox& start, Tensor* out) {
+  const bool whole = IsInteger(out->dtype());
   const double most = Largest(out->dtype());
   ForEachSample(k, static_cast<int64_t>(parameters.batches.size()), parameters.samples, out,
                 [&](int64_t p, int64_t i) {
-                  return std::min(most, BinomialSample(parameters.batches[p], start, i));
+                  const double sample = BinomialSample(parameters.batches[p], start, i);
+                  return whole && sample > most ? most : sample;
                 });
 }
 

@@ -237,14 +237,14 @@ void Relu(const float* x, float limit, float* y, int64_t n) {
 void ReluGrad(const float* dy, const float* x, float limit, float* out, int64_t n) {
   if (limit == __builtin_inff()) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i] > 0.0f ? dy[i] : 0.0f;
+    for (int64_t i = 0; i < n; ++i) out[i] = dy[i] * (x[i] > 0.0f ? 1.0f : 0.0f);
     return;
   }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const float v = x[i], d = dy[i];
-    const float above = v > 0.0f ? d : 0.0f;
-    out[i] = v < limit ? above : 0.0f;
+    const float v = x[i];
+    const float above = v > 0.0f ? 1.0f : 0.0f;
+    out[i] = dy[i] * (v < limit ? above : 0.0f);
   }
 }
 

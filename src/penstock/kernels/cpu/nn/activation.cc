@@ -33,15 +33,16 @@ struct Relu {
 template <int kLimit>
 struct ReluGrad {
   template <class T>
+// A product, not a choice: gradients that are NaN or infinite make NaN where x is out of range.
   static void Plain(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
     const T* dy = static_cast<const T*>(a);
     const T* x = static_cast<const T*>(b);
     T* z = static_cast<T*>(out);
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-      const T v = x[i * sb], d = dy[i * sa];
-      const T above = v > T(0) ? d : T(0);
-      z[i] = !kLimit || v < T(kLimit) ? above : T(0);
+      const T v = x[i * sb];
+      const bool passes = v > T(0) && (!kLimit || v < T(kLimit));
+      z[i] = static_cast<T>(dy[i * sa] * (passes ? T(1) : T(0)));
     }
   }
   static void Floats(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {

@@ -41,7 +41,7 @@ struct NnLoops {
   void (*add_into)(float* acc, const float* x, int64_t n) = nullptr;
   void (*mul_add_into)(float* acc, const float* x, const float* w, int64_t n) = nullptr;
 
-  // y[i] = x limited to 0 ... limit; out[i] = dy[i] where 0 < x[i] < limit, else 0.
+  // y[i] = x limited to 0 ... limit; out[i] = dy[i] times 1 where 0 < x[i] < limit, else times 0.
   void (*relu)(const float* x, float limit, float* y, int64_t n) = nullptr;
   void (*relu_grad)(const float* dy, const float* x, float limit, float* out, int64_t n) = nullptr;
 };

@@ -1,0 +1,33 @@
+"""Gradients of pools and activations, and windows that reach beyond the image, with TensorFlow 2.21's values."""
+
+import numpy as np
+import pytest
+
+import penstock as tf
+
+pytestmark = pytest.mark.usefixtures("version_two")
+
+NAN, INF = np.nan, np.inf
+GRADIENTS = [NAN, NAN, NAN, INF, -INF, INF, 1, -1, -1, NAN, 2, 3, NAN, NAN, INF, 5]
+FEATURES = [-1, 2, NAN, -1, 0, 2, -1, NAN, 0, 0, 2, 7, 7, 6, 7, INF]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("op, expected", [
+    ("ReluGrad", [NAN, NAN, NAN, NAN, NAN, INF, 0, -0.0, -0.0, NAN, 2, 3, NAN, NAN, INF, 5]),
+    ("Relu6Grad", [NAN, NAN, NAN, NAN, NAN, INF, 0, -0.0, -0.0, NAN, 2, 0, NAN, NAN, NAN, 0])])
+def test_gradients_that_are_not_finite_are_not_hidden(op, expected, dtype):
+    gradients, features = (tf.cast(tf.constant(v * 5, tf.float32), dtype) for v in (GRADIENTS, FEATURES))
+    call = getattr(tf.raw_ops, op)
+    fused = tf.function(lambda g, x: tf.negative(call(gradients=tf.negative(g), features=x)))
+    for got in (call(gradients=gradients, features=features), fused(gradients, features)):
+        got = tf.cast(got, tf.float64).numpy()
+        np.testing.assert_array_equal(got, expected * 5)
+        np.testing.assert_array_equal(np.signbit(got[~np.isnan(got)]),
+                                      np.signbit([e for e in expected * 5 if not np.isnan(e)]))
+
+
+def test_gradients_of_integers():
+    given = {"gradients": [3, 4, 5, 6], "features": [-1, 9, 2, 6]}
+    assert tf.raw_ops.ReluGrad(**given).numpy().tolist() == [0, 4, 5, 6]
+    assert tf.raw_ops.Relu6Grad(**given).numpy().tolist() == [0, 0, 5, 0]

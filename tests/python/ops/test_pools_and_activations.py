@@ -31,3 +31,21 @@ def test_gradients_of_integers():
     given = {"gradients": [3, 4, 5, 6], "features": [-1, 9, 2, 6]}
     assert tf.raw_ops.ReluGrad(**given).numpy().tolist() == [0, 4, 5, 6]
     assert tf.raw_ops.Relu6Grad(**given).numpy().tolist() == [0, 0, 5, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_all_largest_elements_of_a_volume_get_the_gradient(dtype):
+    x = tf.cast(tf.reshape(tf.constant([1, 2, 2, 0, 2, 2, 1, 1]), [1, 2, 2, 2, 1]), dtype)
+    dy = tf.cast(tf.reshape(tf.range(1, 9), [1, 2, 2, 2, 1]), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.max_pool3d(x, 2, 1, "SAME")
+    dx = tape.gradient(y, x, dy)
+    assert tf.cast(dx, tf.int32).numpy().ravel().tolist() == [0, 3, 4, 0, 6, 14, 7, 19]
+
+
+def test_the_gradient_of_a_volume_goes_where_the_given_output_is():
+    dx = tf.raw_ops.MaxPool3DGrad(
+        orig_input=tf.reshape([1.0, 2, 3, 4], [1, 1, 2, 2, 1]), orig_output=tf.fill([1, 1, 1, 1, 1], 3.0),
+        grad=tf.fill([1, 1, 1, 1, 1], 7.0), ksize=[1, 1, 2, 2, 1], strides=[1, 1, 2, 2, 1], padding="VALID")
+    assert dx.numpy().ravel().tolist() == [0, 0, 7, 0]

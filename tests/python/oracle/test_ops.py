@@ -46,7 +46,6 @@ DIFFER = [
     # Another choice
     ("BroadcastGradientArgs", "values[", "axes that are 1 on both sides need no sum"),
     ("Conv2D", "strides in the batch and depth", "version 1.15's class of the error"),
-    ("MaxPool3D", "grads", "the first of equal elements takes the gradient, in TensorFlow all do"),
 ]
 # How many answers for each op the ordinary run looks at; --all looks at all of them.
 SAMPLE = 12

@@ -271,9 +271,14 @@ void MaxGrad(const float* const* x, int64_t count, int64_t n, const float* dy, f
   }
 }
 
-constexpr NnLoops kLoops = {&ExpRow,  &ExpSum,     &Affine,       &XentRow,      &NormaliseRows, &AddRows,
-                            &SumRows, &SquareRows, &NormGradSums, &NormGradRows, &MaxOf,         &MaxGrad,
-                            &AddInto, &MulAddInto, &Relu,         &ReluGrad};
+void AddWhereEqual(const float* x, const float* y, const float* dy, int64_t n, float* dx) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) dx[i] += x[i] == y[i] ? dy[i] : 0.0f;
+}
+
+constexpr NnLoops kLoops = {&ExpRow,        &ExpSum,     &Affine,       &XentRow,      &NormaliseRows, &AddRows,
+                            &SumRows,       &SquareRows, &NormGradSums, &NormGradRows, &MaxOf,         &MaxGrad,
+                            &AddWhereEqual, &AddInto,    &MulAddInto,   &Relu,         &ReluGrad};
 
 }  // namespace
 

@@ -37,6 +37,8 @@ struct NnLoops {
   void (*max_of)(const float* const* x, int64_t count, int64_t n, float* y) = nullptr;
   // dx[p][i] += dy[i], where x[p][i] is the first of the largest of x[0][i], ..., x[count - 1][i].
   void (*max_grad)(const float* const* x, int64_t count, int64_t n, const float* dy, float* const* dx) = nullptr;
+  // dx[i] += dy[i] where x[i] is y[i].
+  void (*add_where_equal)(const float* x, const float* y, const float* dy, int64_t n, float* dx) = nullptr;
   // acc[i] += x[i], acc[i] += x[i] * w[i]
   void (*add_into)(float* acc, const float* x, int64_t n) = nullptr;
   void (*mul_add_into)(float* acc, const float* x, const float* w, int64_t n) = nullptr;

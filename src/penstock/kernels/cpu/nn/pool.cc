@@ -154,6 +154,23 @@ struct MaxPoolGrad : PoolKernel {
   }
 };
 
+// The same of three dimensions, where all of the largest elements get the gradient.
+struct MaxPool3DGrad : PoolKernel {
+  using PoolKernel::PoolKernel;
+  void operator()(KernelContext& k) const {
+    const Windows w = WindowsOf(attrs_, k.shape(0));
+    const Shape expected = OutShape(attrs_, w);
+    RequireShape(k, 1, "orig_output", expected);
+    RequireShape(k, 2, "grad", expected);
+    const Tensor x_last = ChannelsLast(k, k.input(0), attrs_.format),
+                 y_last = ChannelsLast(k, k.input(1), attrs_.format),
+                 dy_last = ChannelsLast(k, k.input(2), attrs_.format);
+    const ComputeInput<float> x(k, x_last), y(k, y_last), dy(k, dy_last);
+    Fill<float>(k, 0, attrs_.format, k.shape(0),
+                [&](float* dx) { MaxPool3DGradient(k, w, x.data, y.data, dy.data, dx); });
+  }
+};
+
 // (orig_input, orig_output, gradient of MaxPoolGrad's result): what lies where each window's largest element is.
 template <class C>
 struct MaxPoolGradGrad : PoolKernel {
@@ -306,7 +323,7 @@ void RegisterPoolKernels(KernelRegistry& kernels) {
   AddPools<MaxPoolWithArgmax>(kernels, "MaxPoolWithArgmax", Others{});
   AddPools<MaxPoolGradWithArgmax>(kernels, "MaxPoolGradWithArgmax", Others{});
   AddPools<MaxPoolKernel>(kernels, "MaxPool3D", Types<>{});
-  AddPools<MaxPoolGrad>(kernels, "MaxPool3DGrad", Types<>{});
+  kernels.Add<MaxPool3DGrad>("MaxPool3DGrad", FloatComputed{});
   AddPools<MaxPoolGradGrad>(kernels, "MaxPool3DGradGrad", Others{});
   AddPools<AvgPoolKernel>(kernels, "AvgPool", Types<double>{});
   AddPools<AvgPoolKernel>(kernels, "AvgPool3D", Types<double>{});

@@ -63,6 +63,10 @@ void ForEachArgmax(const KernelContext& k, const Windows& w, const C* x, Fn fn) 
 template <class C>
 void MaxPoolGradient(const KernelContext& k, const Windows& w, const C* x, const C* dy, C* dx);
 
+// The rule of three dimensions: each window's gradient, at all of its elements that equal its result y.
+void MaxPool3DGradient(const KernelContext& k, const Windows& w, const float* x, const float* y, const float* dy,
+                       float* dx);
+
 // y: the mean of what lies inside of each window.
 template <class C>
 void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y);

@@ -307,5 +307,24 @@ PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL
 template void AvgPool<double>(const KernelContext&, const Windows&, const double*, double*);
 template void AvgPoolGrad<float>(const KernelContext&, const Windows&, const float*, float*);
 template void AvgPoolGrad<double>(const KernelContext&, const Windows&, const double*, double*);
+void MaxPool3DGradient(const KernelContext& k, const Windows& w, const float* x, const float* y, const float* dy,
+                       float* dx) {
+  const int64_t n = w.channels, pixels = w.OutPixels(), image = w.InPixels() * n;
+  k.Parallel(w.batch, std::max<int64_t>(1, pixels * n * w.Taps() / 4), [&](int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; ++b) {
+      std::fill_n(dx + b * image, image, 0.0f);
+      for (int64_t p = 0; p < pixels; ++p) {
+        const int64_t at = (b * pixels + p) * n;
+        for (int64_t t = 0; t < w.Taps(); ++t) {
+          const int64_t under = w.PixelUnder(p, t);
+          if (under < 0) continue;
+          const int64_t to = b * image + under * n;
+          CpuLoops().nn->add_where_equal(x + to, y + at, dy + at, n, dx + to);
+        }
+      }
+    }
+  });
+}
+
 
 }  // namespace penstock

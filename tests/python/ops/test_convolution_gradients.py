@@ -75,6 +75,21 @@ def test_filter_as_wide_as_the_image_with_strides_along_its_rows():
     np.testing.assert_array_equal(dx[0], np.broadcast_to(rows, (6, 14, 96)))
 
 
+def test_infinite_weights_of_depthwise_convolutions_are_not_multiplied_with_padding():
+    for channels in (1, 2, 9):
+        f = np.ones([3, 3, channels, 1], np.float32)
+        f[0, 0] = np.inf
+        image, inf = tf.ones([1, 4, 5, channels]), np.inf
+        attrs = {"filter": f, "strides": [1, 1, 1, 1], "padding": "SAME"}
+        dx = tf.raw_ops.DepthwiseConv2dNativeBackpropInput(input_sizes=[1, 4, 5, channels], out_backprop=image, **attrs)
+        assert values(dx[..., 0]) == [inf, inf, inf, inf, 4, inf, inf, inf, inf, 6, inf, inf, inf, inf, 6, 4, 6, 6, 6,
+                                      4]
+        if channels > 1:
+            y = tf.raw_ops.DepthwiseConv2dNative(input=image, **attrs)
+            assert values(y[..., 0]) == [4, 6, 6, 6, 4, 6, inf, inf, inf, inf, 6, inf, inf, inf, inf, 4, inf, inf, inf,
+                                         inf]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_depthwise_gradients_with_strides_that_differ(dtype):
     """TensorFlow computes them of floats only."""

@@ -1,6 +1,7 @@
 // Depthwise convolutions of few channels: vectors hold several pixels with all their channels, since a vector of
 // channels of one pixel would be mostly empty.
 #include <algorithm>
+#include <cmath>
 
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
@@ -19,6 +20,16 @@ bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   const ConvLoops& loops = *CpuLoops().conv;
   const int64_t repeat = channels / w.channels;  // results of one input channel
   const int64_t n = channels * loops.lanes * std::max<int64_t>(1, kMostThinVectors / channels), pixels = n / channels;
+  const int64_t taps = w.Taps();
+  std::vector<float> weights(taps * n);
+  for (int64_t t = 0; t < taps; ++t) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t group = i % channels / repeat, out = i % repeat;
+      weights[t * n + i] = filter.data[t * filter.tap + out * filter.out + group * filter.group];
+    }
+  }
+  // The border is multiplied as zeros: an infinite weight would make NaN of it.
+  if (!std::all_of(weights.begin(), weights.end(), [](float f) { return std::isfinite(f); })) return false;
   // Each channel of the input as often as it has results, with the borders; a block at the end may reach beyond a line.
   const int64_t rows = (w.out[1] - 1) * w.stride[1] + (w.filter[1] - 1) * w.dilation[1] + 1;
   const int64_t columns = CeilDiv(w.out[2], pixels) * pixels + (w.filter[2] - 1) * w.dilation[2],
@@ -44,15 +55,9 @@ bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, 
       std::fill(to, image + (r + 1) * line, 0.0f);
     }
   });
-  const int64_t taps = w.Taps();
   std::vector<int64_t> offsets(taps);
-  std::vector<float> weights(taps * n);
   for (int64_t t = 0; t < taps; ++t) {
     offsets[t] = t / w.filter[2] * w.dilation[1] * line + t % w.filter[2] * w.dilation[2] * channels;
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t group = i % channels / repeat, out = i % repeat;
-      weights[t * n + i] = filter.data[t * filter.tap + out * filter.out + group * filter.group];
-    }
   }
   const int64_t width = w.out[2] * channels;
   k.Parallel(w.batch * w.out[1], std::max<int64_t>(1, width * taps / 16), [&](int64_t begin, int64_t end) {

@@ -152,7 +152,7 @@ Window WindowedOutput(int64_t in, int64_t filter, int64_t dilation, int64_t stri
   } else {
     throw InvalidArgument("Unknown padding type: ", padding);
   }
-  if (w.out < 0 || (padding != "SAME" && in + w.pad_before + w.pad_after - reach + stride < 0)) {
+  if (w.out < 0) {  // rounded towards zero: a window that reaches beyond the image by less than a stride gives nothing
     throw InvalidArgument("Computed output size would be negative: ", w.out, " [input_size: ", in,
                           ", effective_filter_size: ", reach, ", stride: ", stride, "]");
   }

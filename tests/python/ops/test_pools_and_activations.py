@@ -49,3 +49,37 @@ def test_the_gradient_of_a_volume_goes_where_the_given_output_is():
         orig_input=tf.reshape([1.0, 2, 3, 4], [1, 1, 2, 2, 1]), orig_output=tf.fill([1, 1, 1, 1, 1], 3.0),
         grad=tf.fill([1, 1, 1, 1, 1], 7.0), ksize=[1, 1, 2, 2, 1], strides=[1, 1, 2, 2, 1], padding="VALID")
     assert dx.numpy().ravel().tolist() == [0, 0, 7, 0]
+
+
+@pytest.mark.parametrize("window, stride", [(5, 2), (6, 3), (7, 3), (7, 4)])
+def test_windows_that_reach_beyond_the_image_by_less_than_a_stride(window, stride):
+    x, raw = tf.ones([1, 2, 4, 1]), tf.raw_ops
+    flat = {"ksize": [1, window, 1, 1], "strides": [1, stride, 1, 1], "padding": "VALID"}
+    deep = {"ksize": [1, window, 1, 1, 1], "strides": [1, stride, 1, 1, 1], "padding": "VALID"}
+    patches = {"ksizes": flat["ksize"], "strides": flat["strides"], "rates": [1] * 4, "padding": "VALID"}
+    any_image = tf.TensorSpec([None, None, None, 1])
+    for pool in (lambda x: raw.AvgPool(value=x, **flat), lambda x: raw.MaxPool(input=x, **flat),
+                 lambda x: raw.MaxPoolWithArgmax(input=x, **flat)[0]):
+        for call in (pool, tf.function(pool, input_signature=[any_image])):
+            assert call(x).shape == [1, 0, 4, 1]
+        with pytest.raises(ValueError, match="Negative dimension size"):
+            tf.function(pool)(x)
+    for pool in (raw.AvgPool3D, raw.MaxPool3D):
+        assert pool(input=x[..., None], **deep).shape == [1, 0, 4, 1, 1]
+
+    def cut(x):
+        return raw.ExtractImagePatches(images=x, **patches)
+
+    for call in (cut, tf.function(cut)):
+        assert call(x).shape == [1, 0, 4, window]
+    volumes = {"ksizes": deep["ksize"], "strides": deep["strides"], "padding": "VALID"}
+    assert raw.ExtractVolumePatches(input=x[..., None], **volumes).shape == [1, 0, 4, 1, window]
+    assert tf.nn.dilation2d(x, tf.ones([window, 1, 1]), flat["strides"], "VALID", "NHWC", [1] * 4).shape == [1, 0, 4, 1]
+    dx = raw.AvgPoolGrad(orig_input_shape=[1, 2, 4, 1], grad=tf.ones([1, 0, 4, 1]), **flat)
+    np.testing.assert_array_equal(dx, np.zeros([1, 2, 4, 1]))
+
+
+def test_windows_that_reach_beyond_the_image_by_a_stride_or_more():
+    for window, stride in ((4, 1), (8, 3)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Computed output size would be negative: -1"):
+            tf.nn.avg_pool2d(tf.ones([1, 2, 4, 1]), [1, window, 1, 1], [1, stride, 1, 1], "VALID")

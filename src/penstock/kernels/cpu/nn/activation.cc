@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
@@ -12,6 +13,8 @@ namespace penstock {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
+
+constinit BranchTable<2> relu_grads{"relu_gradient", {"floats", "other types"}};
 
 // x limited to 0 ... limit; no limit if that is 0.
 template <int kLimit>
@@ -30,11 +33,12 @@ struct Relu {
     CpuLoops().nn->relu(static_cast<const float*>(x), kLimit ? kLimit : kInf, static_cast<float*>(y), n);
   }
 };
+// A product, not a choice: gradients that are NaN or infinite make NaN where x is out of range.
 template <int kLimit>
 struct ReluGrad {
   template <class T>
-// A product, not a choice: gradients that are NaN or infinite make NaN where x is out of range.
   static void Plain(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
+    relu_grads.Enter(1);
     const T* dy = static_cast<const T*>(a);
     const T* x = static_cast<const T*>(b);
     T* z = static_cast<T*>(out);
@@ -45,8 +49,9 @@ struct ReluGrad {
       z[i] = static_cast<T>(dy[i * sa] * (passes ? T(1) : T(0)));
     }
   }
-  static void Floats(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {
-    if (sa == 0 || sb == 0) return Plain<float>(a, sa, b, sb, out, n);
+  // Gradients do not stretch, so both are contiguous.
+  static void Floats(const void* a, int64_t, const void* b, int64_t, void* out, int64_t n) {
+    relu_grads.Enter(0);
     CpuLoops().nn->relu_grad(static_cast<const float*>(a), static_cast<const float*>(b), kLimit ? kLimit : kInf,
                              static_cast<float*>(out), n);
   }

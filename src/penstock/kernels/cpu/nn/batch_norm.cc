@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
@@ -13,6 +14,9 @@ namespace {
 
 // Rows in blocks that stay in the cache; how many pieces work on them depends on the shape only.
 constexpr int64_t kBlockElements = 8192;
+
+constinit BranchTable<2> moments{"batch_norm/moments", {"one piece", "several pieces"}};
+constinit BranchTable<2> gradient_sums{"batch_norm/gradient", {"one piece", "several pieces"}};
 
 struct Pieces {
   int64_t count, length;  // rows of each piece
@@ -27,6 +31,7 @@ struct Pieces {
 void Moments(const KernelContext& k, const float* x, int64_t rows, int64_t n, float* mean, float* squares) {
   const NnLoops& loops = *CpuLoops().nn;
   const Pieces pieces(rows, n);
+  moments.Enter(pieces.count == 1 ? 0 : 1);
   std::vector<float> means(pieces.count * n), sums(pieces.count * n);
   const auto join = [n](float* mean_a, float* squares_a, int64_t count_a, const float* mean_b, const float* squares_b,
                         int64_t count_b) {
@@ -201,6 +206,7 @@ struct BatchNormGrad : BatchNormAttrs {
   static void Sums(const KernelContext& k, const float* dy, const float* x, const float* mean, int64_t rows, int64_t n,
                    float* sum, float* product) {
     const Pieces pieces(rows, n);
+    gradient_sums.Enter(pieces.count == 1 ? 0 : 1);
     std::vector<float> sums(pieces.count * n), products(pieces.count * n);
     const int64_t block = std::max<int64_t>(1, kBlockElements / std::max<int64_t>(1, n));
     k.Parallel(pieces.count, std::max<int64_t>(1, pieces.length * n / 4), [&](int64_t begin, int64_t end) {

@@ -1,6 +1,7 @@
 // A vector added along the channels, and its gradient.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
@@ -8,6 +9,11 @@
 
 namespace penstock {
 namespace {
+
+enum class Adds { kFloatRows, kHalfRows, kRows, kPlanes };
+constinit BranchTable<4> adds{"bias_add", {"rows of floats", "rows of halves", "rows", "planes"}};
+enum class Sums { kRows, kPiecesOfRows, kPlanes };
+constinit BranchTable<3> sums_of{"bias_add_gradient", {"rows", "pieces of rows", "planes"}};
 
 bool ChannelsFirst(const NodeView& node) { return node.attr_or<std::string>("data_format", "NHWC") == "NCHW"; }
 
@@ -46,6 +52,10 @@ struct BiasAdd {
     const int64_t n = bias[0];
     T* out = k.OutLike<T>(0).data();
     if (x.num_elements() == 0) return;
+    adds.Enter(inner != 1                 ? Adds::kPlanes
+               : std::is_same_v<T, float> ? Adds::kFloatRows
+               : !std::is_same_v<T, C>    ? Adds::kHalfRows
+                                          : Adds::kRows);
     if (inner == 1) {
       k.Parallel(x.num_elements() / n, std::max<int64_t>(1, n / 4), [&](int64_t begin, int64_t end) {
         if constexpr (std::is_same_v<T, float>) {
@@ -108,6 +118,7 @@ struct BiasAddGrad {
   static void SumRows(KernelContext& k, const C* x, int64_t rows, int64_t n, C* sum) {
     const int64_t pieces = std::clamp<int64_t>(rows * n / 65536, 1, 32), length = (rows + pieces - 1) / pieces;
     std::vector<C> partial(pieces * n);
+    sums_of.Enter(pieces == 1 ? Sums::kRows : Sums::kPiecesOfRows);
     k.Parallel(pieces, std::max<int64_t>(1, length * n / 8), [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
         // Runs of a few hundred rows keep the sums short, and so exact.
@@ -124,6 +135,7 @@ struct BiasAddGrad {
     }
   }
   static void SumPlanes(KernelContext& k, const C* x, int64_t batch, int64_t n, int64_t inner, C* sum) {
+    sums_of.Enter(Sums::kPlanes);
     k.Parallel(n, std::max<int64_t>(1, batch * inner / 2), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         for (int64_t b = 0; b < batch; ++b) {

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
 #include "penstock/kernels/cpu/tiles.h"
 
 namespace penstock {
+namespace {
+
+enum class Way { kNotFinite, kOneResult, kRepeated };
+constinit BranchTable<3> ways{"convolution/thin",
+                              {"weights not finite", "one result a channel", "several results a channel"}};
+
+}  // namespace
 
 bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, const FilterView& filter, float* y,
                   const Epilogue& epilogue) {
@@ -29,7 +37,9 @@ bool ThinConvolve(const KernelContext& k, const Convolution& c, const float* x, 
     }
   }
   // The border is multiplied as zeros: an infinite weight would make NaN of it.
-  if (!std::all_of(weights.begin(), weights.end(), [](float f) { return std::isfinite(f); })) return false;
+  const bool finite = std::all_of(weights.begin(), weights.end(), [](float f) { return std::isfinite(f); });
+  ways.Enter(!finite ? Way::kNotFinite : repeat == 1 ? Way::kOneResult : Way::kRepeated);
+  if (!finite) return false;
   // Each channel of the input as often as it has results, with the borders; a block at the end may reach beyond a line.
   const int64_t rows = (w.out[1] - 1) * w.stride[1] + (w.filter[1] - 1) * w.dilation[1] + 1;
   const int64_t columns = CeilDiv(w.out[2], pixels) * pixels + (w.filter[2] - 1) * w.dilation[2],

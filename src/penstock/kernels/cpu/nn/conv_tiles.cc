@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/dnn.h"
 #include "penstock/kernels/cpu/nn/packed_filter.h"
@@ -11,6 +12,15 @@
 
 namespace penstock {
 namespace {
+
+enum class Way { kSums, kDilated, kWinograd2, kWinograd4, kNotFinite };
+constinit BranchTable<5> ways{"convolution/tiles",
+                              {"sums", "dilated", "winograd 2", "winograd 4", "winograd not finite, then sums"}};
+enum class Copies { kNone, kAll, kByTile };
+constinit BranchTable<3> copies_of{"convolution/tiles/windows", {"read in place", "copied all", "copied by tile"}};
+constinit BranchTable<2> filters{"convolution/tiles/filter", {"packed", "read in place"}};
+enum class After { kNothing, kInTiles, kByRows };
+constinit BranchTable<3> epilogues{"convolution/tiles/epilogue", {"none", "in tiles", "by rows"}};
 
 // A pixel's window as a row of numbers, tap after tap: copied piece by piece, since most of it is contiguous.
 class WindowRow {
@@ -96,6 +106,7 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
       }
     });
   });
+  filters.Enter(packed.initialized() ? 0 : 1);
   // Element (p, j) of panel i is at b[i * next_panel + p * ldb + j].
   const float* b = packed.initialized() ? packed.data<float>() : filter.data;
   const int64_t ldb = packed.initialized() ? width : n, next_panel = packed.initialized() ? depth * width : width;
@@ -111,7 +122,9 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
     x = unrolled.data<float>();
     copies = false;
   }
+  copies_of.Enter(copies ? Copies::kByTile : unrolled.initialized() ? Copies::kAll : Copies::kNone);
   const std::optional<TileEpilogue> in_tiles = InTiles(epilogue);
+  epilogues.Enter(!epilogue.bias ? After::kNothing : in_tiles ? After::kInTiles : After::kByRows);
   // With fewer rows than 16, to read the filter takes longer than to multiply.
   const double flops = 2.0 * static_cast<double>(std::max<int64_t>(16, rows)) * static_cast<double>(n * depth);
   const TaskGrid grid = CutTasks(rows, loops.rows, panels, width,
@@ -169,12 +182,17 @@ bool TileConvolve(const KernelContext& k, const Convolution& c, const float* x, 
   // The last tile of columns would be mostly empty.
   if (CeilDiv(n, loops.columns) * loops.columns * 4 > n * 5) return false;
   if (const int side = WinogradSide(c); side > 0) {
-    if (WinogradConvolve(k, c, side, x, filter, y, epilogue, held)) return true;
+    const bool finite = WinogradConvolve(k, c, side, x, filter, y, epilogue, held);
+    ways.Enter(!finite ? Way::kNotFinite : side == 2 ? Way::kWinograd2 : Way::kWinograd4);
+    if (finite) return true;
     held = nullptr;
   } else if (c.w.dilation[1] > 1 || c.w.dilation[2] > 1) {
-    if (const Convolution plain = WithoutDilation(c); plain.w.batch > 0 && WinogradSide(plain) > 0)
+    if (const Convolution plain = WithoutDilation(c); plain.w.batch > 0 && WinogradSide(plain) > 0) {
+      ways.Enter(Way::kDilated);
       return DilatedConvolve(k, c, plain, x, filter, y, epilogue, held);
+    }
   }
+  ways.Enter(Way::kSums);
   SumConvolve(k, c, x, filter, y, epilogue, held);
   return true;
 }

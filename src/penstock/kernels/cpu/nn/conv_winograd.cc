@@ -3,6 +3,7 @@
 // and the multiplications are 36 products of matrices.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
 #include "penstock/kernels/cpu/nn/packed_filter.h"
@@ -10,6 +11,9 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> orders{"convolution/winograd", {"tile by tile", "element by element"}};
+constinit BranchTable<2> filters{"convolution/winograd/filter", {"output channels side by side", "turned"}};
 
 int64_t Tiles(const Convolution& c, int64_t side) {
   return c.w.batch * CeilDiv(c.w.out[1], side) * CeilDiv(c.w.out[2], side);
@@ -45,6 +49,7 @@ class Winograd {
   // [element][panel of output channels][input channel][output channel in the panel]
   void PackFilter(FilterView filter, float* to) const {
     Tensor turned;
+    filters.Enter(filter.out == 1 ? 0 : 1);
     if (filter.out != 1) turned = Turn(filter);
     const int64_t width = loops_.columns;
     k_.Parallel(panels_ * in_, elements_ * width / 8, [&](int64_t begin, int64_t end) {
@@ -61,7 +66,9 @@ class Winograd {
     const int64_t most = std::clamp<int64_t>(fit, loops_.rows, 4 * loops_.rows);
     // Few tiles and a large filter: each of its elements is read once, by one core. Else tiles go all the way while
     // they are in a core's cache.
-    if (tiles_ <= 12 * most && filter_floats() > 1 << 17) {
+    const bool by_element = tiles_ <= 12 * most && filter_floats() > 1 << 17;
+    orders.Enter(by_element ? 1 : 0);
+    if (by_element) {
       Tensor v = k_.Temp(DT_FLOAT, Shape({elements_ * tiles_ * InStride()}));
       Tensor m = k_.Temp(DT_FLOAT, Shape({elements_ * tiles_ * OutStride()}));
       k_.Parallel(tiles_, elements_ * in_ / 4, [&](int64_t begin, int64_t end) {

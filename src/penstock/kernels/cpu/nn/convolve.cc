@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_tiles.h"
@@ -14,6 +15,13 @@
 
 namespace penstock {
 namespace {
+
+enum class Way { kDepthwise, kProduct, kWindows, kOneDnn, kTiles, kThin };
+constinit BranchTable<6> forward_ways{"convolution/forward",
+                                      {"depthwise", "product", "windows", "onednn", "tiles", "thin"}};
+constinit BranchTable<6> input_grad_ways{"convolution/input_gradient",
+                                         {"depthwise", "product", "windows", "onednn", "tiles", "thin"}};
+constinit BranchTable<4> filter_grad_ways{"convolution/filter_gradient", {"depthwise", "product", "windows", "onednn"}};
 
 bool IsDepthwise(DataType type, const Convolution& c) {
   return type != DT_INT32 && c.groups > 1 && c.groups == c.w.channels && c.out_channels <= kMostRepeats * c.groups;
@@ -189,16 +197,25 @@ void ConvForward(const KernelContext& k, DataType type, const Convolution& c, co
   if (type == DT_FLOAT) {
     const FilterView view{static_cast<const float*>(filter), c.GroupIn() * c.out_channels, c.out_channels, 1,
                           c.GroupOut()};
-    if (TileConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue, held)) return;
-    if (ThinConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue)) return;
-    if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return;
+    if (TileConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue, held)) {
+      return forward_ways.Enter(Way::kTiles);
+    }
+    if (ThinConvolve(k, c, static_cast<const float*>(x), view, static_cast<float*>(y), epilogue)) {
+      return forward_ways.Enter(Way::kThin);
+    }
+    if (DnnConvolve(k, PENSTOCK_DNN_FORWARD, c, x, filter, y, epilogue, held)) return forward_ways.Enter(Way::kOneDnn);
   }
-  if (IsDepthwise(type, c)) return DepthwiseForward(k, type, c, x, filter, y, epilogue);
+  if (IsDepthwise(type, c)) {
+    forward_ways.Enter(Way::kDepthwise);
+    return DepthwiseForward(k, type, c, x, filter, y, epilogue);
+  }
   const size_t size = DataTypeSize(type);
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
+    forward_ways.Enter(Way::kProduct);
     return Gemm(k, type, rows, n, depth, {x, depth, 1}, {filter, n, 1}, y, n, false, &epilogue);
   }
+  forward_ways.Enter(Way::kWindows);
   const int64_t step = RowsAtATime(depth, size), pieces = (rows + step - 1) / step;
   k.Parallel(pieces * c.groups, std::max<int64_t>(1, step * n * depth / 16), [&](int64_t begin, int64_t end) {
     Tensor columns = k.Temp(type, Shape({std::min(step, rows), depth}));
@@ -220,17 +237,26 @@ void ConvInputGrad(const KernelContext& k, DataType type, const Convolution& c, 
       const int64_t tap = c.GroupIn() * c.out_channels;
       const FilterView view{static_cast<const float*>(filter) + (c.w.Taps() - 1) * tap, -tap, 1, c.out_channels,
                             c.GroupOut()};
-      if (TileConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {}, nullptr)) return;
-      if (ThinConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {})) return;
+      if (TileConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {}, nullptr)) {
+        return input_grad_ways.Enter(Way::kTiles);
+      }
+      if (ThinConvolve(k, turned, static_cast<const float*>(dy), view, static_cast<float*>(dx), {})) {
+        return input_grad_ways.Enter(Way::kThin);
+      }
     }
-    if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return;
+    if (DnnConvolve(k, PENSTOCK_DNN_INPUT_GRAD, c, dy, filter, dx)) return input_grad_ways.Enter(Way::kOneDnn);
   }
-  if (IsDepthwise(type, c)) return DepthwiseInputGrad(k, type, c, filter, dy, dx);
+  if (IsDepthwise(type, c)) {
+    input_grad_ways.Enter(Way::kDepthwise);
+    return DepthwiseInputGrad(k, type, c, filter, dy, dx);
+  }
   const size_t size = DataTypeSize(type);
   const int64_t pixels = c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   if (IsProduct(c)) {
+    input_grad_ways.Enter(Way::kProduct);
     return Gemm(k, type, c.w.batch * pixels, depth, n, {dy, n, 1}, {filter, 1, n}, dx, depth);
   }
+  input_grad_ways.Enter(Way::kWindows);
   std::memset(dx, 0, c.w.batch * c.w.InPixels() * c.w.channels * size);
   const int64_t step = std::min(pixels, RowsAtATime(depth, size));
   if (pixels == 0) return;
@@ -258,11 +284,18 @@ void ConvFilterGrad(const KernelContext& k, DataType type, const Convolution& c,
   const int64_t rows = c.w.batch * c.w.OutPixels(), n = c.GroupOut(), depth = c.w.Taps() * c.GroupIn();
   // A large filter over few windows is a product of matrices, whose left side is quickly made.
   const bool is_product = c.groups == 1 && (IsProduct(c) || (rows <= 512 && depth >= 1024 && n >= 64));
-  if (type == DT_FLOAT && !is_product && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) return;
-  if (IsDepthwise(type, c)) return DepthwiseFilterGrad(k, type, c, x, dy, dfilter);
+  if (type == DT_FLOAT && !is_product && DnnConvolve(k, PENSTOCK_DNN_FILTER_GRAD, c, x, dy, dfilter)) {
+    return filter_grad_ways.Enter(Way::kOneDnn);
+  }
+  if (IsDepthwise(type, c)) {
+    filter_grad_ways.Enter(Way::kDepthwise);
+    return DepthwiseFilterGrad(k, type, c, x, dy, dfilter);
+  }
   if (IsProduct(c)) {
+    filter_grad_ways.Enter(Way::kProduct);
     return Gemm(k, type, depth, n, rows, {x, 1, depth}, {dy, n, 1}, dfilter, n);
   }
+  filter_grad_ways.Enter(Way::kWindows);
   const int64_t step = std::max<int64_t>(512, RowsAtATime(depth, size));
   Tensor columns = k.Temp(type, Shape({std::min(step, rows), depth}));
   for (int64_t group = 0; group < c.groups; ++group) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_loops.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> repeats{"convolution/depthwise", {"one result a channel", "several results a channel"}};
 
 void Products(int64_t terms, const float* const* a, const float* const* b, int64_t n, float* y, bool add) {
   CpuLoops().conv->products_f32(terms, a, b, n, y, add);
@@ -35,6 +38,7 @@ struct Terms {
 template <class T>
 const T* Repeated(const KernelContext& k, const Convolution& c, const T* x, Tensor* keep) {
   const int64_t repeat = c.GroupOut(), n = c.w.batch * c.w.InPixels() * c.w.channels;
+  repeats.Enter(repeat == 1 ? 0 : 1);
   if (repeat == 1) return x;
   *keep = k.Temp(kTypeOf<T>, Shape({n, repeat}));
   T* const to = keep->mutable_data<T>();
@@ -101,6 +105,7 @@ template <class T>
 void InputGrad(const KernelContext& k, const Convolution& c, const T* filter, const T* dy, T* dx) {
   const Windows& w = c.w;
   const int64_t n = c.out_channels, repeat = c.GroupOut();
+  repeats.Enter(repeat == 1 ? 0 : 1);
   k.Parallel(w.batch * w.in[0] * w.in[1], Cost(c, w.in[2]), [&](int64_t begin, int64_t end) {
     Terms<T> terms;
     std::vector<T> sums(n);

@@ -10,11 +10,19 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
 
 namespace penstock {
 namespace {
+
+enum class Way { kSmall, kNoModule, kNoPlan, kWhole, kImages, kRows };
+constinit BranchTable<6> ways{"convolution/onednn",
+                              {"too small", "no module", "no plan", "one piece", "pieces of images", "pieces of rows"}};
+enum class Layout { kPlain, kOnePacked, kSumOfSame, kSumOfDifferent };
+constinit BranchTable<4> layouts{"convolution/onednn/filter_gradient",
+                                 {"plain", "packed", "sum of equal pieces", "sum of different pieces"}};
 
 const PenstockDnnApi* Open() {
   const char* wish = std::getenv("PENSTOCK_ONEDNN");
@@ -169,9 +177,9 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
   const int64_t filter = c.w.Taps() * c.GroupIn() * c.out_channels;
   const double flops = 2.0 * static_cast<double>(c.w.batch * c.w.OutPixels()) * static_cast<double>(filter);
   // Small ones are done before a plan is found.
-  if (flops < 50000) return false;
+  if (flops < 50000) return ways.Enter(Way::kSmall), false;
   const PenstockDnnApi* api = Dnn();
-  if (!api) return false;
+  if (!api) return ways.Enter(Way::kNoModule), false;
   std::vector<Piece> pieces = Cut(kind, c, flops);
   for (size_t i = 0; i < pieces.size(); ++i) {
     Piece& p = pieces[i];
@@ -181,8 +189,10 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
     }
     if (p.same_as >= 0) continue;
     p.plan.reset(api->conv_plan(&p.conv));
-    if (!p.plan) return false;
+    if (!p.plan) return ways.Enter(Way::kNoPlan), false;
   }
+  const bool rows = kind == PENSTOCK_DNN_FORWARD && static_cast<int64_t>(pieces.size()) > c.w.batch;
+  ways.Enter(pieces.size() == 1 ? Way::kWhole : rows ? Way::kRows : Way::kImages);
   if (kind != PENSTOCK_DNN_FILTER_GRAD && !PackFilters(k, api, pieces, b, held)) return false;
   const auto origin = [&](const Piece& p) -> const Piece& { return p.same_as < 0 ? p : pieces[p.same_as]; };
   // A filter's gradient: sums of the pieces of one geometry in the plan's layout, then back to the plain one.
@@ -204,11 +214,18 @@ bool DnnConvolve(const KernelContext& k, PenstockDnnConvKind kind, const Convolu
                                : static_cast<const float*>(b) + p.b;
       void* to = sums && p.packed.initialized() ? p.packed.mutable_raw() : static_cast<float*>(result) + p.result;
       if (api->conv_run(o.plan.get(), static_cast<const float*>(a) + p.a, second, to)) failed = true;
-      const int64_t rows = p.conv.batch * p.conv.out[0] * p.conv.out[1] * p.conv.out[2];
-      epilogue.Apply(DT_FLOAT, to, rows, c.out_channels, c.out_channels, 0);
+      const int64_t windows = p.conv.batch * p.conv.out[0] * p.conv.out[1] * p.conv.out[2];
+      epilogue.Apply(DT_FLOAT, to, windows, c.out_channels, c.out_channels, 0);
     }
   });
   if (failed) return false;
+  if (sums) {
+    const bool differ = std::any_of(pieces.begin() + 1, pieces.end(), [](const Piece& p) { return p.same_as < 0; });
+    layouts.Enter(!pieces[0].packed.initialized() ? Layout::kPlain
+                  : pieces.size() == 1            ? Layout::kOnePacked
+                  : differ                        ? Layout::kSumOfDifferent
+                                                  : Layout::kSumOfSame);
+  }
   if (!sums || !pieces[0].packed.initialized()) return true;
   bool first = true;
   for (Piece& p : pieces) {

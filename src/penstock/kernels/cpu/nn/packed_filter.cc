@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penstock/base/branches.h"
+
 namespace penstock {
 namespace {
+
+enum class Seen { kKept, kReplaced, kChanges, kToBeKept, kNew };
+constinit BranchTable<5> seen{"convolution/kept_filter",
+                              {"kept", "replaced", "changes", "seen again, to be kept", "new"}};
 
 // Some of the filter's bits: training changes all numbers, so some will do. If they are the same by chance, no more is
 // lost than the room for what is kept until the filter changes.
@@ -25,16 +31,25 @@ uint64_t Sample(const Tensor& filter) {
 
 std::shared_ptr<const PackedFilter::Kept> PackedFilter::Find(const Tensor& filter, bool* keep) {
   std::lock_guard lock(mutex_);
-  if (kept_ && kept_->plain.raw() == filter.raw()) return kept_;
+  if (kept_ && kept_->plain.raw() == filter.raw()) {
+    seen.Enter(Seen::kKept);
+    return kept_;
+  }
   if (kept_) {  // it was held and yet there is a new one: it will change again
     kept_.reset();
     changes_ = true;
+    seen.Enter(Seen::kReplaced);
+    return nullptr;
   }
-  if (changes_) return nullptr;
+  if (changes_) {
+    seen.Enter(Seen::kChanges);
+    return nullptr;
+  }
   const uint64_t sample = Sample(filter);
   changes_ = last_seen_ == filter.raw() && last_sample_ != sample;  // updated in place
   // Borrowed memory (a fed array) is its owner's to change.
   *keep = !changes_ && last_seen_ == filter.raw() && filter.buffer() && !filter.buffer()->borrowed();
+  seen.Enter(*keep ? Seen::kToBeKept : Seen::kNew);
   last_seen_ = filter.raw();
   last_sample_ = sample;
   return nullptr;

@@ -1,12 +1,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
 #include "penstock/kernels/cpu/nn/pool.h"
 
 namespace penstock {
 namespace {
+
+enum class Largest { kManyChannels, kFewChannels, kFewChannelsWithStride };
+constinit BranchTable<3> largest_of{"pool/max", {"many channels", "few channels", "few channels with stride"}};
+constinit BranchTable<2> means{"pool/average", {"stride 1", "strides"}};
+constinit BranchTable<2> mean_grads{"pool/average_gradient", {"stride 1", "strides"}};
 
 template <class C>
 void MaxOf(const std::vector<const C*>& x, int64_t n, C* y) {
@@ -109,6 +115,9 @@ void MaxPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
   const int64_t n = w.channels, line = w.in[2] * n;
   constexpr int64_t kFewChannels = 12;
   if (w.out[2] == 0 || n == 0) return;
+  largest_of.Enter(n > kFewChannels   ? Largest::kManyChannels
+                   : w.stride[2] == 1 ? Largest::kFewChannels
+                                      : Largest::kFewChannelsWithStride);
   if (n <= kFewChannels) return MaxPoolOfFewChannels(k, w, x, y);
   k.Parallel(w.batch * w.out[0] * w.out[1], std::max<int64_t>(1, w.out[2] * n * w.Taps() / 8),
              [&](int64_t begin, int64_t end) {
@@ -148,6 +157,7 @@ void AvgPool(const KernelContext& k, const Windows& w, const C* x, C* y) {
   const int64_t n = w.channels, line = w.in[2] * n;
   const int64_t rows = w.batch * w.out[0] * w.out[1];
   if (w.out[2] == 0 || n == 0) return;
+  means.Enter(w.stride[2] == 1 ? 0 : 1);
   k.Parallel(rows, std::max<int64_t>(1, (line * w.filter[0] * w.filter[1] + w.out[2] * n * w.filter[2]) / 8),
              [&](int64_t begin, int64_t end) {
                std::vector<C> gathered(line);
@@ -204,6 +214,7 @@ template <class C>
 void AvgPoolGrad(const KernelContext& k, const Windows& w, const C* dy, C* dx) {
   const int64_t n = w.channels, line = w.in[2] * n, rows = w.batch * w.in[0] * w.in[1];
   if (line == 0) return;
+  mean_grads.Enter(w.stride[2] == 1 ? 0 : 1);
   // What each pixel of a window gets.
   const int64_t windows = w.batch * w.out[0] * w.out[1];
   Tensor shares = k.Temp(kTypeOf<C>, Shape({windows * w.out[2] * n}));
@@ -296,17 +307,6 @@ void MaxPoolGradient(const KernelContext& k, const Windows& w, const C* x, const
   });
 }
 
-#define PENSTOCK_POOL(C)                                                        \
-  template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*); \
-  template void MaxPoolGradient<C>(const KernelContext&, const Windows&, const C*, const C*, C*);
-PENSTOCK_POOL(float)
-PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL(int32_t) PENSTOCK_POOL(int64_t)
-    PENSTOCK_POOL(uint8_t) PENSTOCK_POOL(uint16_t) PENSTOCK_POOL(uint32_t) PENSTOCK_POOL(uint64_t)
-#undef PENSTOCK_POOL
-        template void AvgPool<float>(const KernelContext&, const Windows&, const float*, float*);
-template void AvgPool<double>(const KernelContext&, const Windows&, const double*, double*);
-template void AvgPoolGrad<float>(const KernelContext&, const Windows&, const float*, float*);
-template void AvgPoolGrad<double>(const KernelContext&, const Windows&, const double*, double*);
 void MaxPool3DGradient(const KernelContext& k, const Windows& w, const float* x, const float* y, const float* dy,
                        float* dx) {
   const int64_t n = w.channels, pixels = w.OutPixels(), image = w.InPixels() * n;
@@ -326,5 +326,16 @@ void MaxPool3DGradient(const KernelContext& k, const Windows& w, const float* x,
   });
 }
 
+#define PENSTOCK_POOL(C)                                                        \
+  template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*); \
+  template void MaxPoolGradient<C>(const KernelContext&, const Windows&, const C*, const C*, C*);
+PENSTOCK_POOL(float)
+PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL(int32_t) PENSTOCK_POOL(int64_t)
+    PENSTOCK_POOL(uint8_t) PENSTOCK_POOL(uint16_t) PENSTOCK_POOL(uint32_t) PENSTOCK_POOL(uint64_t)
+#undef PENSTOCK_POOL
+        template void AvgPool<float>(const KernelContext&, const Windows&, const float*, float*);
+template void AvgPool<double>(const KernelContext&, const Windows&, const double*, double*);
+template void AvgPoolGrad<float>(const KernelContext&, const Windows&, const float*, float*);
+template void AvgPoolGrad<double>(const KernelContext&, const Windows&, const double*, double*);
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/compute.h"
 #include "penstock/kernels/cpu/nn/nn_loops.h"
@@ -86,6 +87,15 @@ void ShortRows(const float* x, int64_t begin, int64_t end, int64_t n, Row row) {
   }
 }
 
+enum class Row { kShort, kLong, kDouble };
+constexpr std::array<const char*, 3> kRows = {"short rows", "long rows", "doubles"};
+constinit BranchTable<3> softmax_rows{"softmax", kRows}, log_softmax_rows{"log_softmax", kRows},
+    xent_rows{"softmax_cross_entropy", kRows}, sparse_xent_rows{"sparse_softmax_cross_entropy", kRows};
+template <class C>
+Row RowOf(int64_t n) {
+  return !std::is_same_v<C, float> ? Row::kDouble : n <= kShortRow ? Row::kShort : Row::kLong;
+}
+
 template <class C, bool kLog>
 struct SoftmaxKernel {
   void operator()(KernelContext& k) const {
@@ -94,6 +104,7 @@ struct SoftmaxKernel {
     const int64_t n = shape[shape.rank() - 1], rows = n ? shape.num_elements() / n : 0;
     const ComputeInput<C> in(k, k.input(0));
     ComputeOutput<C> out(k, 0, shape);
+    (kLog ? log_softmax_rows : softmax_rows).Enter(RowOf<C>(n));
     k.Parallel(rows, std::max<int64_t>(1, n / 2), [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<C, float>) {
         if (n <= kShortRow) {
@@ -140,6 +151,7 @@ struct Xent {
     const Tensor logits = Stretched(k, plan, 0), labels = Stretched(k, plan, 1);
     const ComputeInput<C> x(k, logits), p(k, labels);
     ComputeOutput<C> loss(k, 0, Shape({rows})), dx(k, 1, shape);
+    xent_rows.Enter(RowOf<C>(n));
     k.Parallel(rows, std::max<int64_t>(10, n), [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<C, float>) {
         if (n <= kShortRow) {
@@ -192,6 +204,7 @@ struct SparseXent {
     }
     const ComputeInput<C> x(k, k.input(0));
     ComputeOutput<C> loss(k, 0, Shape({rows})), dx(k, 1, shape);
+    sparse_xent_rows.Enter(RowOf<C>(n));
     k.Parallel(rows, std::max<int64_t>(10, n / 2), [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<C, float>) {
         if (n <= kShortRow) {

@@ -1,9 +1,15 @@
 #include "penstock/kernels/cpu/nn/windows.h"
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/op/shape_inference.h"
 
 namespace penstock {
+namespace {
+
+constinit BranchTable<2> orders{"windows/channels", {"last", "first"}};
+
+}  // namespace
 
 WindowAttrs::WindowAttrs(const NodeView& node, int spatial) {
   const auto* name = node.attrs().Find("data_format");
@@ -77,6 +83,7 @@ Shape ImageShape(const DataFormat& format, int64_t batch, const int64_t* spatial
 }
 
 Tensor ChannelsLast(const KernelContext& k, const Tensor& t, const DataFormat& format) {
+  orders.Enter(format.channels_first ? 1 : 0);
   if (!format.channels_first) return t;
   const int64_t batch = t.dim(0), channels = t.dim(1),
                 pixels = channels && batch ? t.num_elements() / batch / channels : 0;

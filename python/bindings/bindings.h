@@ -94,6 +94,33 @@ auto Waiting(F&& f) {
   });
 }
 
+// The same without the GIL if it works through many bytes.
+template <class F>
+auto Unlocked(size_t bytes, F&& f) {
+  return Guard([&] {
+    const GilUnlessLong gil(bytes > size_t{1} << 16);
+    return f();
+  });
+}
+
+// A graph's mutex, which a thread without the GIL may hold for long: that is waited for without the GIL, and taken with
+// it, as who holds the GIL may not wait for somebody who waits for the GIL.
+class GraphLock {
+ public:
+  explicit GraphLock(Graph& graph) : lock_(graph.mutex(), std::try_to_lock) {
+    while (!lock_) {
+      {
+        const NoGil no_gil;
+        const std::lock_guard until_free(graph.mutex());
+      }
+      (void)lock_.try_lock();
+    }
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
 // Something that many threads may use, one after the other, and that may wait.
 template <class T>
 struct Shared {

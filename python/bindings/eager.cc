@@ -11,6 +11,7 @@
 #include "penstock/io/convert.h"
 #include "penstock/runtime/monitor.h"
 #include "penstock/tensor/resource_handle.h"
+#include "penstock/tensor/tstring.h"
 #include "penstock/tensor/variant.h"
 
 namespace penstock::python {
@@ -95,6 +96,14 @@ const EagerValue& ToValue(nb::handle h) {
   return ValueOf(h.ptr());
 }
 
+size_t WeightOf(const Tensor& tensor) {
+  constexpr int64_t kMany = 4096;
+  size_t bytes = tensor.bytes();
+  if (tensor.dtype() != DT_STRING || tensor.num_elements() > kMany) return bytes;
+  for (const TString& s : tensor.flat<TString>()) bytes += s.size();
+  return bytes;
+}
+
 nb::list MakeAll(std::vector<EagerValue>& values) {
   nb::list out = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(values.size())));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -155,16 +164,12 @@ nb::list Execute(const std::string& op, nb::handle inputs, nb::dict attrs, bool 
       types.reserve(values.size());
       for (const EagerValue& value : values) {
         types.push_back(value.tensor.dtype());
-        bytes += value.tensor.bytes();
+        bytes += WeightOf(value.tensor);
         if (value.tensor.dtype() == DT_RESOURCE) device = value.device;  // where the resource is
       }
       const auto prepared = EagerContext::Global().Prepare(op, types, Attrs(op, attrs), device);
-      if (bytes > prepared->long_above() || prepared->may_take_long()) {
-        NoGil no_gil;
-        outputs = RunEagerly(prepared, values, record);
-      } else {
-        outputs = RunEagerly(prepared, values, record);
-      }
+      const GilUnlessLong gil(bytes > prepared->long_above() || prepared->may_take_long());
+      outputs = RunEagerly(prepared, values, record);
     } catch (const Error& e) {
       status = e.status();
     }
@@ -197,11 +202,14 @@ struct PyTape {
 };
 
 nb::list Gradient(PyTape& self, nb::handle targets, nb::handle sources, nb::handle flowing) {
-  std::vector<EagerGrad> given;
+  const std::shared_ptr<Tape> tape = self.tape;
+  const std::vector<EagerValue> ys = Values(targets), xs = Values(sources);
+  std::vector<EagerGrad> given, grads;
   for (nb::handle g : flowing) given.push_back(GradFromPython(g));
-  nb::list out;
   try {
-    for (const EagerGrad& g : self.tape->Gradient(Values(targets), Values(sources), given)) out.append(GradToPython(g));
+    // What runs backward may call Python, on other threads too.
+    const NoGil no_gil;
+    grads = tape->Gradient(ys, xs, given);
   } catch (const Error& e) {
     if (e.code() == Code::kNotFound && std::string_view(e.what()).starts_with("No gradient defined")) {
       PyErr_SetString(PyExc_LookupError, e.what());
@@ -209,6 +217,8 @@ nb::list Gradient(PyTape& self, nb::handle targets, nb::handle sources, nb::hand
     }
     Raise(e.status());
   }
+  nb::list out;
+  for (const EagerGrad& g : grads) out.append(GradToPython(g));
   return out;
 }
 
@@ -291,12 +301,15 @@ void BindEager(nb::module_& m) {
     return out;
   });
   m.def("eager_handle_texts", &Texts);
-  m.def("eager_remove_function", [](const std::string& name) { EagerContext::Global().RemoveFunction(name); });
-  m.def("eager_clear_caches", [] { EagerContext::Global().ClearCaches(); });
+  // Kernels may end threads of theirs that call Python.
+  m.def("eager_remove_function",
+        [](const std::string& name) { Waiting([&] { EagerContext::Global().RemoveFunction(name); }); });
+  m.def("eager_clear_caches", [] { Waiting([] { EagerContext::Global().ClearCaches(); }); });
   m.def("log_placement", &LogPlacement);
   m.def("check_numerics", &CheckNumerics);
   m.def("process_trace_start", &StartProcessTrace);
-  m.def("process_trace_stop", [] { return ToBytes(SerializeRunMetadata(StopProcessTrace())); });
+  m.def("process_trace_stop",
+        [] { return ToBytes(Waiting([] { return SerializeRunMetadata(StopProcessTrace()); })); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
   m.def("eager_device_name",
         [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });

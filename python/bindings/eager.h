@@ -16,6 +16,7 @@ inline EagerValue& ValueOf(PyObject* o) { return reinterpret_cast<PyEager*>(o)->
 nb::object Make(EagerValue value);
 const EagerValue& ToValue(nb::handle h);  // TypeError: it is no EagerTensor
 nb::list MakeAll(std::vector<EagerValue>& values);
+size_t WeightOf(const Tensor& tensor);  // how many bytes it holds; of many strings, at least as many
 
 // --- eager_exchange.cc
 PyType_Slot* BufferSlots();  // two of them

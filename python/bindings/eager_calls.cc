@@ -205,7 +205,7 @@ class Arguments {
       if (types[i] == DT_RESOURCE && values[i]->device != 0) return false;  // the op runs where the resource is
       if (state.rank >= 0 && tensor.rank() != state.rank) return false;
       if (state.floating && !IsFloating(types[i])) return false;
-      bytes += tensor.bytes();
+      bytes += WeightOf(tensor);
     }
     return true;
   }
@@ -255,26 +255,27 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
   const size_t count = static_cast<size_t>(in.count);
   bool once = false;  // it has state: what has run must not run again
   try {
-    const std::shared_ptr<const EagerOp>& op = Find(state, in.types, in.count, in.length);
+    const std::shared_ptr<const EagerOp> op = Find(state, in.types, in.count, in.length);
     once = op->op().traits.stateful;
-    if (!state.several && tapes.empty() && in.bytes <= op->long_above() && !op->may_take_long()) {
+    const bool is_long = in.bytes > op->long_above() || op->may_take_long();
+    if (!state.several && tapes.empty() && !is_long) {
       std::array<const Tensor*, kMostInputs> inputs;
       for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
       EagerValue result;
-      EagerContext::Global().Run(*op, {inputs.data(), count}, {&result.tensor, state.results});
+      {
+        const GilUnlessLong gil(false);
+        EagerContext::Global().Run(*op, {inputs.data(), count}, {&result.tensor, state.results});
+      }
       if (state.results == 0) return nb::borrow(Py_None).release().ptr();
       result.id = EagerValue::NewId();
       return Make(std::move(result)).release().ptr();
     }
     std::array<EagerValue, kMostInputs> inputs;
     for (size_t i = 0; i < count; ++i) inputs[i] = *in.values[i];
-    const std::shared_ptr<const EagerOp> held = op;
     std::vector<EagerValue> outputs;
-    if (in.bytes > held->long_above() || held->may_take_long()) {
-      NoGil no_gil;
-      outputs = RunEagerly(held, {inputs.data(), count});
-    } else {
-      outputs = RunEagerly(held, {inputs.data(), count});
+    {
+      const GilUnlessLong gil(is_long);
+      outputs = RunEagerly(op, {inputs.data(), count});
     }
     if (state.several) return MakeAll(outputs).release().ptr();
     return state.results == 0 ? nb::borrow(Py_None).release().ptr() : Make(std::move(outputs[0])).release().ptr();

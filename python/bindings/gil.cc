@@ -62,7 +62,7 @@ void LeaveIfEnded() {
 
 }  // namespace
 
-NoGil::NoGil() : state_(PyEval_SaveThread()) {
+NoGil::NoGil() : state_(PyEval_SaveThread()), work_(LongWork::Exchange(nullptr)) {
   g_away.fetch_add(1);
   LeaveIfEnded();
 }
@@ -70,6 +70,7 @@ NoGil::NoGil() : state_(PyEval_SaveThread()) {
 NoGil::~NoGil() {
   LeaveIfEnded();
   g_away.fetch_sub(1);
+  LongWork::Exchange(work_);
   try {
     PyEval_RestoreThread(state_);
   } catch (abi::__forced_unwind&) {

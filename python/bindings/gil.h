@@ -6,6 +6,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
+#include "penstock/base/long_work.h"
+
 namespace penstock::python {
 
 // The lock is given back, and taken again at the end of the scope.
@@ -18,6 +22,20 @@ class NoGil {
 
  private:
   PyThreadState* const state_;
+  LongWork* const work_;  // has nothing to give back meanwhile
+};
+
+// The lock is kept, as giving it back costs more than what is short, until what runs says that it is long. Others go on
+// then, so what it reads must not be theirs to change: values are held, not borrowed from lists.
+class GilUnlessLong final : LongWork {
+ public:
+  explicit GilUnlessLong(bool is_long) {
+    if (is_long) Begins();
+  }
+
+ private:
+  void Begin() override { no_gil_.emplace(); }
+  std::optional<NoGil> no_gil_;
 };
 
 // The lock is held, whatever thread this is.

@@ -68,7 +68,7 @@ int AddNode(PyGraph& self, const std::string& op, const std::string& name, nb::h
   }
   if (!groups.empty()) spec.attrs.Set("_class", groups);
   return Guard([&] {
-    std::lock_guard lock(graph.mutex());
+    const GraphLock lock(graph);
     return graph.AddNode(std::move(spec))->id();
   });
 }
@@ -288,18 +288,18 @@ void BindGraph(nb::module_& m) {
       .def("op_def", [](const PyGraph& g, int id) { return ToBytes(SerializeOpDef(g.At(id)->op())); })
       .def("add_control_input",
            [](PyGraph& g, int id, int control) {
-             std::lock_guard lock(g.graph->mutex());
+             const GraphLock lock(*g.graph);
              g.graph->AddControlEdge(g.At(control), g.At(id));
            })
       .def("remove_control_inputs",
            [](PyGraph& g, int id) {
-             std::lock_guard lock(g.graph->mutex());
+             const GraphLock lock(*g.graph);
              g.graph->RemoveControlEdges(g.At(id));
            })
       .def("update_input",
            [](PyGraph& g, int id, int index, nb::handle tensor) {
              Guard([&] {
-               std::lock_guard lock(g.graph->mutex());
+               const GraphLock lock(*g.graph);
                g.graph->UpdateInput(g.At(id), index, g.At(tensor));
              });
            })

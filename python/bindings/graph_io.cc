@@ -48,9 +48,9 @@ nb::tuple ImportGraph(PyGraph& self, const nb::bytes& graph_def, const std::stri
   options.return_tensors = Strings(return_tensors);
   options.return_ops = Strings(return_ops);
   options.control_inputs = Nodes(self, control_inputs);
+  GraphDef def = Unlocked(graph_def.size(), [bytes = View(graph_def)] { return ParseGraphDef(bytes); });
   const ImportResults results = Guard([&] {
-    GraphDef def = ParseGraphDef(View(graph_def));
-    std::lock_guard lock(self.graph->mutex());
+    const GraphLock lock(*self.graph);
     return ImportGraphDef(std::move(def), options, self.graph.get());
   });
   if (!device_function.is_none()) {  // without the lock: it is the caller's code
@@ -82,7 +82,7 @@ nb::object ToFunction(PyGraph& self, const std::string& name, nb::object nodes, 
     for (auto [key, value] : attrs) {
       spec.attrs.Set(nb::cast<std::string>(key), ParseAttrValue(View(nb::cast<nb::bytes>(value))));
     }
-    std::lock_guard lock(self.graph->mutex());
+    const GraphLock lock(*self.graph);
     return ToBytes(SerializeFunctionDef(*GraphToFunction(*self.graph, spec)));
   });
 }
@@ -95,7 +95,7 @@ void AddFunction(PyGraph& self, const nb::bytes& function_def, const std::string
     if (graph.ops().Find(name)) {
       throw InvalidArgument("Cannot add function '", name, "' because an op with the same name already exists.");
     }
-    std::lock_guard lock(graph.mutex());
+    const GraphLock lock(graph);
     FunctionLibraryPtr library = graph.library()->With(std::move(function));
     if (!gradient.empty()) library = library->WithGradient(name, gradient);
     graph.set_library(std::move(library));
@@ -117,10 +117,10 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
             return Guard([&] {
               GraphDef def;
               {
-                std::lock_guard lock(g.graph->mutex());
+                const GraphLock lock(*g.graph);
                 def = ToGraphDef(*g.graph, from_node, add_shapes);
               }
-              return ToBytes(SerializeGraphDef(def));
+              return ToBytes(Waiting([&] { return SerializeGraphDef(def); }));
             });
           },
           nb::arg("from_node") = 0, nb::arg("add_shapes") = false)
@@ -148,10 +148,10 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
            [](PyGraph& g, const PyGraph& other) {
              FunctionLibraryPtr library;
              {
-               std::lock_guard lock(other.graph->mutex());
+               const GraphLock lock(*other.graph);
                library = other.graph->library();
              }
-             std::lock_guard lock(g.graph->mutex());
+             const GraphLock lock(*g.graph);
              g.graph->set_library(std::move(library));
            })
       .def("instantiate",
@@ -189,7 +189,7 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
       .def("remove_function",
            [](PyGraph& g, const std::string& name) {
              Guard([&] {
-               std::lock_guard lock(g.graph->mutex());
+               const GraphLock lock(*g.graph);
                if (!g.graph->library()->Find(name)) throw NotFound("Function '", name, "' is not in the graph");
                g.graph->set_library(g.graph->library()->Without(name));
              });

@@ -15,6 +15,7 @@ namespace {
 
 // Below this many bytes a copy costs less than the bookkeeping of a shared buffer.
 constexpr size_t kSmall = 4096;
+constexpr size_t kLarge = size_t{1} << 20;  // worth giving the GIL back
 
 std::map<int, PyArray_Descr*>* g_extra;  // types that NumPy does not have: bfloat16, quantised, float8...
 
@@ -93,6 +94,13 @@ Tensor Strings(nb::handle value) {
   return t;
 }
 
+// Copies elements; without the GIL if they are many.
+void CopyBytes(void* to, const void* from, size_t bytes) {
+  if (!bytes) return;
+  const GilUnlessLong gil(bytes > kLarge);
+  std::memcpy(to, from, bytes);
+}
+
 // The value as a C-ordered array of the type of `dtype`; the array itself if it is one.
 nb::object AsArray(nb::handle value, DataType dtype) {
   PyArray_Descr* descr = Descr(dtype);
@@ -108,7 +116,7 @@ Tensor Copy(PyArrayObject* array, DataType dtype) {
     throw nb::type_error(
         StrCat("an array of ", PyArray_NBYTES(array), " bytes does not hold a tensor of ", t.bytes()).c_str());
   }
-  if (t.bytes()) std::memcpy(t.mutable_raw(), PyArray_DATA(array), t.bytes());
+  CopyBytes(t.mutable_raw(), PyArray_DATA(array), t.bytes());
   return t;
 }
 
@@ -193,7 +201,7 @@ nb::object ToNumpy(Tensor value) {
     nb::object holder = nb::steal(PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, nullptr, nullptr, 0, nullptr));
     if (!holder.is_valid()) throw nb::python_error();
     auto* array = reinterpret_cast<PyArrayObject*>(holder.ptr());
-    if (bytes) std::memcpy(PyArray_DATA(array), value.raw(), bytes);
+    CopyBytes(PyArray_DATA(array), value.raw(), bytes);
     if (rank > 0) return holder;
     return nb::steal(PyArray_Return(reinterpret_cast<PyArrayObject*>(holder.release().ptr())));
   }
@@ -224,13 +232,17 @@ void BindNumpy(nb::module_& m) {
                    })
       .def("numpy", [](const PyTensor& t) { return ToNumpy(t.tensor); })
       .def("proto", [](const PyTensor& t) {
-        const std::string bytes = Guard([&] { return SerializeTensor(t.tensor); });
+        const Tensor tensor = t.tensor;
+        const std::string bytes = Unlocked(tensor.bytes(), [&] { return SerializeTensor(tensor); });
         return nb::bytes(bytes.data(), bytes.size());
       });
   m.def("tensor_from_numpy",
         [](nb::handle value, int dtype) { return PyTensor{Guard([&] { return FromNumpy(value, DataType(dtype)); })}; });
   m.def("tensor_from_proto",
-        [](nb::bytes proto) { return PyTensor{Guard([&] { return ParseTensor({proto.c_str(), proto.size()}); })}; });
+        [](nb::bytes proto) {
+          const std::string_view bytes(proto.c_str(), proto.size());
+          return PyTensor{Unlocked(bytes.size(), [&] { return ParseTensor(bytes); })};
+        });
 }
 
 // Used by attrs.cc and graph.cc, which know tensors only by these.

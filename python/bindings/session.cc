@@ -266,7 +266,8 @@ void BindSession(nb::module_& m) {
       .def(
           "__init__",
           [](PyServer* self, const std::string& job, int task, nb::bytes config) {
-            auto server = Guard([&] { return std::make_shared<Server>(job, task, ParseConfig(Bytes(config))); });
+            const std::string options = Bytes(config);
+            auto server = Waiting([&] { return std::make_shared<Server>(job, task, ParseConfig(options)); });
             new (self) PyServer{std::move(server)};
           },
           nb::arg("job"), nb::arg("task"), nb::arg("config"));
@@ -276,9 +277,10 @@ void BindSession(nb::module_& m) {
           [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config,
              const std::vector<PyServer>& servers) {
             RequireServed(target, servers);
-            auto session = Guard([&] {
+            const std::string options = Bytes(config);
+            auto session = Waiting([&] {
               // Iterators end with their session, and wait for threads that may be calling Python.
-              return std::shared_ptr<Session>(new Session(graph.graph, ParseConfig(Bytes(config)), Servers(servers)),
+              return std::shared_ptr<Session>(new Session(graph.graph, ParseConfig(options), Servers(servers)),
                                               [](Session* dying) {
                                                 std::optional<NoGil> no_gil;
                                                 if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
@@ -320,7 +322,7 @@ void BindSession(nb::module_& m) {
           [](const std::string& target, const std::vector<std::string>& containers,
              const std::vector<PyServer>& servers) {
             RequireServed(target, servers);
-            Session::Reset(containers, Servers(servers));
+            Waiting([&] { Session::Reset(containers, Servers(servers)); });
           },
           nb::arg("target"), nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
   m.def(

@@ -1,6 +1,14 @@
 #include "penstock/kernel/kernel_context.h"
 
+#include "penstock/base/long_work.h"
+
 namespace penstock {
+namespace {
+
+constexpr size_t kLargeOutput = size_t{1} << 16;
+constexpr double kLongLoop = 5e4;  // nanoseconds
+
+}  // namespace
 
 int64_t KernelContext::Int(int i) const {
   const Tensor& t = input(i);
@@ -33,7 +41,9 @@ Shape KernelContext::ShapeInput(int i) const {
 Tensor& KernelContext::Output(int i, const Shape& shape) { return Output(i, BaseType(node_->output_type(i)), shape); }
 
 Tensor& KernelContext::Output(int i, DataType dtype, const Shape& shape) {
-  return outputs_[i].tensor = Tensor(dtype, shape, device_->allocator());
+  Tensor& output = outputs_[i].tensor = Tensor(dtype, shape, device_->allocator());
+  if (output.bytes() > kLargeOutput) LongWork::Begins();
+  return output;
 }
 
 Tensor& KernelContext::OutputLike(int i, std::initializer_list<int> candidates, const Shape& shape) {
@@ -62,6 +72,7 @@ void KernelContext::Forward(int i, int o) {
 }
 
 void KernelContext::Parallel(int64_t total, int64_t unit_cost, FunctionRef<void(int64_t, int64_t)> fn) const {
+  if (static_cast<double>(total) * static_cast<double>(unit_cost) > kLongLoop) LongWork::Begins();
   if (step_->intra_op) {
     step_->intra_op->ParallelFor(total, unit_cost, fn);
   } else if (total > 0) {

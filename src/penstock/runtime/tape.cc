@@ -102,8 +102,9 @@ std::vector<std::shared_ptr<Tape>>& Tape::Active() {
 
 void Tape::Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs,
                   std::span<const EagerValue> outputs, BackwardFunction backward) {
-  if (std::ranges::none_of(inputs, [&](const EagerValue& v) { return Trainable(v.tensor.dtype()) && IsWatched(v); }))
-    return;
+  const std::lock_guard lock(mutex_);
+  const auto watched = [&](const EagerValue& v) { return Trainable(v.tensor.dtype()) && watched_.contains(v.id); };
+  if (std::ranges::none_of(inputs, watched)) return;
   for (const EagerValue& output : outputs) {
     if (Trainable(output.tensor.dtype())) watched_.insert(output.id);
   }
@@ -114,7 +115,7 @@ void Tape::Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue>
 std::vector<EagerGrad> Tape::Gradient(const std::vector<EagerValue>& targets, const std::vector<EagerValue>& sources,
                                       const std::vector<EagerGrad>& flowing) {
   EagerScope scope;
-  const auto entries = entries_;  // a persistent tape may record its own walk
+  const auto entries = this->entries();  // a persistent tape may record its own walk
   std::unordered_set<int64_t> reached;
   for (const EagerValue& source : sources) reached.insert(source.id);
   const auto counts = [&](const EagerValue& v) { return Trainable(v.tensor.dtype()) && reached.contains(v.id); };

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -22,7 +23,7 @@ struct EagerGrad {
 // From the gradients of some outputs (none where nothing flows in) to those of the inputs.
 using BackwardFunction = std::function<std::vector<EagerGrad>(const std::vector<EagerGrad>&)>;
 
-// Used by one thread at a time.
+// Thread-safe: one thread may differentiate what another has recorded, while that goes on.
 class Tape {
  public:
   struct Entry {
@@ -30,8 +31,14 @@ class Tape {
     std::vector<EagerValue> inputs, outputs;
     BackwardFunction backward;
   };
-  void Watch(const EagerValue& value) { watched_.insert(value.id); }
-  bool IsWatched(const EagerValue& value) const { return watched_.contains(value.id); }
+  void Watch(const EagerValue& value) {
+    const std::lock_guard lock(mutex_);
+    watched_.insert(value.id);
+  }
+  bool IsWatched(const EagerValue& value) const {
+    const std::lock_guard lock(mutex_);
+    return watched_.contains(value.id);
+  }
   void Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue> inputs,
               std::span<const EagerValue> outputs, BackwardFunction backward = {});
   // The derivative of the sum of targets with respect to each source; `flowing` as grad_ys of AddGradients. NotFound:
@@ -39,12 +46,16 @@ class Tape {
   std::vector<EagerGrad> Gradient(const std::vector<EagerValue>& targets, const std::vector<EagerValue>& sources,
                                   const std::vector<EagerGrad>& flowing);
   // What was recorded, in order.
-  const std::vector<std::shared_ptr<const Entry>>& entries() const { return entries_; }
+  std::vector<std::shared_ptr<const Entry>> entries() const {
+    const std::lock_guard lock(mutex_);
+    return entries_;
+  }
 
   // The tapes that record on this thread.
   static std::vector<std::shared_ptr<Tape>>& Active();
 
  private:
+  mutable std::mutex mutex_;
   std::unordered_set<int64_t> watched_;
   std::vector<std::shared_ptr<const Entry>> entries_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "penstock/graph/constant_values.h"
+
 namespace penstock {
 namespace {
 
@@ -83,13 +85,7 @@ void CheckAttr(const Node& node, const AttrDef& def, AttrValue* value) {
   }
 }
 
-Graph::Evaluator g_evaluator = nullptr;
-constexpr int64_t kLargestConstant = 2048;  // elements that are looked at while the graph is built
-constexpr int kDeepestConstant = 100;
-
 }  // namespace
-
-void Graph::SetEvaluator(Evaluator evaluator) { g_evaluator = evaluator; }
 
 std::string Endpoint::name() const { return StrCat(node->name(), ":", index); }
 
@@ -129,30 +125,8 @@ std::vector<std::string> Node::ColocationGroups() const {
   return groups;
 }
 
-// The view of one node that its shape function gets.
-class Graph::Inference : public ShapeContext {
- public:
-  Inference(Graph* graph, Node* node) : graph_(graph), node_(node) {
-    op_ = &node->op();
-    attrs_ = &node->attrs();
-    for (const Endpoint& input : node->inputs()) inputs_.push_back(&input.node->info(input.index));
-    input_types_ = node->input_types();
-    output_types_ = node->output_types();
-    outputs_.resize(node->num_outputs());
-  }
-  const Tensor* in_value(int i) override { return graph_->ConstantValue(node_->input(i)); }
-  PartialShape in_as_shape(int i) override {
-    if (graph_->ConstantValue(node_->input(i))) return ShapeContext::in_as_shape(i);
-    const PartialShape shape = graph_->ConstantValueAsShape(node_->input(i));
-    return shape.known_rank() ? shape : ShapeContext::in_as_shape(i);
-  }
-
- private:
-  Graph* graph_;
-  Node* node_;
-};
-
-Graph::Graph(const OpRegistry& ops) : ops_(&ops), library_(std::make_shared<FunctionLibrary>()) {
+Graph::Graph(const OpRegistry& ops)
+    : ops_(&ops), constants_(std::make_unique<ConstantValues>()), library_(std::make_shared<FunctionLibrary>()) {
   versions_.producer = kGraphDefVersion;
 }
 Graph::~Graph() = default;
@@ -387,11 +361,17 @@ Node* Graph::CopyNode(const Node& from, std::vector<Endpoint> inputs, const std:
 
 void Graph::SetInputs(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs) {
   Link(node, std::move(inputs), control_inputs);
+  Changed(node);
+}
+
+void Graph::Changed(Node* node) {
+  constants_->Forget(*node);
+  ++version_;
 }
 
 void Graph::InferShapes(Node* node) {
   if (!node->op().shape) return;
-  Inference context(this, node);
+  NodeInference context(constants_.get(), *node);
   try {
     node->op().shape(context);
   } catch (const Error& e) {
@@ -401,6 +381,7 @@ void Graph::InferShapes(Node* node) {
                           node->op_name(), "') with input shapes: ", StrJoin(shapes, ", "), ".");
   }
   node->infos_ = std::move(context.outputs());
+  constants_->Forget(*node);
 }
 
 void Graph::Unlink(Node* node) {
@@ -430,12 +411,13 @@ void Graph::Become(Node* node, NodeSpec spec) {
   if (types != node->output_types_) throw Internal("node '", node->name_, "' would get outputs of other types");
   node->inputs_.clear();
   Link(node, std::move(spec.inputs), spec.control_inputs);
-  ++version_;
+  Changed(node);
 }
 
 void Graph::RemoveNode(Node* node) {
   if (!node->consumers_.empty()) throw Internal("node '", node->name(), "' still has consumers");
   Unlink(node);
+  constants_->Erase(*node);
   by_name_.erase(node->name_);
   --num_nodes_;
   ++version_;
@@ -473,12 +455,12 @@ void Graph::UpdateInput(Node* node, int input, Endpoint value) {
   std::erase_if(consumers, [&](const Consumer& c) { return c.node == node && c.input == input; });
   node->inputs_[input] = value;
   value.node->consumers_.push_back({node, input});
-  ++version_;
+  Changed(node);
 }
 
 void Graph::SetAttr(Node* node, std::string_view name, AttrValue value) {
   node->attrs_.Set(name, std::move(value));
-  ++version_;
+  Changed(node);
   // A list of output types may grow: a call whose function has come to give more results.
   for (const ArgDef& output : node->op_->outputs) {
     const auto* types = output.type_list_attr == name ? node->attrs_.Find(name)->If<std::vector<DataType>>() : nullptr;
@@ -490,13 +472,16 @@ void Graph::SetAttr(Node* node, std::string_view name, AttrValue value) {
 
 void Graph::ClearAttr(Node* node, std::string_view name) {
   node->attrs_.Erase(name);
-  ++version_;
+  Changed(node);
 }
 
 void Graph::SetShape(Endpoint output, const PartialShape& shape) {
   PartialShape& known = output.node->infos_[output.index].shape;
   try {
-    known = known.MergeWith(shape);
+    PartialShape merged = known.MergeWith(shape);
+    if (merged == known) return;
+    known = std::move(merged);
+    constants_->Forget(*output.node);
   } catch (const Error& e) {
     throw InvalidArgument("Tensor '", output.name(), "' has shape ", known, ", which is incompatible with ", shape,
                           ": ", e.what());
@@ -505,7 +490,7 @@ void Graph::SetShape(Endpoint output, const PartialShape& shape) {
 
 void Graph::ForgetShape(Endpoint output) {
   output.node->infos_[output.index].shape = PartialShape();
-  ++version_;
+  Changed(output.node);
 }
 
 void Graph::SetHandleData(Endpoint output, std::vector<DtypeAndShape> data) {
@@ -533,76 +518,8 @@ const Tensor* HeldConstant(const Node& node) {
   return value && value->dtype() == node.output_type(0) ? value : nullptr;
 }
 
-const Tensor* Graph::ConstantValue(Endpoint output) {
-  if (output.node->traits().stateful || IsRef(output.type())) return nullptr;
-  if (const Tensor* held = HeldConstant(*output.node)) return held;
-  const std::optional<Tensor>& value = EvaluateInput(output, -1);
-  return value ? &*value : nullptr;
-}
-
-void Graph::SetConstantValue(Endpoint output, const Tensor& value) {
-  if (value.num_elements() <= kLargestConstant) constants_.insert_or_assign(KeyOf(output), value);
-}
-
-const std::optional<Tensor>& Graph::EvaluateInput(Endpoint input, int depth) {
-  auto it = constants_.find(KeyOf(input));
-  if (it == constants_.end()) it = constants_.emplace(KeyOf(input), Evaluate(input, depth + 1)).first;
-  return it->second;
-}
-
-std::optional<Tensor> Graph::Evaluate(Endpoint output, int depth) {
-  const Node& node = *output.node;
-  const OpTraits& traits = node.traits();
-  if (traits.stateful || node.own_op_ || depth > kDeepestConstant || IsRef(output.type())) return std::nullopt;
-  if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) return EvaluateInput(node.input(0), depth);
-  if (traits.flow != Flow::kNone) return std::nullopt;
-  if (const Tensor* held = HeldConstant(node)) {
-    return held->num_elements() <= kLargestConstant ? std::optional(*held) : std::nullopt;
-  }
-  // What follows from the input's shape alone needs no input.
-  if (node.op().shape_value && node.shape(output.index).known_rank() && node.output_type(0) != DT_INVALID) {
-    const PartialShape dims = ConstantValueAsShape(output);
-    if (dims.fully_known() && (output.type() == DT_INT32 || output.type() == DT_INT64)) {
-      const int rank = node.shape(output.index).rank();
-      if (rank == 1 || (rank == 0 && dims.rank() == 1)) {
-        Tensor t(output.type(), rank == 0 ? Shape() : Shape({dims.rank()}));
-        for (int i = 0; i < dims.rank(); ++i) {
-          if (output.type() == DT_INT32) {
-            t.mutable_data<int32_t>()[i] = static_cast<int32_t>(dims[i]);
-          } else {
-            t.mutable_data<int64_t>()[i] = dims[i];
-          }
-        }
-        return t;
-      }
-    }
-  }
-  if (!g_evaluator || node.op().known_by_name_only || traits.cost == Cost::kHeavy || node.num_inputs() == 0)
-    return std::nullopt;
-  if (node.shape(output.index).num_elements() > kLargestConstant) return std::nullopt;
-  std::vector<Tensor> inputs;
-  for (const Endpoint& input : node.inputs()) {
-    const std::optional<Tensor>& value = EvaluateInput(input, depth);
-    if (!value) return std::nullopt;
-    inputs.push_back(*value);
-  }
-  const auto outputs = g_evaluator(node, inputs);
-  if (!outputs || (*outputs)[output.index].num_elements() > kLargestConstant) return std::nullopt;
-  return (*outputs)[output.index];
-}
-
-PartialShape Graph::ConstantValueAsShape(Endpoint output) {
-  Node* node = output.node;
-  if (node->op().shape_value && output.index == 0) {
-    Inference context(this, node);
-    return node->op().shape_value(context);
-  }
-  const Tensor* value = ConstantValue(output);
-  if (!value || (value->dtype() != DT_INT32 && value->dtype() != DT_INT64) || value->rank() > 1) return PartialShape();
-  if (value->rank() == 0 && value->IntAt(0) == -1) return PartialShape();
-  std::vector<int64_t> dims;
-  for (int64_t i = 0; i < value->num_elements(); ++i) dims.push_back(std::max<int64_t>(-1, value->IntAt(i)));
-  return PartialShape(std::move(dims));
-}
+const Tensor* Graph::ConstantValue(Endpoint output) { return constants_->Value(output); }
+void Graph::SetConstantValue(Endpoint output, const Tensor& value) { constants_->Give(output, value); }
+PartialShape Graph::ConstantValueAsShape(Endpoint output) { return constants_->AsShape(output); }
 
 }  // namespace penstock

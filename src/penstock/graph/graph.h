@@ -20,6 +20,7 @@
 
 namespace penstock {
 
+class ConstantValues;
 class Node;
 
 // An output of a node.
@@ -175,22 +176,19 @@ class Graph {
   static void SetEvaluator(Evaluator evaluator);
 
  private:
-  class Inference;
+  void Changed(Node* node);
   void FillTypes(Node* node) const;
   void FillDefaults(Node* node) const;
   void Link(Node* node, std::vector<Endpoint> inputs, const std::vector<Node*>& control_inputs);
   static void Unlink(Node* node);
   Node* Insert(std::unique_ptr<Node> node);
-  std::optional<Tensor> Evaluate(Endpoint output, int depth);
-  const std::optional<Tensor>& EvaluateInput(Endpoint input, int depth);
-  static int64_t KeyOf(Endpoint output) { return int64_t{output.node->id()} << 32 | output.index; }
 
   const OpRegistry* ops_;
   std::vector<std::unique_ptr<Node>> nodes_;
   int num_nodes_ = 0;
   std::unordered_map<std::string_view, Node*> by_name_;
   std::unordered_map<std::string, int> used_names_;  // lower case -> next suffix
-  std::unordered_map<int64_t, std::optional<Tensor>> constants_;  // (id << 16 | output) -> value
+  const std::unique_ptr<ConstantValues> constants_;
   FunctionLibraryPtr library_;
   Versions versions_;
   int64_t version_ = 0;

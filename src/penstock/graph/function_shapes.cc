@@ -9,6 +9,7 @@ namespace penstock {
 namespace {
 
 constexpr int kDeepestInference = 8;  // calls within calls: a recursion ends there
+constexpr int kMostInferred = 1 << 16;  // nodes in all: bodies that call many bodies that call many end there
 
 bool IsCall(const Node& node) {
   return node.op_name() == "PartitionedCall" || node.op_name() == "StatefulPartitionedCall";
@@ -17,7 +18,8 @@ bool IsCall(const Node& node) {
 // A body that is built once more, so that what is known of the arguments counts from the first node on.
 class Inference {
  public:
-  Inference(const FunctionLibraryPtr& library, const FuncRef& callee, int depth) : library_(library), depth_(depth) {
+  Inference(const FunctionLibraryPtr& library, const FuncRef& callee, int depth, int* inferred)
+      : library_(library), depth_(depth), inferred_(inferred) {
     const FunctionDef* function = library->Find(callee.name);
     if (!function) throw NotFound("Function '", callee.name, "' is not in the graph");
     body_ = Instantiate(*function, callee.attrs, library);
@@ -28,10 +30,11 @@ class Inference {
     for (const Node* node : body_.graph->Nodes()) {
       Node* copy = Copy(*node);
       if (!copy) return {};
+      ++*inferred_;
       const size_t index = static_cast<size_t>(std::ranges::find(body_.args, node) - body_.args.begin());
       if (index < args.size()) {
         SetArgument(copy, args[index]);
-      } else if (depth_ < kDeepestInference && IsCall(*node)) {
+      } else if (depth_ < kDeepestInference && *inferred_ < kMostInferred && IsCall(*node)) {
         SetResults(copy);
       }
     }
@@ -67,12 +70,13 @@ class Inference {
       const Tensor* value = Value(input);
       args.push_back({input.shape(), value ? std::optional(*value) : std::nullopt});
     }
-    const auto shapes = Inference(library_, call->attr<FuncRef>("f"), depth_ + 1).Run(args);
+    const auto shapes = Inference(library_, call->attr<FuncRef>("f"), depth_ + 1, inferred_).Run(args);
     for (size_t i = 0; i < shapes.size(); ++i) graph_.SetShape({call, static_cast<int>(i)}, shapes[i]);
   }
 
   const FunctionLibraryPtr& library_;
   const int depth_;
+  int* const inferred_;
   FunctionBody body_;
   Graph graph_;
   std::unordered_map<const Node*, Node*> made_;
@@ -83,7 +87,8 @@ class Inference {
 
 std::vector<PartialShape> ResultShapes(const FunctionLibraryPtr& library, const FuncRef& callee,
                                        const std::vector<KnownArgument>& args) {
-  return Inference(library, callee, 0).Run(args);
+  int inferred = 0;
+  return Inference(library, callee, 0, &inferred).Run(args);
 }
 
 }  // namespace penstock

@@ -9,12 +9,40 @@
 namespace penstock {
 namespace {
 
+// The function whose body a node came out of, and those around it.
+struct Around {
+  std::string function;
+  std::shared_ptr<const Around> outer;
+  int depth;
+};
+using AroundPtr = std::shared_ptr<const Around>;
+
+// A graph of functions may describe one that no memory holds: f0 calls f1 twice, f1 calls f2 twice... What goes beyond
+// these bounds stays a call. For what is differentiated, where calls may have no gradient, they are larger.
+struct Bounds {
+  int depth, nodes;
+};
+constexpr Bounds kInlining{64, 1 << 16}, kLoweringControlFlow{64, 1 << 18}, kLoweringInPlace{1000, 1 << 20};
+
+class Budget {
+ public:
+  Budget(const Graph& graph, Bounds bounds) : graph_(graph), bounds_(bounds), before_(graph.num_ids()) {}
+  bool Allows(const AroundPtr& around) const {
+    return (!around || around->depth < bounds_.depth) && graph_.num_ids() - before_ < bounds_.nodes;
+  }
+
+ private:
+  const Graph& graph_;
+  const Bounds bounds_;
+  const int before_;
+};
+
 // Replaces one node and hands on what it adds that may have to be replaced too.
 class Lowering {
  public:
   // `around`: the functions whose bodies the node came out of. `in_place`: the node stays and hands the results on.
   // `only_needed`: what a branch does is dropped if nothing waits for it.
-  Lowering(Graph& graph, Node* node, std::set<std::string> around, bool in_place = false, bool only_needed = false)
+  Lowering(Graph& graph, Node* node, AroundPtr around, bool in_place = false, bool only_needed = false)
       : graph_(graph),
         node_(node),
         around_(std::move(around)),
@@ -24,7 +52,7 @@ class Lowering {
 
   struct Added {
     Node* node;
-    std::set<std::string> around;
+    AroundPtr around;
   };
 
   // False: the node is none of those that are replaced, or its bodies contain themselves.
@@ -81,7 +109,10 @@ class Lowering {
   using Results = std::vector<Endpoint>;
 
   bool IsRecursive() const {
-    return std::ranges::any_of(functions_, [&](const FuncRef& f) { return around_.contains(f.name); });
+    for (const Around* around = around_.get(); around; around = around->outer.get()) {
+      if (std::ranges::any_of(functions_, [&](const FuncRef& f) { return f.name == around->function; })) return true;
+    }
+    return false;
   }
   bool Lower(std::initializer_list<std::string_view> attrs, void (Lowering::*run)()) {
     for (const std::string_view attr : attrs) functions_.push_back(node_->attr<FuncRef>(attr));
@@ -118,8 +149,8 @@ class Lowering {
       throw InvalidArgument("function ", functions_[i].name, " of '", node_->name(), "' takes ", body.args.size(),
                             " arguments, but is given ", args.size());
     }
-    std::set<std::string> around = around_;
-    around.insert(functions_[i].name);
+    const AroundPtr around =
+        std::make_shared<Around>(Around{functions_[i].name, around_, around_ ? around_->depth + 1 : 1});
     // Errors name a call's nodes by the call.
     const bool call = IsCall(node_->op_name()) || node_->calls_function();
     const std::string prefix = call ? prefix_ : graph_.UniqueName(prefix_ + functions_[i].name) + "/";
@@ -363,6 +394,7 @@ class Lowering {
     std::vector<Node*> done = effects_;
     done.push_back(pivot);
     Replace(results, done);
+    if (pivot->consumers().empty()) graph_.RemoveNode(pivot);
   }
 
   // As a While that counts.
@@ -492,7 +524,7 @@ class Lowering {
 
   Graph& graph_;
   Node* node_;
-  const std::set<std::string> around_;
+  const AroundPtr around_;
   const bool in_place_, only_needed_;
   const std::string prefix_;
   std::vector<FuncRef> functions_;
@@ -557,9 +589,11 @@ FunctionBody BodyOf(const OpDef& op, const FuncRef& callee, const FunctionLibrar
 
 // Lowers these nodes and what comes out of them.
 void LowerAll(Graph& graph, std::vector<Lowering::Added> todo, bool only_needed) {
+  const Budget budget(graph, kLoweringControlFlow);
   while (!todo.empty()) {
     const Lowering::Added next = std::move(todo.back());
     todo.pop_back();
+    if (!budget.Allows(next.around)) continue;
     Lowering lowering(graph, next.node, next.around, false, only_needed);
     if (lowering.Run()) todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
   }
@@ -610,9 +644,11 @@ void LowerControlFlow(Graph& graph, bool only_needed) {
 void InlineCalls(Graph& graph) {
   std::vector<Lowering::Added> todo;
   for (Node* node : graph.Nodes()) todo.push_back({node, {}});
+  const Budget budget(graph, kInlining);
   while (!todo.empty()) {
     const Lowering::Added next = std::move(todo.back());
     todo.pop_back();
+    if (!budget.Allows(next.around)) continue;
     if (!Lowering::IsCall(next.node->op_name()) && !next.node->calls_function()) continue;
     Lowering lowering(graph, next.node, next.around);
     if (lowering.RunCall()) todo.insert(todo.end(), lowering.added().begin(), lowering.added().end());
@@ -627,14 +663,15 @@ bool HasBodies(const Node& node) {
 
 std::vector<Node*> LowerInPlace(Graph& graph, const std::function<std::vector<Node*>()>& next) {
   std::vector<Node*> taken;
-  std::map<int, std::set<std::string>> around;  // of what came out of bodies, by id
+  const Budget budget(graph, kLoweringInPlace);
+  std::map<int, AroundPtr> around;  // of what came out of bodies, by id
   std::set<int> recursive;
   for (bool any = true; any;) {
     any = false;
     for (Node* node : next()) {
       if (recursive.contains(node->id())) continue;
       Lowering lowering(graph, node, around[node->id()], true);
-      if (!lowering.Run()) {
+      if (!budget.Allows(around[node->id()]) || !lowering.Run()) {
         recursive.insert(node->id());
         continue;
       }

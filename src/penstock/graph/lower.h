@@ -10,7 +10,8 @@
 
 namespace penstock {
 
-// Replaces such nodes, also those inside their bodies. A branch or body that contains itself is left to be called.
+// Replaces such nodes, also those inside their bodies. A branch or body that contains itself is left to be called, as
+// is what would make the graph too large.
 // With `only_needed`, what a branch does is dropped if nothing waits for it: TensorFlow lowers a session's conditionals
 // before it prunes, and in functions keeps all that has state.
 void LowerControlFlow(Graph& graph, bool only_needed = false);
@@ -22,7 +23,7 @@ std::vector<Node*> LowerInPlace(Graph& graph, const std::function<std::vector<No
 bool HasBodies(const Node& node);
 
 // Replaces calls of small functions without state by what is in them, unless `_noinline` forbids it: a call costs more
-// than that.
+// than that. Calls within calls that would make the graph too large stay calls.
 void InlineCalls(Graph& graph);
 
 // What is called by this name: a function of the library, the gradient of one ("SymbolicGradient" with attribute f), or

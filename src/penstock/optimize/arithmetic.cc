@@ -1,6 +1,7 @@
 // Arithmetic identities. Every rule gives the same bits: x + 0 is none for floats (-0 + 0 is +0), x - 0 is.
 #include <deque>
 
+#include "penstock/graph/control_flow.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
 #include "penstock/ops/algebra.h"
@@ -42,7 +43,8 @@ class Simplifier {
   explicit Simplifier(Graph& graph) : graph_(graph) {}
 
   int Run() {
-    for (const Node* node : graph_.Nodes()) {
+    // A chain of identities moves what waits for its nodes once, not link by link.
+    for (const Node* node : InputsFirst(graph_)) {
       if (AlgebraOf(node->op()) != Algebra::kNone || node->traits().aggregate) work_.push_back(node->id());
     }
     while (!work_.empty()) {

@@ -120,6 +120,45 @@ TEST_F(Lowering, SmallCallsAreInlined) {
   EXPECT_EQ(*runner.Run(graph, {Tensor(5.0f)}, 1, false)[0].data<float>(), 20.0f);
 }
 
+// "f20" calls "f19" twice, and so on: a few functions describe more nodes than there is memory for.
+TEST_F(Lowering, NestedCallsAreInlinedUpToABound) {
+  const AttrMap type{{"Tout", std::vector<DataType>{DT_FLOAT}}};
+  DefineScale("f0", 2);
+  for (int i = 1; i <= 40; ++i) {
+    Define("f" + std::to_string(i), {DT_FLOAT},
+           [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+             AttrMap callee = type;
+             callee.Set("f", FuncRef{"f" + std::to_string(i - 1), {}});
+             const Endpoint once{Add(g, "PartitionedCall", args, callee), 0};
+             return {{Add(g, "PartitionedCall", {once}, callee), 0}};
+           });
+  }
+  Node* x = Arg(*graph, 0, DT_FLOAT);
+  AttrMap callee = type;
+  callee.Set("f", FuncRef{"f40", {}});
+  Ret(*graph, {Add(*graph, "PartitionedCall", {{x, 0}}, callee), 0}, 0);
+  InlineCalls(*graph);
+  EXPECT_GT(Count("PartitionedCall"), 0);
+  EXPECT_LT(graph->num_nodes(), 100'000);
+}
+
+TEST_F(Lowering, NestedConditionalsAreLoweredUpToABound) {
+  DefineScale("f0", 2);
+  for (int i = 1; i <= 40; ++i) {
+    Define("f" + std::to_string(i), {DT_FLOAT},
+           [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
+             Node* p = Add(g, "Const", {}, {{"value", Tensor(true)}, {"dtype", DT_BOOL}});
+             const std::string inner = "f" + std::to_string(i - 1);
+             return {{Add(g, "If", {{p, 0}, args[0]}, If(inner, inner)), 0}};
+           });
+  }
+  Node *p = Arg(*graph, 0, DT_BOOL), *x = Arg(*graph, 1, DT_FLOAT);
+  Ret(*graph, {Add(*graph, "If", {{p, 0}, {x, 0}}, If("f40", "f40")), 0}, 0);
+  LowerControlFlow(*graph);
+  EXPECT_GT(Count("If"), 0);
+  EXPECT_LT(graph->num_nodes(), 300'000);
+}
+
 TEST_F(Lowering, CallsThatAreNotInlined) {
   DefineScale("Twice", 2);
   Define("Draws", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {

@@ -88,3 +88,64 @@ def test_a_forked_child_ends_though_its_parent_has_iterators(session):
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
     assert session.run(following) == 2
+
+
+def test_a_long_chain_of_shape_arithmetic():
+    """What it gives is known when it is imported, however long it is: no thread's stack holds it."""
+    graph_def = tf.GraphDef()
+
+    def add(name, op, *inputs, **types):
+        node = graph_def.node.add(name=name, op=op, input=inputs)
+        for attr, value in types.items():
+            node.attr[attr].type = value
+        return node
+
+    add("x", "Const", dtype=3).attr["value"].tensor.CopyFrom(tf.make_tensor_proto(7))
+    last = "x"
+    for i in range(6000):
+        add(f"pack_{i}", "Pack", last, T=3).attr["N"].i = 1
+        last = f"squeeze_{i}"
+        add(last, "Squeeze", f"pack_{i}", T=3)
+    add("shape", "Pack", last, T=3).attr["N"].i = 1
+    add("zero", "Const", dtype=1).attr["value"].tensor.CopyFrom(tf.make_tensor_proto(0.0))
+    add("filled", "Fill", "shape", "zero", T=1)
+    with tf.Graph().as_default():
+        filled, = tf.import_graph_def(graph_def, return_elements=["filled:0"])
+        assert filled.shape == [7]
+        with tf.Session() as sess:
+            assert sess.run(filled).tolist() == [0.0] * 7
+
+
+def nested_calls(levels):
+    """A graph that calls a function that calls one twice that calls one twice ..., 2**levels times in all."""
+    graph_def = tf.GraphDef()
+
+    def call(nodes, name, function, given):
+        node = nodes.add(name=name, op="PartitionedCall", input=[given])
+        node.attr["f"].func.name = function
+        node.attr["Tin"].list.type.append(1)
+        node.attr["Tout"].list.type.append(1)
+
+    for level in range(levels + 1):
+        function = graph_def.library.function.add()
+        function.signature.name = f"f{level}"
+        function.signature.input_arg.add(name="x", type=1)
+        function.signature.output_arg.add(name="y", type=1)
+        if level == 0:
+            function.node_def.add(name="neg", op="Neg", input=["x"]).attr["T"].type = 1
+            function.ret["y"] = "neg:y:0"
+            continue
+        call(function.node_def, "first", f"f{level - 1}", "x")
+        call(function.node_def, "second", f"f{level - 1}", "first:output:0")
+        function.ret["y"] = "second:output:0"
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    call(graph_def.node, "y", f"f{levels}", "x")
+    return graph_def
+
+
+def test_many_nested_calls():
+    """Compiled in a time that grows with their number: it took a minute when it grew with its cube."""
+    for levels in (0, 1, 12, 16):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.import_graph_def(nested_calls(levels), name="")
+            assert sess.run("y:0", {"x:0": 3.0}) == (3.0 if levels else -3.0)

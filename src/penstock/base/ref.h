@@ -14,12 +14,16 @@ class RefCounted {
   void AddRef() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const {
     // The only holder needs no atomic decrement: nobody can copy the handle meanwhile.
-    if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
   bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
 
  protected:
   virtual ~RefCounted() = default;
+  virtual void Destroy() const { delete this; }
+  // For objects that may hold others of their kind, which hold others: a chain is destroyed whole, however long it is,
+  // without one destructor inside of the other.
+  void DestroyInTurn() const;
 
  private:
   mutable std::atomic<int> count_{1};

@@ -265,6 +265,7 @@ Variant FromProto(const tensorflow::VariantTensorDataProto& proto) {
 
 void ToProto(const Variant& variant, tensorflow::VariantTensorDataProto* proto) {
   if (variant.empty()) return;
+  const VariantLevel level;
   std::vector<Tensor> tensors;
   variant.get()->Encode(proto->mutable_metadata(), &tensors);
   proto->set_type_name(std::string(variant.get()->TypeName()));

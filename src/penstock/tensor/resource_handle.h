@@ -15,6 +15,9 @@ namespace penstock {
 class Resource : public RefCounted {
  public:
   virtual std::string DebugString() const = 0;
+
+ protected:
+  void Destroy() const override { DestroyInTurn(); }  // a queue may hold handles of queues
 };
 
 struct DtypeAndShape {

@@ -41,6 +41,15 @@ void SetVariantDecoder(std::string_view type_name, VariantDecoder decoder) {
   Decoders()[std::string(type_name)] = decoder;
 }
 
+static thread_local int t_levels = 0;
+
+VariantLevel::VariantLevel() {
+  constexpr int kMost = 1000;
+  if (t_levels == kMost) throw InvalidArgument("variants are nested more than ", kMost, " levels deep");
+  ++t_levels;
+}
+VariantLevel::~VariantLevel() { --t_levels; }
+
 void VariantValue::Encode(std::string*, std::vector<Tensor>*) const {
   throw Unimplemented("variants of type ", TypeName(), " cannot be serialized");
 }

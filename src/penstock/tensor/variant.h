@@ -21,6 +21,9 @@ class VariantValue : public RefCounted {
   // Zeros like this; the sum of this and another of the same type. Unimplemented unless overridden.
   virtual Ref<VariantValue> ZerosLike() const;
   virtual Ref<VariantValue> Add(const VariantValue& other) const;
+
+ protected:
+  void Destroy() const override { DestroyInTurn(); }
 };
 
 class Variant {
@@ -37,6 +40,15 @@ class Variant {
 
  private:
   Ref<VariantValue> value_;
+};
+
+// What goes through variants within variants holds one of these at each level. InvalidArgument: too many levels for the
+// stack.
+class VariantLevel {
+ public:
+  VariantLevel();
+  ~VariantLevel();
+  VariantLevel(const VariantLevel&) = delete;
 };
 
 // Makes a variant from the parts that Encode gave. Values of a type that no decoder is set for are kept as they came,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "penstock/base/status.h"
+#include "penstock/tensor/boxed_tensor.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/variant.h"
 
@@ -179,6 +180,26 @@ TEST(Buffer, BorrowedMemoryIsReleasedWithTheLastHandle) {
     EXPECT_EQ(slice.data<float>()[0], 2.0f);
   }
   EXPECT_EQ(released, 1);
+}
+
+// A variant that holds a tensor of a variant that holds ...
+TEST(Variants, AChainLongerThanTheStackIsDestroyed) {
+  static int alive = 0;
+  class Counted final : public BoxedTensor {
+   public:
+    explicit Counted(Tensor tensor) : BoxedTensor(std::move(tensor)) { ++alive; }
+    ~Counted() override { --alive; }
+  };
+  constexpr int kLevels = 1'000'000;
+  Tensor chain(1.0f);
+  for (int i = 0; i < kLevels; ++i) {
+    Tensor outer(DT_VARIANT, Shape());
+    *outer.mutable_data<Variant>() = Variant(MakeRef<Counted>(std::move(chain)));
+    chain = std::move(outer);
+  }
+  EXPECT_EQ(alive, kLevels);
+  chain = Tensor();
+  EXPECT_EQ(alive, 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
+from penstock.eager import context
 from penstock.ops import list_ops
 
 
@@ -143,3 +144,16 @@ def test_gradients_of_elements_of_different_shapes():
     _, first = list_ops.tensor_list_pop_back(pushed, tf.float32)
     slopes = run(tf.gradients(2 * tf.reduce_sum(first) + 3 * last, [x, y]))
     assert slopes[0].tolist() == [[2, 2]] and slopes[1] == 3
+
+
+def test_lists_in_lists_beyond_the_stack():
+    with context.eager_mode():
+        inner = tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.float32)
+        empty = tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.variant)
+        for _ in range(200_000):
+            inner = tf.raw_ops.TensorListPushBack(input_handle=empty, tensor=inner)
+        for through in (lambda x: tf.raw_ops.ZerosLike(x=x), lambda x: tf.raw_ops.AddN(inputs=[x, x]),
+                        tf.io.serialize_tensor):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="nested more than 1000 levels deep"):
+                through(inner)
+        del inner

@@ -27,6 +27,7 @@ Tensor AddElements(const Tensor& a, const Tensor& b) {
   Tensor sum(a.dtype(), a.shape());
   const int64_t n = a.num_elements();
   if (a.dtype() == DT_VARIANT) {
+    const VariantLevel level;
     for (int64_t i = 0; i < n; ++i) {
       const VariantValue *x = a.data<Variant>()[i].get(), *y = b.data<Variant>()[i].get();
       if (!x || !y) throw InvalidArgument("a variant without a value cannot be added");
@@ -52,6 +53,7 @@ Tensor AddElements(const Tensor& a, const Tensor& b) {
 
 Tensor ZeroElementsLike(const Tensor& t) {
   if (t.dtype() != DT_VARIANT) return Zeros(t.dtype(), t.shape());
+  const VariantLevel level;
   Tensor zeros(DT_VARIANT, t.shape());
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (const VariantValue* value = t.data<Variant>()[i].get()) {

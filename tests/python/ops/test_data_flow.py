@@ -367,3 +367,12 @@ def test_readers_at_the_end_of_what_they_read(tmp_path):
         with pytest.raises(tf.errors.OutOfRangeError, match="closed"):
             session.run(whole.read(other))
         assert session.run(whole.serialize_state()) == b"\x08\x01\x10\x01\x18\x01"
+
+
+@pytest.mark.parametrize("op", ["MapPeek", "MapUnstage", "OrderedMapPeek", "OrderedMapUnstage", "MapUnstageNoKey",
+                                "OrderedMapUnstageNoKey"])
+def test_no_components_of_a_staged_tuple(op):  # tfsa-2021-145
+    key = {} if op.endswith("NoKey") else {"key": tf.constant(1, tf.int64)}
+    got = getattr(tf.raw_ops, op)(indices=tf.constant([], tf.int32), dtypes=[tf.int64], **key)
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Indices are empty"):
+        sess.run(got, options=tf.RunOptions(timeout_in_ms=20000))

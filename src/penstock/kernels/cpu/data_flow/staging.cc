@@ -145,6 +145,7 @@ class StagingMap : public Resource {
   // Components of the tuple with this key, or of any one; `take`: they leave.
   void Get(std::optional<int64_t> key, std::vector<int64_t> indices, bool take, int64_t* found_key, Tuple* result,
            CancellationManager* cancellation, WaitList::Done done) {
+    if (indices.empty()) throw InvalidArgument("Indices are empty");
     for (const int64_t index : indices) CheckIndex(key.value_or(0), index);
     waiting_.Add(
         Self(), cancellation, take ? "MapUnstage operation" : "MapPeek operation",

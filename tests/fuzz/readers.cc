@@ -134,7 +134,10 @@ constexpr void (*kReaders[])(std::string_view) = {
     ReadRecords,
     ReadCompressedRecords<Compression::kGzip>,
     ReadSnappy,
-    [](std::string_view bytes) { Decompress(std::string(bytes), Compression::kZlib); },
+    [](std::string_view bytes) {
+      DecompressionLimit limit;
+      Decompress(std::string(bytes), Compression::kZlib, &limit);
+    },
     ReadImage,
     ReadExample,
     [](std::string_view bytes) { ExampleFromJson(bytes); },

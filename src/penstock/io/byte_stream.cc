@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "penstock/io/snappy.h"
 
@@ -51,6 +52,7 @@ class InflatingStream : public ByteStream {
   InflatingStream(const InflatingStream&) = delete;
 
   void Read(size_t n, std::string* to) override {
+    n = std::min<size_t>(n, size_t{1} << 30);  // zlib counts in 32 bits; a reader asks again
     const size_t before = to->size();
     to->resize(before + n);
     zlib_.next_out = reinterpret_cast<Bytef*>(to->data() + before);
@@ -199,13 +201,29 @@ std::string SnappyFrame(std::string_view bytes) {
   return frame + compressed;
 }
 
-std::string Decompress(std::string bytes, Compression compression) {
+int64_t DecompressionLimit::Most() {
+  static const int64_t most = [] {
+    const char* given = std::getenv("PENSTOCK_MAX_DECOMPRESSED_BYTES");
+    return given ? std::strtoll(given, nullptr, 10) : int64_t{1} << 30;
+  }();
+  return most;
+}
+
+void DecompressionLimit::Take(size_t bytes) {
+  const auto taken = static_cast<int64_t>(bytes);
+  if (left_.fetch_sub(taken) >= taken) return;
+  throw ResourceExhausted("More than ", Most(), " bytes come out of what is compressed. ",
+                          "The environment's PENSTOCK_MAX_DECOMPRESSED_BYTES allows more.");
+}
+
+std::string Decompress(std::string bytes, Compression compression, DecompressionLimit* limit) {
   if (compression == Compression::kNone) return bytes;
   BufferedStream stream(ByteStream::OfBytes(std::move(bytes), compression));
   std::string whole, piece;
   bool more = true;
   while (more) {
     more = stream.Read(kPiece, &piece);
+    limit->Take(piece.size());
     whole += piece;
   }
   return whole;

@@ -1,6 +1,7 @@
 // Bytes one after the other: of a file, perhaps compressed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,7 +48,18 @@ class BufferedStream {
 // A block of at most kSnappyBlock bytes as streams hold it: compressed, behind its length.
 std::string SnappyFrame(std::string_view bytes);
 
+// How many bytes may come out together: a thousand times as many as go in can. The environment's
+// PENSTOCK_MAX_DECOMPRESSED_BYTES, or 1 GiB.
+class DecompressionLimit {
+ public:
+  void Take(size_t bytes);  // ResourceExhausted: there are no more of them
+
+ private:
+  std::atomic<int64_t> left_{Most()};
+  static int64_t Most();
+};
+
 // The whole stream, made from what is compressed. DataLoss if that is damaged.
-std::string Decompress(std::string bytes, Compression compression);
+std::string Decompress(std::string bytes, Compression compression, DecompressionLimit* limit);
 
 }  // namespace penstock

@@ -12,6 +12,7 @@ namespace penstock {
 namespace {
 
 constexpr size_t kBuffered = size_t{1} << 16;
+constexpr size_t kMostAtOnce = size_t{1} << 30;  // zlib counts in 32 bits
 
 }  // namespace
 
@@ -53,23 +54,30 @@ RecordFile::~RecordFile() {
 
 void RecordFile::Put(std::string_view bytes, Extent extent) {
   if (compression_ == Compression::kSnappy) {
-    block_ += bytes;
-    size_t at = 0;
-    const size_t least = extent == Extent::kSome ? kSnappyBlock : 1;
-    for (; block_.size() - at >= least; at = std::min(at + kSnappyBlock, block_.size())) {
-      file_->Append(SnappyFrame(std::string_view(block_).substr(at, kSnappyBlock)));
+    while (!bytes.empty() || (extent != Extent::kSome && !block_.empty())) {
+      const std::string_view more = bytes.substr(0, kSnappyBlock - block_.size());
+      block_ += more;
+      bytes.remove_prefix(more.size());
+      if (block_.size() < kSnappyBlock && extent == Extent::kSome) break;
+      file_->Append(SnappyFrame(block_));
+      block_.clear();
     }
-    block_.erase(0, at);
     return;
   }
   if (!deflater_) {
     file_->Append(bytes);
     return;
   }
+  for (; bytes.size() > kMostAtOnce; bytes.remove_prefix(kMostAtOnce)) {
+    Deflate(bytes.substr(0, kMostAtOnce), Z_NO_FLUSH);
+  }
+  Deflate(bytes, extent == Extent::kEnd ? Z_FINISH : extent == Extent::kFlush ? Z_PARTIAL_FLUSH : Z_NO_FLUSH);
+}
+
+void RecordFile::Deflate(std::string_view bytes, int mode) {
   z_stream& zlib = deflater_->zlib;
   zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   zlib.avail_in = static_cast<uInt>(bytes.size());
-  const int mode = extent == Extent::kEnd ? Z_FINISH : extent == Extent::kFlush ? Z_PARTIAL_FLUSH : Z_NO_FLUSH;
   int result = Z_OK;
   do {
     char piece[kBuffered];

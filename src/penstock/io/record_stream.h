@@ -37,6 +37,7 @@ class RecordFile {
  private:
   enum class Extent { kSome, kFlush, kEnd };  // how much of what was put has to be in the file
   void Put(std::string_view bytes, Extent extent);
+  void Deflate(std::string_view bytes, int mode);
   const Compression compression_;
   struct Deflater;
   std::unique_ptr<Deflater> deflater_;

@@ -143,3 +143,18 @@ def test_a_generator_that_raises_begins_anew():
 def test_a_map_that_fails_in_a_parallel_pipeline_fails_once():
     dataset = Dataset.range(6).map(lambda x: 12 // (x - 3), num_parallel_calls=3).prefetch(2)
     assert outcomes(dataset) == [-4, -6, -12, "InvalidArgumentError", 12, 6]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB", "SNAPPY"])
+def test_a_record_of_more_than_four_gigabytes(tmp_path, compression):
+    path, size = str(tmp_path / "large"), 2**32 + 5
+    record = bytes(size)  # zeros that take no memory
+    with tf.io.TFRecordWriter(path, compression) as writer:
+        writer.write(record)
+        writer.write(b"behind it")
+    del record
+    records = iter(tf.compat.v1.python_io.tf_record_iterator(path, tf.io.TFRecordOptions(compression)))
+    read = next(records)
+    assert len(read) == size and read.count(0) == size
+    assert next(records) == b"behind it"

@@ -1,5 +1,7 @@
 """Example messages, CSV, compressed bytes, serialized tensors."""
 import gzip
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -183,6 +185,25 @@ def test_compressed():
         with pytest.raises(tf.errors.DataLossError):
             run(tf.io.decode_compressed(bad, "ZLIB"))
     fails("Only ZLIB, GZIP or NONE are supported", lambda: tf.io.decode_compressed(b"", "LZ4"))
+
+
+def test_compressed_bytes_have_a_limit(monkeypatch):
+    program = (
+        "import sys, zlib, penstock.v2 as tf\n"
+        "small, large = zlib.compress(bytes(300_000)), zlib.compress(bytes(1_000_001))\n"
+        "print([len(s) for s in tf.io.decode_compressed([small] * 3, 'ZLIB').numpy()])\n"
+        "for bad in (large, [small] * 4):\n"
+        "    try:\n"
+        "        tf.io.decode_compressed(bad, 'ZLIB')\n"
+        "    except tf.errors.ResourceExhaustedError as e:\n"
+        "        print(e.message)\n"
+        "print(len(tf.io.decode_compressed(bytes(2_000_000)).numpy()))\n")
+    monkeypatch.setenv("PENSTOCK_MAX_DECOMPRESSED_BYTES", "1000000")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
+    first, *errors, last = done.stdout.splitlines()
+    assert first == "[300000, 300000, 300000]" and last == "2000000" and len(errors) == 2
+    for message in errors:
+        assert "More than 1000000 bytes come out of what is compressed" in message
 
 
 def test_serialized_tensors():

@@ -1,4 +1,5 @@
 // CSV lines, Examples in JSON, compressed bytes and serialized tensors.
+#include "penstock/base/long_work.h"
 #include "penstock/base/parse_number.h"
 #include "penstock/io/byte_stream.h"
 #include "penstock/io/convert.h"
@@ -140,8 +141,11 @@ struct DecodeCompressed {
   explicit DecodeCompressed(const NodeView& node)
       : compression(CompressionFromName(node.attr<std::string>("compression_type"))) {}
   void operator()(KernelContext& k) const {
-    MapStrings(k,
-               [this](std::string_view in, TString& out) { out = TString(Decompress(std::string(in), compression)); });
+    LongWork::Begins();
+    DecompressionLimit limit;
+    MapStrings(k, [&](std::string_view in, TString& out) {
+      out = TString(Decompress(std::string(in), compression, &limit));
+    });
   }
 };
 

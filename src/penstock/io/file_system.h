@@ -67,6 +67,9 @@ class FileSystem {
   // Removes what processes that were killed while they wrote whole files left in a directory. What cannot be told from
   // the work of a living process stays.
   virtual void RemoveAbandoned(const std::string& /*directory*/) {}
+  // Keeps other processes of this machine that ask for it too from a directory, as long as the result lives. Null where
+  // that cannot be done.
+  virtual std::shared_ptr<void> LockDirectory(const std::string& /*directory*/) { return nullptr; }
 };
 
 std::string_view SchemeOf(std::string_view path);  // "s3" of s3://bucket/key, "" of local paths

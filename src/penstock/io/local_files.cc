@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "penstock/base/long_work.h"
 #include "penstock/io/file_system.h"
 #include "penstock/io/files.h"
 
@@ -60,6 +61,7 @@ std::string Local(const std::string& path) {
 class LocalSource : public FileSource {
  public:
   explicit LocalSource(const std::string& path) : path_(path) {
+    LongWork::Begins();
     fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw ErrnoError(path, errno);
     struct stat info;
@@ -141,6 +143,7 @@ bool IsTemporary(std::string_view name) {
 class LocalSink : public FileSink {
  public:
   LocalSink(const std::string& path, WriteMode mode) : path_(path), written_(path), whole_(mode == WriteMode::kWhole) {
+    LongWork::Begins();
     const int how = mode == WriteMode::kAppend ? O_APPEND : mode == WriteMode::kReplace ? O_TRUNC : O_EXCL;
     while (!Open(how)) {
     }
@@ -238,6 +241,7 @@ class LocalFileSystem : public FileSystem {
     return std::make_unique<LocalSink>(Local(path), mode);
   }
   std::vector<DirectoryEntry> List(const std::string& directory) override {
+    LongWork::Begins();
     const std::string path = Local(directory);
     const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(path.c_str()), closedir);
     if (!dir) throw ErrnoError(directory, errno);
@@ -281,6 +285,14 @@ class LocalFileSystem : public FileSystem {
     while (const dirent* entry = dir ? readdir(dir.get()) : nullptr) {
       if (IsTemporary(entry->d_name)) RemoveUnlessLocked(StrCat(path, "/", std::string_view(entry->d_name)));
     }
+  }
+  std::shared_ptr<void> LockDirectory(const std::string& directory) override {
+    LongWork::Begins();
+    const int fd = open(Local(directory).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return nullptr;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return {static_cast<void*>(this), [fd](void*) { close(fd); }};
   }
   void RemoveDirectory(const std::string& path) override {
     if (rmdir(Local(path).c_str()) != 0) throw ErrnoError(path, errno);

@@ -1,7 +1,11 @@
 #include "penstock/io/tensor_bundle.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
 
 #include "penstock/base/crc32c.h"
 #include "penstock/io/messages.h"
@@ -171,10 +175,72 @@ int ShardsOf(const std::string& prefix) {
   }
 }
 
-// The number of shards that a bundle of `shards` files gets in its names, such that no file of the present bundle
-// (which says to have `present`) is replaced: then the index's renaming alone makes the new bundle, and until then the
-// old one is whole. A shard without tensors may be missing.
-int FreshShards(int shards, int present) { return present == shards ? shards + 1 : shards; }
+std::string DirectoryFor(const std::string& prefix) {
+  const std::string_view directory = DirectoryOf(prefix);
+  return directory.empty() ? "." : std::string(directory);
+}
+
+// Several may write a bundle of one name at once, in threads or processes, and the last one to finish wins. Each takes
+// a number of shards for itself, which is a part of its files' names, and publishes its index alone.
+class Publishing {
+ public:
+  // Alone with the prefix.
+  explicit Publishing(const std::string& prefix) : prefix_(prefix) {
+    WaitForFiles([&] {
+      std::unique_lock lock(mutex_);
+      free_.wait(lock, [&] { return busy_.insert(prefix_).second; });
+    });
+    lock_ = FileSystemOf(prefix_).LockDirectory(DirectoryFor(prefix_));
+  }
+  ~Publishing() {
+    lock_.reset();
+    const std::lock_guard lock(mutex_);
+    busy_.erase(prefix_);
+    free_.notify_all();
+  }
+  Publishing(const Publishing&) = delete;
+
+  // The least number of shards, `shards` or more, whose files are neither those of the present bundle, which stays
+  // whole until the index is renamed, nor another writer's. A shard without tensors may be missing.
+  int FreshShards(int shards) const {
+    const int present = ShardsOf(prefix_);
+    std::vector<DirectoryEntry> around;
+    try {
+      around = FileSystemOf(prefix_).List(DirectoryFor(prefix_));
+    } catch (const Error&) {  // not every file system lists
+    }
+    while (shards == present || IsTaken(BundleDataPath(prefix_, 0, shards), around)) ++shards;
+    return shards;
+  }
+  static void Take(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    taken_.insert(path);
+  }
+  static void GiveBack(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    taken_.erase(path);
+  }
+
+ private:
+  bool IsTaken(const std::string& path, const std::vector<DirectoryEntry>& around) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (taken_.contains(path)) return true;
+    }
+    const size_t slash = path.rfind('/');
+    const std::string written = path.substr(slash == path.npos ? 0 : slash + 1) + ".tempstate-";
+    const auto is_written = [&](const DirectoryEntry& entry) { return entry.name.starts_with(written); };
+    if (std::ranges::any_of(around, is_written)) return true;
+    // Elements that came after the index are perhaps those of the next one.
+    const auto elements = FileSystemOf(path).Find(path), index = FileSystemOf(path).Find(BundleIndexPath(prefix_));
+    return elements && index && elements->modified_ns >= index->modified_ns;
+  }
+  static inline std::mutex mutex_;
+  static inline std::condition_variable free_;
+  static inline std::set<std::string> busy_, taken_;
+  const std::string prefix_;
+  std::shared_ptr<void> lock_;
+};
 
 void RemoveShards(const std::string& prefix, int shards) {
   for (int i = 0; i < std::min(shards, 100000); ++i) {
@@ -199,33 +265,37 @@ std::string BundleDataPath(std::string_view prefix, int shard, int num_shards) {
   return StrCat(prefix, std::string_view(suffix));
 }
 
-BundleWriter::BundleWriter(std::string prefix)
-    : prefix_(std::move(prefix)),
-      present_(ShardsOf(WithDirectory(prefix_))),
-      shards_(FreshShards(1, present_)),
-      data_(BundleDataPath(prefix_, 0, shards_)) {}
+BundleWriter::BundleWriter(std::string prefix) : prefix_(std::move(prefix)) {
+  const Publishing alone(WithDirectory(prefix_));
+  shards_ = alone.FreshShards(1);
+  const std::string path = BundleDataPath(prefix_, 0, shards_);
+  data_ = std::make_unique<OutputFile>(path);
+  Publishing::Take(path);
+}
+
+BundleWriter::~BundleWriter() { Publishing::GiveBack(BundleDataPath(prefix_, 0, shards_)); }
 
 BundleEntry BundleWriter::Write(const Tensor& tensor) {
   BundleEntry entry;
   entry.dtype = tensor.dtype();
   entry.shape = tensor.shape();
-  entry.offset = data_.size();
+  entry.offset = data_->size();
   uint32_t crc;
   if (tensor.dtype() == DT_STRING) {
-    data_.Append(EncodeStrings(tensor, &crc));
+    data_->Append(EncodeStrings(tensor, &crc));
   } else if (tensor.dtype() == DT_VARIANT) {
-    data_.Append(EncodeVariants(tensor, &crc));
+    data_->Append(EncodeVariants(tensor, &crc));
   } else if (IsPod(tensor.dtype())) {
     const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
     crc = 0;
     for (size_t at = 0; at < bytes.size(); at += kPiece) {
       crc = ExtendCrc32c(crc, bytes.substr(at, kPiece));
-      data_.Append(bytes.substr(at, kPiece));
+      data_->Append(bytes.substr(at, kPiece));
     }
   } else {
     throw Unimplemented("tensors of type ", tensor.dtype(), " in a checkpoint");
   }
-  entry.size = data_.size() - entry.offset;
+  entry.size = data_->size() - entry.offset;
   entry.crc32c = MaskCrc32c(crc);
   return entry;
 }
@@ -258,9 +328,11 @@ void BundleWriter::AddSlice(std::string_view name, const Shape& full, const Tens
 }
 
 void BundleWriter::Finish() {
-  data_.Commit();
+  data_->Commit();
+  const Publishing alone(prefix_);
+  const int present = ShardsOf(prefix_);
   WriteIndex(prefix_, shards_, entries_);
-  if (present_ != shards_) RemoveShards(prefix_, present_);
+  if (present != shards_) RemoveShards(prefix_, present);
   RemoveAbandoned(std::string(DirectoryOf(prefix_)));
 }
 
@@ -269,6 +341,27 @@ BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
   if (!FileExists(path)) {
     throw NotFound("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for ", prefix_);
   }
+  // Another bundle may take the place of this one while its files are opened.
+  constexpr int kTries = 100;
+  std::string index = ReadWholeFile(path);
+  for (int i = 0; i < kTries; ++i) {
+    std::optional<Error> failed;
+    try {
+      Open(path);
+    } catch (const Error& e) {
+      failed = e;
+    }
+    std::string now = ReadWholeFile(path);
+    if (now == index && failed) throw *failed;
+    if (now == index) return;
+    index = std::move(now);
+  }
+  throw Aborted("the checkpoint ", prefix_, " is written again and again while it is opened");
+}
+
+void BundleReader::Open(const std::string& path) {
+  entries_.clear();
+  shards_.clear();
   const auto table = ReadTable(path);
   if (table.empty() || !table[0].first.empty()) throw DataLoss("the checkpoint's index ", path, " has no header");
   tensorflow::BundleHeaderProto header;
@@ -415,8 +508,8 @@ void MergeBundles(const std::vector<std::string>& prefixes, const std::string& m
     for (int i = 0; i < reader.num_shards(); ++i) data_files.push_back(BundleDataPath(prefix, i, reader.num_shards()));
   }
   if (data_files.empty()) throw InvalidArgument("no checkpoints to merge into ", merged);
-  WithDirectory(merged);
-  const int present = ShardsOf(merged), total = FreshShards(static_cast<int>(data_files.size()), present);
+  const Publishing alone(WithDirectory(merged));
+  const int present = ShardsOf(merged), total = alone.FreshShards(static_cast<int>(data_files.size()));
   for (size_t i = 0; i < data_files.size(); ++i) {
     if (FileExists(data_files[i])) RenameFile(data_files[i], BundleDataPath(merged, static_cast<int>(i), total));
   }

@@ -26,10 +26,12 @@ std::string BundleIndexPath(std::string_view prefix);
 std::string BundleDataPath(std::string_view prefix, int shard, int num_shards);
 
 // Writes one bundle of one file of elements. It appears when Finish returns, in the place of one that was there;
-// without Finish, nothing remains.
+// without Finish, nothing remains. Of several that are written under one name, the last to finish stays.
 class BundleWriter {
  public:
   explicit BundleWriter(std::string prefix);  // makes its directory
+  ~BundleWriter();
+  BundleWriter(const BundleWriter&) = delete;
   void Add(std::string_view name, const Tensor& tensor);
   // A part of a tensor of shape `full`.
   void AddSlice(std::string_view name, const Shape& full, const TensorSlice& slice, const Tensor& tensor);
@@ -38,8 +40,8 @@ class BundleWriter {
  private:
   BundleEntry Write(const Tensor& tensor);
   const std::string prefix_;
-  const int present_, shards_;  // numbers in file names: of the bundle that is replaced (0: none), of this one
-  OutputFile data_;
+  int shards_ = 0;  // the number in the names of its files
+  std::unique_ptr<OutputFile> data_;
   std::map<std::string, BundleEntry> entries_;
 };
 
@@ -57,6 +59,7 @@ class BundleReader {
 
  private:
   friend void MergeBundles(const std::vector<std::string>&, const std::string&, bool);
+  void Open(const std::string& path);
   // The file that holds the elements, once it is sure that it does: memory is asked for afterwards.
   const InputFile& FileOf(std::string_view name, const BundleEntry& entry) const;
   Tensor ReadEntry(std::string_view name, const BundleEntry& entry) const;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "penstock/base/crc32c.h"
 #include "penstock/io/slice_key.h"
@@ -292,6 +294,44 @@ TEST(OutputFile, NothingRemainsWithoutCommit) {
     file.Append("bytes");
   }
   EXPECT_TRUE(MatchingPaths(path + "*").empty());
+}
+
+// Once there is a checkpoint there always is a whole one, however many save and restore.
+TEST(Bundle, SeveralSaversOfOnePrefix) {
+  const std::string prefix = Scratch("shared");
+  const auto save = [&](float value) {
+    BundleWriter writer(prefix);
+    writer.Add("a", Tensor(value));
+    writer.Add("b", Tensor(value));
+    writer.Finish();
+  };
+  save(0);
+  std::atomic<int> saving = 3;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 60; ++i) save(static_cast<float>(100 * t + i));
+      --saving;
+    });
+  }
+  int reads = 0;
+  std::string failed;
+  while (saving > 0 && failed.empty()) {
+    try {
+      const BundleReader reader(prefix);
+      if (*reader.Read("a").data<float>() != *reader.Read("b").data<float>()) failed = "two checkpoints in one";
+      ++reads;
+    } catch (const Error& e) {
+      failed = e.what();
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, "");
+  EXPECT_GT(reads, 0);
+  const BundleReader reader(prefix);
+  EXPECT_EQ(*reader.Read("a").data<float>(), *reader.Read("b").data<float>());
+  // One checkpoint's files are left.
+  EXPECT_EQ(MatchingPaths(prefix + "*").size(), 2u);
 }
 
 }  // namespace

@@ -123,3 +123,12 @@ def test_gradients_of_a_weight_used_again_and_again():
             grads.append(sess.run([tf.gradients(h, w)[0], tf.gradients(looped, w)[0]]))
     for one in (grads[0][1], *grads[1]):
         np.testing.assert_allclose(one, grads[0][0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)], ids=str)
+def test_sums_of_many_products_without_elements(shape):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        pairs = [[tf.placeholder("float32", [None, n]) for n in shape] for _ in range(6)]
+        total = tf.add_n([tf.matmul(a, b, transpose_a=True) for a, b in pairs])
+        feeds = {x: np.ones((2, n), "f") for pair in pairs for x, n in zip(pair, shape)}
+        assert sess.run(total, feeds).shape == shape

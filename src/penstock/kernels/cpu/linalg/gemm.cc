@@ -451,6 +451,7 @@ void GemmSerial(DataType type, int64_t m, int64_t n, int64_t depth, const Matrix
 }
 
 void AddProducts(const KernelContext& k, int64_t m, int64_t n, std::span<const GemmTerm> terms, float* c) {
+  if (m == 0 || n == 0) return;
   const GemmLoops& loops = CpuLoops().gemm_f32;
   const int64_t nr = loops.nr, panels = CeilDiv(n, nr);
   int64_t depth = 0;

@@ -35,6 +35,7 @@ ENVIRONMENTS = {
     "avx2": {"TF_NUM_INTRAOP_THREADS": "2", "PENSTOCK_ISA": "avx2"},
     "baseline": {"TF_NUM_INTRAOP_THREADS": "2", "PENSTOCK_ISA": "baseline"},
 }
+SLOW = {"avx2"}  # ./dev test --all runs them
 
 
 class Case:
@@ -72,13 +73,15 @@ def branches(*tables):
     def decorate(body):
         file, name = inspect.getfile(body), body.__name__
 
-        @pytest.mark.parametrize("environment", ENVIRONMENTS)
+        @pytest.mark.parametrize(
+            "environment", [pytest.param(e, marks=pytest.mark.slow) if e in SLOW else e for e in ENVIRONMENTS])
         def test(environment):
             found = _run(file, name, environment)
             print(f"{name} [{environment}] seed {found['seed']}: {json.dumps(found['counts'])}")
             assert not found["error"], found["error"]
             if environment == "one_thread":
-                assert found["bits"] == _run(file, name, "two_threads")["bits"], "the number of threads shows in results"
+                bits = _run(file, name, "two_threads")["bits"]
+                assert found["bits"] == bits, "the number of threads shows in results"
 
         test.__name__, test.__doc__, test.body, test.tables = name, body.__doc__, body, tables
         return test
@@ -135,6 +138,7 @@ def _missing(tables, counts):
 def serve(file):
     """What the process of a file does."""
     answers, sys.stdout = sys.stdout, sys.stderr
+    import penstock.v2  # noqa: F401  first, so that bodies run eagerly
     spec = importlib.util.spec_from_file_location("bodies", file)
     bodies = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bodies)

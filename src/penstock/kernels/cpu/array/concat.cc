@@ -1,4 +1,5 @@
 // Tensors joined and taken apart.
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/ops/integers.h"
@@ -6,6 +7,10 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<2> join_ways{"concat/join", {"one after the other", "several at once"}};
+constinit BranchTable<3> concat_ways{"concat/way", {"one input", "whole inputs", "columns"}};
+constinit BranchTable<2> part_ways{"split/part", {"shared", "copied"}};
 
 int64_t Product(const Shape& shape, int begin, int end) {
   int64_t product = 1;
@@ -32,7 +37,9 @@ void Join(const KernelContext& k, Tensor& out, int first, int n) {
     const int64_t count = begins[i + 1] - begins[i];
     if (count > 0) CopyElements(context..., out.dtype(), At(out, begins[i]), k.input(first + i).raw(), count);
   };
-  if (n < 8 || largest > begins[n] / 4) {
+  const bool large = n < 8 || largest > begins[n] / 4;
+  join_ways.Enter(large ? 0 : 1);
+  if (large) {
     for (int i = 0; i < n; ++i) copy(i, k);
     return;
   }
@@ -71,11 +78,15 @@ struct ConcatOp {
         ++several;
       }
     }
-    if (several == 1) return k.Forward(filled, 0);
+    if (several == 1) {
+      concat_ways.Enter(0);
+      return k.Forward(filled, 0);
+    }
     Shape shape = like;
     shape.set_dim(axis, joined);
     const int64_t outer = Product(shape, 0, axis), inner = Product(shape, axis + 1, rank);
     Tensor& out = k.Output(0, shape);
+    concat_ways.Enter(outer == 1 ? 1 : 2);
     if (outer == 1) return Join(k, out, first, n);
     int64_t at = 0;
     for (int i = 0; i < n; ++i) {
@@ -172,8 +183,12 @@ void TakeColumns(KernelContext& k, int i, const Tensor& in, const Shape& shape, 
                  int64_t at, int64_t width) {
   if (outer == 1 && in.buffer() && width > 0) {
     const size_t begin = static_cast<const char*>(At(in, at)) - static_cast<const char*>(in.buffer()->data());
-    if (begin % kAlignment == 0) return k.SetOutput(i, Tensor(in.dtype(), shape, in.buffer(), begin));
+    if (begin % kAlignment == 0) {
+      part_ways.Enter(0);
+      return k.SetOutput(i, Tensor(in.dtype(), shape, in.buffer(), begin));
+    }
   }
+  part_ways.Enter(1);
   Tensor& out = k.Output(i, shape);
   const CopyAxis axes[] = {{outer, width, total}, {width, 1, 1}};
   if (outer * width > 0) CopyBox(k, in.dtype(), axes, out.mutable_raw(), At(in, at));

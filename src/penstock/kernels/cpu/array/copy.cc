@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/variant.h"
@@ -10,6 +11,10 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<4> box_ways{"copy/box", {"one element", "repeated block", "turned", "lines"}};
+constinit BranchTable<2> run_ways{"copy/run", {"elements", "joined elements"}};
+constinit BranchTable<5> line_ways{"copy/line", {"scattered", "dense", "one value", "backwards", "strided"}};
 
 // Plain elements are moved as integers of their size. Runs of small elements are moved as one larger integer, which
 // need not be aligned.
@@ -196,20 +201,29 @@ void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> gi
     }
   }
   rank = kept;
-  if (mover->turn && CopyRepeated(k, type, std::span(axes, static_cast<size_t>(rank)), to, from)) return;
+  if (mover->turn && CopyRepeated(k, type, std::span(axes, static_cast<size_t>(rank)), to, from)) {
+    box_ways.Enter(1);
+    return;
+  }
   // A short run as one larger element.
+  bool joined = false;
   if (mover->turn && rank >= 2 && axes[rank - 1].to == 1 && axes[rank - 1].from == 1) {
     const int64_t n = axes[rank - 1].n, bytes = n * static_cast<int64_t>(mover->size);
     bool fits = bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
     for (int i = 0; i + 1 < rank && fits; ++i) fits = axes[i].to % n == 0 && axes[i].from % n == 0;
     if (fits) {
+      joined = true;
       mover = &PlainMover(static_cast<size_t>(bytes));
       --rank;
       for (int i = 0; i < rank; ++i) axes[i] = {axes[i].n, axes[i].to / n, axes[i].from / n};
     }
   }
   const int64_t size = static_cast<int64_t>(mover->size);
-  if (rank == 0) return mover->line(to, 1, from, 1, 1);
+  run_ways.Enter(joined ? 1 : 0);
+  if (rank == 0) {
+    box_ways.Enter(0);
+    return mover->line(to, 1, from, 1, 1);
+  }
 
   // The inner work: a line, or a rectangle to be turned when source and target run along different axes.
   const CopyAxis inner = axes[--rank];
@@ -224,6 +238,9 @@ void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> gi
       turn = true;
     }
   }
+  box_ways.Enter(turn ? 2 : 3);
+  if (!turn)
+    line_ways.Enter(inner.to != 1 ? 0 : inner.from == 1 ? 1 : inner.from == 0 ? 2 : inner.from == -1 ? 3 : 4);
   const CopyAxis cut = turn ? across : inner;  // the axis along which long inner work is cut in pieces
   const int64_t other = turn ? inner.n : 1;
   int64_t outer = 1;

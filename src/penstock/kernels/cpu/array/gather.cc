@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/nd_index.h"
@@ -10,6 +11,10 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<10> row_widths{
+    "gather/width",
+    {"1", "2", "4", "8", "16", "64", "128", "256", "other", "objects"}};
 
 // The position of the first index outside [0, limit), or -1. One comparison without sign covers both ends.
 template <class I>
@@ -50,10 +55,18 @@ void PickRows(char* to, const char* table, const I* indices, int64_t begin, int6
   }
 }
 
+// The branch for rows of `width` bytes.
+int RowKind(DataType type, int64_t width) {
+  constexpr int64_t kWidths[] = {1, 2, 4, 8, 16, 64, 128, 256};
+  if (!IsPod(type)) return 9;
+  return static_cast<int>(std::find(std::begin(kWidths), std::end(kWidths), width) - std::begin(kWidths));
+}
+
 template <class I>
 void PickRows(const KernelContext& k, DataType type, char* to, const char* table, const I* indices, int64_t n,
               int64_t row) {
   const int64_t width = row * static_cast<int64_t>(DataTypeSize(type));
+  row_widths.Enter(RowKind(type, width));
   k.Parallel(n, 2 + width / 8, [&](int64_t begin, int64_t end) {
     if (!IsPod(type)) {
       for (int64_t i = begin; i < end; ++i) {

@@ -4,11 +4,14 @@
 #include <bit>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/base/status.h"
 
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<2> index_ways{"unique/index", {"table of values", "hash table"}};
 
 // Numbers different keys from 0. The keys themselves stay with the caller: key(i) is the one that number i stands for.
 class OpenTable {
@@ -135,7 +138,9 @@ std::vector<int64_t> IndexAs(const Tensor& values, I* index) {
   const int64_t n = values.num_elements();
   std::vector<int64_t> first;
   if (n == 0) return first;
-  if (IndexClose(x, n, index, &first)) return first;
+  const bool close = IndexClose(x, n, index, &first);
+  index_ways.Enter(close ? 0 : 1);
+  if (close) return first;
   OpenTable table(std::min<int64_t>(n, 1 << 10));  // it grows: most elements are often among few
   // NaNs take numbers that the table does not know of.
   std::vector<int32_t> numbers;  // of the table's keys

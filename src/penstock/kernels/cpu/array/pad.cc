@@ -1,6 +1,7 @@
 // Padding, tiling, one-hot.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/copy_one.h"
@@ -10,6 +11,9 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<4> pad_ways{"pad/way", {"nothing to pad", "filled", "one row", "rows"}};
+constinit BranchTable<2> one_hot_ways{"one_hot/way", {"one block", "blocks"}};
 
 // The paddings matrix as pairs, checked.
 std::vector<int64_t> Paddings(KernelContext& k) {
@@ -49,10 +53,16 @@ struct Pad {
       none = Tensor(type, Shape());
       ZeroElements(type, none.mutable_raw(), 1);
     }
-    if (shape == in.shape()) return k.Forward(0, 0);
+    if (shape == in.shape()) {
+      pad_ways.Enter(0);
+      return k.Forward(0, 0);
+    }
     Tensor& out = k.Output(0, shape);
     if (out.num_elements() == 0) return;
-    if (in.num_elements() == 0) return FillElements(k, type, out.mutable_raw(), value->raw(), out.num_elements());
+    if (in.num_elements() == 0) {
+      pad_ways.Enter(1);
+      return FillElements(k, type, out.mutable_raw(), value->raw(), out.num_elements());
+    }
 
     // A dimension without padding belongs to the one before it.
     std::vector<PadAxis> axes;
@@ -69,6 +79,7 @@ struct Pad {
     int64_t rows = 1;
     for (const PadAxis& a : axes) rows *= a.out();
     const int64_t size = static_cast<int64_t>(DataTypeSize(type)), width = row.out();
+    pad_ways.Enter(rows == 1 ? 2 : 3);
     if (rows == 1) {
       FillElements(k, type, out.mutable_raw(), value->raw(), row.before);
       CopyElements(k, type, At(out, row.before), in.raw(), row.n);
@@ -167,6 +178,7 @@ struct OneHot {
         }
       });
     };
+    one_hot_ways.Enter(outer == 1 ? 0 : 1);
     if (outer == 1) {
       FillElements(k, type, out.mutable_raw(), off, out.num_elements());
       return set(0, 1);

@@ -1,4 +1,5 @@
 // Parts of tensors, and values put into parts of tensors.
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/ops/array/strided_slice.h"
@@ -7,6 +8,9 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<3> slice_ways{"slice/way", {"whole", "shared", "copied"}};
+constinit BranchTable<3> strided_ways{"strided_slice/way", {"whole", "shared", "copied"}};
 
 // Elements [begin, begin + shape[0]) along dimension 0 in the input's own memory, if they start at an aligned place.
 bool ShareRows(KernelContext& k, const Tensor& in, int64_t begin, const Shape& shape) {
@@ -47,9 +51,11 @@ struct Slice {
       }
       offset += begin[i] * from[i];
     }
-    if (whole) return k.Forward(0, 0);
     const Shape shape(size);
-    if (rows && ShareRows(k, in, begin[0], shape)) return;
+    const bool shared = !whole && rows && ShareRows(k, in, begin[0], shape);
+    slice_ways.Enter(whole ? 0 : shared ? 1 : 2);
+    if (whole) return k.Forward(0, 0);
+    if (shared) return;
     Tensor& out = k.Output(0, shape);
     if (shape.num_elements() == 0) return;
     const std::vector<int64_t> to = Strides(shape);
@@ -89,8 +95,10 @@ struct StridedSlice {
     const Tensor& in = k.input(0);
     const SlicePlan plan = PlanFrom(k, masks, 1, in.shape());
     const Shape shape = plan.result.AsShape();
+    const bool shared = !plan.whole && plan.dim0_range && in.rank() > 0 && ShareRows(k, in, plan.begin[0], shape);
+    strided_ways.Enter(plan.whole ? 0 : shared ? 1 : 2);
     if (plan.whole) return k.SetOutput(0, k.Take(0).Reshaped(shape));
-    if (plan.dim0_range && in.rank() > 0 && ShareRows(k, in, plan.begin[0], shape)) return;
+    if (shared) return;
     Tensor& out = k.Output(0, shape);
     if (shape.num_elements() == 0) return;
     int64_t offset;

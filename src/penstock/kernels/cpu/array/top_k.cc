@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/loops.h"
@@ -10,6 +11,8 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<6> top_ways{"top_k/row", {"largest", "kept", "partial sort", "sort", "radix 8", "radix 11"}};
 
 // An unsigned integer that is smaller the larger the value: sorting keys up sorts values down. Equal values (0 and -0
 // too) have equal keys; NaN comes last.
@@ -114,17 +117,22 @@ void TopRow(const T* x, int64_t n, int64_t k, Put put) {
     if (k == 1 && !HasNan(x, n)) {
       const int64_t at = CpuLoops().argmax_f32(x, n);
       // It does not tell apart what is not above the lowest number.
-      if (x[at] > std::numeric_limits<float>::lowest()) return put(0, at);
+      if (x[at] > std::numeric_limits<float>::lowest()) {
+        top_ways.Enter(0);
+        return put(0, at);
+      }
     }
   }
   if constexpr (!kNarrow) {
     if (k <= 64 && k * 8 <= n && !HasNan(x, n)) {
+      top_ways.Enter(1);
       static thread_local std::vector<std::pair<T, int64_t>> kept;
       KeepLargest(x, n, k, kept);
       for (int64_t j = 0; j < k; ++j) put(j, kept[j].second);
       return;
     }
   }
+  top_ways.Enter(k * 4 < n ? 2 : n < 256 ? 3 : n < 16384 ? 4 : 5);
   using E = decltype(Entry(FallingKey(x[0]), 0));
   std::vector<E> items(n);
   for (int64_t i = 0; i < n; ++i) items[i] = Entry(FallingKey(x[i]), static_cast<uint32_t>(i));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
@@ -12,6 +13,10 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> einsum_batches{"einsum/batches", {"one after the other", "several at once"}};
+constinit BranchTable<2> einsum_outputs{"einsum/output", {"direct", "rearranged"}};
+constinit BranchTable<2> einsum_operands{"einsum/operand", {"as it lies", "copied"}};
 
 using Labels = std::vector<int>;
 
@@ -245,6 +250,7 @@ class Einsum {
                   count = Count(batch, sizes);
     const Labels product = join({&batch, &rows, &columns});
     const bool direct = product == output;
+    einsum_outputs.Enter(direct ? 0 : 1);
     Tensor temp;
     char* c = to;
     if (!direct) {
@@ -266,7 +272,9 @@ class Einsum {
         Gemm(k, type_, m, n, depth, va, vb, c + i * m * n * size_, n);
       }
     };
-    if (count < 4 && m * n * depth > 100000) {
+    const bool large = count < 4 && m * n * depth > 100000;
+    einsum_batches.Enter(large ? 0 : 1);
+    if (large) {
       for (int64_t i = 0; i < count; ++i) one(i, false);
     } else {
       k.Parallel(count, std::max<int64_t>(1, m * n * std::max<int64_t>(depth, 1) / 16),
@@ -291,6 +299,7 @@ class Einsum {
     for (size_t d = 0; d < matrix.size(); ++d) {
       already = already && (sizes.at(matrix[d]) == 1 || view.stride.at(matrix[d]) == strides[d]);
     }
+    einsum_operands.Enter(already ? 0 : 1);
     if (already) return;
     Labels order = batch;
     order.insert(order.end(), matrix.begin(), matrix.end());

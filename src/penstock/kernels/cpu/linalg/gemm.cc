@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/kernels/cpu/nn/conv_loops.h"
 #include "penstock/kernels/cpu/nn/dnn.h"
@@ -13,6 +14,13 @@
 
 namespace penstock {
 namespace {
+
+enum class Implementation { kTiny, kSmall, kRows, kColumn, kDots, kTiled };
+constinit BranchTable<6> implementations{"gemm/implementation", {"tiny", "small", "rows", "column", "dots", "tiled"}};
+constinit BranchTable<4> layouts{"gemm/layout", {"both lie", "A is copied", "B is copied", "both are copied"}};
+constinit BranchTable<3> grids{"gemm/grid", {"columns", "two rows", "rows and columns"}};
+constinit BranchTable<5> types{"gemm/type", {"float", "float16", "small integer", "integer", "complex"}};
+constinit BranchTable<2> libraries{"gemm/library", {"own", "oneDNN"}};
 
 using ParallelFn = FunctionRef<void(int64_t, int64_t, FunctionRef<void(int64_t, int64_t)>)>;
 
@@ -90,6 +98,7 @@ class TiledGemm {
     };
     a_lies_ = a_.column_stride == 1 || (a_.row_stride == 1 && stays(m_));
     b_lies_ = b_.column_stride == 1 && stays(n_);
+    layouts.Enter((a_lies_ ? 0 : 1) + (b_lies_ ? 0 : 2));
     const double flops = 2.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(depth_);
     // Each task copies for itself: then fewer, longer ones.
     const double task = (a_lies_ ? 1 : 4) * (b_lies_ ? 1 : 4) * kTaskFlops;
@@ -103,6 +112,7 @@ class TiledGemm {
     } else if (row_tiles > 1 && b_lies_ && n_ * depth_ * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
       grid = {2, std::clamp<int64_t>(wanted / 2, 1, panels_)};
     }
+    grids.Enter(row_tiles > 4 ? 2 : grid.down - 1);
     const int64_t rows = CeilDiv(m_, grid.down), columns = CeilDiv(panels_, grid.across);
     const int64_t tasks = grid.down * grid.across;
     parallel(tasks, std::max<int64_t>(1, static_cast<int64_t>(flops / 80 / static_cast<double>(tasks))),
@@ -272,27 +282,34 @@ void FloatGemm(const GemmLoops& loops, ParallelFn parallel, int64_t m, int64_t n
              [&](int64_t begin, int64_t end) { epilogue.Apply(kTypeOf<T>, c + begin * ldc, end - begin, n, ldc, 0); });
   };
   if (IsTiny(m, n, depth)) {
+    implementations.Enter(Implementation::kTiny);
     TinyGemm(m, n, depth, a, b, c, ldc, accumulate);
     return finish();
   }
   if (IsSmall(m, n, depth)) {
+    implementations.Enter(Implementation::kSmall);
     SmallGemm(loops, m, n, depth, a, b, c, ldc, accumulate);
     return finish();
   }
-  if (m <= 4 && b.column_stride == 1)
+  if (m <= 4 && b.column_stride == 1) {
+    implementations.Enter(Implementation::kRows);
     return RowsTimesMatrix(loops, parallel, m, n, depth, a, b, c, ldc, accumulate, epilogue);
+  }
   // One column of a transposed A: the row of its transpose.
   if (n == 1 && ldc == 1 && a.row_stride == 1 && !epilogue.bias) {
+    implementations.Enter(Implementation::kColumn);
     return RowsTimesMatrix(loops, parallel, 1, m, depth, {b.data, 1, b.row_stride}, {a.data, a.column_stride, 1}, c, m,
                            accumulate, {});
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (b.row_stride == 1 && b.column_stride > 1 && m <= 2 * loops.nr && a.column_stride == 1 &&
         depth >= 4 * loops.nr) {
+      implementations.Enter(Implementation::kDots);
       DotsGemm(parallel, m, n, depth, a, b, c, ldc, accumulate);
       return finish();
     }
   }
+  implementations.Enter(Implementation::kTiled);
   TiledGemm<T>(loops, m, n, depth, a, b, c, ldc, accumulate, epilogue).Run(parallel);
 }
 
@@ -404,27 +421,36 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
   };
   switch (type) {
     case DT_FLOAT:
+      types.Enter(0);
       return FloatGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<float*>(c), ldc, accumulate, epilogue);
     case DT_DOUBLE:
+      types.Enter(0);
       return FloatGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<double*>(c), ldc, accumulate, epilogue);
     case DT_HALF:
     case DT_BFLOAT16:
+      types.Enter(1);
       return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:
     case DT_UINT8:
+      types.Enter(2);
       return plain(uint8_t());
     case DT_INT16:
     case DT_UINT16:
+      types.Enter(2);
       return plain(uint16_t());
     case DT_INT32:
     case DT_UINT32:
+      types.Enter(3);
       return FloatGemm(loops.gemm_u32, parallel, m, n, depth, a, b, static_cast<uint32_t*>(c), ldc, accumulate);
     case DT_INT64:
     case DT_UINT64:
+      types.Enter(3);
       return FloatGemm(loops.gemm_u64, parallel, m, n, depth, a, b, static_cast<uint64_t*>(c), ldc, accumulate);
     case DT_COMPLEX64:
+      types.Enter(4);
       return ComplexGemm(loops.gemm_f32, parallel, m, n, depth, a, b, static_cast<Complex64*>(c), ldc, accumulate);
     case DT_COMPLEX128:
+      types.Enter(4);
       return ComplexGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<Complex128*>(c), ldc, accumulate);
     default:
       throw Internal("no matrix product of ", type);
@@ -437,7 +463,9 @@ void Gemm(const KernelContext& k, DataType type, int64_t m, int64_t n, int64_t d
           const MatrixView& b, void* c, int64_t ldc, bool accumulate, const Epilogue* epilogue) {
   const Epilogue none;
   if (!epilogue) epilogue = &none;
-  if (!accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc, *epilogue)) return;
+  const bool done = !accumulate && DnnGemm(k, type, m, n, depth, a, b, c, ldc, *epilogue);
+  libraries.Enter(done ? 1 : 0);
+  if (done) return;
   const auto parallel = [&k](int64_t total, int64_t cost, FunctionRef<void(int64_t, int64_t)> fn) {
     k.Parallel(total, cost, fn);
   };

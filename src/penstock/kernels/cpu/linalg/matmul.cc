@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
@@ -13,6 +14,8 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> batch_ways{"batch_matmul/way", {"one product", "one after the other", "several at once"}};
 
 // The matrix that lies row by row at `data`, or its transpose (adjoint).
 MatrixView View(const void* data, int64_t columns, bool transpose, bool conjugate) {
@@ -239,11 +242,13 @@ class BatchMatMul {
     };
     // One B for all and rows that follow each other: one large product.
     if (!adj_x_ && batch_y.num_elements() == 1 && count > 1 && plan.Plain(0)) {
+      batch_ways.Enter(0);
       Gemm(k, type_, count * m, n, depth, View(in[0], x_columns, false, false), View(in[1], y_columns, adj_y_, adj_y_),
            z, n);
       return;
     }
     const bool large = m * n * depth > (1 << 21) && count < 8;
+    batch_ways.Enter(large ? 1 : 2);
     const auto run = [&](int64_t begin, int64_t end) {
       ForEachRun(plan, begin, end, [&](int64_t at, const int64_t* from, int64_t runs) {
         for (int64_t i = 0; i < runs; ++i) {

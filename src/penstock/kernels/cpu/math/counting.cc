@@ -2,11 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> pieces_counted{"histogram/pieces", {"one", "several"}};
+constinit BranchTable<2> boundary_counts{"bucketize/boundaries", {"few", "many"}};
 
 using Countable = Types<int32_t, int64_t, float, double>;
 
@@ -61,6 +65,7 @@ struct HistogramFixedWidth {
     // Each piece of the values is counted on its own, unless the bins are more than they.
     const auto n = static_cast<int64_t>(values.size());
     const int64_t pieces = std::clamp<int64_t>(std::min<int64_t>(n / 16384, 4 * n / bins), 1, 32);
+    pieces_counted.Enter(pieces > 1 ? 1 : 0);
     std::vector<int64_t> counts(pieces * bins, 0);
     k.Parallel(pieces, n / pieces * 4, [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
@@ -106,6 +111,7 @@ struct Bucketize {
     const auto y = k.out<int32_t>(0, k.shape(0));
     using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
     constexpr size_t kFew = 32;
+    boundary_counts.Enter(boundaries.size() <= kFew ? 0 : 1);
     ParallelElements(k, x.size(), 10000, [&](int64_t begin, int64_t end) {
       if (boundaries.size() <= kFew) {  // comparing with all of them needs no branches
         std::fill(y.begin() + begin, y.begin() + end, 0);

@@ -4,6 +4,8 @@
 #include <complex>
 #include <limits>
 
+#include "penstock/base/branches.h"
+
 namespace penstock {
 
 ReductionPlan PlanReduction(const Shape& shape, const Tensor& axes) {
@@ -39,6 +41,9 @@ ReductionPlan PlanReduction(const Shape& shape, const Tensor& axes) {
 }
 
 namespace {
+
+constinit BranchTable<2> inner_ways{"reduce/inner", {"rows", "pieces of rows"}};
+constinit BranchTable<4> middle_ways{"reduce/middle", {"narrow", "narrow in cuts", "whole columns", "columns in cuts"}};
 
 // Loops for complex numbers, which have no vector form of their own.
 template <class T>
@@ -146,7 +151,9 @@ class Reducer {
     constexpr int64_t kChunk = 1 << 15;
     const ReduceLoops loops = LoopsFor(op, type_);
     const int64_t chunks = CeilDiv(n, kChunk);
-    if (m >= 8 || chunks == 1) {
+    const bool whole = m >= 8 || chunks == 1;
+    inner_ways.Enter(whole ? 0 : 1);
+    if (whole) {
       // Rows are handed out in groups of about 1000 elements.
       const int64_t group = std::max<int64_t>(1, 1024 / n);
       k_.Parallel(CeilDiv(m, group), std::max<int64_t>(1, group * n / 8), [&](int64_t begin, int64_t end) {
@@ -178,6 +185,7 @@ class Reducer {
     if (r > 64 && m * blocks < 16) rows = std::max<int64_t>(64, r / 16);
     rows = std::min<int64_t>(rows, 4096);
     const int64_t cuts = CeilDiv(r, rows);
+    middle_ways.Enter(cuts > 1 ? 3 : 2);
     Tensor partial;
     char* to = out;
     if (cuts > 1) {
@@ -204,6 +212,7 @@ class Reducer {
     const int64_t fold = std::min<int64_t>(r, CeilDiv(256, n)), width = fold * n;
     const int64_t wide_rows = r / fold, rest = r % fold;
     const int64_t cuts = CeilDiv(wide_rows, 1024);
+    middle_ways.Enter(cuts > 1 ? 1 : 0);
     Tensor partial = k_.Temp(type_, Shape({m, cuts, n}));
     char* parts = static_cast<char*>(partial.mutable_raw());
     k_.Parallel(m * cuts, std::max<int64_t>(1, std::min<int64_t>(wide_rows, 1024) * width / 8),

@@ -4,12 +4,16 @@
 #include <complex>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/math/reduce.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> reductions{"reduction/way", {"reshape", "own type", "wider type"}};
+constinit BranchTable<3> extremes{"arg_extreme/axis", {"floats along memory", "others along memory", "across memory"}};
 
 void CastAll(const KernelContext& k, UnaryLoop cast, DataType from, const void* x, DataType to, void* y, int64_t n) {
   ParallelElements(k, n, 300, [&](int64_t begin, int64_t end) {
@@ -104,10 +108,12 @@ class Reduction {
     const ReductionPlan plan = PlanReduction(x.shape(), k.input(1));
     const Shape& shape = keep_dims_ ? plan.out_kept : plan.out;
     if (x.num_elements() == plan.out.num_elements() && kFinish != Finish::kRoot && plan.count == 1) {
+      reductions.Enter(0);
       return k.SetOutput(0, x.Reshaped(shape));  // sizes of 1 only
     }
     Tensor& y = k.Output(0, shape);
     const int64_t n = y.num_elements();
+    reductions.Enter(compute_ == type_ ? 1 : 2);
     if (compute_ == type_) {
       Reduce(k, kOp, type_, plan, x.raw(), y.mutable_raw());
       Apply(kFinish, type_, y.mutable_raw(), n, plan.count);
@@ -204,6 +210,7 @@ class ArgReduction {
         default: static_cast<int64_t*>(out)[i] = at;
       }
     };
+    extremes.Enter(inner > 1 ? 2 : std::is_same_v<T, float> ? 0 : 1);
     if (inner == 1) {
       k.Parallel(results, std::max<int64_t>(1, n / (std::is_same_v<T, float> ? 8 : 1)),
                  [&](int64_t begin, int64_t end) {

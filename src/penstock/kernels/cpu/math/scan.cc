@@ -4,11 +4,14 @@
 #include <complex>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> scan_axes{"scan/axis", {"along memory", "across memory"}};
 
 // What a step does: `join` adds the next element; C is what the running value is kept in.
 template <class T>
@@ -68,6 +71,7 @@ struct Scan {
     const T* x = k.input(0).data<T>();
     T* y = k.OutputLike(0, {0}, shape).template mutable_data<T>();
     if (outer * inner * n == 0) return;
+    scan_axes.Enter(inner == 1 ? 0 : 1);
     if (inner == 1) {
       Lines(k, x, y, outer, n);
     } else {

@@ -4,6 +4,7 @@
 #include <complex>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/row_shares.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
@@ -12,6 +13,9 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> segment_rows{"segment/rows", {"narrow", "sums of floats", "others"}};
+constinit BranchTable<2> segment_orders{"segment/order", {"ascending", "any"}};
 
 enum class Kind { kSum, kProd, kMax, kMin, kMean, kSqrtN };
 
@@ -159,10 +163,13 @@ template <Kind kKind>
 void JoinRows(const KernelContext& k, DataType type, const std::vector<int64_t>& ids, const int64_t* rows_of,
               const char* in, int64_t inner, char* out, int64_t rows) {
   const bool ascending = std::is_sorted(ids.begin(), ids.end());
+  segment_orders.Enter(ascending ? 0 : 1);
   const BinaryLoop join = CpuLoops()(JoinOf(kKind), type);
   const int64_t size = static_cast<int64_t>(DataTypeSize(type)), count = static_cast<int64_t>(ids.size());
   const auto row = [&](int64_t i) { return rows_of ? rows_of[i] : i; };
   const int64_t cost = count * std::max<int64_t>(inner < kNarrow ? 1 : 4, inner / 4);
+  const bool float_sums = type == DT_FLOAT && JoinOf(kKind) == BinaryOp::kAdd;
+  segment_rows.Enter(inner < kNarrow ? 0 : float_sums ? 1 : 2);
   ShareRows(
       k, rows, inner, static_cast<size_t>(size), cost, [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
         int64_t from = 0, until = count;
@@ -173,7 +180,7 @@ void JoinRows(const KernelContext& k, DataType type, const std::vector<int64_t>&
         if (inner < kNarrow) {
           return JoinNarrow<kKind>(type, ids.data(), from, until, rows_of, inner, in, out, first, last);
         }
-        if (type == DT_FLOAT && JoinOf(kKind) == BinaryOp::kAdd) {
+        if (float_sums) {
           const float* x = reinterpret_cast<const float*>(in) + begin + (rows_of ? 0 : from * inner);
           return CpuLoops().add_rows_f32(until - from, rows_of ? rows_of + from : nullptr, ids.data() + from, first,
                                          last, x, reinterpret_cast<float*>(out) + begin, inner, end - begin);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/loops.h"
@@ -13,6 +14,8 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<3> product_ways{"sparse_matmul/way", {"each entry", "rows", "ordered rows"}};
 
 template <class T>
 T Conjugate(T v) {
@@ -80,6 +83,7 @@ struct SparseTensorDenseMatMul {
     if constexpr (std::is_arithmetic_v<T>) {
       // Finding the rows' entries would take longer than their sums.
       if (!adjoint_b && entries <= kFew && n <= (sorted ? kNarrow : kNarrowMoved)) {
+        product_ways.Enter(0);
         return AddEach(at, weights.data<T>(), entries, row_column, given.data<T>(), n, out);
       }
     }
@@ -103,7 +107,9 @@ struct SparseTensorDenseMatMul {
     std::vector<T> ordered;
     const int64_t* column = at + 1 - row_column;
     int64_t step = 2;
-    if (!sorted || (adjoint_a && !std::is_arithmetic_v<T>)) {
+    const bool as_they_are = sorted && (!adjoint_a || std::is_arithmetic_v<T>);
+    product_ways.Enter(as_they_are ? 1 : 2);
+    if (!as_they_are) {
       columns.resize(entries);
       ordered.resize(entries);
       std::vector<int64_t> next(starts.begin(), starts.end() - 1);

@@ -12,9 +12,13 @@
 
 #include "eager.h"
 #include "penstock/base/behavior.h"
+#include "penstock/base/branches.h"
 
 namespace penstock::python {
 namespace {
+
+constinit BranchTable<3> op_calls{"eager/op", {"at once", "recorded, long or of several results", "Python"}};
+constinit BranchTable<2> function_calls{"eager/function", {"known trace", "Python"}};
 
 // What is known of the thread: its stack of default graphs (a Python list that lives as long as the thread), and
 // whether scopes are open that only Python knows.
@@ -261,6 +265,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
     if (!state.several && tapes.empty() && !is_long) {
       std::array<const Tensor*, kMostInputs> inputs;
       for (size_t i = 0; i < count; ++i) inputs[i] = &in.values[i]->tensor;
+      op_calls.Enter(0);
       EagerValue result;
       {
         const GilUnlessLong gil(false);
@@ -273,6 +278,7 @@ PyObject* TryFast(OpState& state, PyObject* const* args) {
     std::array<EagerValue, kMostInputs> inputs;
     for (size_t i = 0; i < count; ++i) inputs[i] = *in.values[i];
     std::vector<EagerValue> outputs;
+    op_calls.Enter(1);
     {
       const GilUnlessLong gil(is_long);
       outputs = RunEagerly(op, {inputs.data(), count});
@@ -297,6 +303,7 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
     }
     if (PyErr_Occurred()) return nullptr;
   }
+  op_calls.Enter(2);
   if (!state.fallback) return nb::borrow(Py_NotImplemented).release().ptr();
   return PyObject_Vectorcall(state.fallback, args, nargsf, names);
 }
@@ -484,12 +491,16 @@ struct PyTraces {
 
   // NotImplemented: Python has to look.
   nb::object Call(nb::handle args) {
-    const auto unknown = [] { return nb::borrow(Py_NotImplemented); };
+    const auto unknown = [] {
+      function_calls.Enter(1);
+      return nb::borrow(Py_NotImplemented);
+    };
     if (traces.empty() || !ExecutesEagerly() || !Tape::Active().empty()) return unknown();
     std::string key;
     if (!Key(args, &key)) return unknown();
     const auto it = traces.find(key);
     if (it == traces.end()) return unknown();
+    function_calls.Enter(0);
     const nb::object function = it->second.function, build = it->second.build;  // the call may add traces
     std::vector<Tensor> inputs;
     const Py_ssize_t count = PyTuple_GET_SIZE(args.ptr());

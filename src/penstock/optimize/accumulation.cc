@@ -2,6 +2,7 @@
 // of them and adding them up. So do the gradients of a weight that is used again and again.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/ops/algebra.h"
 #include "penstock/optimize/passes.h"
@@ -9,6 +10,8 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> sum_ways{"accumulation/sum", {"one after the other", "several at once"}};
 
 class Accumulator {
  public:
@@ -75,6 +78,7 @@ class Accumulator {
     Endpoint so_far = others.empty() ? First(*sum, terms[0]) : others[0];
     const size_t first = others.empty() ? 1 : 0;
     const bool delays = terms.size() - first >= kFewTerms && std::ranges::all_of(terms, IsOfColumns);
+    sum_ways.Enter(delays ? 1 : 0);
     if (delays) so_far = {Handle("_ProductSum", *sum, so_far), 0};
     for (size_t i = first; i < terms.size(); ++i) {
       Node* next = delays ? AddLater(terms[i], so_far) : Add(*def, terms[i], so_far);

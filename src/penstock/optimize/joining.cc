@@ -1,3 +1,4 @@
+#include "penstock/base/branches.h"
 #include "penstock/optimize/joining.h"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> part_ways{"joining/part", {"whole group", "cut"}};
 
 constexpr size_t kMostSteps = 32, kMostArgs = 16;  // of one node
 
@@ -146,6 +149,7 @@ Part NextPart(const std::vector<Node*>& group, size_t first) {
     part.args = std::move(more);
     part.nodes.push_back(node);
   }
+  part_ways.Enter(part.nodes.size() == group.size() ? 0 : 1);
   return part;
 }
 

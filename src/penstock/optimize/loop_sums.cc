@@ -2,11 +2,14 @@
 // a sum with products that are still to be added (see ProductSum), so that several are added at a time.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<1> delayed_sums{"loop_sums/sum", {"delayed"}};
 
 // A variable of a loop: Exit <- Switch <- Merge <- Enter, NextIteration <- what the body makes of it.
 struct LoopVariable {
@@ -99,6 +102,7 @@ int DelayProducts(Graph& graph) {
     if (!node->attr<bool>("transpose_a") || node->attr<bool>("transpose_b")) return;
     LoopVariable variable;
     if (!FindVariable(*node, &variable)) return;
+    delayed_sums.Enter(0);
     Rewriter(graph, node, variable).Run();
     ++sums;
   });

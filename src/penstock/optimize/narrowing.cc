@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "penstock/base/branches.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> narrowed_readers{"narrowing/reader", {"SplitV", "Split", "Slice"}};
 
 // Columns [begin, begin + width) of a matrix of `total` columns, as an output of `reader`. `constant` is one of its
 // own.
@@ -75,6 +78,8 @@ bool Narrow(Graph& graph, Node* product) {
   Part part;
   if (shape.rank() != 2 || shape.dim(1) < 0 || !FindPart(*product, shape.dim(1), &part)) return false;
   if (!IsPure(graph, *part.reader)) return false;
+  const std::string& reader = part.reader->op_name();
+  narrowed_readers.Enter(reader == "SplitV" ? 0 : reader == "Split" ? 1 : 2);
   const auto pair = [&](int64_t first, int64_t second) {
     Tensor value(DT_INT64, Shape({2}));
     value.mutable_data<int64_t>()[0] = first, value.mutable_data<int64_t>()[1] = second;

@@ -2,11 +2,14 @@
 #include <optional>
 #include <string>
 
+#include "penstock/base/branches.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> selections{"selection/comparison", {"as it is", "turned"}};
 
 // The op that compares as `comparison` does, and whether it takes its operands the other way round.
 struct Comparison {
@@ -44,6 +47,7 @@ bool Join(Graph& graph, Node* select) {
   AttrMap attrs{{"T", type}};
   if (const AttrValue* place = select->attrs().Find("_class")) attrs.Set("_class", *place);
   const bool turned = comparison->turned;
+  selections.Enter(turned ? 1 : 0);
   Node* joined = graph.AddNode({.op = comparison->op,
                                 .name = graph.UniqueName(select->name() + "/compared"),
                                 .inputs = {condition->input(turned ? 1 : 0), condition->input(turned ? 0 : 1),

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 
+#include "penstock/base/branches.h"
 #include "penstock/base/denormals.h"
 #include "penstock/graph/lower.h"
 #include "penstock/graph/reread.h"
@@ -11,6 +12,11 @@
 #include "penstock/runtime/partition.h"
 
 namespace penstock {
+namespace {
+
+constinit BranchTable<2> roads{"executor/road", {"straight line", "dataflow"}};
+
+}  // namespace
 
 std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
                                           FunctionRef<void()> poll, bool is_function) {
@@ -62,6 +68,7 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepE
                   std::function<void(Status)> done) {
   const ScopedDenormals denormals(ScopedDenormals::kZero);
   const RunArgs run = Recorded(args);
+  roads.Enter(compiled.straight_line() ? 0 : 1);
   if (compiled.straight_line()) {
     Status status;
     try {
@@ -107,7 +114,10 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepE
 
 void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms) {
   const ScopedDenormals denormals(ScopedDenormals::kZero);
-  if (compiled.straight_line() && timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], Recorded(run));
+  if (compiled.straight_line() && timeout_ms <= 0) {
+    roads.Enter(0);
+    return RunStraightLine(*compiled.programs[0], Recorded(run));
+  }
   struct Wait {
     std::mutex mutex;
     std::condition_variable ready;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penstock/base/branches.h"
+
 namespace penstock {
 
 bool TryMakeBroadcast(std::span<const Shape* const> shapes, Broadcast* plan) {
@@ -203,6 +205,8 @@ void ParallelElements(const KernelContext& k, int64_t n, int64_t picoseconds, Fu
 namespace elementwise {
 namespace {
 
+constinit BranchTable<4> binary_shapes{"elementwise/shapes", {"equal", "scalar", "long runs", "short runs"}};
+
 constexpr int64_t kBlock = 512;  // elements of a temporary that stays in the first-level cache
 
 const char* At(const void* base, int64_t index, size_t size) { return static_cast<const char*>(base) + index * size; }
@@ -282,6 +286,7 @@ void BinaryKernel::operator()(KernelContext& k) const {
   // Equal shapes, or a scalar on one side: no plan is needed.
   if (same || sa.rank() == 0 || sb.rank() == 0) {
     const bool scalar_a = !same && sa.rank() == 0;
+    binary_shapes.Enter(same ? 0 : 1);
     const int64_t step_a = scalar_a ? 0 : 1, step_b = same || scalar_a ? 1 : 0;
     Tensor& out = output(scalar_a ? Shape(sb) : Shape(sa));
     void* z = out.mutable_raw();
@@ -297,6 +302,7 @@ void BinaryKernel::operator()(KernelContext& k) const {
   Tensor& out = output(plan.out);
   void* z = out.mutable_raw();
   const bool short_runs = plan.dims.size() > 1 && plan.dims.back() < 32 && IsPod(in_) && in_size <= 16;
+  binary_shapes.Enter(short_runs ? 3 : 2);
   ParallelElements(k, out.num_elements(), loop_.picoseconds, [&](int64_t begin, int64_t end) {
     if (!short_runs) {
       const int64_t step_a = plan.strides[0].back(), step_b = plan.strides[1].back();

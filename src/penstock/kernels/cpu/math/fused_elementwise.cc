@@ -4,12 +4,20 @@
 #include <cstring>
 #include <memory>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/math/fused_steps.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> ways{"fused_elementwise/way", {"tiles", "one by one"}};
+constinit BranchTable<6> arguments{
+    "fused_elementwise/argument",
+    {"part", "full", "broadcast", "one value", "in place", "stretched"}};
+
+constinit BranchTable<3> results_of_steps{"fused_elementwise/result", {"new memory", "an argument's memory", "joined"}};
 
 // Elements [at, at + n) of a stretched argument.
 template <class T>
@@ -72,7 +80,9 @@ class FusedElementwise {
 
   void operator()(KernelContext& k) const {
     Whole whole;
-    if (!Plan(k, &whole)) return OneByOne(k);
+    const bool planned = Plan(k, &whole);
+    ways.Enter(planned ? 0 : 1);
+    if (!planned) return OneByOne(k);
     const Shape& shape = whole.shape;
     whole.results.resize(k.num_outputs());
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -190,12 +200,16 @@ class FusedElementwise {
     if (joins_[result] > 1) {
       Shape joined = shape;
       joined.set_dim(shape.rank() - 1, shape.dim(shape.rank() - 1) * joins_[result]);
+      results_of_steps.Enter(2);
       return k.Output(result, joined);
     }
     for (int i = 0; i < num_args_; ++i) {
-      if (steps_.last_read(i) <= step && parts_[2 * i] == 1 && k.CanTake(i) && k.shape(i) == shape)
+      if (steps_.last_read(i) <= step && parts_[2 * i] == 1 && k.CanTake(i) && k.shape(i) == shape) {
+        results_of_steps.Enter(1);
         return k.OutputLike(result, {i}, shape);
+      }
     }
+    results_of_steps.Enter(0);
     return k.Output(result, shape);
   }
 
@@ -216,23 +230,29 @@ class FusedElementwise {
       const auto& [base, full, parts, part, how, broadcast] = whole.args[i];
       const int64_t first = at / how.repeat % how.period;
       if (parts > 1) {
+        arguments.Enter(0);
         char* const to = work.reg(num_registers_ + i);
         ForEachRow(at, n, whole.width, parts, part, [&](int64_t from, int64_t offset, int64_t length) {
           std::memcpy(to + offset * size_, base + from * size_, length * size_);
         });
         values[i] = {to, 1};
       } else if (full) {
+        arguments.Enter(1);
         values[i] = {base + at * size_, 1};
       } else if (broadcast) {
+        arguments.Enter(2);
         char* const to = work.reg(num_registers_ + i);
         (stretched++)->Make(at, n, to);
         values[i] = {to, 1};
       } else if (how.period == 1 || (how.repeat > 1 && at / how.repeat == (at + n - 1) / how.repeat)) {
+        arguments.Enter(3);
         values[i] = {base + first * size_, 0};
       } else if (how.repeat == 1 && first + n <= how.period) {
+        arguments.Enter(4);
         values[i] = {base + first * size_, 1};
       } else {
         char* const to = work.reg(num_registers_ + i);
+        arguments.Enter(5);
         (size_ == 4 ? StretchInto<uint32_t> : StretchInto<uint64_t>)(base, how, at, n, to);
         values[i] = {to, 1};
       }

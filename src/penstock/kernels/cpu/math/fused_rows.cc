@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <memory>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/fused_steps.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> ways{"fused_rows/way", {"blocks", "one by one"}};
+constinit BranchTable<3> steps{"fused_rows/step", {"reduction", "at once", "row by row"}};
+
+constinit BranchTable<2> results_of_steps{"fused_rows/result", {"new memory", "an argument's memory"}};
 
 class FusedRows {
  public:
@@ -34,7 +40,9 @@ class FusedRows {
 
   void operator()(KernelContext& k) const {
     Plan plan;
-    if (!MakePlan(k, &plan)) return OneByOne(k);
+    const bool planned = MakePlan(k, &plan);
+    ways.Enter(planned ? 0 : 1);
+    if (!planned) return OneByOne(k);
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (const int r = steps_[i].result; r >= 0) plan.results[r] = Result(k, plan, i);
     }
@@ -163,9 +171,12 @@ class FusedRows {
     const int r = steps_[step].result;
     const Shape& shape = of_rows_[step] ? plan.shape : plan.numbers;
     for (int i = 0; i < num_args_; ++i) {
-      if (steps_.last_read(i) <= static_cast<int>(step) && k.shape(i) == shape && k.CanTake(i))
+      if (steps_.last_read(i) <= static_cast<int>(step) && k.shape(i) == shape && k.CanTake(i)) {
+        results_of_steps.Enter(1);
         return static_cast<char*>(k.OutputLike(r, {i}, shape).mutable_raw());
+      }
     }
+    results_of_steps.Enter(0);
     return static_cast<char*>(k.Output(r, shape).mutable_raw());
   }
 
@@ -190,6 +201,7 @@ class FusedRows {
         values[num_args_ + i] = plan.results[step.result] + row * (of_rows_[i] ? plan.width : 1) * size_;
       char* const to = values[num_args_ + i];
       if (step.reduction) {
+        steps.Enter(0);
         step.reduction->rows(values[step.in[0]], rows, plan.width, to);
         if (step.is_mean) Divide(to, rows, plan.width);
       } else {
@@ -207,6 +219,7 @@ class FusedRows {
     bool at_once = true;
     for (int j = 0; j < step.inputs; ++j) at_once &= FormOf(plan, step.in[j]) == wanted || stays(step.in[j]);
     const int64_t n = of_rows ? plan.width : 1;
+    steps.Enter(at_once ? 1 : 2);
     if (at_once) {
       if (step.inputs == 1) return step.loop->unary(values[step.in[0]], to, rows * n);
       return step.loop->binary(values[step.in[0]], !stays(step.in[0]), values[step.in[1]], !stays(step.in[1]), to,

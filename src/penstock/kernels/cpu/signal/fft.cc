@@ -6,8 +6,12 @@
 #include <mutex>
 #include <numbers>
 
+#include "penstock/base/branches.h"
+
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> fft_ways{"fft/length", {"small factors", "convolution"}};
 
 // e^(-2 pi i k / n) for 0 <= k < n, in more digits than the result will have.
 template <class T>
@@ -100,6 +104,7 @@ std::shared_ptr<const FftPlan<T>> FftPlan<T>::For(int64_t n) {
 template <class T>
 Planes<T> FftPlan<T>::Run(Planes<T> x, Planes<T> spare, int64_t lanes) const {
   const FftLoops<T>& loops = Fft<T>();
+  fft_ways.Enter(convolution_ ? 1 : 0);
   if (!convolution_) {
     for (const Pass& pass : passes_) {
       loops.pass(pass.radix, pass.m, pass.before * lanes, pass.twiddles.data(), pass.roots.data(), x.re, x.im, spare.re,

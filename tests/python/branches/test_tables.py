@@ -14,7 +14,7 @@ TABLE = re.compile(r'BranchTable<\d+>\s+\w+\s*[{(]\s*"([^"]+)"')
 def test_each_table_is_tested():
     found = {name for folder in SOURCES for file in folder.rglob("*.cc") for name in TABLE.findall(file.read_text())}
     tests = "".join(file.read_text() for file in FOLDER.glob("test_*.py"))
-    assert not [name for name in sorted(found) if f'"{name}"' not in tests]
+    assert not [name for name in sorted(found) if not re.search(f'"{re.escape(name)}[":]', tests)]
 
 
 def test_missing_branches_are_found():

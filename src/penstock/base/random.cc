@@ -2,10 +2,12 @@
 
 #include <random>
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 
 uint64_t NondeterministicSeed() {
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static std::random_device device;
   std::lock_guard lock(mutex);
   return uint64_t{device()} << 32 | device();

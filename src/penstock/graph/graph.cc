@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "penstock/base/fork.h"
 #include "penstock/graph/constant_values.h"
 
 namespace penstock {
@@ -127,9 +128,10 @@ std::vector<std::string> Node::ColocationGroups() const {
 
 Graph::Graph(const OpRegistry& ops)
     : ops_(&ops), constants_(std::make_unique<ConstantValues>()), library_(std::make_shared<FunctionLibrary>()) {
+  HoldDuringFork(&mutex_);
   versions_.producer = kGraphDefVersion;
 }
-Graph::~Graph() = default;
+Graph::~Graph() { ForgetAtFork(&mutex_); }
 
 bool Graph::IsValidName(std::string_view name) {
   const auto ok = [](char c) {

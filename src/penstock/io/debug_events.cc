@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "penstock/base/fork.h"
 #include "penstock/io/event_writer.h"
 #include "penstock/io/files.h"
 #include "penstock/io/messages.h"
@@ -67,7 +68,7 @@ std::string FreePrefix(const std::string& directory) {
   }
 }
 
-std::mutex g_mutex;
+ForkMutex g_mutex;
 // Null: they have been ended.
 std::map<std::string, std::shared_ptr<DebugEvents>>& Known() {
   static auto* known = new std::map<std::string, std::shared_ptr<DebugEvents>>();

@@ -5,11 +5,13 @@
 #include <map>
 #include <mutex>
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<std::string, std::unique_ptr<FileSystem>, std::less<>> systems;
   FileSystemFactory factory;
   Registry() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "penstock/base/fork.h"
 #include "penstock/io/file_system.h"
 #include "penstock/io/files.h"
 
@@ -18,7 +19,7 @@ int64_t Now() {
 
 // A file's bytes, which whoever has it open keeps alive.
 struct Contents {
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;
   std::string bytes;
   int64_t modified_ns = Now();
 };
@@ -188,7 +189,7 @@ class MemoryFileSystem : public FileSystem {
     throw NotFound(path, "; No such file or directory");
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<std::string, File> files_;
   std::set<std::string> directories_;
 };

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "penstock/base/denormals.h"
+#include "penstock/base/fork.h"
 
 namespace penstock {
 namespace {
 
-std::mutex hook_mutex;
+ForkMutex hook_mutex;
 PyFunctionHook& Hook() {
   static auto* hook = new PyFunctionHook;
   return *hook;

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 namespace {
 
@@ -97,7 +99,7 @@ std::unique_ptr<const OpDef> Read(std::string_view line) {
 const OpDef* FindKnownOp(std::string_view name) {
   const auto line = TheIndex().ops.find(name);
   if (line == TheIndex().ops.end()) return nullptr;
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static auto* made = new std::map<std::string_view, std::unique_ptr<const OpDef>>();
   const std::lock_guard lock(mutex);
   auto& def = (*made)[line->first];

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
+
+#include "penstock/base/fork.h"
 
 namespace penstock {
 
@@ -42,7 +43,7 @@ class BlockPool {
   Blocks::iterator JoinWithNeighbours(Blocks::iterator block);
   void Watch();
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   Blocks blocks_;  // all of them, by address
   std::set<std::pair<size_t, char*>> free_;
   size_t in_use_ = 0, kept_ = 0;

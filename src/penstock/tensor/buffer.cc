@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/fork.h"
 #include "penstock/base/status.h"
 #include "penstock/tensor/block_pool.h"
 #include "penstock/tensor/guarded_allocator.h"
@@ -121,7 +122,7 @@ class CachingAllocator : public Allocator {
   }
 
   struct Class {
-    std::mutex mutex;
+    ForkMutex mutex;
     std::vector<void*> free;
   };
   std::array<Class, kClasses> classes_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <numbers>
 
+#include "penstock/base/fork.h"
 #include "penstock/base/branches.h"
 
 namespace penstock {
@@ -89,7 +90,7 @@ FftPlan<T>::FftPlan(int64_t n) : n_(n), turns_(2 * (n + 1)) {
 template <class T>
 std::shared_ptr<const FftPlan<T>> FftPlan<T>::For(int64_t n) {
   constexpr size_t kMost = 64;
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static auto* const plans = new std::map<int64_t, std::shared_ptr<const FftPlan>>;  // lives as long as the process
   {
     const std::scoped_lock lock(mutex);

@@ -217,7 +217,11 @@ nb::list PartialRun(PySession& self, const std::string& handle, nb::handle feeds
     const nb::object id = feed[0];
     const Endpoint e = graph.At(id);
     const nb::object value = nb::borrow(feed[1]);
-    values.emplace_back(e, Guard([&] { return FeedFromNumpy(value, BaseType(e.type())); }));
+    // Copied: the step goes on after this call.
+    values.emplace_back(e, Guard([&] {
+      Tensor fed = FeedFromNumpy(value, BaseType(e.type()));
+      return fed.buffer() && fed.buffer()->borrowed() ? fed.Clone() : fed;
+    }));
   }
   const std::vector<Endpoint> wanted = Endpoints(graph, fetches);
   std::vector<Tensor> fetched;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "penstock/runtime/executor.h"
+#include "penstock/runtime/kept_inputs.h"
 
 namespace penstock {
 namespace {
@@ -193,6 +194,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     if (instruction.async) return RunAsync(task, entries, fresh);
     std::vector<KernelContext::Input> inputs(instruction.num_inputs);
     for (int i = 0; i < instruction.num_inputs; ++i) inputs[i] = {&entries[i].value, true};
+    if (instruction.keeps_inputs) OwnInputs(inputs);
     std::vector<Value> values(instruction.num_outputs);
     KernelContext k(instruction.view, inputs, values, *run_.step, *program_.device);
     k.frame_iter = FrameIter(task);
@@ -235,6 +237,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     for (int i = 0; i < instruction.num_inputs; ++i) state->input_values.push_back(std::move(entries[i].value));
     ClearInputs(instruction, entries);
     for (Value& value : state->input_values) state->inputs.push_back({&value, true});
+    if (instruction.keeps_inputs) OwnInputs(state->inputs);
     state->values.resize(instruction.num_outputs);
     state->context =
         std::make_unique<KernelContext>(instruction.view, state->inputs, state->values, *run_.step, *program_.device);

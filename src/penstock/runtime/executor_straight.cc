@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "penstock/runtime/executor.h"
+#include "penstock/runtime/kept_inputs.h"
 
 namespace penstock {
 
@@ -52,6 +53,7 @@ void RunKernel(const Program& program, const Instruction& instruction, std::span
                std::span<Value> outputs, const RunArgs& run, int64_t frame_iter) {
   if (MustStop(*run.step)) [[unlikely]]
     throw Cancelled("Step was cancelled.");
+  if (instruction.keeps_inputs) [[unlikely]] OwnInputs(inputs);
   KernelContext k(instruction.view, inputs, outputs, *run.step, *program.device);
   k.frame_iter = frame_iter;
   if (!run.recorder) [[likely]]

@@ -5,6 +5,7 @@
 
 #include "penstock/runtime/blocks.h"
 #include "penstock/runtime/cost_model.h"
+#include "penstock/runtime/kept_inputs.h"
 
 namespace penstock {
 namespace {
@@ -273,7 +274,10 @@ class Compiler {
       default:
         break;
     }
-    if (instruction.kernel) instruction.async = instruction.kernel->is_async();
+    if (instruction.kernel) {
+      instruction.async = instruction.kernel->is_async();
+      instruction.keeps_inputs = MayKeepInputs(node);
+    }
     program_.has_frames_or_async |= instruction.async || instruction.frame > 0 || instruction.flow == Flow::kEnter;
     instruction.control_trigger = node.traits().control_trigger;
     AddChecks(unit, &instruction, branches);

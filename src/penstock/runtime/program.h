@@ -22,6 +22,7 @@ struct Instruction {
   Flow flow = Flow::kNone;
   bool async = false;
   bool expensive = false;        // worth a thread of its own when others are ready too
+  bool keeps_inputs = false;     // may hold them after the step: it must not get borrowed memory
   bool control_trigger = false;  // runs even when its control inputs are dead
   int64_t cost_ns = 0;           // estimate
 

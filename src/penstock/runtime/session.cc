@@ -8,6 +8,7 @@
 #include "penstock/kernel/interrupts.h"
 #include "penstock/runtime/debugger.h"
 #include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/kept_inputs.h"
 #include "penstock/runtime/trace.h"
 
 namespace penstock {
@@ -226,6 +227,8 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   }
   RunStep(compiled, run, runtime_->environment, timeout);
   if (trace) trace->Fill(metadata);
+  step_resources.ClearAll();
+  CheckNoneKept(feeds, *fetches);
   for (size_t i = 0; i < fetches->size(); ++i) {
     if (!(*fetches)[i].initialized()) throw InvalidArgument("fetch ", i, " has no value: it is dead in this step");
   }

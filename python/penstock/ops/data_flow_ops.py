@@ -6,6 +6,7 @@ from collections import abc
 
 from penstock.framework import dtypes as _dtypes
 from penstock.framework import defaults, func_graph, gen, ops, random_seed, tensor_shape, tensor_util
+from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops
 from penstock.ops.accumulators import *  # noqa: F401, F403
 from penstock.ops.arguments import made_function
@@ -58,6 +59,8 @@ def _common_shape(a, b):
 
 
 def _attrs(dtypes, shapes, shared_name, name):
+    if executing_eagerly():  # as TensorFlow: such a queue is shared with nobody, and ends with its handle
+        shared_name = ""
     return dict(component_types=dtypes, shapes=shapes or [], shared_name=shared_name or "", name=name)
 
 

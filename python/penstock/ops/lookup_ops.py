@@ -2,6 +2,7 @@
 import collections
 import functools
 import uuid
+import weakref
 
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
 from penstock.framework.conversion import executing_eagerly
@@ -143,6 +144,10 @@ class InitializableLookupTableBaseV1(InitializableLookupTableBase):
         return self._init_op
 
 
+# Handles of tables by the names that share them, while they live: eager tables of one file are one table.
+_eager_tables = weakref.WeakValueDictionary()
+
+
 class StaticHashTable(InitializableLookupTableBase):
     """A table that is filled once."""
 
@@ -160,6 +165,10 @@ class StaticHashTable(InitializableLookupTableBase):
         types = dict(key_dtype=self._initializer.key_dtype, value_dtype=self._initializer.value_dtype, name=self._name)
         if self._anonymous:
             handle = gen.anonymous_hash_table(**types)
+        elif executing_eagerly():
+            handle = _eager_tables.get(self._shared_name)
+            if handle is None:
+                handle = _eager_tables[self._shared_name] = gen.hash_table_v2(shared_name="", **types)
         else:
             handle = gen.hash_table_v2(shared_name=self._shared_name, **types)
         self._table_name = None if executing_eagerly() else handle.op.name.split("/")[-1]
@@ -607,7 +616,8 @@ class _MutableTable(LookupInterface):
             ops.add_to_collection(ops.GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self, name))
 
     def _sharing(self):
-        return dict(shared_name=self._shared_name or "",
+        shared_name = "" if executing_eagerly() else self._shared_name  # an eager table ends with its handle
+        return dict(shared_name=shared_name or "",
                     use_node_name_sharing=self._checkpoint and self._shared_name is None,
                     value_dtype=self._value_dtype, name=self._name)
 

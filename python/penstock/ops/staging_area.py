@@ -1,4 +1,8 @@
 """Staging areas: tuples that one part of a graph puts in and another takes out."""
+import weakref
+
+from penstock import _core
+from penstock.framework import dtypes as _dtypes
 from penstock.framework import gen, ops, tensor_shape
 from penstock.ops import array_ops, control_flow_ops
 
@@ -33,6 +37,10 @@ class BaseStagingArea:
         self._memory_limit = memory_limit
         with ops.name_scope(f"{self._name}_root"):
             self._coloc_op = control_flow_ops.no_op()
+        if shared_name is None and ops.executing_eagerly():  # nothing else puts anything in
+            attrs = dict(self._attrs(), dtypes=[_dtypes.as_dtype(t).as_datatype_enum for t in self._dtypes],
+                         shared_name=self._name.encode())
+            weakref.finalize(self, _core.eager_execute, self._clear_op, [], attrs, False).atexit = False
 
     @property
     def name(self):
@@ -116,6 +124,8 @@ class BaseStagingArea:
 class StagingArea(BaseStagingArea):
     """First in, first out."""
 
+    _clear_op = "StageClear"
+
     def put(self, values, name=None):
         """An operation that puts a tuple in; it waits while the area is full."""
         with ops.name_scope(name, f"{self._name}_put", _values(values)) as scope:
@@ -151,8 +161,9 @@ class MapStagingArea(BaseStagingArea):
     """By key; components may come and go one by one."""
 
     def __init__(self, dtypes, shapes=None, names=None, shared_name=None, ordered=False, capacity=0, memory_limit=0):
-        super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
         self._ordered = ordered
+        self._clear_op = "OrderedMapClear" if ordered else "MapClear"
+        super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
 
     def _op(self, name):
         return getattr(gen, ("ordered_map_" if self._ordered else "map_") + name)

@@ -1,17 +1,15 @@
 """Threads of a pipeline's own."""
 from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset
-from penstock.data.ops.iterator_ops import _generate_shared_name
-from penstock.framework import gen, ops
+from penstock.framework import gen
 
 
 class PrivateThreadPool:
     """Threads for pipelines."""
 
     def __init__(self, num_threads, display_name=None, max_intra_op_parallelism=1):
-        shared_name = _generate_shared_name("privatethreadpool") if ops.executing_eagerly() else None
         self._resource = gen.thread_pool_handle(
             num_threads=num_threads, max_intra_op_parallelism=max_intra_op_parallelism,
-            display_name=display_name or "", shared_name=shared_name)
+            display_name=display_name or "")
 
 
 def override_threadpool(dataset, thread_pool):

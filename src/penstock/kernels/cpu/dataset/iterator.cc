@@ -7,6 +7,7 @@
 #include "penstock/data/snapshot_files.h"
 #include "penstock/data/thread_pool.h"
 #include "penstock/data/window.h"
+#include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/may_block.h"
 #include "penstock/kernels/cpu/dataset/iterator_handle.h"
 #include "penstock/kernels/cpu/dataset/optional.h"
@@ -56,7 +57,9 @@ class OneShotIterator : public Kernel, public MayBlock {
         iterator->Begin(k, MakeDataset(k));
         return iterator;
       };
-      Ref<IteratorResource> iterator = k.resources().FindOrMake<IteratorResource>(container, name, make);
+      Ref<IteratorResource> iterator = IsAnonymous(k.node())
+                                           ? make()
+                                           : k.resources().FindOrMake<IteratorResource>(container, name, make);
       spec_.RequireCompatible(iterator->spec());
       handle_ = Tensor(DT_RESOURCE, Shape());
       *handle_.mutable_data<ResourceHandle>() = {k.device().name(), container, name, kTypeName, {}, iterator};

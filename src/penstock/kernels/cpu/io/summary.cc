@@ -7,6 +7,7 @@
 #include "penstock/data/stats.h"
 #include "penstock/io/event_writer.h"
 #include "penstock/io/files.h"
+#include "penstock/kernel/anonymous.h"
 #include "penstock/kernels/cpu/state/named_resource.h"
 
 namespace penstock {
@@ -171,7 +172,7 @@ struct SummaryWriter {
   // The name that eager execution gives to what nothing else can name: each run makes another writer.
   bool anonymous;
   explicit SummaryWriter(const NodeView& node)
-      : anonymous(node.attr<std::string>("shared_name") == "cd2c89b7-88b7-44c8-ad83-06c2a9158347") {}
+      : anonymous(IsAnonymous(node)) {}
   void operator()(KernelContext& k) const {
     static std::atomic<int64_t> next{0};
     auto [container, name] = k.ResourceName();

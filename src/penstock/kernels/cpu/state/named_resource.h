@@ -5,11 +5,12 @@
 #include <mutex>
 #include <string>
 
+#include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/kernel_context.h"
 
 namespace penstock {
 
-// Makes the object, or finds the one of that name, when it first runs.
+// Makes the object, or finds the one of that name, when it first runs. An anonymous one ends with its handles.
 template <class R>
 class NamedResourceKernel : public Kernel {
  public:
@@ -33,8 +34,11 @@ class NamedResourceKernel : public Kernel {
 
  private:
   void Find(KernelContext& k) {
-    const auto [container, name] = k.ResourceName();
-    Ref<R> object = k.resources().FindOrMake<R>(container, name, [&, &n = name] { return Make(k, n); });
+    auto [container, name] = k.ResourceName();
+    const bool anonymous = IsAnonymous(k.node());
+    if (anonymous) name = k.node().name();
+    const auto make = [&, &n = name] { return Make(k, n); };
+    Ref<R> object = anonymous ? make() : k.resources().FindOrMake<R>(container, name, make);
     CheckSharing(k, *object);
     if (resource_) {
       handle_ = Tensor(DT_RESOURCE, Shape());

@@ -1,6 +1,7 @@
 // Variables behind resource handles.
 #include <algorithm>
 
+#include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/gather.h"
 #include "penstock/kernels/cpu/state/variables.h"
@@ -26,8 +27,7 @@ class VarHandle : public Kernel {
   Tensor MakeHandle(KernelContext& k) const {
     auto [container, name] = k.ResourceName();
     if (container.empty()) container = k.resources().default_container();
-    // The name that eager execution uses for variables that nothing else can name.
-    const bool anonymous = k.node().attr<std::string>("shared_name") == "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+    const bool anonymous = IsAnonymous(k.node());
     const auto make = [&, &name = name] {
       auto slot = MakeRef<VariableSlot>();
       slot->dtype = dtype_;

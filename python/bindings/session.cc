@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "penstock/runtime/eager.h"
 #include "penstock/runtime/session.h"
 
 namespace penstock::python {
@@ -329,6 +330,22 @@ void BindSession(nb::module_& m) {
             Waiting([&] { Session::Reset(containers, Servers(servers)); });
           },
           nb::arg("target"), nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
+  m.def("cache_statistics", [] {
+    nb::dict all;
+    const auto add = [&](const char* name, const CacheStats& stats) {
+      nb::dict entry;
+      entry["size"] = stats.size;
+      entry["capacity"] = stats.capacity;
+      entry["hits"] = stats.hits;
+      entry["misses"] = stats.misses;
+      entry["evictions"] = stats.evictions;
+      all[name] = entry;
+    };
+    add("eager signatures", EagerContext::Global().signature_cache_stats());
+    add("functions", EagerContext::Global().function_cache_stats());
+    add("session steps", Session::StepCacheStats());
+    return all;
+  });
   m.def(
       "list_local_devices",
       [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },

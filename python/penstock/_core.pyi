@@ -293,6 +293,9 @@ class EagerTensorBase:
 def set_eager_tensor_class(cls: type, dtypes: dict[int, Any]) -> None:
     """The class of all eager tensors, and the DType of each number."""
 
+def cache_statistics() -> dict[str, dict[str, int]]:
+    """Of each cache of compiled things: size, capacity, hits, misses, evictions. Sessions' are added up."""
+
 def eager_execute(
     op: str, inputs: Sequence[EagerTensorBase], attrs: dict[str, AttrValue], record: bool = True, device: int = 0
 ) -> list[Any]:

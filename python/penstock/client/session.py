@@ -115,7 +115,7 @@ class BaseSession(SessionInterface):
             config = process_config.session_config()
         data = _config_bytes(config)
         self._config = config
-        self._steps = {}
+        self._steps, self._older_steps = {}, {}  # used since the last change of generations, and before
         self._dead_handles = DeadHandles()
         target = compat.as_str(target or "")
         self._session = _core.Session(graph._core, target, data, server_lib.find(target))
@@ -145,6 +145,7 @@ class BaseSession(SessionInterface):
         if self._session is not None and not self._closed:
             self._closed = True
             self._steps.clear()
+            self._older_steps.clear()
             self._session.close()
 
     def __del__(self):
@@ -184,6 +185,10 @@ class BaseSession(SessionInterface):
             else:
                 key = id(fetches)
             step = self._steps.get(key)
+            if step is None:
+                step = self._older_steps.pop(key, None)
+                if step is not None:
+                    self._keep_step(key, step)
             if step is not None:
                 try:
                     if feed_dict:
@@ -281,10 +286,14 @@ class BaseSession(SessionInterface):
                 elements = wanted.elements
                 inner = wanted.rebuild
                 rebuild = lambda values: inner(self._all_values(elements, {}, values))  # noqa: E731
-        if len(self._steps) >= _CACHE_SIZE:
-            self._steps.clear()
-        self._steps[key] = _Step((list(leaves), list(feed_dict or ()), fetches), call,
-                                 [feeding.converter(t) for t in fed_tensors], rebuild, single)
+        self._keep_step(key, _Step((list(leaves), list(feed_dict or ()), fetches), call,
+                                  [feeding.converter(t) for t in fed_tensors], rebuild, single))
+
+    def _keep_step(self, key, step):
+        """Keeps a run. When half of the room is used, what was not used since the last time goes."""
+        if len(self._steps) >= _CACHE_SIZE // 2:
+            self._older_steps, self._steps = self._steps, {}
+        self._steps[key] = step
 
     def _call(self, arrays, tensors, targets, options, run_metadata):
         try:

@@ -34,6 +34,9 @@ def doctor(out=None):
     line("ops", "%d" % len(_core.op_names()))
     for device in _core.list_local_devices():
         line("device", "%s (%s)" % (device.name, device.device_type))
+    for name, cache in _core.cache_statistics().items():
+        line("cache", "%s: %d of %d entries, %d hits, %d misses, %d evictions" % (
+            name, cache["size"], cache["capacity"], cache["hits"], cache["misses"], cache["evictions"]))
     line("tensorflow", "stands for %s" % alias.VERSIONS[alias.installed()] if alias.installed() else
          "installed %s" % _installed_tensorflow())
     line("mode", "version 1 or 2, by script")

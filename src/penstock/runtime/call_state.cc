@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "penstock/op/attr_key.h"
+
 namespace penstock {
 namespace {
 
@@ -57,19 +59,34 @@ class RandomFunctions {
 
 }  // namespace
 
-void GiveCallsTheirState(Graph& graph, const std::string& scope) {
+CallPath PathOf(const FuncRef& function) {
+  const AttrValue* site = function.attrs.Find(kCallSiteAttr);
+  if (const CallPath* path = site ? site->If<CallPath>() : nullptr) return *path;
+  return {function.name, CanonicalKey(function)};
+}
+
+FunctionNames::FunctionNames(const FuncRef& function) : own(function.name), outermost(PathOf(function).at(0)) {}
+
+void GiveCallsTheirState(Graph& graph, CallPath path) {
+  if (path.empty()) path = {"", ""};
+  const auto is_inside = [&](const std::string& name) {
+    for (size_t i = 3; i < path.size(); i += 2) {
+      if (path[i] == name) return true;
+    }
+    return false;
+  };
   RandomFunctions random(graph.library());
   for (Node* node : graph.Nodes()) {
     const bool is_named = node->calls_function();  // the op is the function
     if (!is_named && node->op_name() != "PartitionedCall" && node->op_name() != "StatefulPartitionedCall") continue;
     FuncRef callee = is_named ? FuncRef{node->op_name(), {}} : node->attr<FuncRef>("f");
-    const std::string called = StrCat(":", callee.name, ";");
-    if (scope.find(called) != std::string::npos || !random.Contains(callee.name)) continue;
-    const std::string site = StrCat(scope, "/", node->name(), called);
+    if (is_inside(callee.name) || !random.Contains(callee.name)) continue;
+    CallPath site = path;
+    site.insert(site.end(), {node->name(), callee.name});
     if (is_named) {
-      graph.SetAttr(node, kCallSiteAttr, site);
+      graph.SetAttr(node, kCallSiteAttr, std::move(site));
     } else {
-      callee.attrs.Set(kCallSiteAttr, site);
+      callee.attrs.Set(kCallSiteAttr, std::move(site));
       graph.SetAttr(node, "f", std::move(callee));
     }
   }

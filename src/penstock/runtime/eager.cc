@@ -1,31 +1,39 @@
 #include "penstock/runtime/eager.h"
 
+#include <algorithm>
 #include <array>
 
 #include "penstock/base/denormals.h"
 #include "penstock/device/cpu_device.h"
+#include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/may_block.h"
+#include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
+#include "penstock/runtime/kept_inputs.h"
 #include "penstock/runtime/rendezvous.h"
 
 namespace penstock {
 namespace {
 
-constexpr size_t kMostCached = 8192;
+// Tensors differ from call to call and are large; functions come and go.
+bool WorthKeeping(const AttrMap& attrs) {
+  return std::ranges::none_of(attrs, [](const auto& attr) {
+    const auto& v = attr.second.v;
+    return std::holds_alternative<std::shared_ptr<const Tensor>>(v) || std::holds_alternative<FuncRef>(v) ||
+           std::holds_alternative<std::vector<Tensor>>(v) || std::holds_alternative<std::vector<FuncRef>>(v);
+  });
+}
 
-// Appends what tells this value from others; false if that is too much to keep (tensors, functions).
-bool AppendKey(const AttrValue& value, std::string* key) {
-  if (value.If<Tensor>() || value.If<FuncRef>() || std::holds_alternative<std::vector<Tensor>>(value.v) ||
-      std::holds_alternative<std::vector<FuncRef>>(value.v)) {
-    return false;
-  }
-  if (const float* f = value.If<float>()) {
-    key->append(reinterpret_cast<const char*>(f), sizeof(*f));  // text would round
-  } else if (const auto* list = value.If<std::vector<float>>()) {
-    key->append(reinterpret_cast<const char*>(list->data()), list->size() * sizeof(float));
-  } else {
-    *key += value.ToString();
-  }
+// Whether each call makes another object, which only its handle names: an op that could share one by name, but has
+// none. Gives resources the anonymous name, so that they end with their handles.
+bool MakesOwnObject(std::string_view op, AttrMap* attrs) {
+  const OpDef* def = OpRegistry::Global().Find(op);
+  if (!def || !def->FindAttr("shared_name")) return false;
+  const AttrValue* given = attrs->Find("shared_name");
+  const std::string* name = given ? given->If<std::string>() : nullptr;
+  if (name && !name->empty()) return *name == kAnonymousName || op == "VarHandleOp";
+  const auto is_handle = [](const ArgDef& output) { return output.type == DT_RESOURCE; };
+  if (std::ranges::any_of(def->outputs, is_handle)) attrs->Set("shared_name", kAnonymousName);
   return true;
 }
 
@@ -49,11 +57,15 @@ EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op
   environment_.inter_op = &inter_op_;
   environment_.intra_op = &intra_op_;
   environment_.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel(node, view); };
-  environment_.make_function_kernel = [this](const std::string& scope, const Node& node,
+  environment_.make_function_kernel = [this](const FuncRef& function, const Node& node,
                                              const NodeView& view) -> std::shared_ptr<Kernel> {
     if (!node.traits().stateful) return MakeKernel(node, view);
+    std::string key = CanonicalKey(function);
+    AppendKey(node.name(), &key);
+    AppendKey(node.op_name(), &key);
     std::lock_guard lock(mutex_);
-    std::shared_ptr<Kernel>& kept = function_kernels_[StrCat(scope, "\n", node.name(), "\n", node.op_name())];
+    const auto [at, fresh] = function_kernels_.try_emplace(std::move(key), FunctionNames(function), nullptr);
+    std::shared_ptr<Kernel>& kept = at->second.kernel;
     if (!kept) kept = MakeKernel(node, view);
     return kept;
   };
@@ -142,44 +154,36 @@ std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span
                                            node.output_types(), &this->device(device));
   made->kernel_ = MakeKernel(node, *made->view_);
   made->may_take_long_ = made->kernel_->is_async() || dynamic_cast<const MayBlock*>(made->kernel_.get());
+  made->keeps_inputs_ = MayKeepInputs(node);
   made->long_above_ = node.traits().cost == Cost::kHeavy ? size_t{1} << 13 : size_t{1} << 16;
   return made;
 }
 
 std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::span<const DataType> types,
                                                      AttrMap attrs, int device) {
-  std::string key(op);
-  key += static_cast<char>(device);
-  for (const DataType type : types) key.append(reinterpret_cast<const char*>(&type), sizeof(type));
-  bool keep = true;
-  for (const auto& [name, value] : attrs) {
-    key += '\0';
-    key += name;
-    key += '\0';
-    keep = keep && AppendKey(value, &key);
-  }
+  bool keep = WorthKeeping(attrs);
+  std::string key;
   if (keep) {
+    AppendKey(op, &key);
+    AppendKey(int64_t{device}, &key);
+    AppendKey(static_cast<int64_t>(types.size()), &key);
+    for (const DataType type : types) AppendKey(int64_t{type}, &key);
+    AppendKey(attrs, &key);
     std::lock_guard lock(mutex_);
-    const auto it = ops_.find(key);
-    if (it != ops_.end()) return it->second;
+    if (const auto* found = ops_.Find(key)) return *found;
   }
-  // A resource without a name of its own is another one in each call.
-  const OpDef* def = OpRegistry::Global().Find(op);
-  if (def && def->FindAttr("shared_name")) {
-    const AttrValue* shared = attrs.Find("shared_name");
-    const std::string* given = shared ? shared->If<std::string>() : nullptr;
-    keep = keep && given && !given->empty() && op != "VarHandleOp";
-  }
+  keep = !MakesOwnObject(op, &attrs) && keep;
   const std::string name = StrCat(op, "_", next_name_.fetch_add(1));
   std::shared_ptr<const EagerOp> made =
       Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name, device);
   if (!keep) return made;
+  std::shared_ptr<const EagerOp> evicted;  // destroyed after the lock is released
   std::lock_guard lock(mutex_);
-  if (ops_.size() >= kMostCached) ops_.erase(ops_.begin());
-  return ops_.try_emplace(std::move(key), std::move(made)).first->second;
+  return ops_.Insert(std::move(key), std::move(made), &evicted);
 }
 
 void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> inputs, std::span<Value> outputs) {
+  if (op.keeps_inputs_) OwnInputs(inputs);
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
   step.cancellation = &cancellation_;
@@ -289,13 +293,18 @@ void EagerContext::RemoveFunction(const std::string& name) {
   }
   runtime_->Forget(name);
   std::lock_guard lock(mutex_);
-  std::erase_if(function_kernels_, [&](const auto& entry) { return BelongsTo(entry.first, name); });
+  std::erase_if(function_kernels_, [&](const auto& entry) { return entry.second.names.Contain(name); });
+}
+
+CacheStats EagerContext::signature_cache_stats() {
+  std::lock_guard lock(mutex_);
+  return ops_.stats();
 }
 
 void EagerContext::ClearCaches() {
   std::lock_guard lock(mutex_);
   generation_.fetch_add(1, std::memory_order_relaxed);
-  ops_.clear();
+  ops_.Clear();
   function_kernels_.clear();
 }
 

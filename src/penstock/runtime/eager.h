@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "penstock/graph/graph.h"
@@ -44,6 +43,7 @@ class EagerOp {
   std::shared_ptr<Kernel> kernel_;
   bool may_take_long_ = false;
   size_t long_above_ = 0;
+  bool keeps_inputs_ = false;
   int device_ = 0;
 };
 
@@ -77,6 +77,8 @@ class EagerContext {
   void ClearCaches();
   // Changes with ClearCaches: whoever keeps an EagerOp asks for it anew.
   int64_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  CacheStats signature_cache_stats();
+  CacheStats function_cache_stats() const { return runtime_->cache_stats(); }
   // Holds the functions that ops may call.
   const std::shared_ptr<Graph>& functions() const { return functions_graph_; }
   // The host is divided into so many devices. They only grow: false if there are more already.
@@ -103,9 +105,13 @@ class EagerContext {
   std::shared_ptr<Graph> functions_graph_ = std::make_shared<Graph>();
   StepEnvironment environment_;
   std::unique_ptr<FunctionRuntime> runtime_;
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<const EagerOp>> ops_;
-  std::map<std::string, std::shared_ptr<Kernel>> function_kernels_;
+  ForkMutex mutex_;
+  LruCache<std::string, std::shared_ptr<const EagerOp>> ops_{8192};
+  struct FunctionKernel {
+    FunctionNames names;
+    std::shared_ptr<Kernel> kernel;
+  };
+  std::map<std::string, FunctionKernel> function_kernels_;
   std::atomic<int64_t> next_name_{0}, next_step_{1}, generation_{0};
 };
 

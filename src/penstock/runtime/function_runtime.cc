@@ -1,10 +1,12 @@
 #include "penstock/runtime/function_runtime.h"
 
 #include <condition_variable>
+#include <map>
 
 #include "penstock/base/threads.h"
 #include "penstock/graph/lower.h"
 #include "penstock/kernel/py_function.h"
+#include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/rendezvous.h"
 
@@ -20,15 +22,6 @@ struct Call {
   StepServices step;
   Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
 };
-
-std::string KeyOf(const FuncRef& function) {
-  std::string key = function.name;
-  for (const auto& [name, value] : function.attrs) {
-    const FuncRef* nested = value.If<FuncRef>();
-    key += StrCat("\n", name, "=", nested ? KeyOf(*nested) : value.ToString());
-  }
-  return key;
-}
 
 void CheckArgs(const std::string& function, const std::vector<DataType>& types, std::span<const Tensor> args) {
   if (args.size() != types.size()) {
@@ -85,13 +78,6 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
 }
 
 }  // namespace
-
-bool BelongsTo(std::string_view key, const std::string& name) {
-  if (key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '\n')) return true;
-  const std::string call = StrCat("\n", kCallSiteAttr, "=\"", name);
-  const size_t at = key.find(call);
-  return at != std::string_view::npos && (key[at + call.size()] == '/' || key[at + call.size()] == '\n');
-}
 
 // Lets calls of bound functions in until the runtime goes.
 class FunctionRuntime::Gate {
@@ -223,27 +209,27 @@ class FunctionRuntime::Scope final : public FunctionScope,
   }
 
   std::shared_ptr<const CompiledStep> Find(const FuncRef& function) {
-    const std::string key = KeyOf(function);
+    const std::string key = CanonicalKey(function);
     {
       std::lock_guard lock(mutex_);
       const auto it = compiled_.find(key);
       if (it != compiled_.end()) return it->second;
     }
     if (!library_) {
-      std::lock_guard lock(runtime_->mutex_);
-      const auto it = runtime_->stateless_.find(key);
-      if (it != runtime_->stateless_.end()) return it->second;
+      if (auto found = runtime_->stateless_.Find(key)) return found;
     }
     const StepEnvironment& environment = *runtime_->environment_;
     bool has_state = false;
-    const auto compiled = runtime_->Compile(function, library(), [&](const Node& node, const NodeView& view) {
-      if (!node.traits().stateful || node.calls_function()) return environment.make_function_kernel(key, node, view);
+    auto compiled = runtime_->Compile(function, library(), [&](const Node& node, const NodeView& view) {
+      if (!node.traits().stateful || node.calls_function()) {
+        return environment.make_function_kernel(function, node, view);
+      }
       has_state = true;
       return std::shared_ptr<Kernel>(environment.kernels->Make(view.device()->type(), view));
     });
-    const bool is_own = has_state || library_;
-    std::lock_guard lock(is_own ? mutex_ : runtime_->mutex_);
-    return (is_own ? compiled_ : runtime_->stateless_).try_emplace(key, compiled).first->second;
+    if (!has_state && !library_) return runtime_->stateless_.Insert(key, function, std::move(compiled));
+    std::lock_guard lock(mutex_);
+    return compiled_.try_emplace(key, std::move(compiled)).first->second;
   }
 
   const std::shared_ptr<const void> owner_;  // first, as it goes last
@@ -252,7 +238,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
   const FunctionLibraryPtr library_;  // null: the session's
   std::atomic<int64_t> next_step_{1};
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
+  std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;  // with kernels of their own: kept with this
   std::map<FunctionLibraryPtr, std::shared_ptr<Scope>> others_;
 };
 
@@ -293,30 +279,52 @@ std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& func
   }
   StepEnvironment environment = *environment_;
   environment.make_kernel = std::move(make_kernel);
-  environment.scope = KeyOf(function);
+  environment.path = PathOf(function);
   return CompileStep(body.graph, environment, [] {}, true);
 }
 
 std::shared_ptr<const CompiledStep> FunctionRuntime::Find(const FuncRef& function) {
-  const std::string key = KeyOf(function);
-  {
-    std::lock_guard lock(mutex_);
-    const auto it = compiled_.find(key);
-    if (it != compiled_.end()) return it->second;
-  }
+  const std::string key = CanonicalKey(function);
+  if (auto found = compiled_.Find(key)) return found;
   // Kernels with state belong to this function, not to a node of the same name elsewhere.
-  const auto compiled = Compile(function, CurrentLibrary(), [this, &key](const Node& node, const NodeView& view) {
-    return environment_->make_function_kernel(key, node, view);
+  auto compiled = Compile(function, CurrentLibrary(), [&](const Node& node, const NodeView& view) {
+    return environment_->make_function_kernel(function, node, view);
   });
-  std::lock_guard lock(mutex_);
-  return compiled_.try_emplace(key, compiled).first->second;
+  return compiled_.Insert(key, function, std::move(compiled));
 }
 
 void FunctionRuntime::Forget(const std::string& name) {
+  compiled_.Forget(name);
+  stateless_.Forget(name);
+}
+
+CacheStats FunctionRuntime::cache_stats() const {
+  CacheStats stats = compiled_.stats();
+  return stats += stateless_.stats();
+}
+
+std::shared_ptr<const CompiledStep> FunctionRuntime::Cache::Find(const std::string& key) {
   std::lock_guard lock(mutex_);
-  for (auto* compiled : {&compiled_, &stateless_}) {
-    std::erase_if(*compiled, [&](const auto& entry) { return BelongsTo(entry.first, name); });
-  }
+  const auto* found = entries_.Find(key);
+  return found ? (*found)->step : nullptr;
+}
+
+std::shared_ptr<const CompiledStep> FunctionRuntime::Cache::Insert(const std::string& key, const FuncRef& function,
+                                                                   std::shared_ptr<const CompiledStep> step) {
+  auto fresh = std::make_shared<const Compiled>(FunctionNames(function), std::move(step));
+  std::shared_ptr<const Compiled> evicted;  // destroyed after the lock is released
+  std::lock_guard lock(mutex_);
+  return entries_.Insert(key, std::move(fresh), &evicted)->step;
+}
+
+void FunctionRuntime::Cache::Forget(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  entries_.EraseIf([&](const auto& entry) { return entry->names.Contain(name); });
+}
+
+CacheStats FunctionRuntime::Cache::stats() const {
+  std::lock_guard lock(mutex_);
+  return entries_.stats();
 }
 
 void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,

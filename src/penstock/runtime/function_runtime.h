@@ -1,17 +1,16 @@
 // Calls of functions: instantiated and compiled once for each (name, attributes), run on the common road.
 #pragma once
 
-#include <map>
-#include <mutex>
+#include <memory>
+#include <string>
 
+#include "penstock/base/fork.h"
+#include "penstock/base/lru_cache.h"
 #include "penstock/graph/function_library.h"
 #include "penstock/kernel/function_scope.h"
 #include "penstock/runtime/step.h"
 
 namespace penstock {
-
-// Whether state whose key is, or begins with, that of a compiled function is of the function `name` or of its calls.
-bool BelongsTo(std::string_view key, const std::string& name);
 
 class FunctionRuntime final : public FunctionScopes {
  public:
@@ -28,6 +27,7 @@ class FunctionRuntime final : public FunctionScopes {
   void KeepWithScopes(const std::shared_ptr<const void>& owner) { owner_ = owner; }
   void KeepLibrary();                    // the library stays as it is now: who gives it may go
   void Forget(const std::string& name);  // drops what was compiled for a function that is gone, and for its calls
+  CacheStats cache_stats() const;
 
  private:
   class Gate;
@@ -43,9 +43,28 @@ class FunctionRuntime final : public FunctionScopes {
   FunctionLibraryPtr kept_library_;  // in its place
   std::weak_ptr<const void> owner_;
   const std::shared_ptr<Gate> gate_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const CompiledStep>> compiled_;
-  std::map<std::string, std::shared_ptr<const CompiledStep>> stateless_;  // of scopes: those that they may share
+  struct Compiled {
+    FunctionNames names;
+    std::shared_ptr<const CompiledStep> step;
+  };
+  // Compiled functions by key. One that is evicted is compiled again when it is next called; its kernels with state are
+  // kept elsewhere.
+  class Cache {
+   public:
+    std::shared_ptr<const CompiledStep> Find(const std::string& key);  // null if absent
+    std::shared_ptr<const CompiledStep> Insert(const std::string& key, const FuncRef& function,
+                                               std::shared_ptr<const CompiledStep> step);
+    void Forget(const std::string& name);
+    CacheStats stats() const;
+
+   private:
+    mutable ForkMutex mutex_;
+    LruCache<std::string, std::shared_ptr<const Compiled>> entries_{4096};
+  };
+
+  mutable ForkMutex mutex_;  // guards kept_library_
+  Cache compiled_;
+  Cache stateless_;  // of scopes: those that they may share
 };
 
 }  // namespace penstock

@@ -6,9 +6,10 @@
 #include "penstock/graph/export.h"
 #include "penstock/io/debug_dump.h"
 #include "penstock/kernel/interrupts.h"
+#include "penstock/op/attr_key.h"
 #include "penstock/runtime/debugger.h"
-#include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/kept_inputs.h"
+#include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/trace.h"
 
 namespace penstock {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr char kJobPrefix[] = "/job:localhost/replica:0/task:0";
 
-std::mutex g_sessions_mutex;
+ForkMutex g_sessions_mutex;
 std::set<Session*>& Sessions() {
   static auto* sessions = new std::set<Session*>();
   return *sessions;
@@ -76,12 +77,12 @@ Session::~Session() {
     Sessions().erase(this);
   }
   Close();
-  std::unique_lock lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   idle_.wait(lock, [&] { return running_.empty() && open_partial_runs_ == 0; });
   lock.unlock();
   // Steps first, then what they used: kernels, resources (iterators call functions), functions, devices.
   partial_runs_.clear();
-  compiled_.clear();
+  compiled_.Clear();
   runtime_->stateful_kernels.clear();
   if (own_devices_) {
     ClearContainers(runtime_->devices, {});
@@ -102,22 +103,22 @@ std::unique_ptr<CompiledStep> Session::CompilePruned(std::shared_ptr<Graph> prun
 
 namespace {
 
-// A signature as a key of maps.
-std::vector<int> KeyOf(const Session::Signature& signature) {
-  std::vector<int> key;
-  const auto add = [&](const std::vector<Endpoint>& endpoints) {
-    key.push_back(static_cast<int>(endpoints.size()));
-    for (const Endpoint& e : endpoints) {
-      key.push_back(e.node->id());
-      key.push_back(e.index);
-    }
+// Each list with its length, so that no part can pass for another.
+std::string KeyOf(const Session::Signature& signature) {
+  std::string key;
+  const auto count = [&](const auto& list) { AppendKey(static_cast<int64_t>(list.size()), &key); };
+  const auto add = [&](const Endpoint& e) {
+    AppendKey(int64_t{e.node->id()}, &key);
+    AppendKey(int64_t{e.index}, &key);
   };
-  add(signature.feeds);
-  add(signature.fetches);
-  for (const auto& [from, to] : signature.connections) {
-    add({from, to});
+  for (const auto* endpoints : {&signature.feeds, &signature.fetches}) {
+    count(*endpoints);
+    for (const Endpoint& e : *endpoints) add(e);
   }
-  for (const Node* target : signature.targets) key.push_back(target->id());
+  count(signature.connections);
+  for (const auto& [from, to] : signature.connections) add(from), add(to);
+  count(signature.targets);
+  for (const Node* target : signature.targets) AppendKey(int64_t{target->id()}, &key);
   return key;
 }
 
@@ -126,11 +127,10 @@ std::vector<int> KeyOf(const Session::Signature& signature) {
 std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature, bool interruptible) {
   const int seen = g_interrupts.load(std::memory_order_relaxed);
   RequireOpen();
-  const std::vector<int> key = KeyOf(signature);
+  std::string key = KeyOf(signature);
   {
     std::lock_guard lock(mutex_);
-    const auto it = compiled_.find(key);
-    if (it != compiled_.end()) return it->second;
+    if (const auto* found = compiled_.Find(key)) return *found;
   }
   std::shared_ptr<Graph> pruned;
   {
@@ -139,8 +139,9 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
   }
   if (interruptible && g_interrupts.load(std::memory_order_relaxed) != seen) throw Cancelled("Interrupted.");
   std::shared_ptr<const CompiledStep> step = CompilePruned(std::move(pruned), runtime_->environment, interruptible);
+  std::shared_ptr<const CompiledStep> evicted;  // destroyed after the lock is released
   std::lock_guard lock(mutex_);
-  return compiled_.try_emplace(key, std::move(step)).first->second;
+  return compiled_.Insert(std::move(key), std::move(step), &evicted);
 }
 
 std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options,
@@ -226,9 +227,9 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
     for (const auto& part : compiled.partitions) metadata->partition_graphs.push_back(ToGraphDef(*part));
   }
   RunStep(compiled, run, runtime_->environment, timeout);
-  if (trace) trace->Fill(metadata);
   step_resources.ClearAll();
   CheckNoneKept(feeds, *fetches);
+  if (trace) trace->Fill(metadata);
   for (size_t i = 0; i < fetches->size(); ++i) {
     if (!(*fetches)[i].initialized()) throw InvalidArgument("fetch ", i, " has no value: it is dead in this step");
   }
@@ -261,6 +262,16 @@ void Session::Reset(const std::vector<std::string>& containers, const std::vecto
     if (servers.empty()) ClearContainers(session->runtime_->devices, containers);
     session->Close(!servers.empty());
   }
+}
+
+CacheStats Session::StepCacheStats() {
+  CacheStats all;
+  std::lock_guard lock(g_sessions_mutex);
+  for (Session* session : Sessions()) {
+    std::lock_guard session_lock(session->mutex_);
+    all += session->compiled_.stats();
+  }
+  return all;
 }
 
 void Session::CloseAll() {

@@ -29,7 +29,7 @@ class Session {
     std::vector<Node*> targets;
     std::vector<std::pair<Endpoint, Endpoint>> connections = {};  // (a, b): whoever reads b reads a
   };
-  // A step, compiled; the same signature again gives the same step. Stays valid while the session lives.
+  // A step, compiled; the same signature again gives the same step while it is among those last used.
   // `interruptible`: a SIGINT ends it with Cancelled.
   std::shared_ptr<const CompiledStep> Compile(const Signature& signature, bool interruptible = false);
   // A step that sends what the options watch to the debugger: without graph passes, and compiled anew each time.
@@ -57,6 +57,8 @@ class Session {
   static void Reset(const std::vector<std::string>& containers,
                     const std::vector<std::shared_ptr<Server>>& servers = {});
   static void CloseAll();
+  // Of the compiled steps of all sessions together.
+  static CacheStats StepCacheStats();
 
  private:
   struct PartialState;
@@ -67,8 +69,8 @@ class Session {
   std::vector<std::shared_ptr<Server>> servers_;
   bool own_devices_ = true;
   std::shared_ptr<SessionRuntime> runtime_;
-  std::mutex mutex_;
-  std::map<std::vector<int>, std::shared_ptr<const CompiledStep>> compiled_;
+  ForkMutex mutex_;
+  LruCache<std::string, std::shared_ptr<const CompiledStep>> compiled_{1024};
   std::set<CancellationManager*> running_;
   std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
   int open_partial_runs_ = 0;
@@ -82,7 +84,7 @@ class Session {
 
   std::atomic<bool> closed_{false}, aborted_{false};
   std::atomic<int64_t> debugged_runs_{0};
-  std::map<std::vector<int>, int64_t> debugged_steps_;  // how often a signature was debugged
+  std::map<std::string, int64_t> debugged_steps_;  // how often a signature was debugged
   static std::atomic<int64_t> next_step_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "penstock/base/strings.h"
+#include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
 
 namespace penstock {
@@ -21,7 +22,7 @@ int Threads(int wanted, const char* variable) {
 // Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A
 // pool starts its threads when it is first used.
 std::shared_ptr<ThreadPool> SharedPool(const std::string& name, int threads) {
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static auto* pools = new std::map<std::pair<std::string, int>, std::shared_ptr<ThreadPool>>();
   std::lock_guard lock(mutex);
   auto& pool = (*pools)[{name, threads}];
@@ -56,15 +57,15 @@ SessionRuntime::SessionRuntime(SessionOptions given, std::vector<std::shared_ptr
   environment.options = &options;
   environment.inter_op = inter_op[0].get();
   environment.intra_op = intra_op.get();
-  environment.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel("", node, view); };
-  environment.make_function_kernel = [this](const std::string& scope, const Node& node, const NodeView& view) {
-    return MakeKernel(scope, node, view);
+  environment.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel(nullptr, node, view); };
+  environment.make_function_kernel = [this](const FuncRef& function, const Node& node, const NodeView& view) {
+    return MakeKernel(&function, node, view);
   };
   functions = std::make_unique<FunctionRuntime>(&environment, std::move(library));
   environment.functions = functions.get();
 }
 
-std::shared_ptr<Kernel> SessionRuntime::MakeKernel(const std::string& scope, const Node& node, const NodeView& view) {
+std::shared_ptr<Kernel> SessionRuntime::MakeKernel(const FuncRef* function, const Node& node, const NodeView& view) {
   if (node.calls_function()) {
     // A function's name as op type is a call of it.
     AttrMap function_attrs;
@@ -77,7 +78,8 @@ std::shared_ptr<Kernel> SessionRuntime::MakeKernel(const std::string& scope, con
                                                                      node.output_types(), view.device()));
   }
   if (!node.traits().stateful) return environment.kernels->Make(view.device()->type(), view);
-  const std::string key = StrCat(scope, "\n", node.name(), "\n", node.op_name(), "\n", view.device()->name());
+  std::string key = function ? CanonicalKey(*function) : std::string();
+  for (const std::string& part : {node.name(), node.op_name(), view.device()->name()}) AppendKey(part, &key);
   std::lock_guard lock(mutex);
   std::shared_ptr<Kernel>& kept = stateful_kernels[key];
   if (!kept) kept = environment.kernels->Make(view.device()->type(), view);

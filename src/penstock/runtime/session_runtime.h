@@ -3,10 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "penstock/base/fork.h"
 #include "penstock/io/config.h"
 #include "penstock/op/op_registry.h"
 #include "penstock/runtime/function_runtime.h"
@@ -19,8 +19,9 @@ struct SessionRuntime {
   // `ops`: those that nodes of the session's graph are of.
   SessionRuntime(SessionOptions options, std::vector<std::shared_ptr<Device>> devices, const OpRegistry& ops,
                  std::function<FunctionLibraryPtr()> library);
-  // The kernel of a node, which is kept if it has state: one for each node of `scope`, a function, and device.
-  std::shared_ptr<Kernel> MakeKernel(const std::string& scope, const Node& node, const NodeView& view);
+  // The kernel of a node, which is kept if it has state: one for each node of `function` (null: of the graph) and
+  // device.
+  std::shared_ptr<Kernel> MakeKernel(const FuncRef* function, const Node& node, const NodeView& view);
 
   const SessionOptions options;
   const std::vector<std::shared_ptr<Device>> devices;
@@ -29,7 +30,7 @@ struct SessionRuntime {
   std::shared_ptr<ThreadPool> intra_op;
   StepEnvironment environment;
   std::unique_ptr<FunctionRuntime> functions;
-  std::mutex mutex;  // guards the kernels
+  ForkMutex mutex;  // guards the kernels
   std::map<std::string, std::shared_ptr<Kernel>> stateful_kernels;
 };
 

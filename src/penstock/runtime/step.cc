@@ -7,7 +7,6 @@
 #include "penstock/graph/lower.h"
 #include "penstock/graph/reread.h"
 #include "penstock/optimize/optimizer.h"
-#include "penstock/runtime/call_state.h"
 #include "penstock/runtime/evaluate.h"
 #include "penstock/runtime/partition.h"
 
@@ -32,7 +31,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   LowerControlFlow(*graph, !is_function);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // what came out of the calls
-  GiveCallsTheirState(*graph, environment.scope);
+  GiveCallsTheirState(*graph, environment.path);
   RereadVariables(*graph);
   Optimize(*graph, *environment.options, [&](const Node& node, std::span<const Tensor> inputs) {
     poll();

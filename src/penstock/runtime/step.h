@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "penstock/io/config.h"
+#include "penstock/runtime/call_state.h"
 #include "penstock/runtime/executor.h"
 #include "penstock/runtime/placer.h"
 
@@ -17,11 +18,11 @@ struct StepEnvironment {
   const KernelRegistry* kernels = nullptr;
   const SessionOptions* options = nullptr;
   KernelMaker make_kernel;  // keeps kernels with state between steps
-  std::function<std::shared_ptr<Kernel>(const std::string& scope, const Node&, const NodeView&)> make_function_kernel;
+  std::function<std::shared_ptr<Kernel>(const FuncRef& function, const Node&, const NodeView&)> make_function_kernel;
   ThreadPool* inter_op = nullptr;
   ThreadPool* intra_op = nullptr;
   FunctionCaller* functions = nullptr;
-  std::string scope;  // of a function's body: what its state belongs to
+  CallPath path;  // of a function's body
 };
 
 struct CompiledStep {

@@ -20,7 +20,8 @@ void PoolShape(ShapeContext& c) {
     out.set_dim(i, size);
   }
   c.out(0, out);
-  for (int i = 1; i < 3; ++i) c.out(i, PartialShape({-1}));
+  // Where the regions begin, and where the last one ends; TensorFlow's shape function forgets the last.
+  for (int i = 1; i < 3; ++i) c.out(i, PartialShape({out[i] < 0 ? -1 : out[i] + 1}));
 }
 
 OpBuilder Pool(OpRegistry& ops, const char* name) {

@@ -288,6 +288,7 @@ bool Queue::TryDequeue(Attempt& attempt) {
                                   attempt.wanted, ", current size ", Stored(), ")"));
     return true;
   }
+  if (takes_batch_at_once() && Stored() < missing && !closed_) return false;
   const int64_t keep = closed_ ? 0 : min_after_dequeue();
   while (static_cast<int64_t>(attempt.elements.size()) < attempt.wanted && Stored() > keep)
     attempt.elements.push_back(Pop());

@@ -54,6 +54,8 @@ class Queue : public Resource {
   virtual int64_t Stored() const = 0;
   // How many elements must stay behind while the queue is open.
   virtual int64_t min_after_dequeue() const { return 0; }
+  // Whether a batch waits until the queue holds all its elements, instead of taking them as they come.
+  virtual bool takes_batch_at_once() const { return false; }
   // One tensor of the elements' component `c`.
   virtual Tensor Stack(const std::vector<Tuple>& elements, size_t c) const;
   virtual void CheckShapes(const Tuple& tuple, bool batched) const;
@@ -114,6 +116,7 @@ class PriorityQueue : public Queue {
     return first;
   }
   int64_t Stored() const override { return static_cast<int64_t>(heap_.size()); }
+  bool takes_batch_at_once() const override { return true; }  // so that each batch is sorted
 
  private:
   using Prioritized = std::pair<int64_t, Tuple>;

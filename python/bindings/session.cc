@@ -7,6 +7,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "penstock/base/alarms.h"
+#include "penstock/kernel/interrupts.h"
 #include "penstock/runtime/eager.h"
 #include "penstock/runtime/session.h"
 
@@ -21,6 +23,7 @@ struct sigaction g_previous;
 
 void OnInterrupt(int signal, siginfo_t* info, void* context) {
   g_interrupts.fetch_add(1);
+  RingInterrupt();
   if (g_previous.sa_flags & SA_SIGINFO) {
     if (g_previous.sa_sigaction) g_previous.sa_sigaction(signal, info, context);
   } else if (g_previous.sa_handler != SIG_DFL && g_previous.sa_handler != SIG_IGN) {

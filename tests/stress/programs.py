@@ -212,7 +212,7 @@ def forking(seed, runs):
 
 
 def interrupts(seed, runs):
-    """Ctrl-C in steps of the main thread, which wait and compute, while other threads run steps that must not notice."""
+    """Ctrl-C in steps of the main thread, which wait and compute, while other threads run undisturbed steps."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     model = Model()
     rng = random.Random(seed)

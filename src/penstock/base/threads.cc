@@ -9,6 +9,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -124,7 +125,12 @@ struct ThreadPool::Impl {
     if (core) (void)core.release();
     core = std::make_unique<Core>();
     generation = now;
-    for (int i = 0; i < std::max(1, threads - 1); ++i) core->workers.emplace_back([c = core.get(), i] { c->Work(i); });
+    try {
+      for (int i = 0; i < std::max(1, threads - 1); ++i) {
+        core->workers.emplace_back([c = core.get(), i] { c->Work(i); });
+      }
+    } catch (const std::system_error&) {  // the process has as many threads as it may have
+    }
     ready.store(core.get(), std::memory_order_release);
     return *core;
   }
@@ -152,7 +158,11 @@ ThreadPool::ThreadPool(int threads, const char* name) : impl_(std::make_shared<I
 ThreadPool::~ThreadPool() = default;
 int ThreadPool::threads() const { return impl_->threads; }
 
-void ThreadPool::Schedule(std::function<void()> task) { impl_->Live().Add({std::move(task)}); }
+void ThreadPool::Schedule(std::function<void()> task) {
+  Impl::Core& core = impl_->Live();
+  if (core.workers.empty()) return task();  // the process may start no threads
+  core.Add({std::move(task)});
+}
 
 namespace {
 
@@ -213,12 +223,17 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
   const auto begin = [&](int64_t piece) { return total / pieces * piece + total % pieces * piece / pieces; };
   const auto run = [&](int64_t piece) { fn(begin(piece), begin(piece + 1)); };
   const int64_t useful = std::max<int64_t>(impl_->Awake(), cost / kMinShareToWake - 1);
-  const int helpers = static_cast<int>(std::min<int64_t>({pieces - 1, impl_->threads - 1, useful}));
+  Impl::Core* live = nullptr;
+  int helpers = static_cast<int>(std::min<int64_t>({pieces - 1, impl_->threads - 1, useful}));
+  if (helpers > 0) {
+    live = &impl_->Live();
+    helpers = std::min(helpers, static_cast<int>(live->workers.size()));
+  }
   if (helpers == 0) {
     for (int64_t i = 0; i < pieces; ++i) run(i);
     return;
   }
-  Impl::Core& core = impl_->Live();
+  Impl::Core& core = *live;
   SharedLoop loop(run, pieces, helpers, unit_cost > kLongUnit);
   const auto help = [loop = &loop, core = &core] {
     loop->Work(1 + t_worker);

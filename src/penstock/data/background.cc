@@ -18,6 +18,12 @@ Background::Background(const std::shared_ptr<IteratorContext>& context) : contex
 }
 
 void Background::Start(int n, const std::function<void()>& work) {
+  if (threads_.empty() && !stopping_) {
+    interrupt_ = Alarm::OnInterrupt([this] {
+      std::lock_guard lock(mutex);
+      results_.notify_all();
+    });
+  }
   const int64_t most = context_->options.most_threads > 0 ? std::min<int64_t>(n, context_->options.most_threads) : n;
   while (!stopping_ && static_cast<int64_t>(threads_.size()) < most) {
     try {
@@ -41,6 +47,7 @@ void Background::PauseUntilDone(State& state) {
 void Background::Stop() {
   if (registered_) context_->cancellation.Deregister(token_);
   registered_ = false;
+  interrupt_.Cancel();
   {
     std::lock_guard lock(mutex);
     stopping_ = true;

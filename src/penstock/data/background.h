@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "penstock/base/alarms.h"
 #include "penstock/data/dataset.h"
 
 namespace penstock::data {
@@ -33,7 +34,7 @@ class Background {
   void WaitForResult(std::unique_lock<std::mutex>& lock, Take take) {
     while (!take()) {
       context_->ThrowIfStopped();
-      results_.wait_for(lock, std::chrono::milliseconds(50));
+      results_.wait(lock);
     }
   }
   // Asks the threads to begin nothing until all of `state` has been visited; under the mutex, as is asking for it.
@@ -49,6 +50,7 @@ class Background {
  private:
   const std::shared_ptr<IteratorContext> context_;
   CancellationManager::Token token_ = 0;
+  Alarm interrupt_;  // wakes who waits for a result
   bool registered_ = false, stopping_ = false, paused_ = false;
   std::condition_variable work_, results_;
   std::vector<std::thread> threads_;

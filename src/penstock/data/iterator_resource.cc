@@ -1,5 +1,6 @@
 #include "penstock/data/iterator_resource.h"
 
+#include "penstock/base/alarms.h"
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/fused_function.h"
 #include "penstock/kernel/py_function.h"
@@ -25,8 +26,41 @@ Iteration::~Iteration() {
   if (!context_->ends_slowly.load()) return;
   // Threads have to end, or functions to be called: whoever drops an iterator may hold what those wait for (Python's
   // lock).
-  RunOnGrowingPool([iterator = std::shared_ptr<Iterator>(std::move(iterator_))]() mutable { iterator.reset(); });
+  auto* const iterator = iterator_.release();
+  if (!RunOnGrowingPool([iterator] { delete iterator; })) {
+    // No thread can be had, and waiting here may have no end: the iterator is never freed.
+  }
 }
+
+// Waits until no other step uses the iterator, and keeps others waiting while it lives.
+class Iteration::Turn {
+ public:
+  Turn(Iteration& iteration, const StepServices& step, const std::function<void()>& wake) : iteration_(iteration) {
+    Alarm interrupt;  // its callback takes the mutex: the lock goes first
+    std::unique_lock lock(iteration_.turn_mutex_);
+    const int seen = step.interrupts_seen;
+    if (iteration_.is_taken_ && seen >= 0) {
+      lock.unlock();
+      interrupt = Alarm::OnInterrupt(wake);
+      lock.lock();
+    }
+    while (iteration_.is_taken_) {
+      const bool interrupted = seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != seen;
+      if (interrupted || iteration_.context_->stopped()) throw Cancelled("Operation was cancelled");
+      iteration_.turn_ended_.wait(lock);
+    }
+    iteration_.is_taken_ = true;
+  }
+  ~Turn() {
+    std::lock_guard lock(iteration_.turn_mutex_);
+    iteration_.is_taken_ = false;
+    iteration_.turn_ended_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+
+ private:
+  Iteration& iteration_;
+};
 
 template <class Work>
 auto Iteration::InTurn(StepServices& step, Work work) {
@@ -35,7 +69,14 @@ auto Iteration::InTurn(StepServices& step, Work work) {
                              "have threads must be made where they are used");
   }
   CancellationManager::Token token = 0;
-  const auto cancel = [context = context_] { context->cancellation.Cancel(); };
+  const auto wake = [this] {
+    std::lock_guard lock(turn_mutex_);
+    turn_ended_.notify_all();
+  };
+  const auto cancel = [context = context_, wake] {
+    context->cancellation.Cancel();
+    wake();
+  };
   if (step.cancellation && !step.cancellation->Register(cancel, &token)) throw Cancelled("Operation was cancelled");
   struct Deregister {
     StepServices& step;
@@ -44,11 +85,7 @@ auto Iteration::InTurn(StepServices& step, Work work) {
       if (step.cancellation) step.cancellation->Deregister(token);
     }
   } deregister{step, token};
-  std::unique_lock lock(turn_, std::defer_lock);
-  // Waits by this clock are the ones that ThreadSanitizer knows.
-  while (!lock.try_lock_until(std::chrono::system_clock::now() + std::chrono::milliseconds(50))) {
-    if (context_->stopped()) throw Cancelled("Operation was cancelled");
-  }
+  const Turn turn(*this, step, wake);
   context_->interrupts_seen.store(step.interrupts_seen, std::memory_order_relaxed);
   context_->ThrowIfStopped();
   return work();

@@ -24,13 +24,16 @@ class Iteration {
   const std::shared_ptr<IteratorContext>& shared_context() const { return context_; }
 
  private:
+  class Turn;
   // Runs `work` when it is this step's turn.
   template <class Work>
   auto InTurn(StepServices& step, Work work);
   // It has, or may have, threads that stayed in the process from which this one was forked.
   bool LostItsThreads() const { return context_->ends_slowly.load() && ForkGeneration() != fork_generation_; }
   const int fork_generation_ = ForkGeneration();
-  std::timed_mutex turn_;
+  std::mutex turn_mutex_;
+  std::condition_variable turn_ended_;
+  bool is_taken_ = false;  // somebody's turn; guarded by turn_mutex_
   Ref<const Dataset> dataset_;
   std::shared_ptr<IteratorContext> context_;
   std::unique_ptr<Iterator> iterator_;

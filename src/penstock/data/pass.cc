@@ -3,6 +3,7 @@
 #include <set>
 #include <thread>
 
+#include "penstock/base/alarms.h"
 #include "penstock/data/rewrites.h"
 #include "penstock/data/thread_pool.h"
 
@@ -112,6 +113,26 @@ class IgnoreErrorsDataset final : public Dataset {
   const bool logs_;
 };
 
+// Sleeps; throws Cancelled as soon as the iteration is stopped.
+void SleepFor(IteratorContext& context, int64_t micros) {
+  std::mutex mutex;
+  std::condition_variable stopped;
+  const auto wake = [&] {
+    std::lock_guard lock(mutex);
+    stopped.notify_all();
+  };
+  context.ThrowIfStopped();
+  CancellationManager::Token token = 0;
+  if (!context.cancellation.Register(wake, &token)) return context.ThrowIfStopped();
+  {
+    const Alarm interrupt = Alarm::OnInterrupt(wake);
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, std::chrono::microseconds(micros), [&] { return context.stopped(); });
+  }
+  context.cancellation.Deregister(token);
+  context.ThrowIfStopped();
+}
+
 class SleepDataset final : public Dataset {
  public:
   SleepDataset(Ref<const Dataset> input, int64_t micros) : Dataset("Sleep", input->spec(), {input}), micros_(micros) {}
@@ -122,15 +143,9 @@ class SleepDataset final : public Dataset {
    public:
     using IteratorOverInput::IteratorOverInput;
     bool Next(Element* element) override {
-      for (int64_t left = dataset().micros_; left > 0; left -= kSlice) {
-        std::this_thread::sleep_for(std::chrono::microseconds(std::min(left, kSlice)));
-        context().ThrowIfStopped();
-      }
+      SleepFor(context(), dataset().micros_);
       return input_->Next(element);
     }
-
-   private:
-    static constexpr int64_t kSlice = 20'000;
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Slow>(*this, place);

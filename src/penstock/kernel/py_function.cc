@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,17 +34,22 @@ struct Pool {
   std::mutex mutex;
   std::vector<Waiting*> idle;
 
-  void Add(std::function<void()> task) {
+  bool Add(const std::function<void()>& task) {
     std::unique_lock lock(mutex);
     if (!idle.empty()) {
       Waiting* const thread = idle.back();
       idle.pop_back();
-      thread->task = std::move(task);
-      thread->wake.notify_one();  // under the lock, behind which the thread may end
-      return;
+      thread->task = task;
+      thread->wake.notify_one();  // under the lock: the thread may end as soon as it is released
+      return true;
     }
     lock.unlock();
-    std::thread([this, first = std::move(task)]() mutable { Work(std::move(first)); }).detach();
+    try {
+      std::thread([this, first = task]() mutable { Work(std::move(first)); }).detach();
+      return true;
+    } catch (const std::system_error&) {  // the process has as many threads as it may have
+      return false;
+    }
   }
 
   void Work(std::function<void()> task) {
@@ -73,7 +79,7 @@ PyFunctionHook GetPyFunctionHook() {
   return Hook();
 }
 
-void RunOnGrowingPool(std::function<void()> task) {
+bool RunOnGrowingPool(const std::function<void()>& task) {
   static std::atomic<Pool*> current{nullptr};
   Pool* pool = current.load();
   if (!pool || pool->owner != getpid()) {
@@ -84,7 +90,7 @@ void RunOnGrowingPool(std::function<void()> task) {
       delete fresh;
     }
   }
-  pool->Add(std::move(task));
+  return pool->Add(task);
 }
 
 }  // namespace penstock

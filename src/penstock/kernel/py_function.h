@@ -16,7 +16,8 @@ void SetPyFunctionHook(PyFunctionHook hook);
 PyFunctionHook GetPyFunctionHook();
 
 // Runs `task` on a thread of a pool that grows when all its threads are busy: tasks may wait for each other and for the
-// compute threads. A forked child starts with an empty pool.
-void RunOnGrowingPool(std::function<void()> task);
+// compute threads. False, and nothing happens, if all are busy and the system starts no more. A forked child starts
+// with an empty pool.
+[[nodiscard]] bool RunOnGrowingPool(const std::function<void()>& task);
 
 }  // namespace penstock

@@ -11,6 +11,7 @@
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/kept_inputs.h"
 #include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -191,17 +192,24 @@ void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> 
   step.step_resources = &step_resources_;
   step.intra_op = &intra_op_;
   Ref<LocalRendezvous> rendezvous;
+  Ref<StepExecutor> executor;
   if (op.kernel_->is_async()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
+    executor = MakeRef<StepExecutor>(&inter_op_);
+    step.schedule = executor->Poster();
   }
   KernelContext context(*op.view_, inputs, outputs, step, *op.view_->device());
   StepRecorder* const recorder = g_process_recorder.load(std::memory_order_acquire);
   const int64_t start = recorder ? NowNanos() : 0;
   try {
     const ScopedDenormals denormals(ScopedDenormals::kZero);
-    op.kernel_->Run(context);
+    if (executor) {
+      ThrowIfError(executor->RunToEnd([&](Kernel::Done done) { op.kernel_->RunAsync(context, std::move(done)); },
+                                      cancellation_, {}));
+    } else {
+      op.kernel_->Run(context);
+    }
     if (recorder) recorder->Ran(*op.node_, *op.view_->device(), start, NowNanos(), outputs);
   } catch (...) {
     const Status status = CurrentStatus();
@@ -268,14 +276,16 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
   step.step_resources = &step_resources;
   step.intra_op = &intra_op_;
   Ref<LocalRendezvous> rendezvous;
+  Ref<StepExecutor> executor;
   if (!function.straight_line()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    step.schedule = [this](std::function<void()> task) { inter_op_.Schedule(std::move(task)); };
+    executor = MakeRef<StepExecutor>(&inter_op_);
+    step.schedule = executor->Poster();
   }
   std::vector<Tensor> results(function.ret_types.size());
   try {
-    RunStep(function, {args.data(), results.data(), &step, nullptr}, environment_);
+    RunStep(function, {args.data(), results.data(), &step, nullptr}, executor.get());
     if (cancellation) cancellation->Deregister(token);
   } catch (...) {
     const Status status = CurrentStatus();

@@ -7,8 +7,10 @@
 #include <deque>
 #include <map>
 
+#include "penstock/kernel/py_function.h"
 #include "penstock/runtime/executor.h"
 #include "penstock/runtime/kept_inputs.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -79,7 +81,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       done_(Status());
       return;
     }
-    Process(std::move(ready));
+    Process(ready);
   }
 
  private:
@@ -117,36 +119,65 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     if (run_.step->cancellation) run_.step->cancellation->Cancel();
   }
 
-  // Runs ready tasks until none is left for this thread; hands expensive ones to others while there is more to do.
-  void Process(std::vector<Task> ready) {
-    const auto self = shared_from_this();
-    std::deque<Task> queue(ready.begin(), ready.end());
-    std::vector<Task> fresh;
-    while (!queue.empty()) {
-      const Task task = queue.front();
-      queue.pop_front();
-      // While this thread does something expensive, the others should not wait for it.
-      if (task.instruction->expensive && !queue.empty() && run_.step->schedule) {
-        bool other_expensive = false;
-        for (const Task& t : queue) other_expensive |= t.instruction->expensive;
-        if (other_expensive) {
-          std::vector<Task> rest;
-          for (auto it = queue.begin(); it != queue.end();) {
-            if (it->instruction->expensive) {
-              rest.push_back(*it);
-              it = queue.erase(it);
-            } else {
-              ++it;
-            }
-          }
-          for (const Task& t : rest) {
-            run_.step->schedule([self, t] { self->Process({t}); });
-          }
-        }
+  static bool IsHeavy(const Task& task) { return task.instruction->expensive || task.instruction->blocks; }
+
+  // Tasks that one thread is to run: in the order in which they came, and those that take long again apart.
+  class Queue {
+   public:
+    void Add(const std::vector<Task>& tasks) {
+      for (const Task& task : tasks) (IsHeavy(task) ? heavy_ : cheap_).items.push_back({next_++, task});
+    }
+    size_t size() const { return cheap_.size() + heavy_.size(); }
+    Task Pop() {
+      const bool cheap = heavy_.size() == 0 || (cheap_.size() > 0 && cheap_.front().number < heavy_.front().number);
+      return (cheap ? cheap_ : heavy_).Pop();
+    }
+    // Calls `give` with each of the heavy tasks, which are the caller's then.
+    template <class Give>
+    void GiveHeavy(Give give) {
+      while (heavy_.size() > 0) give(heavy_.Pop());
+    }
+
+   private:
+    struct Numbered {
+      uint64_t number;
+      Task task;
+    };
+    struct Fifo {
+      std::vector<Numbered> items;
+      size_t first = 0;
+      size_t size() const { return items.size() - first; }
+      const Numbered& front() const { return items[first]; }
+      Task Pop() {
+        const Task task = items[first++].task;
+        if (first == items.size()) items.clear(), first = 0;
+        return task;
       }
+    };
+    Fifo cheap_, heavy_;
+    uint64_t next_ = 0;
+  };
+
+  // Runs ready tasks until none is left for this thread. While it does something that takes long, other threads take
+  // over whatever else does.
+  void Process(const std::vector<Task>& ready) {
+    const auto self = shared_from_this();
+    Queue queue;
+    queue.Add(ready);
+    std::vector<Task> fresh;
+    while (queue.size() > 0) {
+      const Task task = queue.Pop();
+      StepExecutor& executor = *StepExecutor::Current();
+      if (IsHeavy(task)) {
+        queue.GiveHeavy([&](const Task& other) { executor.Post([self, other] { self->Process({other}); }); });
+        executor.Offer();
+      }
+      const int aside = static_cast<int>(queue.size());
       fresh.clear();
-      if (!RunTask(task, &fresh)) continue;  // asynchronous: goes on elsewhere
-      queue.insert(queue.end(), fresh.begin(), fresh.end());
+      if (aside > 0) executor.SetAside(aside);
+      const bool over = RunTask(task, &fresh);
+      if (aside > 0) executor.SetAside(-aside);
+      if (over) queue.Add(fresh);  // else it goes on elsewhere
     }
   }
 
@@ -191,7 +222,16 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       ClearInputs(instruction, entries);
       return Finish(task, outputs, fresh, false);
     }
-    if (instruction.async) return RunAsync(task, entries, fresh);
+    if (instruction.async) {
+      return RunAsync(task, entries, fresh, [](AsyncState& state, Kernel::Done done) {
+        state.task.instruction->kernel->RunAsync(*state.context, std::move(done));
+      });
+    }
+    if (instruction.blocks && !StepExecutor::Current()->IsIdleHome()) {
+      return RunAsync(task, entries, fresh, [self = this](AsyncState& state, Kernel::Done done) {
+        self->RunOnOwnThread(state, std::move(done));
+      });
+    }
     std::vector<KernelContext::Input> inputs(instruction.num_inputs);
     for (int i = 0; i < instruction.num_inputs; ++i) inputs[i] = {&entries[i].value, true};
     if (instruction.keeps_inputs) OwnInputs(inputs);
@@ -201,11 +241,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     k.is_dead = task.dead;
     try {
       const int64_t start = run_.recorder ? NowNanos() : 0;
-      if (instruction.loop) {
-        RunLoop(*instruction.loop, inputs, values, run_, k.frame_iter);
-      } else {
-        instruction.kernel->Run(k);
-      }
+      RunHere(instruction, k, inputs, values);
       if (run_.recorder && instruction.kernel)
         run_.recorder->Ran(*instruction.node, *program_.device, start, NowNanos(), values);
     } catch (...) {
@@ -218,7 +254,13 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     return Finish(task, outputs, fresh, true);
   }
 
-  struct AsyncState {
+  void RunHere(const Instruction& instruction, KernelContext& k, std::span<KernelContext::Input> inputs,
+               std::span<Value> values) {
+    if (instruction.loop) return RunLoop(*instruction.loop, inputs, values, run_, k.frame_iter);
+    instruction.kernel->Run(k);
+  }
+
+  struct AsyncState : std::enable_shared_from_this<AsyncState> {
     Task task;
     std::vector<Value> input_values;
     std::vector<KernelContext::Input> inputs;
@@ -229,8 +271,24 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     std::atomic<int> phase{0};  // 1: done was called, 2: RunAsync returned
   };
 
-  // True if it is over already, and `fresh` holds what became ready.
-  bool RunAsync(const Task& task, Entry* entries, std::vector<Task>* fresh) {
+  // An instruction that may block, while this thread does something else: on a thread of the pool that grows, or here
+  // if none can be had.
+  void RunOnOwnThread(AsyncState& state, Kernel::Done done) {
+    const auto work = [self = shared_from_this(), state = state.shared_from_this(), done] {
+      Status status;
+      try {
+        self->RunHere(*state->task.instruction, *state->context, state->inputs, state->values);
+      } catch (...) {
+        status = CurrentStatus();
+      }
+      done(std::move(status));
+    };
+    if (!RunOnGrowingPool(work)) work();
+  }
+
+  // Calls `start(state, done)`. True if it is over already, and `fresh` holds what became ready.
+  template <class Start>
+  bool RunAsync(const Task& task, Entry* entries, std::vector<Task>* fresh, Start start) {
     const Instruction& instruction = *task.instruction;
     auto state = std::make_shared<AsyncState>();
     state->task = task;
@@ -250,12 +308,15 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       // Finished before RunAsync returned: this thread carries on there, so that a chain of such kernels is no
       // recursion.
       if (state->phase.exchange(1) == 0) return;
-      std::vector<Task> fresh;
-      self->FinishAsync(*state, &fresh);
-      if (!fresh.empty()) self->Process(std::move(fresh));
+      // The caller goes on with its own work; this step's follows on its executor.
+      self->run_.step->schedule([self, state] {
+        std::vector<Task> fresh;
+        self->FinishAsync(*state, &fresh);
+        if (!fresh.empty()) self->Process(fresh);
+      });
     };
     try {
-      instruction.kernel->RunAsync(*state->context, done);
+      start(*state, done);
     } catch (...) {
       done(CurrentStatus());
     }
@@ -267,7 +328,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   void FinishAsync(AsyncState& state, std::vector<Task>* fresh) {
     const Instruction& instruction = *state.task.instruction;
     std::vector<Entry> outputs(instruction.num_outputs);
-    if (run_.recorder && state.status.ok()) {
+    if (run_.recorder && instruction.kernel && state.status.ok()) {
       try {
         run_.recorder->Ran(*instruction.node, *program_.device, state.start, NowNanos(), state.values);
       } catch (...) {

@@ -9,6 +9,7 @@
 #include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -47,8 +48,7 @@ Status InFunction(Status status, const std::string& function) {
 // A call within a step. `find` gives the function, or throws.
 template <class Find>
 void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
-                const StepEnvironment& environment, std::function<void(std::function<void()>)> schedule, Find find,
-                FunctionCaller::Results done) {
+                const StepEnvironment& environment, Find find, FunctionCaller::Results done) {
   auto call = std::make_shared<Call>();
   try {
     if (caller.step().call_depth >= kDeepestCall) {
@@ -68,13 +68,11 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
   call->rets.resize(call->compiled->ret_types.size());
   call->step = caller.step();
   call->step.rendezvous = call->rendezvous.get();
-  call->step.schedule = std::move(schedule);
   ++call->step.call_depth;
   const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
-  RunStepAsync(*call->compiled, run, environment,
-               [call, name = function.name, done = std::move(done)](Status status) {
-                 done(InFunction(std::move(status), name), std::move(call->rets));
-               });
+  RunStepAsync(*call->compiled, run, [call, name = function.name, done = std::move(done)](Status status) {
+    done(InFunction(std::move(status), name), std::move(call->rets));
+  });
 }
 
 }  // namespace
@@ -115,8 +113,8 @@ class FunctionRuntime::Gate {
   std::condition_variable empty_;
 };
 
-// Functions that keep their stateful kernels to themselves. What runs asynchronously inside of them runs on a pool that
-// grows: whoever waits for an iterator may hold one of the step's threads.
+// Functions that keep their stateful kernels to themselves. Their steps run on the pool that grows: threads of a
+// pipeline wait for them, and are no threads of a step.
 class FunctionRuntime::Scope final : public FunctionScope,
                                      public FunctionScopes,
                                      public std::enable_shared_from_this<Scope> {
@@ -131,8 +129,8 @@ class FunctionRuntime::Scope final : public FunctionScope,
   }
 
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override {
-    CallWithin(function, std::move(args), caller, *runtime_->environment_, RunOnGrowingPool,
-               [&] { return Find(function); }, std::move(done));
+    CallWithin(function, std::move(args), caller, *runtime_->environment_, [&] { return Find(function); },
+               std::move(done));
   }
 
   std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library) override {
@@ -169,7 +167,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
       const RunArgs run{args.data(), results->data(), &step, nullptr};
       if (compiled_->straight_line()) {
         try {
-          return RunStep(*compiled_, run, environment);
+          return RunStep(*compiled_, run, nullptr);
         } catch (...) {
           throw Error(InFunction(CurrentStatus(), name_));
         }
@@ -183,10 +181,11 @@ class FunctionRuntime::Scope final : public FunctionScope,
       }
       const auto rendezvous = MakeRef<LocalRendezvous>();
       step.rendezvous = rendezvous.get();
-      step.schedule = RunOnGrowingPool;
+      const auto executor = MakeRef<StepExecutor>(nullptr);
+      step.schedule = executor->Poster();
       Status status;
       try {
-        RunStep(*compiled_, run, environment);
+        RunStep(*compiled_, run, executor.get());
       } catch (...) {
         status = InFunction(CurrentStatus(), name_);
       }
@@ -329,9 +328,7 @@ CacheStats FunctionRuntime::Cache::stats() const {
 
 void FunctionRuntime::CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller,
                                 Results done) {
-  CallWithin(function, std::move(args), caller, *environment_,
-             [pool = environment_->inter_op](std::function<void()> task) { pool->Schedule(std::move(task)); },
-             [&] { return Find(function); }, std::move(done));
+  CallWithin(function, std::move(args), caller, *environment_, [&] { return Find(function); }, std::move(done));
 }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 
 #include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/session.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 
@@ -12,7 +13,8 @@ struct Session::PartialState {
   std::vector<std::vector<int>> needs;  // by fetch: the feeds that it is computed from
   CancellationManager cancellation;
   ResourceManager step_resources;
-  Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
+  const Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
+  Ref<StepExecutor> executor;
   StepServices step;
 
   std::mutex mutex;
@@ -103,9 +105,8 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   state->step.functions = runtime_->functions.get();
   state->step.step_resources = &state->step_resources;
   state->step.intra_op = runtime_->intra_op.get();
-  state->step.schedule = [pool = runtime_->inter_op[0].get()](std::function<void()> task) {
-    pool->Schedule(std::move(task));
-  };
+  state->executor = MakeRef<StepExecutor>(runtime_->inter_op[0].get());
+  state->step.schedule = state->executor->Poster();
   // A cancelled step must not wait for feeds that never come.
   CancellationManager::Token token;
   state->cancellation.Register([weak = std::weak_ptr(state)] {
@@ -119,9 +120,9 @@ std::string Session::PartialRunSetup(const Signature& signature) {
     partial_runs_[handle] = state;
   }
   const RunArgs run{nullptr, nullptr, &state->step, nullptr};
-  runtime_->inter_op[0]->Schedule([this, state, run] {
-    RunStepAsync(*state->compiled, run, runtime_->environment, [this, state](Status status) {
-      // Whoever waits for a fetch of a step that failed hears of it, whichever road the step took.
+  state->executor->Post([this, state, run] {
+    RunStepAsync(*state->compiled, run, [this, state](Status status) {
+      // Propagates a failed step's error to every pending fetch.
       if (!status.ok()) state->rendezvous->Abort(status);
       {
         std::lock_guard lock(state->mutex);
@@ -148,6 +149,7 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
     state = it->second;
   }
   const int interrupts = g_interrupts.load();
+  Alarm interrupt;  // its callback takes the mutex: the lock goes first
   std::unique_lock lock(state->mutex);
   // Everything is checked before anything is done.
   std::vector<int> feed_indices, fetch_indices;
@@ -206,19 +208,17 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
         });
   }
   lock.lock();
-  bool stopped = false;
   const auto wait_until = [&](auto condition) {
-    while (!condition()) {
-      state->changed.wait_for(lock, std::chrono::milliseconds(50));
-      if (stopped || condition()) continue;
-      if ((interruptible && g_interrupts.load() != interrupts) || state->cancellation.cancelled()) {
-        stopped = true;
-        lock.unlock();
-        state->cancellation.Cancel();
-        state->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
-        lock.lock();
+    if (interruptible && !condition()) {
+      lock.unlock();
+      try {
+        interrupt = Alarm::OnInterrupt([state] { state->cancellation.Cancel(); });
+      } catch (const Error&) {  // no thread can be had: an interrupt is seen when the step goes on
       }
+      if (g_interrupts.load() != interrupts) state->cancellation.Cancel();
+      lock.lock();
     }
+    state->changed.wait(lock, condition);
   };
   wait_until([&] { return got->left == 0; });
   const bool ended = state->AllUsed() || !got->status.ok();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "penstock/kernel/may_block.h"
 #include "penstock/runtime/blocks.h"
 #include "penstock/runtime/cost_model.h"
 #include "penstock/runtime/kept_inputs.h"
@@ -31,7 +32,7 @@ class Compiler {
     AddInstructions();
     AddEdges();
     PlanClears();
-    program_.parallel = inter_op_threads > 1 && WorthOverlapping();
+    program_.parallel = (inter_op_threads > 1 && WorthOverlapping()) || WaitsOverlap();
   }
 
   void CompileLoop(Loop* loop) {
@@ -277,7 +278,9 @@ class Compiler {
     if (instruction.kernel) {
       instruction.async = instruction.kernel->is_async();
       instruction.keeps_inputs = MayKeepInputs(node);
+      instruction.blocks = dynamic_cast<const MayBlock*>(instruction.kernel.get()) != nullptr;
     }
+    program_.may_block |= instruction.blocks;
     program_.has_frames_or_async |= instruction.async || instruction.frame > 0 || instruction.flow == Flow::kEnter;
     instruction.control_trigger = node.traits().control_trigger;
     AddChecks(unit, &instruction, branches);
@@ -301,6 +304,7 @@ class Compiler {
     instruction->kernel = nullptr;
     instruction->view = NodeView(unit.node->name(), unit.node->op(), unit.node->attrs(), loop->input_types,
                                  loop->output_types, source_.device);
+    instruction->blocks = loop->program.may_block;
     instruction->loop = std::move(loop);
   }
 
@@ -460,6 +464,27 @@ class Compiler {
     // Tokens cost about a microsecond an instruction.
     const int64_t tokens = 1'000 * static_cast<int64_t>(units_.size());
     return total > 200'000 && total > longest + longest / 2 && total - longest > tokens;
+  }
+
+  // Whether kernels that may block do not depend on each other: none should wait for another one's input to come.
+  bool WaitsOverlap() const {
+    if (!program_.may_block) return false;
+    std::vector<int> chain(units_.size());  // how many of them follow each other, at most, up to a unit
+    int blocking = 0, longest = 0;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const auto follow = [&](const Node* from) {
+        const int p = unit_of_[from->id()];
+        if (p >= 0 && p < static_cast<int>(i)) chain[i] = std::max(chain[i], chain[p]);
+      };
+      for (const Endpoint& input : units_[i].inputs) follow(input.node);
+      for (const Node* control : units_[i].controls) follow(control);
+      if (program_.instructions[i].blocks) {
+        ++chain[i];
+        ++blocking;
+      }
+      longest = std::max(longest, chain[i]);
+    }
+    return longest < blocking;
   }
 
   Source& source_;

@@ -21,6 +21,7 @@ struct Instruction {
   NodeView view;
   Flow flow = Flow::kNone;
   bool async = false;
+  bool blocks = false;           // may wait for other threads, though it is not asynchronous; a loop: its body may
   bool expensive = false;        // worth a thread of its own when others are ready too
   bool keeps_inputs = false;     // may hold them after the step: it must not get borrowed memory
   bool control_trigger = false;  // runs even when its control inputs are dead
@@ -89,7 +90,8 @@ class Program {
   };
   std::vector<Binding> args, rets;
   bool has_frames_or_async = false;
-  bool parallel = false;  // independent expensive instructions that should overlap
+  bool parallel = false;  // independent instructions that are expensive or may block, which should overlap
+  bool may_block = false;
   bool straight_line() const { return !has_frames_or_async && !parallel; }
 
   // Scratch of one straight-line run; kept between runs so that a repeated step allocates nothing for itself.

@@ -10,6 +10,7 @@
 #include "penstock/runtime/debugger.h"
 #include "penstock/runtime/kept_inputs.h"
 #include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/step_executor.h"
 #include "penstock/runtime/trace.h"
 
 namespace penstock {
@@ -17,10 +18,32 @@ namespace {
 
 constexpr char kJobPrefix[] = "/job:localhost/replica:0/task:0";
 
+// All sessions, with the number of threads that close them. Nothing is called under the mutex; a session that is being
+// closed is destroyed afterwards.
 ForkMutex g_sessions_mutex;
-std::set<Session*>& Sessions() {
-  static auto* sessions = new std::set<Session*>();
+std::condition_variable g_session_unpinned;
+std::map<Session*, int>& Sessions() {
+  static auto* sessions = new std::map<Session*, int>();
   return *sessions;
+}
+
+// Calls `close` with each session.
+template <class Close>
+void ForEachSession(Close close) {
+  std::vector<Session*> pinned;
+  {
+    std::lock_guard lock(g_sessions_mutex);
+    for (auto& [session, pins] : Sessions()) {
+      ++pins;
+      pinned.push_back(session);
+    }
+  }
+  for (Session* session : pinned) {
+    close(*session);
+    std::lock_guard lock(g_sessions_mutex);
+    --Sessions()[session];
+    g_session_unpinned.notify_all();
+  }
 }
 
 // The devices of these servers, or others of their names: all of the first, and those of the others that the filters
@@ -68,12 +91,13 @@ Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vect
   });
   if (!own_devices_) runtime_->functions->KeepWithScopes(runtime_);
   std::lock_guard lock(g_sessions_mutex);
-  Sessions().insert(this);
+  Sessions()[this] = 0;
 }
 
 Session::~Session() {
   {
-    std::lock_guard lock(g_sessions_mutex);
+    std::unique_lock<std::mutex> lock(g_sessions_mutex);
+    g_session_unpinned.wait(lock, [&] { return Sessions()[this] == 0; });
     Sessions().erase(this);
   }
   Close();
@@ -213,10 +237,12 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   step.interrupts_seen = interruptible ? g_interrupts.load() : -1;
   ThreadPool* const pool = PoolFor(options);
   Ref<LocalRendezvous> rendezvous;
+  Ref<StepExecutor> executor;
   if (!compiled.straight_line()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    step.schedule = [pool](std::function<void()> task) { pool->Schedule(std::move(task)); };
+    executor = MakeRef<StepExecutor>(pool);
+    step.schedule = executor->Poster();
   }
   std::unique_ptr<StepTrace> trace;
   if (metadata && options.trace_level > 0) trace = std::make_unique<StepTrace>();
@@ -226,7 +252,7 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
   if (metadata && options.output_partition_graphs && !runtime_->options.disable_output_partition_graphs) {
     for (const auto& part : compiled.partitions) metadata->partition_graphs.push_back(ToGraphDef(*part));
   }
-  RunStep(compiled, run, runtime_->environment, timeout);
+  RunStep(compiled, run, executor.get(), timeout);
   step_resources.ClearAll();
   CheckNoneKept(feeds, *fetches);
   if (trace) trace->Fill(metadata);
@@ -254,20 +280,19 @@ void Session::Close(bool server_was_reset) {
 }
 
 void Session::Reset(const std::vector<std::string>& containers, const std::vector<std::shared_ptr<Server>>& servers) {
-  std::lock_guard lock(g_sessions_mutex);
   for (const auto& server : servers) server->Clear(containers);
-  for (Session* session : Sessions()) {
-    if (session->servers_.empty() != servers.empty()) continue;
-    if (!servers.empty() && session->servers_[0] != servers[0]) continue;
-    if (servers.empty()) ClearContainers(session->runtime_->devices, containers);
-    session->Close(!servers.empty());
-  }
+  ForEachSession([&](Session& session) {
+    if (session.servers_.empty() != servers.empty()) return;
+    if (!servers.empty() && session.servers_[0] != servers[0]) return;
+    if (servers.empty()) ClearContainers(session.runtime_->devices, containers);
+    session.Close(!servers.empty());
+  });
 }
 
 CacheStats Session::StepCacheStats() {
   CacheStats all;
   std::lock_guard lock(g_sessions_mutex);
-  for (Session* session : Sessions()) {
+  for (const auto& [session, pins] : Sessions()) {
     std::lock_guard session_lock(session->mutex_);
     all += session->compiled_.stats();
   }
@@ -275,8 +300,7 @@ CacheStats Session::StepCacheStats() {
 }
 
 void Session::CloseAll() {
-  std::lock_guard lock(g_sessions_mutex);
-  for (Session* session : Sessions()) session->Close();
+  ForEachSession([](Session& session) { session.Close(); });
 }
 
 }  // namespace penstock

@@ -1,14 +1,14 @@
 #include "penstock/runtime/step.h"
 
-#include <condition_variable>
-
 #include "penstock/base/branches.h"
 #include "penstock/base/denormals.h"
 #include "penstock/graph/lower.h"
 #include "penstock/graph/reread.h"
+#include "penstock/kernel/py_function.h"
 #include "penstock/optimize/optimizer.h"
 #include "penstock/runtime/evaluate.h"
 #include "penstock/runtime/partition.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -63,20 +63,28 @@ static RunArgs Recorded(RunArgs run) {
   return run;
 }
 
-void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepEnvironment& environment,
-                  std::function<void(Status)> done) {
+static Status RunHere(const Program& program, const RunArgs& run) {
+  const ScopedDenormals denormals(ScopedDenormals::kZero);
+  try {
+    RunStraightLine(program, run);
+    return {};
+  } catch (...) {
+    return CurrentStatus();
+  }
+}
+
+void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, std::function<void(Status)> done) {
   const ScopedDenormals denormals(ScopedDenormals::kZero);
   const RunArgs run = Recorded(args);
   roads.Enter(compiled.straight_line() ? 0 : 1);
   if (compiled.straight_line()) {
-    Status status;
-    try {
-      RunStraightLine(*compiled.programs[0], run);
-    } catch (...) {
-      status = CurrentStatus();
+    const Program& program = *compiled.programs[0];
+    const StepExecutor* executor = StepExecutor::Current();
+    if (program.may_block && !(executor && executor->IsIdleHome()) &&
+        RunOnGrowingPool([&program, run, done] { done(RunHere(program, run)); })) {
+      return;
     }
-    done(status);
-    return;
+    return done(RunHere(program, run));
   }
   if (compiled.programs.empty()) return done(Status());
   struct Join {
@@ -99,65 +107,37 @@ void RunStepAsync(const CompiledStep& compiled, const RunArgs& args, const StepE
     }
     if (last) join->done(join->status);
   };
-  // All but the last start on the pool; this thread takes the last.
+  // All but the last start elsewhere; this thread takes the last.
   for (size_t i = 0; i + 1 < compiled.programs.size(); ++i) {
-    auto start = [program = compiled.programs[i].get(), run, finish] { RunDataflow(*program, run, finish); };
-    if (run.step->schedule) {
-      run.step->schedule(std::move(start));
-    } else {
-      environment.inter_op->Schedule(std::move(start));
-    }
+    run.step->schedule([program = compiled.programs[i].get(), run, finish] { RunDataflow(*program, run, finish); });
   }
+  StepExecutor::Current()->Offer();
   RunDataflow(*compiled.programs.back(), run, finish);
 }
 
-void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment, int64_t timeout_ms) {
+void RunStep(const CompiledStep& compiled, const RunArgs& args, StepExecutor* executor, int64_t timeout_ms) {
   const ScopedDenormals denormals(ScopedDenormals::kZero);
-  if (compiled.straight_line() && timeout_ms <= 0) {
+  const RunArgs run = Recorded(args);
+  StepServices& step = *run.step;
+  if (compiled.straight_line()) {
     roads.Enter(0);
-    return RunStraightLine(*compiled.programs[0], Recorded(run));
+    if (timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], run);
+    Deadline deadline(timeout_ms, *step.cancellation);
+    Status status = RunHere(*compiled.programs[0], run);
+    ThrowIfError(deadline.StatusOf(std::move(status)));
+    return;
   }
-  struct Wait {
-    std::mutex mutex;
-    std::condition_variable ready;
-    bool done = false;
-    Status status;
+  // Who waits for a value of another device is not reached otherwise.
+  CancellationManager::Token token = 0;
+  const auto abort = [rendezvous = step.rendezvous] {
+    rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
   };
-  auto wait = std::make_shared<Wait>();
-  const auto finish = [wait](Status status) {
-    std::lock_guard lock(wait->mutex);
-    wait->status = std::move(status);
-    wait->done = true;
-    wait->ready.notify_all();
-  };
-  if (timeout_ms > 0) {  // somebody has to watch the clock: this thread
-    environment.inter_op->Schedule(
-        [&compiled, &environment, run, finish] { RunStepAsync(compiled, run, environment, finish); });
-  } else {
-    RunStepAsync(compiled, run, environment, finish);
-  }
-  const int64_t deadline = timeout_ms > 0 ? NowNanos() + timeout_ms * 1'000'000 : INT64_MAX;
-  bool expired = false, stopped = false;
-  const auto stop = [&](std::unique_lock<std::mutex>& lock) {
-    stopped = true;
-    lock.unlock();
-    if (run.step->cancellation) run.step->cancellation->Cancel();
-    const Status why(Code::kCancelled, "Step was cancelled.");
-    if (run.step->rendezvous) run.step->rendezvous->Abort(why);
-    lock.lock();
-  };
-  std::unique_lock lock(wait->mutex);
-  while (!wait->done) {
-    wait->ready.wait_for(lock, std::chrono::milliseconds(timeout_ms > 0 ? std::min<int64_t>(timeout_ms, 20) : 50));
-    if (wait->done || stopped) continue;
-    const bool interrupted = run.step->interrupts_seen >= 0 && g_interrupts.load() != run.step->interrupts_seen;
-    expired = NowNanos() > deadline;
-    const bool cancelled = run.step->cancellation && run.step->cancellation->cancelled();
-    if (interrupted || expired || cancelled) stop(lock);
-  }
-  if (expired && !wait->status.ok())
-    throw DeadlineExceeded("Timed out waiting for notification: the step did not finish within ", timeout_ms, " ms");
-  ThrowIfError(wait->status);
+  if (!step.cancellation->Register(abort, &token)) throw Cancelled("Step was cancelled.");
+  const auto start = [&](std::function<void(Status)> done) { RunStepAsync(compiled, run, std::move(done)); };
+  const StepLimits limits{.timeout_ms = timeout_ms, .interrupts_seen = step.interrupts_seen};
+  Status status = executor->RunToEnd(start, *step.cancellation, limits);
+  step.cancellation->Deregister(token);
+  ThrowIfError(status);
 }
 
 }  // namespace penstock

@@ -25,11 +25,15 @@ struct StepEnvironment {
   CallPath path;  // of a function's body
 };
 
+class StepExecutor;  // step_executor.h
+
 struct CompiledStep {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<DataType> arg_types, ret_types;
   std::vector<std::shared_ptr<const Graph>> partitions;
   bool straight_line() const { return programs.size() == 1 && programs[0]->straight_line(); }
+  // Of a straight line: whether it may wait for other threads.
+  bool may_block() const { return programs[0]->may_block; }
 };
 
 // `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept. Folding constants
@@ -38,12 +42,12 @@ struct CompiledStep {
 std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
                                           FunctionRef<void()> poll = [] {}, bool is_function = false);
 
-// `args` and `rets` must stay until `done` is called (once, from any thread). `step` needs cancellation and a
-// rendezvous.
-void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
-                  std::function<void(Status)> done);
-// On this thread as far as possible; throws the step's error.
-void RunStep(const CompiledStep& compiled, const RunArgs& run, const StepEnvironment& environment,
-             int64_t timeout_ms = 0);
+// `args`, `rets` and `step` must stay until `done` is called (once, from any thread). The step needs cancellation, a
+// rendezvous and an executor that `schedule` posts to. Does not wait: a straight line that may block runs on another
+// thread, unless this one only waits for the step's end.
+void RunStepAsync(const CompiledStep& compiled, const RunArgs& run, std::function<void(Status)> done);
+// On this thread as far as possible; throws the step's error. A step that is no straight line needs an executor, which
+// its `schedule` posts to.
+void RunStep(const CompiledStep& compiled, const RunArgs& run, StepExecutor* executor, int64_t timeout_ms = 0);
 
 }  // namespace penstock

@@ -10,6 +10,7 @@
 #include "penstock/runtime/executor.h"
 #include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/step.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 
@@ -26,11 +27,12 @@ class Runner {
     };
     const auto program = CompileProgram(std::move(graph), &device_, make, 1, nest_loops);
     CancellationManager cancellation;
+    const auto executor = MakeRef<StepExecutor>(&pool);
     Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
     StepServices step;
     step.cancellation = &cancellation;
     step.rendezvous = rendezvous.get();
-    step.schedule = [&](std::function<void()> task) { pool.Schedule(std::move(task)); };
+    step.schedule = executor->Poster();
     std::vector<Tensor> results(rets);
     const RunArgs run{args.data(), results.data(), &step, nullptr};
     if (!dataflow) {
@@ -38,17 +40,8 @@ class Runner {
       RunStraightLine(*program, run);
       return results;
     }
-    std::mutex mutex;
-    std::condition_variable done;
-    std::optional<Status> status;
-    RunDataflow(*program, run, [&](Status s) {
-      std::lock_guard lock(mutex);
-      status = std::move(s);
-      done.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return status.has_value(); });
-    ThrowIfError(*status);
+    ThrowIfError(executor->RunToEnd(
+        [&](std::function<void(Status)> done) { RunDataflow(*program, run, std::move(done)); }, cancellation, {}));
     return results;
   }
 

@@ -1,4 +1,4 @@
-"""Steps that wait, and steps that wake them: neither runs inside the other, and none holds a thread that others need."""
+"""Steps that wait and steps that wake them: neither runs inside the other, and none holds a thread that others need."""
 
 import subprocess
 import sys

@@ -120,14 +120,15 @@ class BatchQueue : public Resource {
   void Open() {
     const auto batch = std::make_shared<Batch>();
     AddRef();
-    RunOnGrowingPool([queue = Ref<BatchQueue>(this), batch,
+    const auto run = [queue = Ref<BatchQueue>(this), batch,
                       deadline = Clock::now() + std::chrono::microseconds(limits_.timeout_micros)] {
       queue->Wait(*batch, deadline);
       queue->Process(*batch);
       std::lock_guard lock(queue->mutex_);
       --queue->running_;
       queue->changed_.notify_all();
-    });
+    };
+    if (!RunOnGrowingPool(run)) throw ResourceExhausted("No thread can be started that waits for a batch");
     open_ = batch;
     ++waiting_;
   }

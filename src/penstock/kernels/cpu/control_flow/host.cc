@@ -29,7 +29,7 @@ class PyFunc : public AsyncKernel {
     }
     std::vector<Tensor> inputs;
     for (int i = 0; i < k.num_inputs(); ++i) inputs.push_back(k.input(i));
-    RunOnGrowingPool([this_token = token_, device = k.device().name(), call, cancellation, cancel_token, &k,
+    const auto run = [this_token = token_, device = k.device().name(), call, cancellation, cancel_token, &k,
                       inputs = std::move(inputs)]() mutable {
       Status status;
       std::vector<Tensor> results;
@@ -44,7 +44,8 @@ class PyFunc : public AsyncKernel {
       if (cancellation) cancellation->Deregister(cancel_token);
       if (status.ok()) status = SetOutputs(k, this_token, std::move(results));
       call->done(std::move(status));
-    });
+    };
+    if (!RunOnGrowingPool(run)) std::function<void()>(run)();  // no thread can be had: it blocks this one
   }
 
  private:

@@ -64,8 +64,7 @@ class MutexLock : public AsyncKernel {
         *lock.mutable_data<Variant>() = Variant(MakeRef<Lock>(mutex));
         k.SetOutput(0, std::move(lock));
       }
-      // Whoever unlocked goes on with its own step.
-      k.step().schedule([done, status] { done(status); });
+      done(std::move(status));
     });
   }
 };

@@ -17,7 +17,7 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   if(PENSTOCK_CCACHE)
     # What ccache asks for where headers are precompiled.
     set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PENSTOCK_CCACHE})
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_SOURCE_DIR}/cmake/ccache.sh)
   endif()
 endif()
 

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "penstock/base/behavior.h"
 #include "penstock/data/fused_function.h"
 #include "penstock/data/vectorize.h"
 
@@ -67,8 +66,6 @@ Ref<const Dataset> FuseShuffleAndRepeat(const Remaker& remaker, const Dataset& d
   const RecipeView shuffle(*input);
   if (!shuffle.Is(kShuffles) || shuffle.Is({"ShuffleDatasetV2"})) return {};
   const bool has_generator = shuffle.Has("seed_generator");
-  // Version 1's fused op draws other numbers in each round.
-  if (!has_generator && !BehavesAsVersionTwo() && !shuffle.attr<bool>("reshuffle_each_iteration")) return {};
   std::vector<Tensor> inputs = {shuffle.Input("input_dataset"), shuffle.Input("buffer_size"), shuffle.Input("seed"),
                                 shuffle.Input("seed2"), repeat.Input("count")};
   if (has_generator) inputs.push_back(shuffle.Input("seed_generator"));

@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "penstock/base/behavior.h"
-
 namespace penstock::data {
 
 void Drawn::Reset(int64_t seed, int64_t seed2, int64_t count) {
@@ -53,10 +51,7 @@ Seeds::Seeds(DatasetArgs& args, bool reshuffle)
     : seed_(args.Has("seed") ? args.Int("seed") : 0),
       seed2_(args.Has("seed2") ? args.Int("seed2") : 0),
       reshuffle_(reshuffle) {
-  if (!args.Has("seed_generator")) {
-    if (BehavesAsVersionTwo()) shared_ = MakeRef<SeedGenerator>(seed_, seed2_, reshuffle);
-    return;
-  }
+  if (!args.Has("seed_generator")) return;
   const Tensor& handle = args.tensor("seed_generator");
   args.Require(handle.dtype() == DT_RESOURCE && handle.num_elements() == 1, "seed_generator must be one handle");
   const bool is_named = static_cast<bool>(handle.data<ResourceHandle>()->resource);

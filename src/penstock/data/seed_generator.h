@@ -45,8 +45,7 @@ class SeedGenerator final : public SharedState {
 };
 
 // How a dataset gets its generator: from the input `seed_generator`, which all iterators share; if that names none, one
-// of its own with the inputs `seed` and `seed2`. Ops without such an input have one of their own in version 2, and in
-// version 1 one for each iteration and place in it.
+// of its own with the inputs `seed` and `seed2`; ops without such an input have one for each iteration and place in it.
 class Seeds {
  public:
   Seeds(DatasetArgs& args, bool reshuffle);

@@ -192,12 +192,14 @@ class RepeatDataset final : public Dataset {
  private:
   class Rounds final : public IteratorOf<RepeatDataset> {
    public:
-    Rounds(const RepeatDataset& dataset, const Place& place) : IteratorOf(dataset, place) {
-      if (dataset.count_ != 0) input_ = dataset.input().Begin(place);
-    }
+    using IteratorOf::IteratorOf;
     bool Next(Element* element) override {
       const int64_t count = dataset().count_;
-      while (input_) {
+      while (count < 0 || round_ < count) {
+        if (!input_) {
+          input_ = dataset().input().Begin(place());
+          first_ = true;
+        }
         if (input_->Next(element)) {
           first_ = false;
           return true;
@@ -205,20 +207,14 @@ class RepeatDataset final : public Dataset {
         input_.reset();
         ++round_;
         if (count < 0 && first_) return false;  // an empty round would be followed by others without end
-        first_ = true;
         this->context().ThrowIfStopped();
-        // Also after the last round, as TensorFlow does: a shuffled input draws its seeds when it begins.
-        input_ = dataset().input().Begin(place());
-        if (round_ == count) input_.reset();
       }
       return false;
     }
     void Visit(State& state) override {
       state.Value("round", &round_);
       state.Value("first", &first_);
-      state.Nested("input", &input_, [this] {  // what was just begun is at its beginning
-        return input_ ? std::move(input_) : dataset().input().Begin(place());
-      });
+      state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
     }
 
    private:

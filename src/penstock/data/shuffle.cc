@@ -2,7 +2,6 @@
 #include <deque>
 #include <numeric>
 
-#include "penstock/base/behavior.h"
 #include "penstock/data/seed_generator.h"
 
 namespace penstock::data {
@@ -11,16 +10,13 @@ namespace {
 constexpr size_t kMostRounds = 3;  // that the buffer holds elements of
 
 // Shuffles each of `count` rounds over the input (without end if it is negative). Elements of one round come before
-// those of the next. With `like_version_one`, as 1.15.5 does without a seed generator: rounds go on with the numbers of
-// the first instead of new seeds, and each round's end begins the input again, also the last one's.
+// those of the next.
 class ShuffleDataset final : public Dataset {
  public:
-  ShuffleDataset(std::string name, Ref<const Dataset> input, int64_t buffer_size, Seeds seeds, int64_t count,
-                 bool like_version_one)
+  ShuffleDataset(std::string name, Ref<const Dataset> input, int64_t buffer_size, Seeds seeds, int64_t count)
       : Dataset(std::move(name), input->spec(), {input}),
         buffer_size_(buffer_size),
         count_(count),
-        like_version_one_(like_version_one),
         seeds_(std::move(seeds)) {}
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
@@ -42,12 +38,14 @@ class ShuffleDataset final : public Dataset {
     }
 
     bool Next(Element* element) override {
-      Fill();
-      if (buffer_.empty()) return false;
-      while (rounds_.front() == 0) {
-        rounds_.pop_front();
-        if (!dataset().like_version_one_) random_ = seeds_->Next();
-      }
+      do {  // once more after many empty rounds
+        if (!Fill()) return false;
+        while (rounds_.size() > 1 && rounds_.front() == 0) {
+          rounds_.pop_front();
+          random_ = seeds_->Next();
+        }
+        if (rounds_.front() == 0 && !input_) return false;
+      } while (rounds_.front() == 0);
       // The front of the buffer holds the round that is given out; the element that is taken leaves its place to the
       // first.
       const size_t at = random_() % static_cast<uint64_t>(rounds_.front());
@@ -61,10 +59,9 @@ class ShuffleDataset final : public Dataset {
     void Visit(State& state) override {
       state.Inside("random", [&] { random_.Visit(state); });
       state.Inside("seeds", [&] { seeds_->Visit(state); });
-      state.Value("produced", &produced_);
+      state.Value("begun", &begun_);
       state.Value("round", &round_);
       state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
-      state.Value("most", &most_);
       state.Values("buffer", &buffer_);
       state.Values("rounds", &rounds_);
       auto left = static_cast<int64_t>(buffer_.size());
@@ -76,58 +73,38 @@ class ShuffleDataset final : public Dataset {
     }
 
    private:
-    // Reads until the buffer is full or the rounds are over, or an input without elements would be repeated for ever.
-    void Fill() {
+    // Reads until the buffer is full; false if a dataset without elements is repeated for ever.
+    bool Fill() {
       const int64_t count = dataset().count_;
-      while (WantsMore()) {
-        if (!input_) BeginRound();
+      if (!begun_ && count != 0) input_ = dataset().input().Begin(place());
+      bool first = !begun_;
+      begun_ = true;
+      while (input_ && (dataset().buffer_size_ < 0 || static_cast<int64_t>(buffer_.size()) < dataset().buffer_size_)) {
         Element element;
         if (input_->Next(&element)) {
-          produced_ = true;
           buffer_.push_back(std::move(element));
-          most_ = std::max(most_, static_cast<int64_t>(buffer_.size()));
           ++rounds_.back();
-          if (dataset().like_version_one_ && rounds_.size() > kMostRounds) return;
-          continue;
+          first = false;
+        } else if (first && count < 0) {
+          input_.reset();
+          return false;
+        } else if (++round_ == count) {
+          input_.reset();
+        } else {
+          rounds_.push_back(0);
+          input_ = dataset().input().Begin(place());
+          context().ThrowIfStopped();
         }
-        input_.reset();
-        if (!produced_ && count < 0) return;
-        ++round_;
-        if (dataset().like_version_one_) {
-          BeginRound();
-          if (round_ == count) input_.reset();
-        }
-        context().ThrowIfStopped();
+        if (rounds_.size() > kMostRounds) break;
       }
-    }
-
-    bool WantsMore() const {
-      const int64_t count = dataset().count_, size = dataset().buffer_size_;
-      if (!input_ && count >= 0 && round_ >= count) return false;
-      if (!dataset().like_version_one_ && rounds_.size() > kMostRounds && !buffer_.empty()) return false;
-      if (size < 0 && !IsServedRoundComplete()) return true;
-      return static_cast<int64_t>(buffer_.size()) < (size < 0 ? most_ : size);
-    }
-
-    // Whether the round whose elements come next has been read to its end.
-    bool IsServedRoundComplete() const {
-      for (const int64_t& n : rounds_) {
-        if (n > 0) return &n != &rounds_.back() || !input_;
-      }
-      return false;
-    }
-
-    void BeginRound() {
-      if (round_ > 0) rounds_.push_back(0);
-      input_ = dataset().input().Begin(place());
+      return true;
     }
 
     const Ref<SeedGenerator> seeds_;
     Drawn random_;
     std::unique_ptr<Iterator> input_;
-    bool produced_ = false;
-    int64_t round_ = 0;  // rounds that have ended
-    int64_t most_ = 0;   // elements that the buffer has held at once
+    bool begun_ = false;
+    int64_t round_ = 0;
     std::deque<Element> buffer_;
     std::deque<int64_t> rounds_;  // how many elements of each are in the buffer
   };
@@ -152,7 +129,6 @@ class ShuffleDataset final : public Dataset {
     return order_;
   }
   const int64_t buffer_size_, count_;
-  const bool like_version_one_;
   const Seeds seeds_;
   mutable std::mutex order_mutex_;
   mutable std::shared_ptr<const std::vector<int64_t>> order_;
@@ -216,24 +192,19 @@ class SamplingDataset final : public Dataset {
   const Seeds seeds_;
 };
 
-bool LikeVersionOne(const DatasetArgs& args) { return !args.Has("seed_generator") && !BehavesAsVersionTwo(); }
-
 Ref<Dataset> MakeShuffle(DatasetArgs& args) {
   const int64_t size = args.Int("buffer_size");
   args.Require(size > 0 || size == kUnknown, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   return MakeRef<ShuffleDataset>("Shuffle", args.dataset(), size,
-                                 Seeds(args, args.attr<bool>("reshuffle_each_iteration", true)), 1,
-                                 LikeVersionOne(args));
+                                 Seeds(args, args.attr<bool>("reshuffle_each_iteration", true)), 1);
 }
 
 Ref<Dataset> MakeShuffleAndRepeat(DatasetArgs& args) {
   const int64_t size = args.Int("buffer_size"), count = args.Int("count");
   args.Require(size > 0 || size == kUnknown, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   args.Require(count > 0 || count == -1, "count must be greater than zero or equal to -1.");
-  const bool like_version_one = LikeVersionOne(args);
-  const bool reshuffle = !like_version_one && args.attr<bool>("reshuffle_each_iteration", true);
-  return MakeRef<ShuffleDataset>("ShuffleAndRepeat", args.dataset(), size, Seeds(args, reshuffle), count,
-                                 like_version_one);
+  return MakeRef<ShuffleDataset>("ShuffleAndRepeat", args.dataset(), size,
+                                 Seeds(args, args.attr<bool>("reshuffle_each_iteration", true)), count);
 }
 
 Ref<Dataset> MakeRandom(DatasetArgs& args) {

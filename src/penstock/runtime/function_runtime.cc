@@ -70,9 +70,13 @@ void CallWithin(const FuncRef& function, std::vector<Tensor> args, KernelContext
   call->step.rendezvous = call->rendezvous.get();
   ++call->step.call_depth;
   const RunArgs run{call->args.data(), call->rets.data(), &call->step, nullptr};
-  RunStepAsync(*call->compiled, run, [call, name = function.name, done = std::move(done)](Status status) {
-    done(InFunction(std::move(status), name), std::move(call->rets));
-  });
+  const auto start = [call, run, name = function.name, done = std::move(done)] {
+    RunStepAsync(*call->compiled, run, [call, name, done](Status status) {
+      done(InFunction(std::move(status), name), std::move(call->rets));
+    });
+  };
+  if (StepExecutor::Current()) return start();
+  call->step.schedule(start);  // a thread of a kernel's own calls, which runs no tasks of the step
 }
 
 }  // namespace

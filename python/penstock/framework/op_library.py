@@ -14,7 +14,6 @@ import numpy as np
 from penstock import _core
 from penstock.framework import attr_values
 from penstock.framework import conversion
-from penstock.framework import default_types
 from penstock.framework import defaults
 from penstock.framework import dispatch
 from penstock.framework import dtypes
@@ -25,6 +24,11 @@ from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import traceback_utils
+
+_INT32 = dtypes.int32.as_datatype_enum
+
+# Ops that run at once with the type that an array has, not with their default one.
+_OF_ARRAYS_TYPES = frozenset(("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EncodePng", "LRN"))
 
 # Where Python calls an argument differently from the definition.
 _RENAMED = {
@@ -42,6 +46,19 @@ def snake_case(op_name):
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", op_name)
     name = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
     return re.sub(r"(\d)([A-Z][a-z])", r"\1_\2", name).lower()
+
+
+def _needs_int64(value):
+    """Whether Python's integers are too large for int32. In version 1 they wrap, as does a number of its own for an op
+    that runs at once."""
+    if isinstance(value, int):
+        return not -2**31 <= value < 2**31 and not defaults.get_default_graph()._eager and tf2.enabled()
+    return isinstance(value, (list, tuple)) and tf2.enabled() and _holds_large_integer(value)
+
+
+def _holds_large_integer(values):
+    return any(_holds_large_integer(v) if isinstance(v, (list, tuple)) else
+               isinstance(v, (int, np.integer)) and not -2**31 <= v < 2**31 for v in values)
 
 
 def _python_default(attr):
@@ -299,14 +316,10 @@ class _Call:
         """One tensor of the type that is known, if one is."""
         preferred = None
         known = arg.type or self.types.get(arg.type_attr)
-        if not known and not default_types.keeps_type(self.info.name, value):
+        if not known and not self.keeps_type(value):
             preferred = self.defaults.get(arg.type_attr)
-            if default_types.needs_int64(value, preferred):
+            if preferred == _INT32 and _needs_int64(value):
                 preferred = None
-            elif preferred and default_types.prefers_own_type(value, preferred):
-                result = self.convert_to_allowed(arg, value)
-                if result is not None:
-                    return result
         try:
             return conversion.internal_convert_to_tensor(
                 value, name=arg.name, dtype=known or None, as_ref=arg.is_ref, preferred_dtype=preferred)
@@ -320,16 +333,12 @@ class _Call:
                 self.explain(arg, value, given)
             raise
 
-    def convert_to_allowed(self, arg, value):
-        """The tensor of the value's own type; None unless the definition lists that type."""
-        allowed = self.info.attrs[arg.type_attr].allowed
-        if not allowed:
-            return None
-        try:
-            result = conversion.internal_convert_to_tensor(value, name=arg.name, as_ref=arg.is_ref)
-        except TypeError:
-            return None
-        return result if result._dtype._base in allowed else None
+    def keeps_type(self, value):
+        """Whether the type of what NumPy made counts before the op's default: for ops that run at once that of numbers
+        does, that of arrays for a few ops only."""
+        if not isinstance(value, (np.ndarray, np.generic)) or not defaults.get_default_graph()._eager:
+            return False
+        return isinstance(value, np.generic) or self.info.name in _OF_ARRAYS_TYPES
 
     def refuse_type(self, attr, observed, allowed):
         """What an op that runs at once says of a type that it does not have."""

@@ -146,12 +146,11 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
 
 
 def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The parts of each string, in a row for each. Of a scalar a vector, or the sparse tensor of one row, where 1.15.5
-    fails."""
+    """The parts of each string, in a row for each; a scalar counts as a vector of one."""
     input = pick("input", input, "source", source)
     with ops.name_scope(name, "StringSplit", [input]):
         input = convert_to_tensor_or_ragged_tensor(input, dtype=dtypes.string, name="input")
-        if input.shape.ndims == 0 and result_type == "SparseTensor":
+        if input.shape.ndims == 0:
             input = array_ops.stack([input])
         if result_type == "SparseTensor" and input.shape.ndims == 1:
             return string_ops.string_split_v2(input, sep=sep, maxsplit=maxsplit)

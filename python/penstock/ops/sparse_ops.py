@@ -124,8 +124,7 @@ def _reshaped(old, wanted, given):
 def sparse_transpose(sp_input, perm=None, name=None):
     """Dimension i of the result is dimension perm[i]; without `perm` the order is reversed."""
     with ops.name_scope(name, "SparseTranspose", [sp_input]) as name:
-        reversed_order = perm is None
-        if reversed_order:
+        if perm is None:
             rank = array_ops.rank(sp_input)
             perm = rank - 1 - math_ops.range(0, rank, 1)
         indices = array_ops.transpose(array_ops.gather(array_ops.transpose(sp_input.indices), perm))
@@ -136,9 +135,9 @@ def sparse_transpose(sp_input, perm=None, name=None):
         else:
             shape = array_ops.gather(sp_input.dense_shape, perm)
         turned = SparseTensor(indices, sp_input.values, shape)
-        if sp_input.get_shape().ndims is not None and (order is not None or reversed_order):
+        if order is not None and sp_input.get_shape().ndims is not None:
             known = sp_input.get_shape().as_list()
-            turned.set_shape(known[::-1] if order is None else [known[p] for p in order])
+            turned.set_shape([known[p] for p in order])
         return sparse_reorder(turned)
 
 

@@ -8,7 +8,6 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
-from penstock.framework import tf2
 from penstock.ops import array_ops
 from penstock.ops import control_flow_util
 from penstock.ops import math_ops
@@ -82,8 +81,6 @@ class TensorArray(object):
                                                   dynamic_size=dynamic_size, clear_after_read=clear_after_read))
         self._dtype = dtypes.as_dtype(dtype).base_dtype
         self._dynamic_size = dynamic_size or False
-        # Version 2 knows it for the static shapes of results.
-        self._size = size if tf2.enabled() and isinstance(size, (int, ops.Tensor)) else None
         self._infer_shape = infer_shape
         # Shared, as is the value that the array is colocated with, by all that stand for one array.
         self._element_shape = [tensor_shape.as_shape(element_shape)]
@@ -128,9 +125,6 @@ class TensorArray(object):
     def _implementation(self):
         return self
 
-    def _has_fixed_size(self):
-        return not self._dynamic_size and self._size is not None
-
     def _check_element_shape(self, shape):
         if not shape.is_compatible_with(self.element_shape):
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} ")
@@ -151,7 +145,6 @@ class TensorArray(object):
         result = TensorArray(dtype=self._dtype, handle=self._handle, flow=flow, infer_shape=self._infer_shape,
                              colocate_with_first_write_call=self._colocate_with_first_write_call)
         result._dynamic_size = self._dynamic_size
-        result._size = self._size
         result._colocate_with = self._colocate_with
         result._element_shape = self._element_shape
         return result
@@ -202,10 +195,7 @@ class TensorArray(object):
     def stack(self, name=None):
         """All elements, along a new first dimension."""
         with ops.colocate_with(self._handle), ops.name_scope(name, "TensorArrayStack", [self._handle]):
-            value = self.gather(math_ops.range(0, self.size()), name=name)
-            if self._has_fixed_size() and self.element_shape.ndims is not None:
-                value.set_shape([tensor_util.constant_value(self.size())] + self.element_shape.as_list())
-            return value
+            return self.gather(math_ops.range(0, self.size()), name=name)
 
     @_of_its_kind
     def gather(self, indices, name=None):
@@ -222,10 +212,7 @@ class TensorArray(object):
         value, _ = gen.tensor_array_concat_v3(handle=self._handle, flow_in=self._flow, dtype=self._dtype, name=name,
                                               element_shape_except0=self.element_shape[1:])
         if self.element_shape.ndims is not None:
-            count = tensor_util.constant_value(self.size()) if self._infer_shape and self._has_fixed_size() else None
-            first = self.element_shape.as_list()[0]
-            value.set_shape([None if count is None or first is None else count * first] +
-                            self.element_shape.as_list()[1:])
+            value.set_shape([None] + self.element_shape.as_list()[1:])
         return value
 
     @_of_its_kind
@@ -265,8 +252,6 @@ class TensorArray(object):
     @_of_its_kind
     def size(self, name=None):
         """How many elements there are."""
-        if self._has_fixed_size():
-            return ops.convert_to_tensor(self._size, dtype=dtypes.int32)
         return gen.tensor_array_size_v3(handle=self._handle, flow_in=self.flow, name=name)
 
     @_of_its_kind

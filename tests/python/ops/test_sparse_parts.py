@@ -86,12 +86,3 @@ def test_what_is_printed(monkeypatch):
     assert repr(sparse).endswith(f"SparseTensor object at {id(sparse):#x}>")
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     assert repr(sparse) == str(sparse) and str(sparse).startswith("SparseTensor(indices=")
-
-
-def test_a_transpose_without_order_has_a_static_shape():
-    indices, values = tf.placeholder(tf.int64, [None, 3]), tf.placeholder(tf.float32, [None])
-    x = tf.SparseTensor(indices, values, [2, 3, 4])
-    assert tf.sparse.transpose(x).shape.as_list() == [4, 3, 2]
-    assert tf.sparse.transpose(x, [1, 0, 2]).shape.as_list() == [3, 2, 4]
-    x = tf.SparseTensor(indices, values, tf.placeholder(tf.int64, [3]))
-    assert tf.sparse.transpose(x).shape.as_list() == [None, None, None]

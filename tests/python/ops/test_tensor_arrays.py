@@ -96,15 +96,3 @@ def test_methods_by_the_name_of_the_class():
         for function in reversed_rows, tf2.function(reversed_rows):
             rows, size = function(tf.constant([[1.0], [2.0]]))
             assert rows.numpy().tolist() == [[5], [1]] and size.numpy() == 2
-
-
-def test_static_shapes_of_version_two(version_two):
-    with tf.Graph().as_default():
-        x = tf.placeholder(tf.float32, [3, 2, 4])
-        array = tf.TensorArray(tf.float32, 3).unstack(x)
-        assert array.stack().shape.as_list() == [3, 2, 4] and array.concat().shape.as_list() == [6, 4]
-        array = tf.TensorArray(tf.float32, 3, element_shape=[None, 4])
-        assert array.stack().shape.as_list() == [3, None, 4] and array.concat().shape.as_list() == [None, 4]
-        array = tf.TensorArray(tf.float32, tf.placeholder(tf.int32, []), element_shape=[2, 4])
-        assert array.stack().shape.as_list() == [None, 2, 4] and array.concat().shape.as_list() == [None, 4]
-        assert [op.type for op in x.graph.get_operations()].count("TensorArraySizeV3") == 0

@@ -30,7 +30,7 @@ class _Mode:
 
     @property
     def v2_behavior(self):
-        """Whether version 2's behaviour was the last that was asked for."""
+        """True if version 2's behaviour was enabled last, False if it was disabled last."""
         return self._v2_behavior
 
     @v2_behavior.setter

@@ -73,22 +73,27 @@ TEST(StepExecutor, AWorkerTakesOverWhileTheHomeThreadIsBusy) {
   EXPECT_TRUE(status.ok());
 }
 
-TEST(StepExecutor, ALimitCancels) {
+// Runs a step, of its own executor, that ends only when it is cancelled.
+Status RunUntilCancelled(StepLimits limits) {
   Fixture f;
-  const auto wait_for_cancel = [&](const Done& done) {
+  return f.Run([&](const Done& done) {
     CancellationManager::Token token;
     ASSERT_TRUE(f.cancellation->Register([done] { done(Status(Code::kCancelled, "cancelled")); }, &token));
-  };
-  EXPECT_EQ(f.Run(wait_for_cancel, {.timeout_ms = 5}).code(), Code::kDeadlineExceeded);
-  f.cancellation = std::make_unique<CancellationManager>();
-  EXPECT_EQ(f.Run(wait_for_cancel, {.interrupts_seen = g_interrupts.load() - 1}).code(), Code::kCancelled);
-  f.cancellation = std::make_unique<CancellationManager>();
+  }, limits);
+}
+
+TEST(StepExecutor, ALimitCancels) {
+  EXPECT_EQ(RunUntilCancelled({.timeout_ms = 5}).code(), Code::kDeadlineExceeded);
+
+  const int seen = g_interrupts.fetch_add(1);  // an interrupt between the step's begin and its wait
+  EXPECT_EQ(RunUntilCancelled({.interrupts_seen = seen}).code(), Code::kCancelled);
+
   std::thread interrupt([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     g_interrupts.fetch_add(1);
     RingInterrupt();
   });
-  EXPECT_EQ(f.Run(wait_for_cancel, {.interrupts_seen = g_interrupts.load()}).code(), Code::kCancelled);
+  EXPECT_EQ(RunUntilCancelled({.interrupts_seen = g_interrupts.load()}).code(), Code::kCancelled);
   interrupt.join();
 }
 

@@ -201,9 +201,11 @@ class Publishing {
   Publishing(const Publishing&) = delete;
 
   // The least number of shards, `shards` or more, whose files are neither those of the present bundle, which stays
-  // whole until the index is renamed, nor another writer's. A shard without tensors may be missing.
+  // whole until the index is renamed, nor another writer's. A shard without tensors may be missing. Removes first what
+  // dead writers left, which would look like a living writer's files.
   int FreshShards(int shards) const {
     const int present = ShardsOf(prefix_);
+    RemoveAbandoned(DirectoryFor(prefix_));
     std::vector<DirectoryEntry> around;
     try {
       around = FileSystemOf(prefix_).List(DirectoryFor(prefix_));
@@ -333,7 +335,6 @@ void BundleWriter::Finish() {
   const int present = ShardsOf(prefix_);
   WriteIndex(prefix_, shards_, entries_);
   if (present != shards_) RemoveShards(prefix_, present);
-  RemoveAbandoned(std::string(DirectoryOf(prefix_)));
 }
 
 BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
@@ -515,7 +516,6 @@ void MergeBundles(const std::vector<std::string>& prefixes, const std::string& m
   }
   WriteIndex(merged, total, all);
   if (present != total) RemoveShards(merged, present);
-  RemoveAbandoned(std::string(DirectoryOf(merged)));
   for (const std::string& prefix : prefixes) {
     if (prefix != merged && FileExists(BundleIndexPath(prefix))) RemoveFile(BundleIndexPath(prefix));
   }

@@ -251,7 +251,6 @@ def test_what_a_killed_save_leaves_is_removed_by_the_next(tmp_path):
     assert {*os.listdir(tmp_path)} >= {*kept[1:]} and kept[0] not in os.listdir(tmp_path)
 
 
-@pytest.mark.xfail(reason="a checkpoint beside leftover files takes another file number")
 def test_a_name_that_is_taken_by_a_dead_process_of_the_same_number_is_passed_over(tmp_path):
     """Processes of containers have the same numbers again and again."""
     program = """

@@ -244,12 +244,14 @@ def _outside_of_body(tensor):
     return None
 
 
-def maybe_set_static_shape(tensor, shape, behind=None):
-    """The tensor, which learns in a function's body what is known of its shape: what the vector `shape` holds, whose
-    capture the runtime does not look behind, and behind it the shape of the tensor `behind`."""
-    if not tensor._is_eager and tensor.graph.building_function and not tensor.shape.is_fully_defined():
+def maybe_set_static_shape(tensor, shape, rest=None):
+    """Sets in a function's body what is known of a tensor's shape and returns the tensor: the value of the tensor
+    `shape`, whose capture shape inference does not look through, and after it the shape of input number `rest` of the
+    op."""
+    if (not tensor._is_eager and tensor.graph.building_function and not tensor.shape.is_fully_defined()
+            and is_tf_type(shape)):
         known = constant_value_as_shape(shape_tensor(shape))
-        tensor.set_shape(known if behind is None else known.concatenate(behind.shape))
+        tensor.set_shape(known if rest is None else known.concatenate(tensor.op.inputs[rest].shape))
     return tensor
 
 

@@ -149,7 +149,7 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         beta = ops.convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
         alpha = alpha + array_ops.zeros_like(beta)
         least = np.finfo(alpha.dtype.as_numpy_dtype).tiny
-        numbers = tensor_util.maybe_set_static_shape(gen.random_gamma(shape, alpha, **as_seeds(seed)), shape, alpha)
+        numbers = tensor_util.maybe_set_static_shape(gen.random_gamma(shape, alpha, **as_seeds(seed)), shape, rest=1)
         return gen.maximum(least, numbers / beta)
 
 
@@ -162,6 +162,5 @@ def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Numbers from Poisson distributions: `shape` of them for each mean in `lam`."""
     with ops.name_scope(name, "random_poisson", [lam, shape]):
         shape = ops.convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        lam = ops.convert_to_tensor(lam, name="rate")
         numbers = gen.random_poisson_v2(shape, lam, dtype=dtype, **as_seeds(seed))
-        return tensor_util.maybe_set_static_shape(numbers, shape, lam)
+        return tensor_util.maybe_set_static_shape(numbers, shape, rest=1)

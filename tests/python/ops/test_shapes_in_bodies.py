@@ -140,3 +140,13 @@ def test_a_call_with_an_argument_that_does_not_fit():
         return tf.cond(x[0] > 1.0, lambda: padded(x, n), lambda: x)
 
     np.testing.assert_array_equal(f(tf.ones([3])), [1, 1, 1])
+
+
+@pytest.mark.parametrize("build, names", [
+    (lambda x: tf.reshape(x, [-1, 3]), ["x", "Reshape/shape", "Reshape", "Identity"]),
+    (lambda x: tf.random.poisson([2], 2.0),
+     ["x", "random_poisson/shape", "random_poisson/RandomPoissonV2/rate", "random_poisson/RandomPoissonV2", "Identity"]),
+], ids=["reshape", "poisson"])
+def test_a_shape_of_numbers_becomes_one_constant(version_two, build, names):
+    graph = tf.function(build).get_concrete_function(tf.TensorSpec(None)).graph
+    assert [op.name for op in graph.get_operations()] == names

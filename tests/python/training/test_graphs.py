@@ -24,8 +24,6 @@ DIFFERENT = {"training.constrained": "a constraint reads a reference variable on
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_same_graph(name):
-    if "random_numbers" in str(name):
-        pytest.xfail("the nodes of a random_poisson differ from the recorded ones")
     if name in DIFFERENT:
         pytest.skip(DIFFERENT[name])
     with tf.Graph().as_default() as graph:

@@ -173,7 +173,6 @@ class DirectedInterleaveDataset final : public Dataset {
       for (const auto& input : dataset.inputs()) {
         inputs_.push_back(input->Begin(place.At(static_cast<int64_t>(inputs_.size()))));
       }
-      left_ = static_cast<int64_t>(inputs_.size()) - 1;
     }
     bool Next(Element* element) override {
       while (inputs_[0]) {
@@ -190,25 +189,27 @@ class DirectedInterleaveDataset final : public Dataset {
         if (!chosen) continue;
         if (chosen->Next(element)) return true;
         chosen.reset();
-        if (--left_ == 0 || dataset().stops_on_empty_) return End();
+        if (!AnyLeft() || dataset().stops_on_empty_) return End();
       }
       return false;
     }
     void Visit(State& state) override {
-      state.Value("left", &left_);
       for (size_t i = 0; i < inputs_.size(); ++i) {
         state.Nested(StrCat("input_", i), &inputs_[i],
                      [&] { return dataset().inputs()[i]->Begin(place().At(static_cast<int64_t>(i))); });
       }
+      if (!AnyLeft()) End();
     }
 
    private:
+    bool AnyLeft() const {
+      return std::any_of(inputs_.begin() + 1, inputs_.end(), [](const auto& input) { return input != nullptr; });
+    }
     bool End() {
       for (auto& input : inputs_) input.reset();
       return false;
     }
-    std::vector<std::unique_ptr<Iterator>> inputs_;  // the selector first
-    int64_t left_ = 0;                               // of those that have not ended
+    std::vector<std::unique_ptr<Iterator>> inputs_;  // the selector first; null where one has ended
   };
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override {
     return std::make_unique<Directed>(*this, place);

@@ -69,6 +69,13 @@ def test_a_damaged_state(name):
     assert len(list(iterator)) == len(list(make()))
 
 
+def test_a_state_in_which_all_choices_have_ended():
+    iterator = iter(Dataset.choose_from_datasets([Dataset.range(5), Dataset.range(9)], Dataset.range(2).repeat()))
+    state = changed_state(iterator, {"input_1/there": False, "input_2/there": False})
+    restore(iterator, state)
+    assert not list(iterator)
+
+
 def test_a_state_names_no_other_directory(tmp_path):
     list(Dataset.range(3).snapshot(str(tmp_path / "snapshot")))
     os.mkdir(tmp_path / "snapshot" / "kept.shard")

@@ -192,14 +192,14 @@ class RepeatDataset final : public Dataset {
  private:
   class Rounds final : public IteratorOf<RepeatDataset> {
    public:
-    using IteratorOf::IteratorOf;
+    // A round begins as soon as TensorFlow's does, as a shuffled input draws its seeds then.
+    Rounds(const RepeatDataset& dataset, const Place& place) : IteratorOf(dataset, place) {
+      if (dataset.count_ != 0) input_ = dataset.input().Begin(place);
+    }
     bool Next(Element* element) override {
       const int64_t count = dataset().count_;
       while (count < 0 || round_ < count) {
-        if (!input_) {
-          input_ = dataset().input().Begin(place());
-          first_ = true;
-        }
+        if (!input_) input_ = dataset().input().Begin(place());
         if (input_->Next(element)) {
           first_ = false;
           return true;
@@ -207,14 +207,18 @@ class RepeatDataset final : public Dataset {
         input_.reset();
         ++round_;
         if (count < 0 && first_) return false;  // an empty round would be followed by others without end
+        first_ = true;
         this->context().ThrowIfStopped();
+        if (round_ == count) dataset().input().Begin(place());  // TensorFlow begins one round more than it gives
       }
       return false;
     }
     void Visit(State& state) override {
       state.Value("round", &round_);
       state.Value("first", &first_);
-      state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
+      state.Nested("input", &input_, [this] {  // what was just begun is at its beginning
+        return input_ ? std::move(input_) : dataset().input().Begin(place());
+      });
     }
 
    private:

@@ -38,14 +38,12 @@ class ShuffleDataset final : public Dataset {
     }
 
     bool Next(Element* element) override {
-      do {  // once more after many empty rounds
-        if (!Fill()) return false;
-        while (rounds_.size() > 1 && rounds_.front() == 0) {
-          rounds_.pop_front();
-          random_ = seeds_->Next();
-        }
-        if (rounds_.front() == 0 && !input_) return false;
-      } while (rounds_.front() == 0);
+      Fill();
+      if (buffer_.empty()) return false;
+      while (rounds_.front() == 0) {
+        rounds_.pop_front();
+        random_ = seeds_->Next();
+      }
       // The front of the buffer holds the round that is given out; the element that is taken leaves its place to the
       // first.
       const size_t at = random_() % static_cast<uint64_t>(rounds_.front());
@@ -59,9 +57,10 @@ class ShuffleDataset final : public Dataset {
     void Visit(State& state) override {
       state.Inside("random", [&] { random_.Visit(state); });
       state.Inside("seeds", [&] { seeds_->Visit(state); });
-      state.Value("begun", &begun_);
+      state.Value("produced", &produced_);
       state.Value("round", &round_);
       state.Nested("input", &input_, [&] { return dataset().input().Begin(place()); });
+      state.Value("most", &most_);
       state.Values("buffer", &buffer_);
       state.Values("rounds", &rounds_);
       auto left = static_cast<int64_t>(buffer_.size());
@@ -73,38 +72,50 @@ class ShuffleDataset final : public Dataset {
     }
 
    private:
-    // Reads until the buffer is full; false if a dataset without elements is repeated for ever.
-    bool Fill() {
-      const int64_t count = dataset().count_;
-      if (!begun_ && count != 0) input_ = dataset().input().Begin(place());
-      bool first = !begun_;
-      begun_ = true;
-      while (input_ && (dataset().buffer_size_ < 0 || static_cast<int64_t>(buffer_.size()) < dataset().buffer_size_)) {
+    // Reads until the buffer is full or the last round is over.
+    void Fill() {
+      while (WantsMore()) {
+        if (!input_) {
+          if (round_ > 0) rounds_.push_back(0);
+          input_ = dataset().input().Begin(place());
+        }
         Element element;
         if (input_->Next(&element)) {
+          produced_ = true;
           buffer_.push_back(std::move(element));
+          most_ = std::max(most_, static_cast<int64_t>(buffer_.size()));
           ++rounds_.back();
-          first = false;
-        } else if (first && count < 0) {
-          input_.reset();
-          return false;
-        } else if (++round_ == count) {
-          input_.reset();
-        } else {
-          rounds_.push_back(0);
-          input_ = dataset().input().Begin(place());
-          context().ThrowIfStopped();
+          continue;
         }
-        if (rounds_.size() > kMostRounds) break;
+        input_.reset();
+        ++round_;
+        if (dataset().count_ < 0 && !produced_) return;  // empty rounds would follow without end
+        context().ThrowIfStopped();
       }
-      return true;
+    }
+
+    bool WantsMore() const {
+      const int64_t count = dataset().count_, size = dataset().buffer_size_;
+      if (!input_ && count >= 0 && round_ >= count) return false;
+      if (rounds_.size() > kMostRounds && !buffer_.empty()) return false;
+      if (size < 0 && !IsServedRoundComplete()) return true;  // a buffer without a size holds whole rounds
+      return static_cast<int64_t>(buffer_.size()) < (size < 0 ? most_ : size);
+    }
+
+    // Whether the round that gives the next element has been read to its end.
+    bool IsServedRoundComplete() const {
+      for (const int64_t& n : rounds_) {
+        if (n > 0) return &n != &rounds_.back() || !input_;
+      }
+      return false;
     }
 
     const Ref<SeedGenerator> seeds_;
     Drawn random_;
     std::unique_ptr<Iterator> input_;
-    bool begun_ = false;
-    int64_t round_ = 0;
+    bool produced_ = false;
+    int64_t round_ = 0;  // rounds that have ended
+    int64_t most_ = 0;   // elements that the buffer has held at once
     std::deque<Element> buffer_;
     std::deque<int64_t> rounds_;  // how many elements of each are in the buffer
   };

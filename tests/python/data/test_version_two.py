@@ -105,6 +105,31 @@ def test_options_of_a_dataset_cannot_be_changed():
             dataset_options.deterministic = True
 
 
+# Shuffles
+
+
+@pytest.mark.parametrize("make, passes", [
+    (lambda: Dataset.range(5).shuffle(9, seed=92).batch(2).repeat(2),
+     [[[1, 4], [0, 3], [2], [1, 2], [3, 0], [4]], [[3, 1], [2, 0], [4], [1, 4], [0, 2], [3]],
+      [[3, 2], [4, 0], [1], [4, 2], [1, 3], [0]]]),
+    (lambda: Dataset.range(5).shuffle(3, seed=92, reshuffle_each_iteration=False).batch(2).repeat(2),
+     3 * [2 * [[2, 1], [0, 4], [3]]]),
+    (lambda: Dataset.range(5).shuffle(3, seed=92).shuffle(4, seed=1).batch(2).repeat(2).repeat(2),
+     [[[2, 0], [4, 3], [1], [3, 2], [0, 1], [4], [3, 2], [4, 0], [1], [1, 4], [3, 2], [0]],
+      [[0, 4], [1, 3], [2], [3, 1], [4, 2], [0], [0, 2], [4, 1], [3], [1, 3], [0, 2], [4]],
+      [[3, 0], [4, 2], [1], [3, 0], [1, 4], [2], [3, 4], [0, 2], [1], [1, 2], [0, 4], [3]]]),
+    (lambda: Dataset.range(5).shuffle(3, seed=92).batch(2).repeat().take(4),  # left in the second round
+     [[[2, 3], [4, 1], [0], [1, 0]], [[0, 2], [3, 1], [4], [2, 0]], [[1, 2], [4, 0], [3], [1, 3]]]),
+    (lambda: Dataset.range(5).shuffle(-2, seed=92).repeat(3),
+     [[1, 4, 0, 3, 2, 1, 2, 3, 0, 4, 1, 3, 0, 2, 4], [3, 1, 2, 0, 4, 1, 4, 0, 2, 3, 0, 2, 4, 3, 1],
+      [3, 2, 4, 0, 1, 4, 2, 1, 3, 0, 1, 4, 3, 2, 0]]),
+])
+def test_which_rounds_draw_seeds(make, passes):
+    tf.random.set_seed(5)
+    dataset = make()
+    assert [values(dataset) for _ in passes] == passes
+
+
 # Choosing
 
 

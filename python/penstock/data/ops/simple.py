@@ -15,7 +15,7 @@ def _keeps_resources():
     """Whether what belongs to all iterations over a dataset is a resource of its own: version 2, where a dataset is a
     value and iterated over again and again."""
     graph = ops.get_default_graph()
-    return mode.tensor_shape_v2 and (graph._eager or graph._building_function)
+    return mode.v2_behavior and (graph._eager or graph._building_function)
 
 
 class _Passed(UnaryUnchangedStructureDataset):

@@ -417,10 +417,12 @@ std::optional<Outs> GradientScope::FromShape(std::string_view op, std::span<cons
   if (!MustBeSaved(value)) return {};
   if (op == "Shape" || op == "Size" || op == "Rank") {
     ControlContext* context = flow_.Of(value);
+    const AttrValue* out_type = attrs.Find("out_type");
+    const DataType type = out_type ? *out_type->If<DataType>() : DT_INT32;
     for (const Consumer& consumer : value.node->consumers()) {
       Node* known = consumer.node;
       if (consumer.input != 0 || known->input(0) != value || known->op_name() != op || !flow_.Known(known)) continue;
-      if (known->output_type(0) == DT_INT32 && flow_.Of(known) == context && known->control_inputs().empty()) {
+      if (known->output_type(0) == type && flow_.Of(known) == context && known->control_inputs().empty()) {
         return Outs{From(Inside({known, 0}))};
       }
     }

@@ -72,3 +72,22 @@ def test_second_derivatives_by_what_a_function_with_a_loop_captures(step, expect
         first = tape.gradient(z, [x, y])
     second = [outer.gradient(g, [x, y]) for g in first]
     np.testing.assert_allclose(second, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [None, 3], [None, None]])
+def test_gradients_that_need_a_shape_as_int64_where_the_loop_reads_it_as_int32(shape):
+    """tf.sort asks for the shape as int32, its gradient as int64; the values are TensorFlow 2.21's."""
+
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32)])
+    def gradient(x):
+        def step(i, y):
+            return i + 1, tf.sort(tf.sin(x) * y, axis=-1)
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda i, _: i < 2, step, [0, tf.ones_like(x)])[1]
+        return tape.gradient(y, x)
+
+    found = gradient(tf.constant([[0.3, -1.0, 2.0], [0.5, 0.1, -0.4]]))
+    expected = [[-1.607776, 0.31934, -0.756802], [-0.683493, 0.198669, 0.88316]]
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -4,10 +4,14 @@
 #include <cstdio>
 #include <numeric>
 
+#include "penstock/base/branches.h"
 #include "penstock/runtime/balance.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> choices{"placer/device", {"wished", "another of its type", "any"}};
+constinit BranchTable<3> spreads{"placer/spread", {"one device", "loops", "balanced"}};
 
 constexpr int64_t kTransferLatency =
     5'000;  // nanoseconds: a message through the rendezvous and another thread's waking
@@ -125,15 +129,16 @@ class Placer {
       exists |= matches;
       return matches && Supports(*d, group);
     });
-    if (device) return device;
+    if (device) return choices.Enter(0), device;
     if (options_.allow_soft_placement) {
       // The nearest that exists: of the wished type if there is one, else any.
       DeviceName type_only;
       type_only.type = wish.type;
       type_only.has_type = wish.has_type;
       device = first([&](const Device* d) { return type_only.Matches(d->parsed_name()) && Supports(*d, group); });
-      if (!device) device = first([&](const Device* d) { return Supports(*d, group); });
-      if (device) return device;
+      if (device) return choices.Enter(1), device;
+      device = first([&](const Device* d) { return Supports(*d, group); });
+      if (device) return choices.Enter(2), device;
     }
     throw InvalidArgument("Cannot assign a device for operation ", node.name(), ": ",
                           exists ? WhyNoKernel(group) : WhyNoDevice(node, wish), "\n\t [[{{node ", node.name(), "}}]]");
@@ -179,10 +184,10 @@ class Placer {
     for (Device* d : devices_) {
       if (d->type() == devices_[0]->type()) equals.push_back(d);
     }
-    if (equals.size() < 2) return;
+    if (equals.size() < 2) return spreads.Enter(0);
     // Frames stay together: a loop that is cut pays for each iteration.
     const bool loops = std::ranges::any_of(nodes_, [](const Node* n) { return n->traits().flow == Flow::kEnter; });
-    if (loops) return;
+    if (loops) return spreads.Enter(1);
     std::unordered_map<int, int> piece_of;
     std::vector<int> group_of;
     std::vector<Work> work;
@@ -214,6 +219,7 @@ class Placer {
       for (const Endpoint& input : node->inputs()) add(*input.node, EstimateBytes(input));
       for (const Node* control : node->control_inputs()) add(*control, 0);
     }
+    spreads.Enter(2);
     const std::vector<int> assignment = Balance(work, static_cast<int>(equals.size()));
     for (size_t i = 0; i < work.size(); ++i) chosen_[group_of[i]] = equals[assignment[i]];
   }

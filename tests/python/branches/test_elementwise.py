@@ -137,7 +137,7 @@ def test_fused_rows(case):
                         f"{build.__name__} {np.dtype(dtype)} {x} {y}")
 
 
-@branches("fft/length")
+@branches("fft/length", "fft/lines", "fft/real", "fft/inverse_real")
 def test_fft(case):
     lengths = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 30, 34, 64, 67, 91, 97, 120, 127, 128, 256, 251, 1001, 1009]
     for dtype, tolerance in [(np.complex64, 2e-5), (np.complex128, 1e-12)]:

@@ -69,6 +69,30 @@ def test_roads(case):
                 case.check(session.run(other, {x: a, y: b}), want * 2, f"on device {devices - 1} of {devices}", 0, 0)
 
 
+@branches("placer/device", "placer/spread")
+def test_devices(case):
+    """Where nodes run does not show in what they give."""
+    for devices in (1, 2, 3):
+        a = case.floats(40, 40)
+        with tf1.Graph().as_default():
+            x = tf1.placeholder(tf1.float32, [40, 40])
+            sides = []
+            for device in ("", "/cpu:0", "/cpu:1", "/cpu:7", "/gpu:0"):
+                with tf1.device(device):
+                    sides += [tf1.matmul(x, x), tf1.reduce_max(tf1.sin(x), 0)]
+            loop = tf1.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf1.matmul(y, x) / 40), [0, x])[1]
+            config = tf1.ConfigProto(device_count={"CPU": devices}, allow_soft_placement=True)
+            config.graph_options.place_pruned_graph = True
+            with tf1.Session(config=config) as session:
+                wide = a.astype(np.float64)
+                for found in session.run([sides, sides[::-1]], {x: a})[0][::2]:
+                    case.check(found, wide @ wide, f"{devices} devices", 1e-4, 1e-4)
+                for found in session.run(sides, {x: a})[1::2]:
+                    case.check(found, np.sin(wide).max(0), f"{devices} devices", 1e-4, 1e-4)
+                want = wide @ wide @ wide @ wide / 40**3
+                case.check(session.run(loop, {x: a}), want, f"loop on {devices} devices", 1e-4, 1e-4)
+
+
 @branches("eager/op", "eager/function")
 def test_eager_calls(case):
     double = tf.function(lambda x, y: x * 2 + y)

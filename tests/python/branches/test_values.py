@@ -93,7 +93,7 @@ def resized(x, height, width, corners):
     return rows[:, :, left] + (rows[:, :, right] - rows[:, :, left]) * part[:, None]
 
 
-@branches()
+@branches("resize/pixel", "resize/line", "local_response_normalization/power")
 def test_images(case):
     for channels in (1, 2, 3, 4, 5, 17):
         for (h, w), (nh, nw) in [((1, 1), (3, 4)), ((4, 5), (4, 5)), ((4, 5), (9, 3)), ((7, 7), (1, 1)),

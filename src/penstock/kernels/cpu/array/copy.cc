@@ -4,11 +4,14 @@
 #include <cstring>
 
 #include "penstock/base/branches.h"
+#include "penstock/kernels/cpu/array/copy_one.h"
 #include "penstock/kernels/cpu/loops.h"
 #include "penstock/tensor/resource_handle.h"
 #include "penstock/tensor/variant.h"
 
 namespace penstock {
+
+constinit BranchTable<7> single_copies{"copy/single", {"1", "2", "4", "8", "16", "other", "objects"}};
 
 namespace {
 

@@ -1,12 +1,15 @@
 // Diagonals and bands of matrices: each diagonal is one strided line.
 #include <algorithm>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<2> band_results{"band_part/result", {"new memory", "the input's memory"}};
 
 struct Diag {
   void operator()(KernelContext& k) const {
@@ -246,6 +249,7 @@ struct MatrixBandPart {
     if (shape.num_elements() == 0) return k.Forward(0, 0);
     const DataType type = k.input(0).dtype();
     const bool taken = k.CanTake(0);
+    band_results.Enter(taken ? 1 : 0);
     const Tensor in = k.Take(0);
     Tensor out = taken ? in : Tensor(type, shape, k.device().allocator());
     k.Parallel(shape.num_elements() / cols, 1 + cols * static_cast<int64_t>(DataTypeSize(type)) / 8,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/array/hash_index.h"
@@ -9,6 +10,8 @@
 namespace penstock {
 
 namespace {
+
+constinit BranchTable<2> where_pieces{"where/pieces", {"one", "several"}};
 
 template <class T>
 struct Where {
@@ -21,6 +24,7 @@ struct Where {
     // Pieces are counted, then each writes its own part.
     constexpr int64_t kPiece = 16384;
     const int64_t pieces = (n + kPiece - 1) / kPiece;
+    where_pieces.Enter(pieces > 1 ? 1 : 0);
     std::vector<int64_t> starts(pieces + 1);
     k.Parallel(pieces, kPiece / 4, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {

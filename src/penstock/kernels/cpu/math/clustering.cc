@@ -5,12 +5,15 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/linalg/gemm.h"
 #include "penstock/kernels/cpu/random/draw_below.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<2> point_blocks{"nearest_neighbors/points", {"all at once", "some at a time"}};
 
 // A matrix of points, and half of each one's squared norm.
 struct Points {
@@ -119,6 +122,7 @@ struct NearestNeighbors {
     // Some points against all centers at a time.
     constexpr int64_t kProducts = 1 << 18;
     const int64_t block = std::clamp<int64_t>(kProducts / centers.count, 1, points.count);
+    point_blocks.Enter(block == points.count ? 0 : 1);
     std::vector<float> products(static_cast<size_t>(block * centers.count));
     for (int64_t first = 0; first < points.count; first += block) {
       const int64_t rows = std::min(block, points.count - first);

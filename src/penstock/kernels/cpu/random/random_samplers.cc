@@ -4,11 +4,17 @@
 #include <limits>
 #include <numeric>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/tensor/elements.h"
 
 namespace penstock::random {
 namespace {
+
+constinit BranchTable<3> gamma_ways{"random/gamma", {"exponential", "small", "large"}};
+constinit BranchTable<2> poisson_ways{"random/poisson", {"product of uniforms", "rejection"}};
+constinit BranchTable<2> binomial_ways{"random/binomial", {"few successes", "many successes"}};
+constinit BranchTable<3> shuffle_ways{"random/shuffle", {"as it is", "values", "rows"}};
 
 template <class T>
 void ClassesOf(KernelContext& k, const Tensor& logits, int64_t num_samples, const Philox& start) {
@@ -70,6 +76,7 @@ class Doubles {
 // Marsaglia and Tsang's rejection method.
 double GammaSample(double alpha, Philox philox) {
   Doubles uniform(&philox);
+  gamma_ways.Enter(alpha == 1.0 ? 0 : alpha < 1 ? 1 : 2);
   if (alpha == 1.0) return -std::log(1.0 - uniform());
   const bool small = alpha < 1;
   const double d = alpha + (small ? 2.0 / 3 : -1.0 / 3), c = 1.0 / 3 / std::sqrt(d);
@@ -99,6 +106,7 @@ double PoissonSample(double rate, double most, Philox philox) {
   Doubles uniform(&philox);
   if (std::isinf(rate) && rate > 0) return rate;
   if (!std::isfinite(rate) || rate < 0) return std::numeric_limits<double>::quiet_NaN();
+  poisson_ways.Enter(rate < 10 ? 0 : 1);
   if (rate < 10) {
     const double limit = std::exp(-rate);
     double product = 1;
@@ -177,6 +185,7 @@ double BinomialSample(const BinomialParameters::Batch& batch, const Philox& star
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (batch.count <= 0 || batch.probability <= 0) return batch.failures && batch.count > 0 ? batch.count : 0;
   if (!std::isfinite(batch.count) || std::isnan(batch.probability)) return nan;
+  binomial_ways.Enter(batch.many ? 1 : 0);
   const double sample =
       batch.many ? ManySuccesses(batch.count, batch.probability, Skipped(start, kReservedPerOutput * number))
                  : FewSuccesses(batch.count, batch.probability, Skipped(start, kReservedForFew * number));
@@ -326,11 +335,14 @@ void ShuffleValues(T* values, int64_t n, const Philox& start) {
 void ShuffleRows(KernelContext& k, const Philox& start) {
   const Tensor& value = k.input(0);
   if (value.num_elements() <= 1 || value.rank() == 0 || value.dim(0) <= 1) {
+    shuffle_ways.Enter(0);
     k.SetOutput(0, value);
     return;
   }
   const int64_t rows = value.dim(0), width = value.num_elements() / rows;
-  if (width == 1 && DataTypeSize(value.dtype()) == 4 && IsPod(value.dtype())) {
+  const bool values = width == 1 && DataTypeSize(value.dtype()) == 4 && IsPod(value.dtype());
+  shuffle_ways.Enter(values ? 1 : 2);
+  if (values) {
     Tensor& out = k.Output(0, value.shape());
     std::memcpy(out.mutable_raw(), value.raw(), static_cast<size_t>(rows) * 4);
     return ShuffleValues(static_cast<uint32_t*>(out.mutable_raw()), rows, start);

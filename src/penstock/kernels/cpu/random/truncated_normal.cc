@@ -3,12 +3,15 @@
 #include <cmath>
 #include <vector>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/math/elementwise.h"
 #include "penstock/kernels/cpu/random/random_samplers.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> draws{"truncated_normal/draw", {"normals", "uniforms", "exponentials"}};
 
 constexpr int kMostTries = 1000;
 constexpr int64_t kPieceOfOne = 100;  // batches with the same parameters are cut into pieces of this size
@@ -31,10 +34,13 @@ class Truncated {
     const T root = Sqrt(low_ * low_ + T(4));
     const T cutoff = T(2) * Exp(T(0.5) + (low_ * (low_ - root)) / T(4)) / (low_ + root);
     if ((low_ < -inside && high_ >= T(0)) || (high_ > inside && low_ <= T(0))) {
+      draws.Enter(0);
       DrawByNormals(philox, to, end);
     } else if (high_ - low_ < cutoff) {
+      draws.Enter(1);
       DrawByUniforms(philox, to, end);
     } else {
+      draws.Enter(2);
       DrawByExponentials(philox, to, end);
     }
   }

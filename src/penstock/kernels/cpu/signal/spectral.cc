@@ -2,11 +2,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/signal/fft.h"
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<3> lanes_taken{"fft/lines", {"one by one", "some at once", "all lanes"}};
+constinit BranchTable<2> real_lengths{"fft/real", {"even", "odd"}};
+constinit BranchTable<2> real_results{"fft/inverse_real", {"even", "odd"}};
 
 // Some lines of `k.Parallel`'s share, with planes to work in.
 template <class T>
@@ -23,6 +28,7 @@ void ForEachGroup(KernelContext& k, int64_t lines, int64_t room, const Fn& fn) {
   const int64_t bytes = 4 * room * static_cast<int64_t>(sizeof(T));
   int64_t lanes = 1;
   while (lanes < Fft<T>().lanes && lanes < lines && 2 * lanes * bytes <= kCacheBytes) lanes *= 2;
+  lanes_taken.Enter(lanes == 1 ? 0 : lanes < Fft<T>().lanes ? 1 : 2);
   const auto cost = static_cast<double>(room * lanes) * (1 + std::log2(static_cast<double>(room))) / 2;
   k.Parallel((lines + lanes - 1) / lanes, static_cast<int64_t>(cost), [&](int64_t begin, int64_t end) {
     const int64_t size = room * lanes;
@@ -156,6 +162,7 @@ struct RealToComplex {
   // The transforms of lines of n real numbers, as many as `shape` has lines.
   static void Transform(KernelContext& k, const R* x, const Shape& in, const Shape& shape, int64_t n, R* y) {
     const bool even = n % 2 == 0;
+    real_lengths.Enter(even ? 0 : 1);
     const int64_t h = n / 2;
     const auto plan = FftPlan<R>::For(even ? h : n);
     ForEachGroup<R>(k, shape.num_elements() / (h + 1), std::max(plan->room(), h + 1), [&](const Group<R>& group) {
@@ -206,6 +213,7 @@ struct ComplexToReal {
   // Lines of n real numbers from their transforms, which are in `x` as lines of `half` in `in`.
   static void Transform(KernelContext& k, const R* x, const Shape& in, const Shape& half, int64_t n, R* y) {
     const bool even = n % 2 == 0;
+    real_results.Enter(even ? 0 : 1);
     const int64_t h = n / 2;
     const auto plan = FftPlan<R>::For(even ? h : n);
     ForEachGroup<R>(k, half.num_elements() / (h + 1), std::max(plan->room(), h + 1), [&](const Group<R>& group) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/base/branches.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/copy.h"
 #include "penstock/kernels/cpu/compute.h"
@@ -9,6 +10,10 @@
 
 namespace penstock {
 namespace {
+
+constinit BranchTable<4> pixels{"resize/pixel", {"one channel", "three channels", "four channels", "any channels"}};
+constinit BranchTable<3> lines{"resize/line", {"stretched", "taken over", "copied"}};
+constinit BranchTable<3> powers{"local_response_normalization/power", {"root", "reciprocal", "logarithm"}};
 
 struct Corners {
   bool align, half;
@@ -61,6 +66,7 @@ void StretchLine(const T* x, const std::vector<Between>& columns, int64_t n, flo
       }
     }
   };
+  pixels.Enter(n == 1 ? 0 : n == 3 ? 1 : n == 4 ? 2 : 3);
   switch (n) {
     case 1: return stretch(std::integral_constant<int64_t, 1>());
     case 3: return stretch(std::integral_constant<int64_t, 3>());
@@ -87,6 +93,7 @@ struct ResizeBilinear {
         const Between& row = rows[r % shape[1]];
         const int64_t image = r / shape[1] * in[1], low = image + row.low, high = image + row.high;
         if (from_above != low) {
+          lines.Enter(from_below == low ? 1 : 0);
           if (from_below == low) {
             std::swap(above, below), std::swap(from_above, from_below);
           } else {
@@ -94,6 +101,7 @@ struct ResizeBilinear {
           }
         }
         if (from_below != high) {
+          lines.Enter(high == low ? 2 : 0);
           if (high == low) {
             below = above;
           } else {
@@ -225,6 +233,7 @@ struct LrnAttrs {
   // to[i] = norms[i]^-beta
   void Powers(const float* norms, int64_t n, float* to) const {
     const Loops& loops = CpuLoops();
+    powers.Enter(beta == 0.5f ? 0 : beta == 1.0f ? 1 : 2);
     if (beta == 0.5f) return loops(UnaryOp::kRsqrt, DT_FLOAT)(norms, to, n);
     if (beta == 1.0f) return loops(UnaryOp::kReciprocal, DT_FLOAT)(norms, to, n);
     loops(UnaryOp::kLog, DT_FLOAT)(norms, to, n);

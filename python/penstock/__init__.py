@@ -8,6 +8,8 @@ import os as _os
 if _os.environ.get("PENSTOCK_NATIVE_DIR"):
     __path__.append(_os.environ["PENSTOCK_NATIVE_DIR"])
 
+from penstock import wiring as _wiring  # noqa: E402, F401
+
 
 def __getattr__(name):
     if name == "__version__":

@@ -83,7 +83,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def _module(self, name, where):
         """The module `penstock.WHERE` as programs import it."""
         found = importlib.import_module("penstock." + where)
-        if where.startswith("ops.") and where.count(".") == 1:
+        if where in table.BESIDE or where.startswith("ops.") and where.count(".") == 1:
             return _Public(name, found, where)
         if ".python." in name and name.startswith("tensorflow.contrib."):
             return _Public(name, found, where, self._public(".".join(name.split(".")[1:3])))
@@ -182,11 +182,13 @@ class _Package(types.ModuleType):
 class _Public(types.ModuleType):
     """A module whose functions are the public ones, as TensorFlow's are: those with a row in the tables of
     framework/dispatch.py take ragged tensors too, and the others that are in these. All else is the module's behind it,
-    and so is what is set. What that module lacks is looked for in `beside`, the package's public namespace."""
+    and so is what is set. What that module lacks is looked for in the table's rows, among the functions made from op
+    definitions, and in `beside`, the package's public namespace."""
 
     def __init__(self, name, behind, where, beside=None):
         super().__init__(name)
         for attribute, value in [("_behind", behind), ("_where", where), ("_beside", beside),
+                                 ("_rows", lazy.rows_of(table.BESIDE.get(where, {}))),
                                  ("__spec__", behind.__spec__), ("__doc__", behind.__doc__)]:
             super().__setattr__(attribute, value)
 
@@ -196,10 +198,22 @@ class _Public(types.ModuleType):
         try:
             value = getattr(self._behind, name)
         except AttributeError:
-            if self._beside is None or name.startswith("_"):
+            value = self._from_elsewhere(name)
+            if value is None:
                 raise
-            value = getattr(self._beside, name)
         return dispatch.public(f"{self._where}:{name}", value) if isinstance(value, types.FunctionType) else value
+
+    def _from_elsewhere(self, name):
+        if name in self._rows:
+            return lazy.value_of(self._rows[name])
+        if self._where in table.WITH_GENERATED and not name.startswith("__"):
+            generated = importlib.import_module("penstock." + table.GENERATED)
+            if name.startswith("gen_") and name.endswith("_ops"):  # modules of TensorFlow have what they import
+                return generated
+            found = getattr(generated, name, None)
+            if found is not None:
+                return found
+        return None if self._beside is None or name.startswith("_") else getattr(self._beside, name)
 
     def __setattr__(self, name, value):
         if name.startswith("__"):
@@ -211,7 +225,7 @@ class _Public(types.ModuleType):
         delattr(self._behind, name)
 
     def __dir__(self):
-        return dir(self._behind)
+        return sorted({*dir(self._behind), *self._rows})
 
 
 class _Distribution(importlib.metadata.Distribution):

@@ -70,6 +70,78 @@ PACKAGES = {
     "tools.graph_transforms": "tools.graph_transforms",
 }
 
+# Names that programs know of a module here and that another one has: {module: {module that has them: names}}.
+BESIDE = {
+    "autograph.core.converter": {"autograph.core.converter_base": "Base"},
+    "autograph.impl.api": {"autograph.impl.py_to_tf": "PyToTF"},
+    "eager.def_function": {"framework.config": "RUN_FUNCTIONS_EAGERLY=_functions_run_eagerly"},
+    "framework.indexed_slices": {"framework.composite_spec": "IndexedSlicesSpec"},
+    "framework.ops": {"framework.eager_tensor": "EagerTensor"},
+    "framework.sparse_tensor": {"framework.composite_spec": "SparseTensorSpec"},
+    "framework.tensor": {"framework.tensor_spec": "BoundedTensorSpec DenseSpec TensorSpec sanitize_spec_name"},
+    "layers.convolutional": {
+        "layers.convolutional_separable": """
+            SeparableConv1D SeparableConv2D SeparableConvolution1D SeparableConvolution2D separable_conv1d
+            separable_conv2d""",
+        "layers.convolutional_transpose": """
+            Conv2DTranspose Conv3DTranspose Convolution2DTranspose Convolution3DTranspose Deconvolution2D
+            Deconvolution3D conv2d_transpose conv3d_transpose""",
+    },
+    "ops.control_flow_ops": {
+        "ops.cond": "case cond",
+        "ops.cond_context": "CondContext",
+        "ops.control_flow_context": "ControlFlowContext XLAControlFlowContext from_control_flow_context_def",
+        "ops.switch_case": "switch_case",
+        "ops.while_context": "WhileContext _Enter=enter _NextIteration=next_iteration",
+        "ops.while_loop": "while_loop while_loop_v2",
+    },
+    "ops.functional_ops": {"ops.functional_calls": "For Gradient If While partitioned_call"},
+    "ops.gradients": {"eager.backprop": "GradientTape"},
+    "ops.init_ops": {"ops.init_ops_convolutional": """
+        ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
+        ConvolutionOrthogonal3D convolutional_delta_orthogonal=ConvolutionDeltaOrthogonal
+        convolutional_orthogonal_1d=ConvolutionOrthogonal1D convolutional_orthogonal_2d=ConvolutionOrthogonal2D
+        convolutional_orthogonal_3d=ConvolutionOrthogonal3D"""},
+    "ops.linalg_ops": {"ops.linalg_version_two": "eig eigvals"},
+    "ops.math_ops": {
+        "framework.gen": """
+            _bucketize=bucketize floormod=floor_mod linspace=lin_space mod=floor_mod nextafter=next_after
+            realdiv=real_div sparse_matmul=sparse_mat_mul truncatediv=truncate_div truncatemod=truncate_mod""",
+        "ops.math_ranges": "linspace_nd=linspace sobol_sample",
+        "ops.special_math_ops": "erfcinv",
+    },
+    "ops.nn_ops": {
+        "framework.gen": "local_response_normalization=lrn",
+        "ops.nn_impl": "gelu",
+        "ops.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
+    },
+    "ops.nn": {
+        "framework.gen": "local_response_normalization=lrn",
+        "ops.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
+    },
+    "ops.ragged.ragged_tensor": {
+        "ops.ragged.ragged_map_ops": "RaggedTensorType",
+        "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
+    },
+    "ops.random_ops": {"ops.stateless_random_ops": "stateless_random_crop"},
+    "ops.rnn_cell_impl": {"ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper"},
+    "ops.sparse_ops": {"ops.bincount_ops": "bincount sparse_bincount"},
+    "ops.variables": {
+        "ops.initial_value_guard": "_try_guard_against_uninitialized_dependencies=guarded_initial_value",
+        "ops.partitioned_variable": "PartitionedVariable",
+        "ops.ref_variable": "RefVariable",
+    },
+    "util.dispatch": {"framework.type_dispatch": """
+        dispatch_for_api dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis
+        dispatch_for_unary_elementwise_apis unregister_dispatch_for"""},
+}
+
+# Modules that have the functions made from op definitions besides their own.
+WITH_GENERATED = frozenset(f"ops.{name}" for name in """
+    array_ops control_flow_ops data_flow_ops functional_ops image_ops io_ops linalg_ops list_ops logging_ops lookup_ops
+    math_ops nn nn_impl nn_ops parsing_ops random_ops resource_variable_ops script_ops sparse_ops special_math_ops
+    state_ops stateless_random_ops string_ops""".split())
+
 MODULES = {
     "compiler.tf2xla.python.xla": "compiler.xla_ops",
     "python.data.ops.from_sparse_tensor_slices_op": "data.ops.sources",
@@ -138,7 +210,10 @@ MODULES = {
     "python.framework.tensor_conversion_registry": "framework.ops",
     "python.lib.io.file_io": "lib.io.file_io",
     "python.lib.io.python_io": "lib.io.tf_record",
+    "python.framework.test_ops": GENERATED,
     "python.ops.array_ops_stack": "ops.array_ops",
+    "python.ops.audio_ops": GENERATED,
+    "python.ops.bitwise_ops": GENERATED,
     "python.ops.clustering_ops": "contrib.factorization.clustering_ops",
     "python.ops.cond": "ops.cond",
     "python.ops.control_flow_assert": "ops.control_flow_ops",
@@ -170,6 +245,7 @@ MODULES = {
     "python.ops.rnn_cell_wrapper_impl": "ops.rnn_cell_wrappers",
     "python.ops.sets": "ops.sets_impl",
     "python.ops.tensor_getitem_override": "ops.array_ops",
+    "python.ops.standard_ops": "alias.standard_ops",
     "python.ops.variable_v1": "ops.variables",
     "python.ops.while_loop": "ops.control_flow_ops",
     "python.eager.polymorphic_function.concrete_function": "eager.function",
@@ -197,6 +273,7 @@ MODULES = {
     "python.tpu.tpu_config": "estimator.tpu.tpu_config",
     "python.tpu.tpu_estimator": "estimator.tpu.tpu_estimator",
     "python.types.core": "eager.function_types",
+    "python.training.training": "alias.training",
     "python.training.queue_runner_impl": "training.queue_runner",
     "contrib.checkpoint.python.containers": "training.tracking.data_structures",
     "contrib.cluster_resolver.python.training.cluster_resolver": "distribute.cluster_resolver",
@@ -217,7 +294,7 @@ MODULES = {
     "contrib.distributions.python.ops.vector_exponential_linear_operator": "contrib.distributions.transformed",
     "contrib.distributions.python.ops.vector_laplace_linear_operator": "contrib.distributions.transformed",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization.clustering_ops",
-    "contrib.framework.python.ops.audio_ops": "ops.audio_ops",
+    "contrib.framework.python.ops.audio_ops": GENERATED,
     "contrib.framework.python.ops.arg_scope": "contrib.framework.arg_scope",
     "contrib.framework.python.framework.checkpoint_utils": "contrib.framework.checkpoint_utils",
     "contrib.framework.python.framework.tensor_util": "contrib.framework.tensor_util",
@@ -250,7 +327,7 @@ MODULES = {
     "contrib.cudnn_rnn.python.ops.cudnn_rnn_ops": "contrib.cudnn_rnn.cells",
     "contrib.nn.python.ops.alpha_dropout": "contrib.nn.activations",
     "contrib.nn.python.ops.scaled_softplus": "contrib.nn.activations",
-    "contrib.rnn.python.ops.core_rnn_cell": "contrib.rnn.core_rnn_cell",
+    "contrib.rnn.python.ops.core_rnn_cell": "alias.core_rnn_cell",
     "contrib.rnn.python.ops.rnn": "contrib.rnn.networks",
     "contrib.seq2seq.python.ops.beam_search_ops": "contrib.seq2seq.beam_search_ops",
     "contrib.seq2seq.python.ops.basic_decoder": "contrib.seq2seq.basic_decoder",

@@ -8,15 +8,31 @@ import types
 from penstock.framework import dispatch
 
 
-def read_table(module):
-    """name -> "module:attribute" of one table module."""
+_built = []
+
+
+def rows_of(sources):
+    """name -> "module:attribute" of {module: "name other=attribute"}."""
     rows = {}
-    for source, names in getattr(module, "FROM", {}).items():
+    for source, names in sources.items():
         for name in names.split():
             public, _, attribute = name.partition("=")
             rows[public] = f"{source}:{attribute or public}"
-    rows.update(getattr(module, "NAMES", {}))
     return rows
+
+
+def read_table(module):
+    """name -> "module:attribute" of one table module."""
+    return {**rows_of(getattr(module, "FROM", {})), **getattr(module, "NAMES", {})}
+
+
+def value_of(target):
+    """The module or attribute that "module:attribute" names. AttributeError if the module lacks it."""
+    module, _, attribute = target.partition(":")
+    value = importlib.import_module("penstock." + module)
+    for part in attribute.split(".") if attribute else ():
+        value = getattr(value, part)
+    return value
 
 
 def names_so_far(module):
@@ -26,7 +42,17 @@ def names_so_far(module):
 
 def loaded():
     """All namespaces that were built."""
-    return list({id(m): m for m in list(sys.modules.values()) if isinstance(m, Namespace)}.values())
+    return list(_built)
+
+
+@dispatch.changed.add
+def _refresh():
+    """Puts functions that look at their arguments in the place of those that did not."""
+    for namespace in _built:
+        names = names_so_far(namespace)
+        for name, target in (namespace._rows or {}).items():
+            if isinstance(names.get(name), types.FunctionType):
+                names[name] = dispatch.dispatched(target, dispatch.undispatched(names[name]))
 
 
 class Namespace(types.ModuleType):
@@ -39,6 +65,7 @@ class Namespace(types.ModuleType):
         self._version = version
         self._tables = tables
         self._rows = None
+        _built.append(self)
 
     def _load(self):
         if self._rows is None:
@@ -57,14 +84,10 @@ class Namespace(types.ModuleType):
         target = self._load().get(name)
         if target is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        module, _, attribute = target.partition(":")
-        value = importlib.import_module("penstock." + module)
-        if attribute:
-            try:
-                for part in attribute.split("."):
-                    value = getattr(value, part)
-            except AttributeError as e:
-                raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
+        try:
+            value = value_of(target)
+        except AttributeError as e:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
         value = names_so_far(self)[name] = dispatch.dispatched(target, value)
         return value
 

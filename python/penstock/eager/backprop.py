@@ -17,10 +17,13 @@ from penstock.framework import indexed_slices
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
-from penstock.framework.tapes import recording
+from penstock.framework.tapes import recording, stop_recording  # noqa: F401
 from penstock.framework.tensor import Tensor
 from penstock.ops.unconnected_gradients import UnconnectedGradients
-from penstock.util import compat, nest
+from penstock.util import compat, hooks, nest
+
+
+_jacobian = hooks.Hook("jacobian")
 
 
 def used_up():
@@ -213,20 +216,18 @@ class GradientTape:
 
         In graphs the rows are computed at once, or one after the other if not experimental_use_pfor.
         """
-        from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "jacobian")
         with _where_recorded([_handle(target)]):
-            return jacobian.jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor,
+            return _jacobian.get().jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor,
                                      parallel_iterations)
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
                        parallel_iterations=None, experimental_use_pfor=True):
         """jacobian for targets of which each row depends on the same row of `source` only: shape [batch, target's
         other dimensions, source's other dimensions]."""
-        from penstock.eager import jacobian
         self._check_persistent(experimental_use_pfor, "batch_jacobian")
         with _where_recorded([_handle(target)]):
-            return jacobian.batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor,
+            return _jacobian.get().batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor,
                                            parallel_iterations)
 
     def _check_persistent(self, experimental_use_pfor, what):
@@ -259,25 +260,6 @@ class _Paused:
 
     def __exit__(self, *exc):
         self._tape._start()
-
-
-class _AllPaused:
-    """Context manager under which no tape of this thread records."""
-
-    def __enter__(self):
-        self._tapes, self._core = recording.tapes, _core.tape_stop()
-        recording.tapes = []
-        for tape in self._tapes:
-            tape._symbols.stop()
-
-    def __exit__(self, *exc):
-        recording.tapes = self._tapes
-        for tape in self._tapes:
-            tape._symbols.start()
-        _core.tape_resume(self._core)
-
-
-stop_recording = _AllPaused
 
 
 # Gradients as functions

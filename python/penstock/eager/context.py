@@ -8,10 +8,14 @@ from penstock.framework import core as _core_module  # noqa: F401  (connects the
 from penstock.framework import defaults
 from penstock.framework.config import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice  # noqa: F401
 from penstock.framework.mode import disable_eager_execution, mode  # noqa: F401
+from penstock.util import hooks
 
 GRAPH_MODE, EAGER_MODE = 0, 1
 SYNC, ASYNC = 0, 1
 DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
+
+
+on_new_seed = hooks.Callbacks()  # compiled functions with random ops are compiled again
 
 
 class Context:
@@ -35,8 +39,7 @@ class Context:
         self._seed = seed = None if seed is None else int(seed)
         self._random = random.Random(seed)
         _core.eager_clear_caches()  # random ops begin anew, also those of functions
-        from penstock.eager import def_function
-        def_function.compile_anew()
+        on_new_seed()
 
     def _internal_operation_seed(self):
         return self._random.randint(0, 2**31 - 1)

@@ -6,11 +6,14 @@ import weakref
 
 from penstock import _core
 from penstock.eager import attributes as attributes_lib
+from penstock.eager import context
 from penstock.eager import function as function_lib
 from penstock.eager import function_type as function_type_lib
 from penstock.eager import lift_to_graph
 from penstock.eager import retracing
+from penstock.framework import config
 from penstock.framework import errors
+from penstock.framework.config import functions_run_eagerly, run_functions_eagerly  # noqa: F401
 from penstock.framework import function_definition
 from penstock.framework import ops
 from penstock.framework import tf2
@@ -19,19 +22,6 @@ from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
 from penstock.util import nest
 from penstock.util import traceback_utils
-
-RUN_FUNCTIONS_EAGERLY = False
-
-
-def run_functions_eagerly(run_eagerly):
-    """Makes tf.functions run op by op, for finding mistakes in them."""
-    global RUN_FUNCTIONS_EAGERLY
-    RUN_FUNCTIONS_EAGERLY = bool(run_eagerly)
-
-
-def functions_run_eagerly():
-    """Whether tf.functions run op by op."""
-    return RUN_FUNCTIONS_EAGERLY
 
 
 class UnliftedInitializerVariable(resource_variable_ops.ResourceVariable):
@@ -110,6 +100,7 @@ def _name_of(inner):
 _functions = weakref.WeakSet()
 
 
+@context.on_new_seed.add
 def compile_anew():
     """function_definition.compile_anew, for tf.functions, too."""
     function_definition.compile_anew()
@@ -119,6 +110,8 @@ def compile_anew():
 
 class Function:
     """What tf.function makes: callable as the Python function is."""
+
+    _is_part_of_saved_models = True
 
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
     _bound_method = None  # the method that a copy with `self` bound calls
@@ -260,7 +253,7 @@ class Function:
 
     def __call__(self, *args, **kwargs):
         try:
-            if RUN_FUNCTIONS_EAGERLY:
+            if config._functions_run_eagerly:
                 return self._python_function(*args, **kwargs)
             if not kwargs:
                 result = self._traces(args)

@@ -44,6 +44,8 @@ FunctionCache = function_cache.FunctionCache
 class ConcreteFunction:
     """One trace: callable with tensors of its types. `graph` is its FuncGraph."""
 
+    _is_part_of_saved_models = True
+
     _is_traceable_function = True  # a part of tf.train.Checkpoint without values
     _is_loaded = False   # from a SavedModel
     _takes_numbers = False  # whether a flat call may have numbers where the Python function had something else

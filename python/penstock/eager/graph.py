@@ -5,9 +5,11 @@ import threading
 from penstock import _core
 from penstock.framework import config
 from penstock.framework import defaults
+from penstock.framework import device_numbers
 from penstock.framework import errors
 from penstock.framework import op_callbacks
 from penstock.framework import registry
+from penstock.framework import tapes
 from penstock.framework import tf2
 from penstock.framework.device_spec import DeviceSpecV2
 from penstock.framework.eager_tensor import EagerTensor
@@ -80,32 +82,18 @@ def outside_of_scope(value):
             "its graph, as in tf.init_scope, or keeps them in outer variables.")
 
 
-_device_numbers = {}
-
-
-def device_number(name):
-    """The number of the device that a name describes. InvalidArgumentError if there is none."""
-    found = _device_numbers.get(name)
-    if found is None:
-        found = _core.eager_find_device(name or "")
-        if found < 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"Could not satisfy device specification '{name}'. All available devices ["
-                f"{', '.join(d.name for d in _core.list_local_devices())}].")
-        _device_numbers[name] = found
-    return found
 
 
 def _number_for_op(name):
     """The number of the device on which an op runs that asks for this one: where it is soft, and the task is ours, any
     will do."""
     try:
-        return device_number(name)
+        return device_numbers.device_number(name)
     except errors.InvalidArgumentError:
         if not config.get_soft_device_placement():
             raise
         task = DeviceSpecV2.from_string(name).replace(device_type=None, device_index=None)
-        return device_number(task.to_string())
+        return device_numbers.device_number(task.to_string())
 
 
 def _python_gradient(op_type):
@@ -287,9 +275,8 @@ def record_function(inputs, outputs, backward):
     is called at once, as in TensorFlow: what it raises comes where the values are computed."""
     _core.tape_record(inputs, outputs, backward)
     if accumulators.count and _core.tape_wants(inputs):
-        from penstock.eager import backprop  # which is built on this module
         from penstock.framework import gen
-        with backprop.stop_recording():
+        with tapes.stop_recording():
             backward([gen.ones_like(y) if y.dtype.is_floating or y.dtype.is_complex else None for y in outputs])
 
 

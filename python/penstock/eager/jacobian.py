@@ -193,7 +193,7 @@ def batch_jacobian(tape, target, source, unconnected_gradients, use_pfor, parall
     def seed(i):
         row = array_ops.reshape(array_ops.one_hot(i, count, dtype=target.dtype),
                                 array_ops.concat([[1], shape[1:]], 0))
-        rows = array_ops.tile(row, array_ops.concat([shape[:1], array_ops.ones_like(shape[1:])], 0))
+        rows = gen.tile(row, array_ops.concat([shape[:1], array_ops.ones_like(shape[1:])], 0))
         rows.set_shape(target.shape)
         return rows
 

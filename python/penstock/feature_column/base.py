@@ -13,7 +13,7 @@ from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib
 from penstock.ops import array_ops
 from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import embedding_ops
 from penstock.ops import math_ops
 from penstock.ops import sparse_ops
@@ -366,8 +366,8 @@ class FeatureTransformationCache:
                 raise ValueError(message)
             return tensor if rank != 1 else expand_dims(tensor)
         with ops.control_dependencies([check_ops.assert_positive(array_ops.rank(tensor), message=message)]):
-            return control_flow_ops.cond(math_ops.equal(1, array_ops.rank(tensor)), lambda: expand_dims(tensor),
-                                         lambda: tensor)
+            return cond_lib.cond(math_ops.equal(1, array_ops.rank(tensor)), lambda: expand_dims(tensor),
+                                 lambda: tensor)
 
 
 class _LazyBuilder(FeatureTransformationCache):

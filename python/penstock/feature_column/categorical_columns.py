@@ -6,6 +6,7 @@ from penstock.feature_column.base import (CategoricalColumn, FeatureColumn, OfCo
                                           _CategoricalColumn, _FeatureColumn, buckets_of, to_sparse_input)
 from penstock.feature_column.configs import Configured, columns, dtype
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib
 from penstock.framework import tf2
@@ -58,8 +59,8 @@ class HashedCategoricalColumn(
         self._check_dtype(input_tensor)
         values = input_tensor.values
         if self.dtype != dtypes.string:
-            values = string_ops.as_string(values)
-        ids = string_ops.string_to_hash_bucket_fast(values, self.hash_bucket_size, name="lookup")
+            values = gen.as_string(values)
+        ids = gen.string_to_hash_bucket_fast(values, self.hash_bucket_size, name="lookup")
         return sparse_tensor_lib.SparseTensor(input_tensor.indices, ids, input_tensor.dense_shape)
 
 
@@ -160,7 +161,7 @@ class IdentityCategoricalColumn(
             with ops.control_dependencies((less, greater)):
                 values = array_ops.identity(values)
         else:
-            outside = math_ops.logical_or(values < zero, values >= num_buckets, name="out_of_range")
+            outside = gen.logical_or(values < zero, values >= num_buckets, name="out_of_range")
             default = array_ops.fill(dims=array_ops.shape(values),
                                      value=math_ops.cast(self.default_value, dtypes.int64), name="default_values")
             values = array_ops.where_v2(outside, default, values)

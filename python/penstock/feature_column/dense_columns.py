@@ -8,6 +8,7 @@ from penstock.feature_column.base import (CategoricalColumn, DenseColumn, OfColu
 from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
 from penstock.feature_column.configs import Configured, an_object, columns, dtype
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor as sparse_tensor_lib
 from penstock.framework import tensor_shape
@@ -76,7 +77,7 @@ class BucketizedColumn(
 
     def transform_feature(self, transformation_cache, state_manager):
         source = transformation_cache.get(self.source_column, state_manager)
-        return math_ops._bucketize(source, boundaries=self.boundaries)
+        return gen._bucketize(source, boundaries=self.boundaries)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         numbers = transformation_cache.get(self, state_manager)
@@ -87,8 +88,8 @@ class BucketizedColumn(
         numbers = transformation_cache.get(self, state_manager)
         batch_size, dimension = array_ops.shape(numbers)[0], self.source_column.shape[0]
         rows = array_ops.reshape(
-            array_ops.tile(array_ops.expand_dims(math_ops.range(0, batch_size), 1), [1, dimension]), (-1,))
-        places = array_ops.tile(math_ops.range(0, dimension), [batch_size])
+            gen.tile(array_ops.expand_dims(math_ops.range(0, batch_size), 1), [1, dimension]), (-1,))
+        places = gen.tile(math_ops.range(0, dimension), [batch_size])
         # Each place of the vector has ids of its own.
         ids = array_ops.reshape(numbers, (-1,)) + self._ranges * places
         indices = math_ops.cast(array_ops.transpose(array_ops.stack((rows, places))), dtypes.int64)
@@ -374,7 +375,7 @@ class IndicatorColumn(_OfCategories, collections.namedtuple("IndicatorColumn", (
             weighted = sparse_ops.sparse_merge(sp_ids=pair.id_tensor, sp_values=pair.weight_tensor, vocab_size=depth)
             # Ids of -1 are outside.
             weighted = sparse_ops.sparse_slice(weighted, [0, 0], weighted.dense_shape)
-            return array_ops.scatter_nd(weighted.indices, weighted.values, weighted.dense_shape)
+            return gen.scatter_nd(weighted.indices, weighted.values, weighted.dense_shape)
         dense_ids = sparse_ops.sparse_tensor_to_dense(pair.id_tensor, default_value=-1)
         one_hot = array_ops.one_hot(dense_ids, depth=depth, on_value=1.0, off_value=0.0)
         return math_ops.reduce_sum(one_hot, axis=[-2])

@@ -8,6 +8,7 @@ from penstock.feature_column import utils
 from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
 from penstock.feature_column.configs import Configured, an_object, dtype as dtype_coder
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
@@ -58,7 +59,7 @@ def concatenate_context_input(context_input, sequence_input):
                               message="context_input must have dtype float32; got {}.".format(context_input.dtype))]
     with ops.control_dependencies(checks):
         steps = array_ops.shape(sequence_input)[1]
-        tiled = array_ops.tile(array_ops.expand_dims(context_input, 1), array_ops.concat([[1], [steps], [1]], 0))
+        tiled = gen.tile(array_ops.expand_dims(context_input, 1), array_ops.concat([[1], [steps], [1]], 0))
     return array_ops.concat([sequence_input, tiled], 2)
 
 

@@ -1,5 +1,6 @@
 """Checks of columns' arguments, and lengths of sequences."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -12,8 +13,8 @@ def sequence_length_from_sparse_tensor(sp_tensor, num_elements=1):
         row_ids = sp_tensor.indices[:, 0]
         column_ids = sp_tensor.indices[:, 1]
         column_ids += array_ops.ones_like(column_ids)
-        length = math_ops.segment_max(column_ids, segment_ids=row_ids)
-        length = math_ops.cast(math_ops.ceil(length / num_elements), dtypes.int64)
+        length = gen.segment_max(column_ids, segment_ids=row_ids)
+        length = math_ops.cast(gen.ceil(length / num_elements), dtypes.int64)
         # Examples at the end without any feature have no segment.
         missing = array_ops.shape(sp_tensor)[:1] - array_ops.shape(length)[:1]
         padding = array_ops.zeros(missing, dtype=length.dtype)

@@ -59,8 +59,7 @@ class AutomaticControlDependencies:
             if hasattr(tensor, "flow") and hasattr(tensor, "handle"):  # a TensorArray
                 flow = array_ops.identity(tensor.flow)
                 self._returned.append(flow)
-                from penstock.ops import tensor_array_ops
-                return tensor_array_ops.build_ta_with_new_flow(tensor, flow)
+                return tensor._with_flow(flow)
             flat = [self.mark_as_return(t) for t in nest.flatten(tensor, expand_composites=True)]
             return nest.pack_sequence_as(tensor, flat, expand_composites=True)
         inner = array_ops.identity(tensor)

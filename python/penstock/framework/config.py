@@ -3,6 +3,9 @@ import collections
 
 from penstock import _core
 from penstock.framework import tf2
+from penstock.util import hooks
+
+_context = hooks.Hook("eager_context")
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
@@ -215,13 +218,13 @@ def reset_memory_stats(device):
 
 def get_synchronous_execution():
     """Whether the eager context says so. Eager ops have always run when they return."""
-    from penstock.eager import context
+    context = _context.get()
     return context.context().execution_mode == context.SYNC
 
 
 def set_synchronous_execution(enable):
     """Accepted: eager ops have run when they return."""
-    from penstock.eager import context
+    context = _context.get()
     context.context().execution_mode = context.SYNC if enable else context.ASYNC
 
 
@@ -230,13 +233,13 @@ _POLICIES = ("explicit", "warn", "silent", "silent_for_int32")  # by their numbe
 
 def get_device_policy():
     """What is done about values of other devices: CPUs share their memory, so nothing."""
-    from penstock.eager import context
+    context = _context.get()
     return _POLICIES[context.context().device_policy]
 
 
 def set_device_policy(device_policy):
     """Accepted: CPUs share their memory. ValueError: no policy is called so."""
-    from penstock.eager import context
+    context = _context.get()
     policy = "silent" if device_policy is None else device_policy
     if policy not in _POLICIES:
         raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}; valid are None, {', '.join(_POLICIES)}")
@@ -299,16 +302,18 @@ def disable_mlir_bridge():
     """Accepted: there is one way to compile."""
 
 
+_functions_run_eagerly = False
+
+
 def run_functions_eagerly(run_eagerly):
-    """Makes tf.functions run op by op."""
-    from penstock.eager import def_function
-    def_function.run_functions_eagerly(run_eagerly)
+    """Makes tf.functions run op by op, for finding mistakes in them."""
+    global _functions_run_eagerly
+    _functions_run_eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly():
     """Whether tf.functions run op by op."""
-    from penstock.eager import def_function
-    return def_function.functions_run_eagerly()
+    return _functions_run_eagerly
 
 
 _jit = False

@@ -14,6 +14,9 @@ from penstock.framework import tensor_values
 from penstock.framework import tf2
 from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor, is_dense_tensor_like
+from penstock.util import hooks
+
+_generated, _list_of_tensors = hooks.Hook("generated"), hooks.Hook("list_of_tensors")
 
 
 def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False):
@@ -193,7 +196,7 @@ def _eager_constant(value, dtype, shape):
         result = _core.eager_from_numpy(values, dtype._type_enum)
     if shape is None or list(result._dims) == shape:
         return result
-    from penstock.framework import gen
+    gen = _generated.get()
     total = int(np.prod(shape, dtype=np.int64))
     if result._num_elements() == total:
         return gen.reshape(result, shape)
@@ -266,8 +269,7 @@ def _has_tensor(values):
 def _list_with_tensors_conversion_function(v, dtype=None, name=None, as_ref=False):
     if as_ref or not _has_tensor(v):
         return NotImplemented
-    from penstock.ops import array_join
-    return array_join.convert_list(v, dtype, name)
+    return _list_of_tensors(v, dtype, name)
 
 
 conversion.register_tensor_conversion_function((list, tuple), _list_with_tensors_conversion_function, 99)

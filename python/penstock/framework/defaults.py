@@ -3,6 +3,7 @@ import threading
 
 from penstock import _core
 from penstock.framework.mode import mode
+from penstock.util import hooks
 
 
 class _Controller:
@@ -60,6 +61,9 @@ class _DefaultStack(threading.local):
         return _Controller(self, item)
 
 
+_new_graph, _new_eager_graph = hooks.Hook("graph"), hooks.Hook("eager_graph")
+
+
 class _DefaultGraphStack(_DefaultStack):
     """Below the graphs of `with` lies the thread's global graph, made when it is first asked for."""
 
@@ -77,15 +81,13 @@ class _DefaultGraphStack(_DefaultStack):
     def plain_graph(self):
         """The thread's global graph, which is built."""
         if self._global_default_graph is None:
-            from penstock.framework.graph import Graph
-            self._global_default_graph = Graph()
+            self._global_default_graph = _new_graph()
         return self._global_default_graph
 
     def eager_graph(self):
         """What stands for the graph of this thread while it executes eagerly."""
         if self._eager_graph is None:
-            from penstock.eager.graph import EagerGraph
-            self._eager_graph = EagerGraph()
+            self._eager_graph = _new_eager_graph()
         return self._eager_graph
 
     def is_cleared(self):

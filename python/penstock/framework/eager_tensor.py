@@ -3,11 +3,13 @@ import numpy as np
 
 from penstock import _core
 from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
+from penstock.framework import device_numbers
 from penstock.framework import dtypes
 from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework.mode import mode
 from penstock.framework.tensor import Tensor
+from penstock.util import hooks
 
 
 # What the buffer protocol can say.
@@ -23,17 +25,17 @@ def _meaningless(name):
     return property(get, doc="Only tensors of graphs have it.")
 
 
+_constant_on = hooks.Hook("constant_on_device")
+
+
 class EagerTensor(Tensor, _core.EagerTensorBase):
     """A value, made by an op that ran or by a constant."""
 
     def __new__(cls, value, device, dtype=None):
         """A constant on a device, by the device's name; `dtype`: a DType or its number."""
-        from penstock.framework import constant_op
-        from penstock.framework.ops import device as on_device
         if dtype is not None and not isinstance(dtype, (int, dtypes.DType)):
             raise TypeError(f"Expecting a DataType value for dtype. Got {type(dtype).__name__}")
-        with on_device(device):
-            return constant_op.constant(value, dtype)
+        return _constant_on(device, value, dtype)
 
     def __init__(self, value, device, dtype=None):
         """It is complete already."""
@@ -208,8 +210,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
         return self._copy(device_name=f"/gpu:{gpu_index}")
 
     def _copy(self, ctx=None, device_name=None):
-        from penstock.eager.graph import device_number
-        number = device_number(device_name or self.device)
+        number = device_numbers.device_number(device_name or self.device)
         copy = _core.eager_alias(self, number)
         if _core.tape_is_active():
             _core.tape_record([self], [copy], lambda dys: dys)

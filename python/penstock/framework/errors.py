@@ -1,6 +1,8 @@
 """tf.errors: one class for each code, made by the runtime when a step or a graph function fails."""
 import traceback as _traceback
 
+from penstock.util import hooks
+
 OK = 0
 CANCELLED = 1
 UNKNOWN = 2
@@ -78,12 +80,14 @@ def format_stack(op):
     return "".join(_traceback.format_list([(f, n, name, line) for f, n, name, line in op.traceback]))
 
 
+_explained = hooks.Hook("function_error")
+
+
 def _error_class(name, code, doc):
     def __init__(self, node_def, op, message, *args):
         """The runtime gives the name of a node that it alone knows as a fourth argument."""
         if args and " [Op:" in message and "{{node " in message:  # that failed in an eager call of a function
-            from penstock.framework import function_errors
-            message = function_errors.explained(message)
+            message = _explained(message)
         OpError.__init__(self, node_def, op, message, code)
         self._node_name = args[0] or None if args else None
     return type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})

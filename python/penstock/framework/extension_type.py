@@ -11,6 +11,7 @@ from penstock.framework import type_spec
 from penstock.framework import type_spec_registry
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
+from penstock.util import hooks
 from penstock.util import nest
 
 _PLAIN = (bool, int, float, str, bytes, type(None), dtypes.DType)
@@ -21,6 +22,7 @@ _RESERVED = frozenset("""self Spec _type_spec _shape_invariant_to_type_spec _con
     _to_legacy_output_types _to_legacy_output_shapes _to_legacy_output_classes _keras_mask""".split())
 
 # What every class has of its own: not what a program's class `Spec` adds.
+_reduce_all = hooks.Hook("reduce_all")
 _OF_CLASSES = frozenset(["__module__", "__qualname__", "__dict__", "__weakref__", "__annotations__"])
 
 
@@ -325,12 +327,11 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
 
     def __eq__(self, other):
         from penstock.framework import gen
-        from penstock.ops import math_ops
         if type(self) is not type(other) or not self._type_spec.is_compatible_with(other):
             return False
-        equal = [math_ops.reduce_all(gen.equal(a, b)) if isinstance(a, Tensor) else a == b
+        equal = [_reduce_all(gen.equal(a, b)) if isinstance(a, Tensor) else a == b
                  for a, b in zip(_parts(self._values()), _parts(other._values()))]
-        return math_ops.reduce_all(ops.convert_to_tensor(equal, dtype="bool"))
+        return _reduce_all(ops.convert_to_tensor(equal, dtype="bool"))
 
     def __ne__(self, other):
         from penstock.framework import gen

@@ -20,6 +20,7 @@ from penstock.framework.operation import Operation
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import is_composite_spec, type_spec_from_value
+from penstock.util import hooks
 from penstock.util import nest
 
 _EAGER_CONST_THRESHOLD = 128  # values of at most so many elements help shape inference inside of the body
@@ -411,6 +412,9 @@ def copy_handle_data(source, target):
         target.graph._core.set_handle_data(*target._key, data)
 
 
+_autograph_traced, _variable_scope = hooks.Hook("autograph.traced"), hooks.Hook("variable_scope")
+
+
 def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, func_graph=None, autograph=False,
                             autograph_options=None, add_control_dependencies=True, arg_names=None,
                             op_return_value=None, collections=None, capture_by_value=None,
@@ -427,9 +431,8 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
         dependencies = auto_control_deps.AutomaticControlDependencies()
     else:
         dependencies = _NoDependencies()
-    from penstock.ops import variable_scope
     with func_graph.as_default(), dependencies as deps:
-        scope = variable_scope.get_variable_scope()
+        scope = _variable_scope.get().get_variable_scope()
         old_resource = scope.use_resource
         scope.set_use_resource(True)
         try:
@@ -449,8 +452,7 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
                 nest.pack_sequence_as(func_kwargs, nest.flatten(func_kwargs))
             traced, traced_function = python_func, getattr(python_func, "_traced_function", python_func)
             if autograph:
-                from penstock.autograph.impl import api
-                traced = api.traced(python_func, autograph_options)
+                traced = _autograph_traced(python_func, autograph_options)
             func_graph._returned = traced(*func_args, **func_kwargs)
             outputs = nest.map_structure(
                 lambda x: deps.mark_as_return(_as_output(x, func_graph, op_return_value, traced_function)),

@@ -12,6 +12,7 @@ from penstock.framework.graph_keys import GraphKeys
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import function_utils
+from penstock.util import hooks
 
 
 class Defun:
@@ -251,6 +252,9 @@ class Declare:
         return _call(self._sig, *[conversion.convert_to_tensor(x) for x in inputs], **kwargs)[0]
 
 
+_variable_scope = hooks.Hook("variable_scope")
+
+
 class _FuncGraph(Graph):
     """The body of a function. Tensors of other graphs that it uses become further arguments."""
 
@@ -350,7 +354,7 @@ class _FuncGraph(Graph):
             if kwargs.get(key) is None:
                 kwargs.pop(key, None)
         with self._outer_graph.as_default():
-            from penstock.ops import variable_scope as vs
+            vs = _variable_scope.get()
             variable = self._vscope.get_variable(vs._get_default_variable_store(), name, *args, **kwargs)
             self.extra_vars.append(variable)
             if self._capture_resource_var_by_value and getattr(variable, "handle", None) is not None:
@@ -382,7 +386,7 @@ def func_graph_from_py_func(func, arg_names, arg_types, name=None, capture_by_va
     name = name or function_utils.get_func_name(func)
     graph = _FuncGraph(name, capture_by_value, whitelisted_stateful_ops, capture_resource_var_by_value)
     try:
-        from penstock.ops import variable_scope as vs
+        vs = _variable_scope.get()
         graph._vscope = vs.get_variable_scope()
         scope = vs.variable_scope("", custom_getter=graph.getvar)
     except ImportError:

@@ -1,5 +1,6 @@
 """Op functions by TensorFlow's names for them: gen.add_v2(x, y), gen.conv2d(...). Made when first used."""
 from penstock import _core
+from penstock.util import hooks
 
 _names = {}
 
@@ -21,8 +22,7 @@ def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
     if name == "_op_def_lib":
-        from penstock.framework.op_def_library import _op_def_lib
-        return _op_def_lib
+        return hooks.Hook("op_def_lib").get()
     if name[:1].isupper() and _core.op_def(name) is not None:  # generated modules have raw ops too
         from penstock.framework import raw_ops
         return getattr(raw_ops, name)

@@ -16,7 +16,9 @@ from penstock.framework.scopes import ScopesMixin
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock import _core
+from penstock.util import hooks
 
+_copy_of, _takes_reference = hooks.Hook("graph_of_function.copy"), hooks.Hook("takes_reference")
 _uids = itertools.count(1)
 _definitions = {}
 _attr_types = {}
@@ -177,8 +179,7 @@ class Graph(ScopesMixin):
 
     def _with_copies(self, inputs, name):
         """The inputs of a new operation with copies in place of those of other graphs. ValueError if one has none."""
-        from penstock.framework.func_graph import copy_of
-        copies = [None if t._op._graph is self else copy_of(self, t) for t in inputs]
+        copies = [None if t._op._graph is self else _copy_of(self, t) for t in inputs]
         inputs = [t if copy is None else copy for t, copy in zip(inputs, copies)]
         for tensor in inputs:
             if tensor._op._graph is not self:
@@ -417,8 +418,7 @@ class Graph(ScopesMixin):
         tensor = op.inputs[index]
         if not tensor.dtype._is_ref_dtype:
             return tensor.dtype
-        from penstock.framework import op_library
-        return tensor.dtype if op_library.takes_reference(op, index) else tensor.dtype.base_dtype
+        return tensor.dtype if _takes_reference(op, index) else tensor.dtype.base_dtype
 
     # Definitions
 

@@ -8,6 +8,9 @@ from penstock.framework import defaults
 from penstock.framework import tensor_like
 from penstock.framework import tensor_shape
 from penstock.framework.composite_tensor import CompositeTensor
+from penstock.util import hooks
+
+_generated = hooks.Hook("generated")
 
 
 class IndexedSlices(tensor_like._TensorLike, CompositeTensor):
@@ -107,7 +110,7 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
     if value.dense_shape is None:
         raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
                          f"{value}")
-    from penstock.framework import gen
+    gen = _generated.get()
     from penstock.framework import tensor_util
     size = tensor_util.constant_value(value.dense_shape)
     if size is None or np.prod(size) >= 100000000:
@@ -119,10 +122,3 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
 
 
 conversion.register_tensor_conversion_function(IndexedSlices, _to_tensor)
-
-
-def __getattr__(name):
-    if name != "IndexedSlicesSpec":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import composite_spec  # which is built on this module; TensorFlow 2 has both in one
-    return composite_spec.IndexedSlicesSpec

@@ -783,7 +783,7 @@ def function(op_name):
                      "_slow": _slow, "_uniform": _uniform, "_held": _held, "_colocated": _colocated,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
                      "_type": type, "_NotImplemented": NotImplemented,  # an attribute may be called `type`
-                     "__name__": "penstock.framework.gen"}
+                     "__name__": __name__.rpartition(".")[0] + ".gen"}
         source = _source(info, namespace)
         exec(compile(source, f"<op {op_name}>", "exec"), namespace)
         found = namespace[_identifier(info.function)]

@@ -242,6 +242,12 @@ def get_all_collection_keys():
     return get_default_graph().get_all_collection_keys()
 
 
+def constant_on_device(name, value, dtype):
+    """A constant on a device."""
+    with device(name):
+        return _constant_op.constant(value, dtype)
+
+
 def get_name_scope():
     """The name scope of the default graph."""
     return get_default_graph().get_name_scope()
@@ -299,10 +305,3 @@ def dismantle_graph(graph):
 
 
 from penstock.framework import constant_op as _constant_op  # noqa: E402, F401  (registers how values become tensors)
-
-
-def __getattr__(name):
-    if name != "EagerTensor":  # which is built on this module
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework.eager_tensor import EagerTensor
-    return EagerTensor

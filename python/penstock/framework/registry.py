@@ -1,8 +1,8 @@
 """Registries by name: of gradient functions, of functions that turn collections into messages."""
-import importlib
 import sys
 
 from penstock.util import compat
+from penstock.util import hooks
 
 
 class Registry:
@@ -97,16 +97,10 @@ def register_proto_function(collection_name, proto_type=None, to_proto=None, fro
     proto_function_registry.register((proto_type, to_proto, from_proto), collection_name)
 
 
-# Who registers the collections of modules that a program may not have imported when it imports a graph with them.
-_REGISTERED_BY = {
-    "cond_context": "penstock.ops.control_flow_context", "while_context": "penstock.ops.control_flow_context",
-    "queue_runners": "penstock.training.queue_runner", "savers": "penstock.training.saver",
-}
-
-
 def _proto_entry(collection_name, index):
-    if collection_name in _REGISTERED_BY:
-        importlib.import_module(_REGISTERED_BY[collection_name])
+    # A program may not have imported the module that registers a collection when it imports a graph with it.
+    if hooks.is_provided(f"collection.{collection_name}"):
+        hooks.Hook(f"collection.{collection_name}").get()
     try:
         return proto_function_registry.lookup(collection_name)[index]
     except LookupError:
@@ -163,9 +157,12 @@ class OpStats:
         return self
 
 
+_statistics = hooks.Hook("statistics")
+
+
 def _load_statistics():
     """Those that come with the package are entered first."""
-    importlib.import_module("penstock.profiler.internal.flops_registry")
+    _statistics.get()
 
 
 class RegisterStatistics:

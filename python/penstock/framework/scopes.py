@@ -11,6 +11,9 @@ from penstock.framework import tf2
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import function_utils
+from penstock.util import hooks
+
+_converted = hooks.Hook("convert_to_tensor_or_slices")
 
 _VALID_NAME = {  # by whether version 2 is on: what a scope may be called at the root, and below others
     False: (re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"), re.compile(r"^[A-Za-z0-9_.\-/]*$")),
@@ -378,8 +381,7 @@ class ScopesMixin:
             return None  # it is no part of a graph
         if handle is not None and hasattr(handle, "op"):
             return self.capture(handle).op if self.building_function else handle.op
-        from penstock.framework import conversion
-        return conversion.internal_convert_to_tensor_or_indexed_slices(value, as_ref=True).op
+        return _converted(value, as_ref=True).op
 
     # Attributes, containers
 

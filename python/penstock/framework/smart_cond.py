@@ -25,8 +25,8 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     known = smart_constant_value(pred)
     if known is not None:
         return true_fn() if known else false_fn()
-    from penstock.ops import control_flow_ops
-    return control_flow_ops.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+    from penstock.ops import cond as cond_lib
+    return cond_lib.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
 
 
 def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):

@@ -10,6 +10,7 @@ from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework.composite_tensor import CompositeTensor
 from penstock.util.foreign_names import known_as
+from penstock.util import hooks
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
@@ -31,8 +32,7 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
         return made
 
     def __init__(self, indices, values, dense_shape):
-        from penstock.framework import ops
-        with ops.name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+        with _name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             indices = conversion.convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
             values = conversion.internal_convert_to_tensor(values, name="values")
             dense_shape = conversion.convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
@@ -139,9 +139,12 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
         setattr(SparseTensor, operator, func)
 
 
+_name_scope, _operators = hooks.Hook("name_scope"), hooks.Hook("operators")
+
+
 def _late(operator):
     def first_use(self, *args):
-        from penstock.ops import math_ops  # noqa: F401
+        _operators.get()
         found = getattr(SparseTensor, operator)
         if found is first_use:
             raise NotImplementedError(f"no op stands for {operator} of a SparseTensor")
@@ -176,10 +179,3 @@ def sparse_shape(value):
     if isinstance(value, SparseTensor):
         return value.shape
     return tensor_shape.TensorShape([int(d) for d in value.dense_shape])
-
-
-def __getattr__(name):
-    if name != "SparseTensorSpec":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import composite_spec  # which is built on this module; TensorFlow 2 has both in one
-    return composite_spec.SparseTensorSpec

@@ -7,6 +7,7 @@ from penstock.framework import tf2
 from penstock.framework import types
 from penstock.framework.errors import OperatorNotAllowedInGraphError
 from penstock.framework.mode import disable_tensor_equality, enable_tensor_equality, mode  # noqa: F401
+from penstock.util import hooks
 
 
 def _not_allowed(beginning, use):
@@ -21,6 +22,9 @@ def _not_allowed(beginning, use):
         "function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
         "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not "
         "be visible to AutoGraph.")
+
+
+_generated, _operators = hooks.Hook("generated"), hooks.Hook("operators")
 
 
 class _UseEquality:
@@ -193,26 +197,22 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
         if not isinstance(self, Tensor):
             return dispatch.of_borrowed("__operators__.eq", self, other)
         if other is not None and self._compares_elements():
-            from penstock.framework import gen
             if mode.type_promotion != "off":
-                from penstock.ops import math_operators
-                self, other = math_operators._promoted(self, other)
+                self, other = _operators.get()._promoted(self, other)
             if not isinstance(other, Tensor) and hasattr(other, "row_splits"):
                 return NotImplemented  # a ragged tensor compares itself
-            return gen.equal(self, other, incompatible_shape_error=False)
+            return _generated.get().equal(self, other, incompatible_shape_error=False)
         return self is other
 
     def __ne__(self, other):
         if not isinstance(self, Tensor):
             return dispatch.of_borrowed("__operators__.ne", self, other)
         if other is not None and self._compares_elements():
-            from penstock.framework import gen
             if mode.type_promotion != "off":
-                from penstock.ops import math_operators
-                self, other = math_operators._promoted(self, other)
+                self, other = _operators.get()._promoted(self, other)
             if not isinstance(other, Tensor) and hasattr(other, "row_splits"):
                 return NotImplemented  # a ragged tensor compares itself
-            return gen.not_equal(self, other, incompatible_shape_error=False)
+            return _generated.get().not_equal(self, other, incompatible_shape_error=False)
         return self is not other
 
     def __copy__(self):
@@ -255,7 +255,7 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
 def _late(operator):
     """An operator that loads the ops, which put their own in its place, and then calls that."""
     def first_use(self, *args):
-        from penstock.ops import array_ops, math_ops  # noqa: F401
+        _operators.get()
         found = getattr(Tensor, operator)
         if found is first_use:
             raise NotImplementedError(f"no op stands for {operator} of a Tensor")
@@ -283,10 +283,3 @@ def register_dense_tensor_like_type(tensor_type):
 def is_dense_tensor_like(value):
     """Whether `value` is a tensor or behaves like one (a variable)."""
     return isinstance(value, _tensor_like_types) or getattr(value, "_is_dense_tensor_like", False)
-
-
-def __getattr__(name):
-    if name.startswith("_") or name not in ("BoundedTensorSpec", "DenseSpec", "TensorSpec", "sanitize_spec_name"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import tensor_spec  # which is built on this module; TensorFlow 2 has both in one
-    return getattr(tensor_spec, name)

@@ -88,9 +88,9 @@ class TensorSpec(DenseSpec, BatchableTypeSpec):
         return self
 
     def _to_components(self, value):
-        from penstock.framework import ops
+        from penstock.framework import conversion
         try:
-            value = ops.convert_to_tensor(value, self._dtype)
+            value = conversion.convert_to_tensor(value, self._dtype)
         except (TypeError, ValueError):
             raise ValueError(f"Value {value} is not convertible to a tensor with dtype {self._dtype} and shape "
                              f"{self._shape}.") from None

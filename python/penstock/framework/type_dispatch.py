@@ -7,7 +7,6 @@ import collections.abc
 import contextlib
 import functools
 import inspect
-import sys
 import types
 import typing
 
@@ -143,7 +142,7 @@ def _tell():
 def _register(function, api, rows):
     _by_api.setdefault(function, []).extend(rows)
     if function is api and not dispatch.looks(function):
-        _replace(function)
+        dispatch.look_always(function)
     _tell()
 
 
@@ -175,17 +174,6 @@ def _function_of(api):
         if function.__module__.partition(".")[0] == "penstock":
             return function
     raise ValueError(f"{api} does not support dispatch.")
-
-
-def _replace(function):
-    """Puts a function that looks here first in the place of a public one that does not."""
-    from penstock.api import lazy
-    made = dispatch.looking(None, function)
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "penstock" and isinstance(module, types.ModuleType):
-            names = lazy.names_so_far(module)
-            for each in [each for each, value in names.items() if value is function]:
-                names[each] = made
 
 
 def _with_name(target, signature):

@@ -7,6 +7,9 @@ import importlib
 import os
 import types
 
+from penstock.util import hooks
+
+_alias = hooks.Hook("alias")
 _package = None
 _VERSION_ONE = "2.2.4-tf"  # what tf.keras of 1.15 says of itself
 
@@ -29,7 +32,7 @@ def _load():
     """The package whose names tf.keras has. ImportError, saying what to install, if it is not installed."""
     global _package
     if _package is None:
-        from penstock import alias
+        alias = _alias.get()
         # In a program of version 1 this is tf.compat.v2.keras: Keras 2 too, by its newer names.
         legacy = alias.installed() == "v1" or _legacy()
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
@@ -85,7 +88,7 @@ class VersionOne(types.ModuleType):
 
     def __getattr__(self, name):
         if name == "__version__":
-            from penstock import alias
+            alias = _alias.get()
             return _load().__version__ if alias.installed() == "v2" else _VERSION_ONE
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -100,7 +103,7 @@ class VersionOne(types.ModuleType):
                                  "tf_keras is installed") from None
 
     def _find(self):
-        from penstock import alias
+        alias = _alias.get()
         version = alias.installed()
         if version is None or not _found("tf_keras" if version == "v1" or _legacy() else "keras"):
             return self._served

@@ -177,11 +177,3 @@ def conv3d(inputs, filters, kernel_size, strides=(1, 1, 1), padding="valid", dat
 
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
 convolution1d, convolution2d, convolution3d = conv1d, conv2d, conv3d
-
-
-def __getattr__(name):
-    from penstock.layers import convolutional_separable, convolutional_transpose
-    for module in (convolutional_separable, convolutional_transpose):
-        if hasattr(module, name):
-            return getattr(module, name)
-    raise AttributeError("module 'penstock.layers.convolutional' has no attribute %r" % name)

@@ -19,10 +19,10 @@ def hard_sigmoid(x):
 
 _ACTIVATIONS = {
     "elu": lambda: gen.elu,
-    "exponential": lambda: math_ops.exp,
+    "exponential": lambda: gen.exp,
     "hard_sigmoid": lambda: hard_sigmoid,
     "linear": lambda: _linear,
-    "relu": lambda: nn_ops.relu,
+    "relu": lambda: gen.relu,
     "selu": lambda: gen.selu,
     "sigmoid": lambda: math_ops.sigmoid,
     "softmax": lambda: nn_ops.softmax,

@@ -1,6 +1,7 @@
 """Batch normalization (Ioffe and Szegedy, 2015) and its renormalizing variant (Ioffe, 2017)."""
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.layers import base
@@ -10,7 +11,6 @@ from penstock.ops import array_ops
 from penstock.ops import init_ops
 from penstock.ops import math_ops
 from penstock.ops import nn_impl
-from penstock.ops import nn_ops
 from penstock.ops import state_ops
 from penstock.ops import variables as tf_variables
 
@@ -177,7 +177,7 @@ class BatchNormalization(base.Layer):
 
     def _update_variance_from_stddev(self, variance, momentum):
         stddev = self._assign_moving_average(self.moving_stddev, math_ops.sqrt(variance + self.epsilon), momentum)
-        return self._assign_new_value(self.moving_variance, nn_ops.relu(stddev * stddev - self.epsilon))
+        return self._assign_new_value(self.moving_variance, gen.relu(stddev * stddev - self.epsilon))
 
     # The fused op
 
@@ -218,7 +218,7 @@ class BatchNormalization(base.Layer):
         stddev = math_ops.sqrt(variance + self.epsilon)
         renorm_mean = self.renorm_mean
         # An average that starts at zero is no divisor.
-        renorm_stddev = math_ops.maximum(self.renorm_stddev, math_ops.sqrt(self.epsilon))
+        renorm_stddev = gen.maximum(self.renorm_stddev, math_ops.sqrt(self.epsilon))
         r = stddev / renorm_stddev
         d = (mean - renorm_mean) / renorm_stddev
         with ops.control_dependencies([r, d]):
@@ -226,12 +226,12 @@ class BatchNormalization(base.Layer):
             stddev = array_ops.identity(stddev)
         rmin, rmax, dmax = [self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax")]
         if rmin is not None:
-            r = math_ops.maximum(r, rmin)
+            r = gen.maximum(r, rmin)
         if rmax is not None:
-            r = math_ops.minimum(r, rmax)
+            r = gen.minimum(r, rmax)
         if dmax is not None:
-            d = math_ops.maximum(d, -dmax)
-            d = math_ops.minimum(d, dmax)
+            d = gen.maximum(d, -dmax)
+            d = gen.minimum(d, dmax)
         r = utils.smart_cond(training, lambda: r, lambda: array_ops.ones_like(r))
         d = utils.smart_cond(training, lambda: d, lambda: array_ops.zeros_like(d))
 
@@ -313,8 +313,8 @@ class BatchNormalization(base.Layer):
         if self.renorm:
             r, d, new_mean, new_variance = self._renorm_correction_and_moments(new_mean, new_variance, training)
             # The correction is a constant to the gradient.
-            r = broadcast(array_ops.stop_gradient(r, name="renorm_r"))
-            d = broadcast(array_ops.stop_gradient(d, name="renorm_d"))
+            r = broadcast(gen.stop_gradient(r, name="renorm_r"))
+            d = broadcast(gen.stop_gradient(d, name="renorm_d"))
             scale, offset = composed(r, d, scale, offset)
 
         def mean_update():

@@ -2,7 +2,7 @@
 from penstock.framework import ops
 from penstock.framework import smart_cond as smart_module
 from penstock.framework import tensor_util
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import variables
 
 
@@ -97,7 +97,7 @@ def deconv_output_length(input_length, filter_size, padding, stride, dilation=1)
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     """One of the branches if `pred` is known when the graph is built, else a conditional."""
     if isinstance(pred, variables.Variable):
-        return control_flow_ops.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+        return cond_lib.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return smart_module.smart_cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
 
 

@@ -2,7 +2,6 @@
 from penstock.framework import gen
 from penstock.framework.constant_op import constant  # noqa: F401
 from penstock.ops import math_operators  # slices and shapes are computed with operators  # noqa: F401
-from penstock.ops.arguments import made_function
 from penstock.ops.array_blocks import *  # noqa: F401,F403
 from penstock.ops.array_create import *  # noqa: F401,F403
 from penstock.ops.array_join import *  # noqa: F401,F403
@@ -10,7 +9,6 @@ from penstock.ops.array_shape import *  # noqa: F401,F403
 from penstock.ops.array_slice import *  # noqa: F401,F403
 from penstock.ops.array_slice import _slice_helper, _SliceHelperVar  # noqa: F401
 
-__getattr__ = made_function(__name__)
 
 
 def reverse(tensor, axis, name=None):

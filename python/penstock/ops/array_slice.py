@@ -8,6 +8,7 @@ from penstock.framework.mode import mode
 from penstock.ops.array_create import meshgrid, ones, ones_like, zeros
 from penstock.ops.array_join import concat, stack, unstack
 from penstock.ops.array_shape import rank, reshape, shape, squeeze, transpose
+from penstock.util import hooks
 
 __all__ = [
     "_slice_helper", "_SliceHelperVar", "batch_gather", "batch_gather_nd", "boolean_mask", "boolean_mask_v2", "gather",
@@ -112,14 +113,17 @@ class _Spec:
         self.strides.append(stride)
 
 
+_numpy_indexing = hooks.Hook("numpy.indexing")
+
+
 def _slice_helper(tensor, slice_spec, var=None):
     """`tensor[slice_spec]`, NumPy's indexing with integers, slices, `...`, newaxis and boolean masks."""
     if _is_mask(slice_spec):
         return boolean_mask(tensor=tensor, mask=slice_spec)
     if mode.numpy_slicing and var is None:
-        from penstock.ops.numpy_ops import np_indexing  # which is built on this module
-        if np_indexing.has_arrays(slice_spec):
-            return np_indexing.getitem(tensor, slice_spec)
+        numpy = _numpy_indexing.get()
+        if numpy.has_arrays(slice_spec):
+            return numpy.getitem(tensor, slice_spec)
     spec = _Spec(slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec])
     if var is None and spec.begin and getattr(tensor, "_is_eager", False) and defaults.get_default_graph()._eager \
             and all(type(x) is int and -2**31 <= x < 2**31 for x in spec.begin + spec.end + spec.strides):

@@ -6,6 +6,7 @@ from penstock.framework import dtypes, errors, gen, ops, sparse_tensor, tensor_s
 from penstock.ops import array_ops, control_flow_ops, math_ops
 from penstock.ops.check_shapes import *  # noqa: F401,F403
 from penstock.ops.check_shapes import label
+from penstock.ops import cond as cond_lib
 
 __all__ = [
     "assert_equal", "assert_equal_v2", "assert_greater", "assert_greater_equal", "assert_greater_equal_v2",
@@ -260,7 +261,7 @@ def _steps(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
     short = gen.less(array_ops.size(x), 2)
     last = array_ops.shape(x) - 1
-    return control_flow_ops.cond(
+    return cond_lib.cond(
         short, lambda: ops.convert_to_tensor([], dtype=x.dtype),
         lambda: array_ops.strided_slice(x, [1], [1] + last) - array_ops.strided_slice(x, [0], last))
 

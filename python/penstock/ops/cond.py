@@ -4,6 +4,7 @@ import functools
 
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import cond_v2
@@ -114,7 +115,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
 def _assert_at_most_n_true(predicates, n, msg):
     together = array_ops.stack(predicates, name="preds_c")
     count = math_ops.reduce_sum(math_ops.cast(together, dtypes.int32), name="num_true_conds")
-    condition = math_ops.less_equal(count, constant_op.constant(n, name="n_true_conds"))
+    condition = gen.less_equal(count, constant_op.constant(n, name="n_true_conds"))
     names = ", ".join(getattr(p, "name", "?") for p in predicates)
     data = ["%s: more than %d conditions (%s) evaluated as True:" % (msg, n, names), together]
     return control_flow_ops.Assert(condition, data=data, summarize=len(predicates))

@@ -1,13 +1,14 @@
 """tf.confusion_matrix."""
 from penstock.framework import dtypes, gen, ops, sparse_tensor
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
+from penstock.ops import cond as cond_lib
 
 __all__ = ["confusion_matrix", "confusion_matrix_v1", "remove_squeezable_dimensions"]
 
 
 def _squeeze_last_if(condition, x):
     """Without the last dimension, of size 1, if a condition known only at run time holds."""
-    return control_flow_ops.cond(condition, lambda: array_ops.squeeze(x, [-1]), lambda: x)
+    return cond_lib.cond(condition, lambda: array_ops.squeeze(x, [-1]), lambda: x)
 
 
 def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):

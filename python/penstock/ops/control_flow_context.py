@@ -2,6 +2,7 @@
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import control_flow_util as util
+from penstock.util import hooks
 from penstock.util import nest
 
 
@@ -173,14 +174,16 @@ class ControlFlowContext(object):
             context = context._outer_context
 
 
+_switch = hooks.Hook("switch")
+
+
 def switch_ref_or_tensor(data, pred, name="Switch"):
     """(false, true): a Switch that lives where its data do and keeps references."""
     data = ops.convert_to_tensor_or_composite(data, name="data")
     with ops.colocate_with(data, ignore_existing=True):
         if isinstance(data, ops.Tensor) and data.dtype._is_ref_dtype:
             return gen.ref_switch(data, pred, name=name)
-        from penstock.ops import control_flow_ops
-        return control_flow_ops.switch(data, pred, name=name)
+        return _switch(data, pred, name=name)
 
 
 def without_new_summaries(function, outputs_of):
@@ -217,23 +220,21 @@ class XLAControlFlowContext(ControlFlowContext):
         return x
 
 
+_CONTEXTS = {"cond_ctxt": hooks.Hook("context.cond"), "while_ctxt": hooks.Hook("context.while")}
+
+
 def from_control_flow_context_def(context_def, import_scope=None):
     """The context that a ControlFlowContextDef describes."""
-    if context_def.HasField("cond_ctxt"):
-        from penstock.ops.cond_context import CondContext
-        return CondContext.from_proto(context_def.cond_ctxt, import_scope=import_scope)
-    if context_def.HasField("while_ctxt"):
-        from penstock.ops.while_context import WhileContext
-        return WhileContext.from_proto(context_def.while_ctxt, import_scope=import_scope)
-    raise NotImplementedError(f"Unknown ControlFlowContextDef field: {context_def.WhichOneof('ctxt')}")
+    kind = context_def.WhichOneof("ctxt")
+    if kind not in _CONTEXTS:
+        raise NotImplementedError(f"Unknown ControlFlowContextDef field: {kind}")
+    return _CONTEXTS[kind].get().from_proto(getattr(context_def, kind), import_scope=import_scope)
 
 
 def register_contexts():
     """Tells how the collections of contexts are written and read."""
-    from penstock.ops.cond_context import CondContext
-    from penstock.ops.while_context import WhileContext
     from penstock.proto import control_flow_pb2
-    for key, message, cls in ((ops.GraphKeys.COND_CONTEXT, "CondContextDef", CondContext),
-                              (ops.GraphKeys.WHILE_CONTEXT, "WhileContextDef", WhileContext)):
+    for key, message, cls in ((ops.GraphKeys.COND_CONTEXT, "CondContextDef", _CONTEXTS["cond_ctxt"].get()),
+                              (ops.GraphKeys.WHILE_CONTEXT, "WhileContextDef", _CONTEXTS["while_ctxt"].get())):
         ops.register_proto_function(key, proto_type=getattr(control_flow_pb2, message), to_proto=cls.to_proto,
                                     from_proto=cls.from_proto)

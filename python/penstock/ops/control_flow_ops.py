@@ -1,10 +1,7 @@
 """Order between ops: group, tuple, with_dependencies, Assert, and the single ops of which conditionals are made."""
-import importlib
-
 import numpy as np
 
 from penstock.framework import dtypes, errors, gen, indexed_slices, ops, sparse_tensor, tensor_util
-from penstock.ops.arguments import made_function
 from penstock.util import nest
 
 __all__ = [
@@ -12,7 +9,6 @@ __all__ = [
     "_Identity",
 ]
 
-_made = made_function(__name__)
 _Tuple = tuple
 
 
@@ -203,23 +199,6 @@ def Assert(condition, data, summarize=None, name=None):
         return cond(condition, no_op, check, name="AssertGuard").op
 
 
-_LATER = {
-    "cond": "cond", "case": "cond",
-    "switch_case": "switch_case", "while_loop": "while_loop", "while_loop_v2": "while_loop",
-    "WhileContext": "while_context",
-    "CondContext": "cond_context", "ControlFlowContext": "control_flow_context",
-    "XLAControlFlowContext": "control_flow_context", "from_control_flow_context_def": "control_flow_context",
-}
-
-
-def __getattr__(name):
-    # Conditionals and loops are built on this module.
-    if name in _LATER:
-        return getattr(importlib.import_module("penstock.ops." + _LATER[name]), name)
-    if name in ("_Enter", "_NextIteration"):
-        from penstock.ops import while_context
-        return while_context.enter if name == "_Enter" else while_context.next_iteration
-    return _made(name)
 
 
 def get_enclosing_xla_context():

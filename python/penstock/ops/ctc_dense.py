@@ -6,7 +6,7 @@ them are [batch, 2, L + 1]. An alignment that does not end in the last label or 
 """
 import numpy as np
 
-from penstock.framework import constant_op, ops
+from penstock.framework import constant_op, gen, ops
 from penstock.ops import array_ops, custom_gradient, functional_ops, math_ops, nn_ops, special_math_ops
 
 _NEVER = np.log(1e-307)
@@ -58,7 +58,7 @@ def _loss_and_gradient(labels, logits, label_length, logit_length):
                                           back_prop=False, reverse=True)
     value = -(ended[0, :, 0, 0] + total[0])
     after = array_ops.concat([ended[1:], last[None]], axis=0)
-    alignment = math_ops.exp(_normal_each(begun + after))  # the probability of each state at each time
+    alignment = gen.exp(_normal_each(begun + after))  # the probability of each state at each time
     by_class = special_math_ops.einsum("tbl,blc->tbc", alignment[:, :, 0, 1:], classes)
     blank = math_ops.reduce_sum(alignment[:, :, 1], axis=2, keepdims=True)
     by_class = array_ops.concat([blank, by_class[:, :, 1:]], axis=2)

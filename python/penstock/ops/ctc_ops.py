@@ -128,7 +128,7 @@ def collapse_repeated(labels, seq_length, name=None):
         seq_length = ops.convert_to_tensor(seq_length, name="seq_length")
         first = array_ops.ones_like(labels[:, :1], dtype=dtypes.bool)
         differs = array_ops.concat([first, math_ops.not_equal(labels[:, 1:], labels[:, :-1])], axis=1)
-        stays = math_ops.logical_and(differs, array_ops.sequence_mask(seq_length, array_ops.shape(labels)[1]))
+        stays = gen.logical_and(differs, array_ops.sequence_mask(seq_length, array_ops.shape(labels)[1]))
         lengths = math_ops.reduce_sum(math_ops.cast(stays, dtypes.int32), axis=1)
         places = array_ops.where(array_ops.sequence_mask(lengths, math_ops.reduce_max(lengths)))
         shape = array_ops.stack([array_ops.shape(labels)[0], math_ops.reduce_max(lengths)])

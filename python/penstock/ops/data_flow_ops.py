@@ -9,11 +9,9 @@ from penstock.framework import defaults, func_graph, gen, ops, random_seed, tens
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops
 from penstock.ops.accumulators import *  # noqa: F401, F403
-from penstock.ops.arguments import made_function
 from penstock.ops.record_input import RecordInput  # noqa: F401
 from penstock.ops.staging_area import *  # noqa: F401, F403
 
-__getattr__ = made_function(__name__)
 
 
 def _as_type_list(dtypes):

@@ -6,26 +6,17 @@ from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
 from penstock.ops import tensor_array_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.arguments import made_function
 from penstock.ops.while_loop import while_loop
+from penstock.util import hooks
 from penstock.util import nest
 
-_made = made_function(__name__)
-_CALLS = ("For", "Gradient", "If", "While", "partitioned_call")
-
-
-def __getattr__(name):
-    if name in _CALLS:
-        from penstock.ops import functional_calls
-        return getattr(functional_calls, name)
-    return _made(name)
+_variable_scope = hooks.Hook("variable_scope")
 
 
 @contextlib.contextmanager
 def cached_variables():
     """Context manager under which variables are read once, not in each iteration."""
-    scope = None if ops.executing_eagerly() else vs.get_variable_scope()
+    scope = None if ops.executing_eagerly() else _variable_scope.get().get_variable_scope()
     if scope is None or scope.caching_device is not None:
         yield
         return

@@ -1,5 +1,5 @@
 """What image functions check of their arguments: in Python what is known, by assertions in the graph what is not."""
-from penstock.framework import ops, tf2
+from penstock.framework import gen, ops, tf2
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, variables
 
 __all__ = ["as_batch", "assert_3d", "assert_at_least_3d", "assert_grayscale", "check", "check_at_least_3d",
@@ -22,12 +22,12 @@ def check(condition, message):
 
 def lesser(x, y):
     """The lesser of two: a number if both are numbers, else a tensor."""
-    return math_ops.minimum(x, y) if is_tensor(x) or is_tensor(y) else min(x, y)
+    return gen.minimum(x, y) if is_tensor(x) or is_tensor(y) else min(x, y)
 
 
 def greater(x, y):
     """The greater of two: a number if both are numbers, else a tensor."""
-    return math_ops.maximum(x, y) if is_tensor(x) or is_tensor(y) else max(x, y)
+    return gen.maximum(x, y) if is_tensor(x) or is_tensor(y) else max(x, y)
 
 
 def same(x, y):
@@ -142,7 +142,7 @@ def compatible_shapes(img1, img2):
             if not (dim1 == 1 or dim2 == 1 or dim1.is_compatible_with(dim2)):
                 raise ValueError(f"Two images are not compatible: {shape1} and {shape2}")
     shape1, shape2 = array_ops.shape_n([img1, img2])
-    checks = [control_flow_ops.Assert(math_ops.greater_equal(array_ops.size(shape1), 3), [shape1, shape2],
+    checks = [control_flow_ops.Assert(gen.greater_equal(array_ops.size(shape1), 3), [shape1, shape2],
                                       summarize=10),
               control_flow_ops.Assert(math_ops.reduce_all(math_ops.equal(shape1[-3:], shape2[-3:])),
                                       [shape1, shape2], summarize=10)]

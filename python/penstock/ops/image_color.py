@@ -67,8 +67,8 @@ def _standardized(image, as_float):
         count = math_ops.reduce_prod(array_ops.shape(image)[-3:])
         mean = math_ops.reduce_mean(image, axis=[-1, -2, -3], keepdims=True)
         deviation = math_ops.reduce_std(image, axis=[-1, -2, -3], keepdims=True)
-        least = math_ops.rsqrt(math_ops.cast(count, image.dtype))
-        deviation = math_ops.maximum(deviation, least)
+        least = gen.rsqrt(math_ops.cast(count, image.dtype))
+        deviation = gen.maximum(deviation, least)
         image -= mean
         image = math_ops.div(image, deviation, name=scope)
         return convert_image_dtype(image, dtype, saturate=True)
@@ -244,7 +244,7 @@ def grayscale_to_rgb(images, name=None):
         images = checks.assert_grayscale(ops.convert_to_tensor(images, name="images"))
         rank = array_ops.expand_dims(array_ops.rank(images) - 1, 0)
         multiples = array_ops.concat([array_ops.ones(rank, dtype=dtypes.int32), array_ops.expand_dims(3, 0)], 0)
-        rgb = array_ops.tile(images, multiples, name=name)
+        rgb = gen.tile(images, multiples, name=name)
         rgb.set_shape(images.get_shape()[:-1].concatenate([3]))
         return rgb
 

@@ -1,7 +1,7 @@
 """How images differ from each other and from pixel to pixel: psnr, ssim, total variation, edges."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops
+from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_ops, cond, control_flow_ops, math_ops, nn_impl, nn_ops
 from penstock.ops.image_checks import compatible_shapes
 from penstock.ops.image_color import convert_image_dtype
@@ -33,9 +33,9 @@ def psnr(a, b, max_val, name=None):
         max_val = convert_image_dtype(math_ops.cast(max_val, a.dtype), dtypes.float32)
         a = convert_image_dtype(a, dtypes.float32)
         b = convert_image_dtype(b, dtypes.float32)
-        mse = math_ops.reduce_mean(math_ops.squared_difference(a, b), [-3, -2, -1])
-        ratio = math_ops.subtract(20 * math_ops.log(max_val) / math_ops.log(10.0),
-                                  np.float32(10 / np.log(10)) * math_ops.log(mse), name="psnr")
+        mse = math_ops.reduce_mean(gen.squared_difference(a, b), [-3, -2, -1])
+        ratio = math_ops.subtract(20 * gen.log(max_val) / gen.log(10.0),
+                                  np.float32(10 / np.log(10)) * gen.log(mse), name="psnr")
         _, _, checks = compatible_shapes(a, b)
         with ops.control_dependencies(checks):
             return array_ops.identity(ratio)
@@ -70,12 +70,12 @@ def _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2, in
     filter_size = constant_op.constant(filter_size, dtype=dtypes.int32)
     filter_sigma = constant_op.constant(filter_sigma, dtype=img1.dtype)
     shape1, shape2 = array_ops.shape_n([img1, img2])
-    checks = [control_flow_ops.Assert(math_ops.reduce_all(math_ops.greater_equal(shape[-3:-1], filter_size)),
+    checks = [control_flow_ops.Assert(math_ops.reduce_all(gen.greater_equal(shape[-3:-1], filter_size)),
                                       [shape, filter_size], summarize=8) for shape in (shape1, shape2)]
     with ops.control_dependencies(checks):
         img1 = array_ops.identity(img1)
     kernel = _gaussian_window(filter_size, filter_sigma)
-    kernel = array_ops.tile(kernel, multiples=[1, 1, shape1[-1], 1])
+    kernel = gen.tile(kernel, multiples=[1, 1, shape1[-1], 1])
 
     def reducer(x):
         shape = array_ops.shape(x)
@@ -136,8 +136,8 @@ def ssim_multiscale(img1, img2, max_val, power_factors=(0.0448, 0.2856, 0.3001, 
                               for x, h, t in zip(flat, heads, tails)]
                 by_channel, contrast = _ssim_per_channel(*images, max_val=max_val, filter_size=filter_size,
                                                          filter_sigma=filter_sigma, k1=k1, k2=k2)
-                factors.append(nn_ops.relu(contrast))
-        factors[-1] = nn_ops.relu(by_channel)  # the last size counts with both factors
+                factors.append(gen.relu(contrast))
+        factors[-1] = gen.relu(by_channel)  # the last size counts with both factors
         product = math_ops.reduce_prod(math_ops.pow(array_ops.stack(factors, axis=-1), power_factors), [-1])
         return math_ops.reduce_mean(product, [-1])
 
@@ -165,7 +165,7 @@ def sobel_edges(image):
     kernels = np.asarray([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]])
     kernels = np.expand_dims(np.transpose(kernels, (1, 2, 0)), -2)
     filters = constant_op.constant(kernels, dtype=image.dtype)
-    filters = array_ops.tile(filters, [1, 1, shape[-1], 1], name="sobel_filters")
+    filters = gen.tile(filters, [1, 1, shape[-1], 1], name="sobel_filters")
     padded = array_ops.pad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
     output = nn_impl.depthwise_conv2d(padded, filters, [1, 1, 1, 1], "VALID")
     output = array_ops.reshape(output, shape=array_ops.concat([shape, [2]], 0))

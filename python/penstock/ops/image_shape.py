@@ -41,7 +41,7 @@ def _random_flip(image, axis, random_uniform, scope_name):
 
         def of_image():
             number = random_uniform([])
-            result = cond.cond(math_ops.less(number, 0.5), lambda: array_ops.reverse(image, [axis]), lambda: image,
+            result = cond.cond(gen.less(number, 0.5), lambda: array_ops.reverse(image, [axis]), lambda: image,
                                name=scope)
             return _with_flip_shape(image, result)
 
@@ -101,7 +101,7 @@ def rot90(image, k=1, name=None):
         image = checks.assert_at_least_3d(ops.convert_to_tensor(image, name="image"))
         k = ops.convert_to_tensor(k, dtype=dtypes.int32, name="k")
         k.get_shape().assert_has_rank(0)
-        k = math_ops.mod(k, 4)
+        k = gen.floor_mod(k, 4)
         return _by_rank(image, lambda: _rot90(image, k, 0, scope), lambda: _rot90(image, k, 1, scope))
 
 
@@ -145,7 +145,7 @@ def central_crop(image, central_fraction):
         known_fraction = tensor_util.constant_value(central_fraction) if checks.is_tensor(central_fraction) else \
             central_fraction
         if known_fraction is None:
-            within = math_ops.logical_and(central_fraction > 0.0, central_fraction <= 1.0)
+            within = gen.logical_and(central_fraction > 0.0, central_fraction <= 1.0)
             image = control_flow_ops.with_dependencies(checks.check(within, message), image)
             central_fraction = math_ops.cast(central_fraction, dtypes.float64)
         else:
@@ -288,7 +288,7 @@ def _fit(size, images):
     _, height, width, _ = checks.dimensions(images, rank=4)
     by_height = math_ops.cast(new_height, dtypes.float32) / math_ops.cast(height, dtypes.float32)
     by_width = math_ops.cast(new_width, dtypes.float32) / math_ops.cast(width, dtypes.float32)
-    scale = math_ops.minimum(by_height, by_width)
+    scale = gen.minimum(by_height, by_width)
     scaled = [math_ops.cast(math_ops.round(scale * math_ops.cast(n, dtypes.float32)), dtypes.int32)
               for n in (height, width)]
     return ops.convert_to_tensor(scaled, dtypes.int32, name="size")
@@ -377,9 +377,9 @@ def _resize_with_pad(image, target_height, target_width, resize_fn, dtype):
                                               for n in (height, width, target_height, target_width))
         ratio = checks.greater(width / to_width, height / to_height)
         new_height, new_width = height / ratio, width / ratio
-        size = [math_ops.cast(math_ops.floor(n), dtype=dtypes.int32) for n in (new_height, new_width)]
-        pad_height = math_ops.floor((to_height - new_height) / 2)
-        pad_width = math_ops.floor((to_width - new_width) / 2)
+        size = [math_ops.cast(gen.floor(n), dtype=dtypes.int32) for n in (new_height, new_width)]
+        pad_height = gen.floor((to_height - new_height) / 2)
+        pad_width = gen.floor((to_width - new_width) / 2)
         pad_height = checks.greater(0, math_ops.cast(pad_height, dtype=dtypes.int32))
         pad_width = checks.greater(0, math_ops.cast(pad_width, dtype=dtypes.int32))
         resized = resize_fn(image, size)

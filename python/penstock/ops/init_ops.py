@@ -234,7 +234,7 @@ def random_orthogonal(shape, dtype, seed):
     a = random_ops.random_normal(shape, dtype=dtype, seed=seed)
     q, r = gen.qr(a, full_matrices=False)
     # The signs make the distribution uniform.
-    q *= math_ops.sign(array_ops.diag_part(r))
+    q *= math_ops.sign(gen.diag_part(r))
     return q
 
 
@@ -295,19 +295,3 @@ glorot_uniform_initializer = GlorotUniform
 glorot_normal_initializer = GlorotNormal
 orthogonal_initializer = Orthogonal
 identity_initializer = Identity
-
-
-def __getattr__(name):
-    from penstock.ops import init_ops_convolutional as convolutional
-    table = {"ConvolutionDeltaOrthogonal": "ConvolutionDeltaOrthogonal",
-             "ConvolutionOrthogonal": "ConvolutionOrthogonal",
-             "ConvolutionOrthogonal1D": "ConvolutionOrthogonal1D",
-             "ConvolutionOrthogonal2D": "ConvolutionOrthogonal2D",
-             "ConvolutionOrthogonal3D": "ConvolutionOrthogonal3D",
-             "convolutional_delta_orthogonal": "ConvolutionDeltaOrthogonal",
-             "convolutional_orthogonal_1d": "ConvolutionOrthogonal1D",
-             "convolutional_orthogonal_2d": "ConvolutionOrthogonal2D",
-             "convolutional_orthogonal_3d": "ConvolutionOrthogonal3D"}
-    if name not in table:
-        raise AttributeError("module 'penstock.ops.init_ops' has no attribute %r" % name)
-    return getattr(convolutional, table[name])

@@ -2,6 +2,7 @@
 import itertools
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.ops import array_ops
 from penstock.ops import linalg_ops_impl
 from penstock.ops import math_ops
@@ -32,7 +33,7 @@ class ConvolutionDeltaOrthogonal(Initializer):
         q = random_orthogonal([shape[-1]] * 2, dtype, self.seed)[:shape[-2], :]
         q *= math_ops.cast(self.gain, dtype=dtype)
         centre = [(size - 1) // 2 for size in shape[:-2]]
-        return array_ops.scatter_nd([centre], array_ops.expand_dims(q, 0), shape)
+        return gen.scatter_nd([centre], array_ops.expand_dims(q, 0), shape)
 
 
 class ConvolutionOrthogonal(Initializer):

@@ -193,7 +193,7 @@ class Orthogonal(Initializer):
         columns = shape[-1]
         a = self._random_generator.random_normal((max(columns, rows), min(columns, rows)), dtype=dtype)
         q, r = gen.qr(a, full_matrices=False)
-        q *= math_ops.sign(array_ops.diag_part(r))
+        q *= math_ops.sign(gen.diag_part(r))
         if rows < columns:
             q = array_ops.matrix_transpose(q)
         return self.gain * array_ops.reshape(q, shape)

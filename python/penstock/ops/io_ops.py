@@ -2,9 +2,7 @@
 from penstock.framework import gen, ops
 from penstock.framework.conversion import executing_eagerly
 from penstock.lib.io import tf_record
-from penstock.ops.arguments import made_function
 
-__getattr__ = made_function(__name__)
 
 
 def _given(**attrs):

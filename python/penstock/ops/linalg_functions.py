@@ -1,6 +1,8 @@
 """Matrix exponentials, and what is made of LU decompositions."""
 from penstock.framework import constant_op, dtypes, gen, ops, tf2
-from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
+from penstock.ops import array_ops, linalg_ops, math_ops
+from penstock.ops import cond as cond_lib
+from penstock.ops import while_loop as while_lib
 
 __all__ = ["lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matrix_exponential"]
 
@@ -64,14 +66,14 @@ def matrix_exponential(input, name=None):
         def const(x):
             return constant_op.constant(x, norm.dtype)
 
-        halvings = math_ops.maximum(
-            math_ops.floor(math_ops.log(norm / const(greatest)) / math_ops.log(const(2.0))), 0)
+        halvings = gen.maximum(
+            gen.floor(gen.log(norm / const(greatest)) / gen.log(const(2.0))), 0)
         power = math_ops.pow(constant_op.constant(2.0, dtype=matrix.dtype), math_ops.cast(halvings, matrix.dtype))
         halved = matrix / power[..., array_ops.newaxis, array_ops.newaxis]
         parts = [_pade(halved if degree == degrees[-1] else matrix, degree) for degree in degrees]
         odd, even = parts[-1]
         for limit, (u, v) in zip(reversed(limits), reversed(parts[:-1])):
-            small = math_ops.less(norm, const(limit))
+            small = gen.less(norm, const(limit))
             odd, even = array_ops.where(small, u, odd), array_ops.where(small, v, even)
         most = math_ops.reduce_max(halvings)
 
@@ -79,17 +81,17 @@ def matrix_exponential(input, name=None):
             return gen.matrix_solve(-odd + even, odd + even)
 
         if tf2.enabled():  # version 1 refuses what is not finite
-            finite = math_ops.is_finite(math_ops.reduce_max(norm))
+            finite = gen.is_finite(math_ops.reduce_max(norm))
             nan = constant_op.constant(float("nan"), matrix.dtype)
-            result = control_flow_ops.cond(finite, solved, lambda: array_ops.fill(array_ops.shape(matrix), nan))
+            result = cond_lib.cond(finite, solved, lambda: array_ops.fill(array_ops.shape(matrix), nan))
             most = array_ops.where(finite, most, const(0.0))
         else:
             result = solved()
 
         def squared(i, r):
-            return i + 1, array_ops.where(math_ops.less(i, halvings), math_ops.matmul(r, r), r)
+            return i + 1, array_ops.where(gen.less(i, halvings), math_ops.matmul(r, r), r)
 
-        _, result = control_flow_ops.while_loop(lambda i, r: math_ops.less(i, most), squared, [const(0.0), result])
+        _, result = while_lib.while_loop(lambda i, r: gen.less(i, most), squared, [const(0.0), result])
         if not matrix.shape.is_fully_defined():
             return array_ops.reshape(result, array_ops.concat((batch_shape, array_ops.shape(result)[-2:]), axis=0))
         return array_ops.reshape(result, batch_shape.concatenate(result.shape[-2:]))
@@ -97,7 +99,7 @@ def matrix_exponential(input, name=None):
 
 def _lower(lower_upper):
     """The factor with ones on the diagonal."""
-    lower = array_ops.matrix_band_part(lower_upper, -1, 0)
+    lower = gen.matrix_band_part(lower_upper, -1, 0)
     return array_ops.matrix_set_diag(lower, array_ops.ones(array_ops.shape(lower_upper)[:-1], lower_upper.dtype))
 
 
@@ -115,7 +117,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     """The matrix of which `lower_upper` and `perm` are the LU decomposition."""
     with ops.name_scope(name or "lu_reconstruct"):
         lower_upper, perm = _arguments(lower_upper, perm)
-        product = math_ops.matmul(_lower(lower_upper), array_ops.matrix_band_part(lower_upper, 0, -1))
+        product = math_ops.matmul(_lower(lower_upper), gen.matrix_band_part(lower_upper, 0, -1))
         result = math_ops.matmul(_permutation(perm, product.dtype), product, transpose_a=True)
         result.set_shape(lower_upper.shape)
         return result

@@ -2,21 +2,13 @@
 import numpy as np
 
 from penstock.framework import dtypes, gen, ops
+from penstock.ops.arguments import pick
 from penstock.ops import array_ops, math_ops
-from penstock.ops.arguments import made_function, pick
 from penstock.ops.linalg_ops_impl import eye
 
 __all__ = ["adjoint", "cholesky_solve", "eye", "logdet", "matrix_rank", "matrix_solve_ls", "norm", "norm_v2", "pinv",
            "self_adjoint_eig", "self_adjoint_eigvals", "svd", "tridiagonal_matmul", "tridiagonal_solve"]
 
-_made = made_function(__name__)
-
-
-def __getattr__(name):
-    if name in ("eig", "eigvals"):  # which need what is here
-        from penstock.ops import linalg_version_two
-        return getattr(linalg_version_two, name)
-    return _made(name)
 
 
 def adjoint(matrix, name=None):

@@ -98,7 +98,7 @@ def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-5, max
         start = _State(constant_op.constant(0), x, r, p, dot(r, p))
 
         def going(i, state):
-            return math_ops.logical_and(i < max_iter, math_ops.reduce_any(math_ops.sqrt(dot(state.r, state.r)) > limit))
+            return gen.logical_and(i < max_iter, math_ops.reduce_any(math_ops.sqrt(dot(state.r, state.r)) > limit))
 
         def step(i, state):
             z = operator.matvec(state.p)

@@ -3,9 +3,7 @@ from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
-from penstock.ops.arguments import made_function
 
-__getattr__ = made_function(__name__)
 
 
 def _build_element_shape(shape):

@@ -6,12 +6,10 @@ import random
 import sys
 
 from penstock.framework import dtypes, gen, sparse_tensor, tensor_util
-from penstock.ops.arguments import made_function
 from penstock.util import nest
 
 __all__ = ["Print", "print_v2"]
 
-__getattr__ = made_function(__name__)
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):

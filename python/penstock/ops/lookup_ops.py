@@ -7,14 +7,12 @@ import weakref
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
 from penstock.framework.conversion import executing_eagerly
 from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.arguments import made_function
 from penstock.ops.tables_initializer import tables_initializer
 from penstock.training.saving import saveable_object
 from penstock.training.tracking import base
 from penstock.training.tracking import tracking
 from penstock.util import compat
 
-__getattr__ = made_function(__name__)
 
 
 def initialize_all_tables(name="init_all_tables"):

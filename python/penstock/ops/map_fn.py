@@ -1,11 +1,8 @@
 """tf.map_fn."""
-import sys
-
-from penstock.autograph.core import ag_ctx
-from penstock.autograph.impl import api
 from penstock.framework import composite_spec
 from penstock.framework import composite_tensor
 from penstock.framework import constant_op
+from penstock.framework import dispatch
 from penstock.framework import extension_type
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
@@ -17,10 +14,11 @@ from penstock.ops import array_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops.functional_ops import Packing, cached_variables, common_length
 from penstock.ops.while_loop import while_loop
+from penstock.util import hooks
 from penstock.util import nest
 
-# No argument is ragged while this is not loaded.
-_RAGGED = "penstock.ops.ragged.ragged_tensor"
+_ragged = hooks.Hook("ragged.map_fn")
+_converted, _status = hooks.Hook("autograph.convert"), hooks.Hook("autograph.status")
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -32,18 +30,17 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     if not callable(fn):
         raise TypeError("fn must be callable.")
     if tf2.enabled():
-        fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
+        fn = _converted(fn, _status())
     if isinstance(elems, sparse_tensor.SparseTensor):
         if tf2.enabled():
             return map_fn_v2(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)
         raise TypeError("To perform a map on the values of a sparse tensor use either SparseTensor(input.indices, "
                         "fn(input.values), input.dense_shape) or SparseTensor(input.indices, map_fn(fn, "
                         "input.values), input.dense_shape)")
-    if _RAGGED in sys.modules:
-        from penstock.ops.ragged import ragged_map_ops
-        if ragged_map_ops.takes_part(elems, dtype):
-            return ragged_map_ops.map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape,
-                                         name)
+    if "ragged" in dispatch.handlers:
+        ragged = _ragged.get()
+        if ragged.takes_part(elems, dtype):
+            return ragged.map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)
     if not parallel_iterations:
         parallel_iterations = 1 if ops.executing_eagerly() else 10
     inputs = Packing(elems)
@@ -82,18 +79,6 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 
 def _types_of(signature):
     return nest.map_structure(lambda spec: spec.dtype if isinstance(spec, tensor_spec.TensorSpec) else spec, signature)
-
-
-def _of_rows(elems):
-    """What map_fn's results are unless it is said: like the elements, so ragged where these are."""
-    from penstock.ops.ragged import ragged_tensor, ragged_tensor_spec
-
-    def kind(elem):
-        if not isinstance(elem, ragged_tensor.RaggedTensor):
-            return ops.convert_to_tensor(elem).dtype
-        return ragged_tensor_spec.RaggedTensorSpec.from_value(elem)._unbatch()
-
-    return nest.map_structure(kind, elems)
 
 
 def _is_batchable(value):
@@ -135,13 +120,13 @@ def map_fn_v2(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, s
     """`map_fn`, whose results of ragged elements are ragged."""
     if not callable(fn):
         raise TypeError("fn must be callable.")
-    fn = api.tf_convert(fn, ag_ctx.control_status_ctx())
+    fn = _converted(fn, _status())
     signature = dtype if fn_output_signature is None else fn_output_signature
     if any(map(_is_batchable, nest.flatten([elems, signature]))):
         arguments = parallel_iterations, back_prop, swap_memory, infer_shape, name
         return _map_of_parts(fn, elems, signature, *arguments)
     if fn_output_signature is not None:
         dtype = _types_of(fn_output_signature)
-    if dtype is None and _RAGGED in sys.modules:
-        dtype = _of_rows(elems)
+    if dtype is None and "ragged" in dispatch.handlers:
+        dtype = _ragged.get().of_rows(elems)
     return map_fn(fn, elems, dtype, parallel_iterations, back_prop, swap_memory, infer_shape, name)

@@ -9,8 +9,10 @@ from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.mode import mode
 from penstock.framework.tensor import is_dense_tensor_like
 from penstock.ops import array_slice, math_arith, math_matmul
+from penstock.util import hooks
 from penstock.util import traceback_utils
 
+_numpy_matmul, _numpy_promoted = hooks.Hook("numpy.matmul"), hooks.Hook("numpy.promote")
 # The public functions that are Python's operators, for classes that borrow those of Tensor (Keras' symbolic values).
 _PUBLIC = {
     "abs": "math.abs", "add": "__operators__.add", "and": "math.logical_and", "div": "math.truediv",
@@ -50,8 +52,7 @@ def _xor(x, y, name=None):
 
 def _matmul(x, y, name=None):
     if mode.type_promotion == "legacy":
-        from penstock.ops.numpy_ops import np_math_ops  # which is built on this module
-        return np_math_ops.matmul(x, y)
+        return _numpy_matmul(x, y)
     return math_matmul.matmul(x, y, name=name)
 
 
@@ -60,9 +61,8 @@ def _promoted(x, y):
     if mode.type_promotion != "legacy" or x.dtype == dtypes.string or isinstance(y, (str, bytes)) \
             or isinstance(y, composite_tensor.CompositeTensor) or getattr(y, "dtype", None) == x.dtype:
         return x, y
-    from penstock.ops.numpy_ops import np_array_ops  # which is built on this module
     try:
-        return np_array_ops._promote_dtype_binary(x, y)
+        return _numpy_promoted(x, y)
     except (TypeError, ValueError):  # nothing that has a type
         return x, y
 

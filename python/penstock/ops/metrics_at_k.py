@@ -1,9 +1,10 @@
 """Metrics of rankings: precision, recall and average precision among the k best predictions."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import math_ops
 from penstock.ops import nn_ops
 from penstock.ops import sets_impl as sets
@@ -27,7 +28,7 @@ def _maybe_expand_labels(labels, predictions):
     with ops.name_scope(None, "expand_labels", (labels, predictions)) as scope:
         labels = sparse_tensor.convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, sparse_tensor.SparseTensor):
-            return control_flow_ops.cond(
+            return cond_lib.cond(
                 math_ops.equal(array_ops.rank(predictions), array_ops.size(labels.dense_shape) + 1),
                 lambda: sparse_ops.sparse_reshape(labels, shape=array_ops.concat((labels.dense_shape, (1,)), 0),
                                                   name=scope),
@@ -40,8 +41,8 @@ def _maybe_expand_labels(labels, predictions):
                 return array_ops.expand_dims(labels, -1, name=scope)
             raise ValueError("Unexpected labels shape %s for predictions shape %s." %
                              (labels.get_shape(), predictions.get_shape()))
-        return control_flow_ops.cond(math_ops.equal(array_ops.rank(predictions), array_ops.rank(labels) + 1),
-                                     lambda: array_ops.expand_dims(labels, -1, name=scope), lambda: labels)
+        return cond_lib.cond(math_ops.equal(array_ops.rank(predictions), array_ops.rank(labels) + 1),
+                             lambda: array_ops.expand_dims(labels, -1, name=scope), lambda: labels)
 
 
 def _select_class_id(ids, selected_id):
@@ -157,7 +158,7 @@ def _expand_and_tile(tensor, multiple, dim=0, name=None):
             return expanded
         ones = array_ops.ones_like(array_ops.shape(tensor))
         multiples = array_ops.concat((ones[:dim], (multiple,), ones[dim:]), 0, name="multiples")
-        return array_ops.tile(expanded, multiples, name=scope)
+        return gen.tile(expanded, multiples, name=scope)
 
 
 def _num_relevant(labels, k):
@@ -166,11 +167,11 @@ def _num_relevant(labels, k):
     with ops.name_scope(None, "num_relevant", (labels,)) as scope:
         labels = sparse_tensor.convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, sparse_tensor.SparseTensor):
-            return math_ops.minimum(sets.set_size(labels), k, name=scope)
+            return gen.minimum(sets.set_size(labels), k, name=scope)
         # Negative labels pad rows with fewer labels.
-        valid = array_ops.where_v2(math_ops.greater_equal(labels, 0), array_ops.ones_like(labels),
+        valid = array_ops.where_v2(gen.greater_equal(labels, 0), array_ops.ones_like(labels),
                                    array_ops.zeros_like(labels))
-        return math_ops.minimum(math_ops.reduce_sum(valid, axis=-1), k, name=scope)
+        return gen.minimum(math_ops.reduce_sum(valid, axis=-1), k, name=scope)
 
 
 def _average_precision_of_rows(labels, predictions_idx):
@@ -230,7 +231,7 @@ def _without_unknown_classes(labels, num_classes):
     """Labels beyond the last class become -1, which matches no prediction."""
 
     def masked(values):
-        return array_ops.where_v2(math_ops.greater_equal(values, num_classes), -1 * array_ops.ones_like(values),
+        return array_ops.where_v2(gen.greater_equal(values, num_classes), -1 * array_ops.ones_like(values),
                                   values)
 
     def masked_labels():
@@ -239,7 +240,7 @@ def _without_unknown_classes(labels, num_classes):
         return masked(labels)
 
     largest = math_ops.reduce_max(labels.values if _is_sparse(labels) else labels)
-    return control_flow_ops.cond(math_ops.greater_equal(largest, num_classes), masked_labels, lambda: labels)
+    return cond_lib.cond(gen.greater_equal(largest, num_classes), masked_labels, lambda: labels)
 
 
 def average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None,

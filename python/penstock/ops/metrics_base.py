@@ -1,11 +1,12 @@
 """What metrics share: their variables, weights, and counting at thresholds."""
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import confusion_matrix
-from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import state_ops
 from penstock.ops import variable_scope
@@ -61,17 +62,17 @@ def remove_squeezable_dimensions(predictions, labels, weights):
     difference = rank - array_ops.rank(predictions)
 
     def maybe_expand():
-        return control_flow_ops.cond(math_ops.equal(difference, -1), lambda: array_ops.expand_dims(given, [-1]),
-                                     lambda: given)
+        return cond_lib.cond(math_ops.equal(difference, -1), lambda: array_ops.expand_dims(given, [-1]),
+                             lambda: given)
 
     def maybe_squeeze():
         if shape.ndims is not None and not shape.dims[-1].is_compatible_with(1):
             return given
         return array_ops.squeeze(given, [-1])
 
-    weights = control_flow_ops.cond(
+    weights = cond_lib.cond(
         math_ops.equal(rank, 0), lambda: given,
-        lambda: control_flow_ops.cond(math_ops.equal(difference, 1), maybe_squeeze, maybe_expand))
+        lambda: cond_lib.cond(math_ops.equal(difference, 1), maybe_squeeze, maybe_expand))
     return predictions, labels, weights
 
 
@@ -96,17 +97,17 @@ def confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=None
     num_predictions = predictions_2d.get_shape().as_list()[0]
     if num_predictions is None:
         num_predictions = array_ops.shape(predictions_2d)[0]
-    tiled = array_ops.tile(array_ops.expand_dims(constant_op.constant(thresholds), [1]),
-                           array_ops.stack([1, num_predictions]))
-    predicted = {"p": math_ops.greater(array_ops.tile(array_ops.transpose(predictions_2d), [count, 1]), tiled)}
+    tiled = gen.tile(array_ops.expand_dims(constant_op.constant(thresholds), [1]),
+                     array_ops.stack([1, num_predictions]))
+    predicted = {"p": gen.greater(gen.tile(array_ops.transpose(predictions_2d), [count, 1]), tiled)}
     if "fn" in includes or "tn" in includes:
-        predicted["n"] = math_ops.logical_not(predicted["p"])
-    is_positive = array_ops.tile(labels_2d, [count, 1])
-    is_negative = math_ops.logical_not(is_positive) if "fp" in includes or "tn" in includes else None
+        predicted["n"] = gen.logical_not(predicted["p"])
+    is_positive = gen.tile(labels_2d, [count, 1])
+    is_negative = gen.logical_not(is_positive) if "fp" in includes or "tn" in includes else None
     weights_tiled = None
     if weights is not None:
         weights = weights_broadcast_ops.broadcast_weights(math_ops.cast(weights, dtypes.float32), predictions)
-        weights_tiled = array_ops.tile(array_ops.reshape(weights, [1, -1]), [count, 1])
+        weights_tiled = gen.tile(array_ops.reshape(weights, [1, -1]), [count, 1])
         tiled.get_shape().assert_is_compatible_with(weights_tiled.get_shape())
     names = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
     values, updates = {}, {}
@@ -114,7 +115,7 @@ def confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=None
         if kind in includes:
             values[kind] = metric_variable([count], dtypes.float32, name=names[kind])
             label = is_positive if kind in ("tp", "fn") else is_negative
-            hits = math_ops.cast(math_ops.logical_and(label, predicted[kind[1]]), dtypes.float32)
+            hits = math_ops.cast(gen.logical_and(label, predicted[kind[1]]), dtypes.float32)
             if weights_tiled is not None:
                 hits *= weights_tiled
             updates[kind] = state_ops.assign_add(values[kind], math_ops.reduce_sum(hits, 1))

@@ -1,5 +1,6 @@
 """Metrics that count: true and false positives and negatives, precision and recall, areas under curves."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
@@ -34,7 +35,7 @@ def _bools(predictions, labels, weights):
 def _count(scope, label, prediction, labels, predictions, weights, metrics_collections, updates_collections, name):
     with variable_scope.variable_scope(name, scope, (predictions, labels, weights)):
         predictions, labels, weights = _bools(predictions, labels, weights)
-        hits = math_ops.logical_and(math_ops.equal(labels, label), math_ops.equal(predictions, prediction))
+        hits = gen.logical_and(math_ops.equal(labels, label), math_ops.equal(predictions, prediction))
         return _count_condition(hits, weights, metrics_collections, updates_collections)
 
 
@@ -106,7 +107,7 @@ def _share(scope, other, labels, predictions, weights, metrics_collections, upda
         misses, update_misses = other(labels, predictions, weights)
 
         def share(hits, misses, name):
-            return array_ops.where(math_ops.greater(hits + misses, 0), math_ops.div(hits, hits + misses), 0, name)
+            return array_ops.where(gen.greater(hits + misses, 0), math_ops.div(hits, hits + misses), 0, name)
 
         value = in_collections(metrics_collections, share(hits, misses, "value"))
         return value, in_collections(updates_collections, share(update_hits, update_misses, "update_op"))
@@ -193,7 +194,7 @@ def _area(counts, num_thresholds, curve, summation_method, name):
         x, y = recalled, math_ops.div(tp + epsilon, tp + fp + epsilon)
     if summation_method in ("trapezoidal", "careful_interpolation"):
         return math_ops.reduce_sum(math_ops.multiply(x[:last] - x[1:], (y[:last] + y[1:]) / 2.), name=name)
-    bounds = {"minoring": math_ops.minimum, "majoring": math_ops.maximum}
+    bounds = {"minoring": gen.minimum, "majoring": gen.maximum}
     if summation_method not in bounds:
         raise ValueError("Invalid summation_method: %s" % summation_method)
     height = bounds[summation_method]
@@ -204,14 +205,14 @@ def _interpolated_pr_area(tp, fp, fn, last):
     """Davis and Goadrich (2006): between thresholds, true positives are linear in all predicted positives."""
     dtp = tp[:last] - tp[1:]
     p = tp + fp
-    slope = math_ops.div_no_nan(dtp, math_ops.maximum(p[:last] - p[1:], 0), name="prec_slope")
+    slope = math_ops.div_no_nan(dtp, gen.maximum(p[:last] - p[1:], 0), name="prec_slope")
     intercept = tp[1:] - math_ops.multiply(slope, p[1:])
     ratio = array_ops.where(
-        math_ops.logical_and(p[:last] > 0, p[1:] > 0),
-        math_ops.div_no_nan(p[:last], math_ops.maximum(p[1:], 0), name="recall_relative_ratio"),
+        gen.logical_and(p[:last] > 0, p[1:] > 0),
+        math_ops.div_no_nan(p[:last], gen.maximum(p[1:], 0), name="recall_relative_ratio"),
         array_ops.ones_like(p[1:]))
     return math_ops.reduce_sum(
-        math_ops.div_no_nan(slope * (dtp + intercept * math_ops.log(ratio)), math_ops.maximum(tp[1:] + fn[1:], 0),
+        math_ops.div_no_nan(slope * (dtp + intercept * gen.log(ratio)), gen.maximum(tp[1:] + fn[1:], 0),
                             name="pr_auc_increment"),
         name="interpolate_pr_auc")
 

@@ -1,5 +1,6 @@
 """Metrics that are means: of values, errors, accuracies."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import confusion_matrix
@@ -11,9 +12,9 @@ from penstock.ops.metrics_base import in_collections, metric_variable, remove_sq
 
 
 def _quotient(total, count, update_total, update_count, metrics_collections, updates_collections):
-    value = math_ops.div_no_nan(total, math_ops.maximum(count, 0), name="value")
+    value = math_ops.div_no_nan(total, gen.maximum(count, 0), name="value")
     in_collections(metrics_collections, value)
-    update = math_ops.div_no_nan(update_total, math_ops.maximum(update_count, 0), name="update_op")
+    update = math_ops.div_no_nan(update_total, gen.maximum(update_count, 0), name="update_op")
     return value, in_collections(updates_collections, update)
 
 
@@ -76,7 +77,7 @@ def mean_squared_error(labels, predictions, weights=None, metrics_collections=No
                        name=None):
     """(the mean of (labels - predictions)^2, update)."""
     predictions, labels, weights = remove_squeezable_dimensions(predictions, labels, weights)
-    errors = math_ops.squared_difference(labels, predictions)
+    errors = gen.squared_difference(labels, predictions)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
 
 
@@ -113,7 +114,7 @@ def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collect
 
 def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """How often a value is below `threshold`, between 0 and 1."""
-    below = math_ops.cast(math_ops.less(values, threshold), dtypes.float32)
+    below = math_ops.cast(gen.less(values, threshold), dtypes.float32)
     return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
 
 
@@ -141,9 +142,9 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metr
             ones *= weights
         update_total = state_ops.scatter_add(total, labels, ones)
         update_count = state_ops.scatter_add(count, labels, correct)
-        per_class = math_ops.div_no_nan(count, math_ops.maximum(total, 0), name=None)
+        per_class = math_ops.div_no_nan(count, gen.maximum(total, 0), name=None)
         value = in_collections(metrics_collections, math_ops.reduce_mean(per_class, name="mean_accuracy"))
-        update = math_ops.div_no_nan(update_count, math_ops.maximum(update_total, 0), name="update_op")
+        update = math_ops.div_no_nan(update_count, gen.maximum(update_total, 0), name="update_op")
         return value, in_collections(updates_collections, update)
 
 
@@ -171,11 +172,11 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
         total, update = _streaming_confusion_matrix(labels, predictions, num_classes, weights)
         rows = math_ops.cast(math_ops.reduce_sum(total, 0), dtypes.float32)
         columns = math_ops.cast(math_ops.reduce_sum(total, 1), dtypes.float32)
-        both = math_ops.cast(array_ops.diag_part(total), dtypes.float32)
+        both = math_ops.cast(gen.diag_part(total), dtypes.float32)
         union = rows + columns - both
         # Classes that occur neither among labels nor among predictions do not count.
         valid = math_ops.reduce_sum(math_ops.cast(math_ops.not_equal(union, 0), dtype=dtypes.float32))
-        union = array_ops.where(math_ops.greater(union, 0), union, array_ops.ones_like(union))
+        union = array_ops.where(gen.greater(union, 0), union, array_ops.ones_like(union))
         iou = math_ops.div(both, union)
-        value = array_ops.where(math_ops.greater(valid, 0), math_ops.reduce_sum(iou, name="mean_iou") / valid, 0)
+        value = array_ops.where(gen.greater(valid, 0), math_ops.reduce_sum(iou, name="mean_iou") / valid, 0)
         return in_collections(metrics_collections, value), in_collections(updates_collections, update)

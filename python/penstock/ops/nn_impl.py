@@ -1,12 +1,12 @@
 """Normalisation, moments, separable convolutions: compositions of nn ops."""
 from penstock.framework import constant_op, dtypes, gen, ops, tf2
-from penstock.ops import array_ops, control_flow_ops, custom_gradient, linalg_ops, math_ops, nn_ops
-from penstock.ops.arguments import made_function, pick
+from penstock.ops.arguments import pick
+from penstock.ops import array_ops, custom_gradient, linalg_ops, math_ops, nn_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops.nn_loss import *  # noqa: F401,F403
 from penstock.ops.nn_sampled import *  # noqa: F401,F403
 from penstock.ops.nn_sampled import _compute_sampled_logits, _sum_rows  # noqa: F401  (programs build losses of them)
 
-__getattr__ = made_function(__name__)
 
 
 def relu_layer(x, weights, biases, name=None):
@@ -99,7 +99,7 @@ def zero_fraction(value, name=None):
                 marks = gen.not_equal(value, array_ops.zeros([], dtype=value.dtype))
                 return math_ops.reduce_sum(math_ops.cast(marks, dtype), name="nonzero_count")
 
-        nonzero = control_flow_ops.cond(  # counting in int32 is faster where it is enough
+        nonzero = cond_lib.cond(  # counting in int32 is faster where it is enough
             size <= dtypes.int32.max, true_fn=lambda: math_ops.cast(count(dtypes.int32), dtypes.int64),
             false_fn=lambda: count(dtypes.int64))
         with ops.name_scope("counts_to_fraction"):

@@ -99,7 +99,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     if inputs.shape.ndims is None:
         rank = array_ops.rank(inputs)
         order = array_ops.concat([math_ops.range(axis % rank), math_ops.range(axis % rank + 1, rank), [axis % rank]], 0)
-        back = array_ops.invert_permutation(order)
+        back = gen.invert_permutation(order)
     else:
         rank = inputs.shape.ndims
         order = [i for i in range(rank) if i != axis % rank] + [axis % rank]

@@ -2,14 +2,13 @@
 import numpy as np
 
 from penstock.framework import gen, ops, sparse_tensor, tf2
+from penstock.ops.arguments import pick
 from penstock.ops import array_ops, control_flow_ops, math_ops, parsing_ragged, sparse_ops
-from penstock.ops.arguments import made_function, pick
 from penstock.ops.parsing_config import (
     FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, RawFeatures, SparseFeature, VarLenFeature, name_of,
     with_unknown_length)
 from penstock.ops.ragged import ragged_tensor
 
-__getattr__ = made_function(__name__)
 _EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 
 

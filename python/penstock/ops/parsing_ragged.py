@@ -1,7 +1,7 @@
 """Features of Example messages that are ragged tensors, their rows told by other features."""
 import collections
 
-from penstock.framework import dtypes, ops
+from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.ragged import ragged_math_ops
 from penstock.ops.ragged.ragged_tensor import RaggedTensor
@@ -104,7 +104,7 @@ def _divided_rows(batch, partition, tensors, feature):
     if isinstance(partition, RaggedFeature.RowLengths):
         return rows.with_values(RaggedTensor.from_row_lengths(batch.values, rows.values, validate=validate))
     if isinstance(partition, RaggedFeature.ValueRowIds):
-        counts = math_ops.maximum(ragged_math_ops.reduce_max(rows + 1, axis=1), 0)
+        counts = gen.maximum(ragged_math_ops.reduce_max(rows + 1, axis=1), 0)
         ids = rows.values + array_ops.repeat(math_ops.cumsum(counts, exclusive=True), rows.row_lengths())
         return RaggedTensor.from_row_lengths(
             RaggedTensor.from_value_rowids(batch.values, ids, validate=validate), counts, validate=validate)

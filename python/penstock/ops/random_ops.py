@@ -5,21 +5,14 @@ import numpy as np
 
 from penstock.framework import dtypes, gen, ops, random_seed, tensor_util
 from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.arguments import made_function
 
 __all__ = [
     "categorical", "multinomial", "parameterized_truncated_normal", "random_crop", "random_gamma", "random_normal",
     "random_poisson", "random_poisson_v2", "random_shuffle", "random_uniform", "truncated_normal",
 ]
 
-_made = made_function(__name__)
 
 
-def __getattr__(name):
-    if name == "stateless_random_crop":  # it stands above this module
-        from penstock.ops import stateless_random_ops
-        return stateless_random_ops.stateless_random_crop
-    return _made(name)
 UNIFORM_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
 

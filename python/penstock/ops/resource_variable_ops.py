@@ -654,10 +654,3 @@ def _register():
 
 
 _register()
-
-
-def __getattr__(name):
-    # tensorflow.python.ops.resource_variable_ops also holds the generated functions of its ops.
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return getattr(gen, name)

@@ -4,10 +4,10 @@ import os
 
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
 
 _Resource = collections.namedtuple("_Resource", ["handle", "create", "is_initialized"])
 
@@ -36,7 +36,7 @@ def report_uninitialized_resources(resource_list=None, name="report_uninitialize
         with ops.device(os.environ.get("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")):
             if not resource_list:
                 return constant_op.constant([], dtype=dtypes.string)
-            missing = math_ops.logical_not(array_ops.stack([r.is_initialized for r in resource_list]))
+            missing = gen.logical_not(array_ops.stack([r.is_initialized for r in resource_list]))
             names = constant_op.constant([r.handle.name for r in resource_list])
             return array_ops.boolean_mask(names, missing)
 

@@ -4,7 +4,7 @@ from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import math_ops
 from penstock.ops import rnn_cell_impl
 from penstock.ops import variable_scope as vs
@@ -55,10 +55,10 @@ class _Lengths:
             nest.assert_same_structure(self.zero_output, output)
             nest.assert_same_structure(state, new_state)
             new = nest.flatten(output) + nest.flatten(new_state)
-            return control_flow_ops.cond(time < self.least, lambda: new,
-                                         lambda: [keep(before, after) for before, after in zip(old, new)])
+            return cond_lib.cond(time < self.least, lambda: new,
+                                 lambda: [keep(before, after) for before, after in zip(old, new)])
 
-        result = control_flow_ops.cond(time >= self.most, lambda: old, call)
+        result = cond_lib.cond(time >= self.most, lambda: old, call)
         for before, after in zip(old, result):
             after.set_shape(before.shape)
         outputs = len(nest.flatten(self.zero_output))

@@ -469,10 +469,3 @@ class MultiRNNCell(RNNCell):
                 current, new_state = cell(current, own)
                 states.append(new_state)
         return current, (tuple(states) if self._state_is_tuple else array_ops.concat(states, 1))
-
-
-def __getattr__(name):
-    if name in ("DropoutWrapper", "ResidualWrapper", "DeviceWrapper"):
-        from penstock.ops import rnn_cell_wrappers
-        return getattr(rnn_cell_wrappers, name)
-    raise AttributeError("module 'penstock.ops.rnn_cell_impl' has no attribute %r" % name)

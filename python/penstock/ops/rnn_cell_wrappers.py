@@ -2,6 +2,7 @@
 import hashlib
 import numbers
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -184,7 +185,7 @@ class DropoutWrapper(_Wrapper):
     @staticmethod
     def _variational(value, noise, keep_prob):
         # keep_prob + noise is at least 1 with probability keep_prob.
-        mask = math_ops.floor(keep_prob + noise)
+        mask = gen.floor(keep_prob + noise)
         kept = math_ops.div(value, keep_prob) * mask
         kept.set_shape(value.get_shape())
         return kept

@@ -1,6 +1,7 @@
 """Recurrent networks as loops: dynamic_rnn, bidirectional_dynamic_rnn, raw_rnn."""
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -181,7 +182,7 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, lengths, dtype)
         written = tuple(target.write(time, x) for target, x in zip(output_arrays, nest.flatten(output)))
         return time + 1, written, new_state
 
-    bound = math_ops.minimum(steps, math_ops.maximum(1, longest))
+    bound = gen.minimum(steps, gen.maximum(1, longest))
     _, output_arrays, state = while_loop(
         lambda time, *_: time < bound, step, (time, output_arrays, state), parallel_iterations=parallel_iterations,
         maximum_iterations=steps, swap_memory=swap_memory)
@@ -275,7 +276,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             flat_sequence=[array_ops.zeros(_concat(batch_size, size), kind) for size, kind in zip(sizes, kinds)])
 
         def condition(time, finished, *_):
-            return math_ops.logical_not(math_ops.reduce_all(finished))
+            return gen.logical_not(math_ops.reduce_all(finished))
 
         def body(time, finished, current_input, targets, state, loop_state):
             output, cell_state = cell(current_input, state)
@@ -296,7 +297,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             emitted = kept(zeros, emitted)
             next_state = kept(state, next_state)
             targets = nest.map_structure(lambda target, x: target.write(time, x), targets, emitted)
-            return next_time, math_ops.logical_or(finished, now_finished), next_input, targets, next_state, loop_state
+            return next_time, gen.logical_or(finished, now_finished), next_input, targets, next_state, loop_state
 
         returned = while_loop(condition, body, loop_vars=[time, finished, next_input, targets, state, loop_state],
                               parallel_iterations=parallel_iterations or 32, swap_memory=swap_memory)

@@ -10,12 +10,10 @@ from penstock import _core
 from penstock.framework import dtypes, errors, gen, ops, type_spec
 from penstock.framework.composite_tensor import CompositeTensor
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops.arguments import made_function
 from penstock.util import nest
 
 __all__ = ["eager_py_func", "numpy_function", "numpy_function_v1", "py_func", "py_function"]
 
-__getattr__ = made_function(__name__)
 
 # What a function's exception becomes; UnknownError if it is none of these.
 _ERRORS = (

@@ -5,20 +5,12 @@ from collections import abc
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.ops.arguments import pick
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.arguments import made_function, pick
 from penstock.ops.sparse_math import *  # noqa: F401,F403
 from penstock.ops.sparse_math import as_sparse
 
-_made = made_function(__name__)
 SparseTensor = sparse_tensor.SparseTensor
-
-
-def __getattr__(name):
-    if name in ("bincount", "sparse_bincount"):  # it stands above this module
-        from penstock.ops import bincount_ops
-        return getattr(bincount_ops, name)
-    return _made(name)
 
 
 # From and to dense

@@ -5,7 +5,6 @@ import string
 
 from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
-from penstock.ops.arguments import made_function
 
 __all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta"]
 
@@ -199,4 +198,3 @@ def _multiplied_out(equation, inputs):
     return math_ops.reduce_sum(result, [i for i, axis in enumerate(axes) if axis not in output])
 
 
-__getattr__ = made_function(__name__)  # bessel_i0e, dawsn, expint and other functions of one op

@@ -150,10 +150,3 @@ def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
             columns.append(positions * array_ops.ones_like(own))
         columns.append(own)
         return scatter_nd_update(ref, array_ops.concat(columns, axis=-1), updates, use_locking=use_locking)
-
-
-def __getattr__(name):
-    # tensorflow.python.ops.state_ops also holds the generated functions of its ops.
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return getattr(gen, name)

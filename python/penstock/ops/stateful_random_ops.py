@@ -1,6 +1,5 @@
 """tf.random.Generator: random numbers whose generator is a variable."""
 import contextlib
-import enum
 import threading
 
 import numpy as np
@@ -12,6 +11,7 @@ from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
 from penstock.ops import variables
+from penstock.ops.random_algorithms import Algorithm, convert_alg_to_int
 from penstock.ops.random_ops import uniform_type_and_limit
 from penstock.training.tracking import tracking
 
@@ -20,30 +20,8 @@ _COUNTER_SIZE = 2
 DEFAULT_ALGORITHM = "philox"
 
 
-class Algorithm(enum.Enum):
-    """What makes the numbers."""
-
-    PHILOX = 1
-    THREEFRY = 2
-    AUTO_SELECT = 3
-
-
 # Numbers of state variables, by algorithm.
 _STATE_SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2, Algorithm.AUTO_SELECT.value: 3}
-_NAMES = {"philox": Algorithm.PHILOX.value, "threefry": Algorithm.THREEFRY.value,
-          "auto_select": Algorithm.AUTO_SELECT.value}
-
-
-def convert_alg_to_int(alg):
-    """The number of an algorithm given as number, name, Algorithm or tensor."""
-    if isinstance(alg, Algorithm):
-        return alg.value
-    if isinstance(alg, str):
-        if alg not in _NAMES:
-            raise ValueError("Argument `alg` got unsupported string value %s. Supported string values are %s." %
-                             (alg, sorted(_NAMES)))
-        return _NAMES[alg]
-    return alg
 
 
 def _chosen(alg):
@@ -193,8 +171,8 @@ class Generator(tracking.AutoTrackable):
 
     def _key_counter(self, shape):
         state = self.skip(math_ops.reduce_prod(math_ops.cast(shape, dtypes.int64)))
-        return {"key": array_ops.bitcast(state[_COUNTER_SIZE:_COUNTER_SIZE + 1], dtypes.uint64),
-                "counter": array_ops.bitcast(state[:_COUNTER_SIZE], dtypes.uint64),
+        return {"key": gen.bitcast(state[_COUNTER_SIZE:_COUNTER_SIZE + 1], dtypes.uint64),
+                "counter": gen.bitcast(state[:_COUNTER_SIZE], dtypes.uint64),
                 "alg": constant_op.constant(_chosen(self._alg), dtypes.int32)}
 
     def _scaled(self, op, name, shape, mean, stddev, dtype):

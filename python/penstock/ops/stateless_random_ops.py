@@ -5,7 +5,7 @@ import numpy as np
 
 from penstock.framework import dtypes, errors, gen, ops, tensor_util
 from penstock.ops import array_ops
-from penstock.ops.arguments import made_function
+from penstock.ops.random_algorithms import Algorithm, convert_alg_to_int
 from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
 
 __all__ = ["fold_in", "index_shuffle", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
@@ -13,13 +13,11 @@ __all__ = ["fold_in", "index_shuffle", "split", "stateless_categorical", "statel
            "stateless_random_crop", "stateless_random_poisson", "stateless_random_normal", "stateless_random_uniform",
            "stateless_truncated_normal"]
 
-__getattr__ = made_function(__name__)
 
 
 def check_algorithm(alg):
     """ValueError or InvalidArgumentError unless an algorithm (name, number or `Algorithm`) is the CPU's: Philox."""
     if alg != "auto_select":
-        from penstock.ops.stateful_random_ops import Algorithm, convert_alg_to_int
         number = convert_alg_to_int(alg)
         if not tensor_util.is_tensor(number) and number not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
             raise errors.InvalidArgumentError(None, None, f"Unsupported algorithm id: {number}")
@@ -69,7 +67,6 @@ def fold_in(seed, data, alg="auto_select"):
 
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
     """The rows of `value` in another order."""
-    from penstock.ops.stateful_random_ops import Algorithm
     check_algorithm(alg)
     with ops.name_scope(name, "stateless_shuffle", [value, seed]) as name:
         key, counter = gen.stateless_random_get_key_counter(seed)

@@ -2,8 +2,8 @@
 import numpy as np
 
 from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock.ops.arguments import pick
 from penstock.ops import array_ops, math_ops
-from penstock.ops.arguments import made_function, pick
 
 __all__ = [
     "reduce_join", "reduce_join_v2", "regex_full_match", "regex_replace", "string_format", "string_length",
@@ -11,7 +11,6 @@ __all__ = [
     "string_to_number", "string_to_number_v1", "substr", "substr_deprecated", "substr_v2",
 ]
 
-__getattr__ = made_function(__name__)
 
 
 def regex_full_match(input, pattern, name=None):

@@ -43,7 +43,7 @@ _state = _State()
 
 def _should_record(default):
     recording = _state.recording() if callable(_state.recording) else _state.recording
-    return math_ops.logical_and(True, default if recording is None else recording)
+    return gen.logical_and(True, default if recording is None else recording)
 
 
 def should_record_summaries_v1():

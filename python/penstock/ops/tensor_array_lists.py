@@ -1,5 +1,6 @@
 """TensorArray as a list: its flow is the list, which no handle names."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -101,7 +102,7 @@ class ListTensorArray(TensorArray):
     def size(self, name=None):
         if not self._dynamic_size and self._size is not None:
             return ops.convert_to_tensor(self._size, dtype=dtypes.int32)
-        return list_ops.tensor_list_length(self._flow, name=name)
+        return gen.tensor_list_length(self._flow, name=name)
 
     def close(self, name=None):
         return control_flow_ops.no_op(name=name)

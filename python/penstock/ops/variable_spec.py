@@ -4,6 +4,9 @@ from penstock.framework import tensor_shape
 from penstock.framework import tf2
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import TypeSpec
+from penstock.util import hooks
+
+_variable_class = hooks.Hook("variable_class")
 
 
 class VariableSpec(TypeSpec):
@@ -25,8 +28,7 @@ class VariableSpec(TypeSpec):
     @property
     def value_type(self):
         """The class of variables."""
-        from penstock.ops import resource_variable_ops
-        return resource_variable_ops.BaseResourceVariable
+        return _variable_class.get()
 
     def is_compatible_with(self, spec_or_value):
         """Whether a variable may have this spec."""

@@ -17,8 +17,8 @@ from penstock.framework import tf2
 from penstock.framework import types
 from penstock.framework.mode import mode
 from penstock.ops import array_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
 from penstock.ops import state_ops
 from penstock.training.tracking import base as trackable
 from penstock.util import object_identity
@@ -197,7 +197,7 @@ class Variable(trackable.Trackable, types.AnyTensor, metaclass=VariableMetaclass
     def initialized_value(self):
         """The variable's value if it has one by now, else its initial value."""
         with ops.init_scope():
-            return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+            return cond_lib.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def load(self, value, session=None):
         """Sets the value in `session` (or the default one) without adding to the graph; at once in eager mode."""
@@ -562,23 +562,9 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         with ops.device(os.environ.get("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")):
             if not var_list:
                 return constant_op.constant([], dtype=dtypes.string)
-            missing = math_ops.logical_not(array_ops.stack(initialized))
+            missing = gen.logical_not(array_ops.stack(initialized))
             names = constant_op.constant([v.op.name for v in var_list])
             return array_ops.boolean_mask(names, missing)
-
-
-def __getattr__(name):
-    # The kinds live in files of their own, which import this one.
-    if name == "RefVariable":
-        from penstock.ops.ref_variable import RefVariable
-        return RefVariable
-    if name == "PartitionedVariable":
-        from penstock.ops.partitioned_variable import PartitionedVariable
-        return PartitionedVariable
-    if name == "_try_guard_against_uninitialized_dependencies":
-        from penstock.ops.initial_value_guard import guarded_initial_value
-        return guarded_initial_value
-    raise AttributeError("module 'penstock.ops.variables' has no attribute %r" % name)
 
 
 ops.register_tensor_conversion_function(Variable, Variable._TensorConversionFunction)

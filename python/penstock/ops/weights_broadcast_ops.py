@@ -2,6 +2,7 @@
 from penstock.framework import ops
 from penstock.framework import tensor_util
 from penstock.ops import array_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import sets_impl as sets
@@ -23,8 +24,8 @@ def _has_valid_nonscalar_shape(weights_rank, weights_shape, values_rank, values_
     with ops.name_scope(None, "has_valid_nonscalar_shape",
                         (weights_rank, weights_shape, values_rank, values_shape)) as scope:
         same_rank = math_ops.equal(values_rank, weights_rank, name="is_same_rank")
-        return control_flow_ops.cond(same_rank, lambda: _has_valid_dims(weights_shape, values_shape),
-                                     lambda: same_rank, name=scope)
+        return cond_lib.cond(same_rank, lambda: _has_valid_dims(weights_shape, values_shape),
+                             lambda: same_rank, name=scope)
 
 
 def assert_broadcastable(weights, values):
@@ -58,7 +59,7 @@ def assert_broadcastable(weights, values):
         is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
         data = (_ASSERT_BROADCASTABLE_ERROR_PREFIX, "weights.shape=", weights.name, weights_shape, "values.shape=",
                 values.name, values_shape, "is_scalar=", is_scalar)
-        fits = control_flow_ops.cond(
+        fits = cond_lib.cond(
             is_scalar, lambda: is_scalar,
             lambda: _has_valid_nonscalar_shape(weights_rank, weights_shape, values_rank, values_shape),
             name="is_valid_shape")

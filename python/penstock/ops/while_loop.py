@@ -1,10 +1,10 @@
 """tf.while_loop."""
 from penstock.framework import constant_op
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import type_spec
 from penstock.ops import control_flow_util
-from penstock.ops import math_ops
 from penstock.ops import tensor_array_ops
 from penstock.ops import while_v2
 from penstock.ops.while_context import WhileContext, shape_invariant, shape_invariant_spec
@@ -14,9 +14,9 @@ from penstock.util import nest
 def _bounded(cond, body, loop_vars, maximum, counter, single):
     """(cond, body, loop variables) of a loop that also counts."""
     if single:
-        return (lambda i, lv: math_ops.logical_and(i < maximum, cond(lv)), lambda i, lv: (i + 1, body(lv)),
+        return (lambda i, lv: gen.logical_and(i < maximum, cond(lv)), lambda i, lv: (i + 1, body(lv)),
                 (counter, loop_vars[0]))
-    return (lambda i, lv: math_ops.logical_and(i < maximum, cond(*lv)), lambda i, lv: (i + 1, body(*lv)),
+    return (lambda i, lv: gen.logical_and(i < maximum, cond(*lv)), lambda i, lv: (i + 1, body(*lv)),
             (counter, loop_vars))
 
 

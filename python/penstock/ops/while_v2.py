@@ -3,13 +3,13 @@ from penstock import _core
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_spec
 from penstock.framework import type_spec
 from penstock.framework.composite_tensor import CompositeTensor
 from penstock.ops import array_ops
 from penstock.ops import control_flow_util_v2 as util
-from penstock.ops import math_ops
 from penstock.ops.cond_v2 import scalar
 from penstock.ops.tensor_array_ops import flow_of
 from penstock.ops.while_context import less_or_equal, shape_invariant_spec
@@ -56,7 +56,7 @@ class _Parts:
             raise TypeError("The condition of a while_loop returned None: it must return a boolean scalar.")
         if isinstance(pred, ops.Tensor) and pred.shape.ndims != 0:
             pred = scalar(pred)
-        return math_ops.logical_and(counter < bound, pred) if self._bounded else pred
+        return gen.logical_and(counter < bound, pred) if self._bounded else pred
 
     def body(self, counter, bound, *args):
         """The next values of all variables."""
@@ -127,7 +127,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         results = list(op.outputs) if outer.building_function else _copies(op.outputs)
     results = results[_COUNTERS:count]
     if not back_prop:
-        results = [array_ops.stop_gradient(t) for t in results]
+        results = [gen.stop_gradient(t) for t in results]
     if not return_same_structure and len(results) == 1:
         return util.pack(nest.flatten(list(originals), expand_composites=True), results)[0]
     return util.pack(nest._sequence_like(originals, like), results)

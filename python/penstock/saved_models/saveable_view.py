@@ -3,12 +3,12 @@ from penstock.eager import def_function
 from penstock.eager import function as function_lib
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_util
 from penstock.framework.tensor import Tensor
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.ops import resource_variable_ops
-from penstock.ops import string_ops
 from penstock.platform import tf_logging as logging
 from penstock.training.saving import saveable_object_util
 from penstock.training.tracking import base
@@ -171,7 +171,7 @@ def _traced(factory):
             for spec in saveable.specs:
                 tensor = spec.tensor
                 specs.append(TensorSpec(tensor.shape, tensor.dtype))
-                saved.append({"name": string_ops.string_join([checkpoint_key, spec.name[len(_KEY):]]), "tensor": tensor,
+                saved.append({"name": gen.string_join([checkpoint_key, spec.name[len(_KEY):]]), "tensor": tensor,
                               "slice_spec": ops.convert_to_tensor(spec.slice_spec)})
         return saved
 

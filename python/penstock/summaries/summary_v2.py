@@ -51,8 +51,8 @@ def _buckets(data, count):
         width = (high - low) / count
 
         def spread():
-            index = math_ops.cast(math_ops.floor((data - low) / width), dtypes.int32)
-            index = math_ops.minimum(index, count - 1)
+            index = math_ops.cast(gen.floor((data - low) / width), dtypes.int32)
+            index = gen.minimum(index, count - 1)
             counts = math_ops.reduce_sum(array_ops.one_hot(index, count, dtype=dtypes.float64), axis=0)
             edges = low + width * math_ops.cast(math_ops.range(count + 1), dtypes.float64)
             edges = array_ops.concat([edges[:count], [high]], 0)
@@ -85,7 +85,7 @@ def image(name, data, step=None, max_outputs=3, description=None):
         def encoded():
             images = ops.convert_to_tensor(data)[:max_outputs]
             if images.dtype.is_floating:
-                images = math_ops.cast(math_ops.minimum(math_ops.maximum(images, 0), 1) * 255.5, dtypes.uint8)
+                images = math_ops.cast(gen.minimum(gen.maximum(images, 0), 1) * 255.5, dtypes.uint8)
             size = array_ops.shape(images)
             sides = array_ops.stack([gen.as_string(size[2]), gen.as_string(size[1])])
             return array_ops.concat([sides, _encoded(gen.encode_png, images)], 0)

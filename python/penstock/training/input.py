@@ -1,5 +1,6 @@
 """Batches of examples through queues: tf.train.batch, tf.train.shuffle_batch and their kin."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import smart_cond
 from penstock.framework import tensor_shape
@@ -97,7 +98,7 @@ def _shapes(lists, shapes, enqueue_many):
 def _kept(tensors, keep_input):
     """The rows for which `keep_input` is true."""
     which = math_ops.cast(keep_input, dtypes.int32)
-    return [data_flow_ops.dynamic_partition(x, which, num_partitions=2)[1] for x in tensors]
+    return [gen.dynamic_partition(x, which, num_partitions=2)[1] for x in tensors]
 
 
 def _enqueue_op(queue, tensors, enqueue_many, keep_input):
@@ -117,7 +118,7 @@ def _fill_summary(queue, capacity, min_after_dequeue=None):
         summary.scalar("fraction_of_%d_full" % capacity, full)
         return
     room = capacity - min_after_dequeue
-    full = math_ops.cast(math_ops.maximum(0, queue.size() - min_after_dequeue), dtypes.float32) * (1. / room)
+    full = math_ops.cast(gen.maximum(0, queue.size() - min_after_dequeue), dtypes.float32) * (1. / room)
     summary.scalar("fraction_over_%d_of_%d_full" % (min_after_dequeue, room), full)
 
 

@@ -72,7 +72,7 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=Non
     with ops.name_scope(name, "input_producer", [string_tensor]) as name:
         string_tensor = ops.convert_to_tensor(string_tensor, dtype=dtypes.string)
         with ops.control_dependencies([
-                control_flow_ops.Assert(math_ops.greater(array_ops.size(string_tensor), 0), [message])]):
+                control_flow_ops.Assert(gen.greater(array_ops.size(string_tensor), 0), [message])]):
             string_tensor = array_ops.identity(string_tensor)
         return input_producer(
             input_tensor=string_tensor, element_shape=[], num_epochs=num_epochs, shuffle=shuffle, seed=seed,

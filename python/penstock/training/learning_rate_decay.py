@@ -2,6 +2,7 @@
 import functools
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import math_ops
 from penstock.training import learning_rate_schedule as schedules
@@ -47,7 +48,7 @@ def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=
 
 def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
-    rate = math_ops.exp(math_ops.negative(decay_rate))
+    rate = gen.exp(math_ops.negative(decay_rate))
     return _rate(
         schedules.ExponentialDecay(learning_rate, decay_steps, rate, staircase=staircase, name=name), global_step)
 

@@ -2,8 +2,9 @@
 import math
 
 from penstock.framework import constant_op
+from penstock.framework import gen
 from penstock.framework import ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import math_ops
 from penstock.ops import random_ops
 
@@ -56,7 +57,7 @@ class ExponentialDecay(LearningRateSchedule):
             rate, decay_steps, decay_rate, step = self._start(self.decay_steps, self.decay_rate, step)
             passed = step / decay_steps
             if self.staircase:
-                passed = math_ops.floor(passed)
+                passed = gen.floor(passed)
             return math_ops.multiply(rate, math_ops.pow(decay_rate, passed), name=name)
 
 
@@ -69,7 +70,7 @@ class InverseTimeDecay(ExponentialDecay):
             rate, decay_steps, decay_rate, step = self._start(self.decay_steps, self.decay_rate, step)
             passed = step / decay_steps
             if self.staircase:
-                passed = math_ops.floor(passed)
+                passed = gen.floor(passed)
             one = math_ops.cast(constant_op.constant(1), rate.dtype)
             return math_ops.divide(rate, math_ops.add(one, math_ops.multiply(decay_rate, passed)), name=name)
 
@@ -94,7 +95,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
             cases = [(x <= bounds[0], lambda: values[0]), (x > bounds[-1], lambda: values[-1])]
             for low, high, value in zip(bounds[:-1], bounds[1:], values[1:-1]):
                 cases.append(((x > low) & (x <= high), lambda value=value: value))
-            return control_flow_ops.case(cases, lambda: values[0], exclusive=True)
+            return cond_lib.case(cases, lambda: values[0], exclusive=True)
 
 
 class PolynomialDecay(LearningRateSchedule):
@@ -111,11 +112,11 @@ class PolynomialDecay(LearningRateSchedule):
                 self.end_learning_rate, self.power, step, self.decay_steps)
             if self.cycle:
                 # The first multiple of decay_steps that has not been passed.
-                times = control_flow_ops.cond(math_ops.equal(step, 0), lambda: 1.0,
-                                              lambda: math_ops.ceil(step / self.decay_steps))
+                times = cond_lib.cond(math_ops.equal(step, 0), lambda: 1.0,
+                                      lambda: gen.ceil(step / self.decay_steps))
                 decay_steps = math_ops.multiply(decay_steps, times)
             else:
-                step = math_ops.minimum(step, self.decay_steps)
+                step = gen.minimum(step, self.decay_steps)
             passed = math_ops.divide(step, decay_steps)
             return math_ops.add(math_ops.multiply(rate - end, math_ops.pow(1 - passed, power)), end, name=name)
 
@@ -131,8 +132,8 @@ class CosineDecay(LearningRateSchedule):
     def __call__(self, step):
         with self._named():
             rate, decay_steps, step = self._start(self.decay_steps, step)
-            passed = math_ops.minimum(step, decay_steps) / decay_steps
-            cosine = 0.5 * (1.0 + math_ops.cos(constant_op.constant(math.pi) * passed))
+            passed = gen.minimum(step, decay_steps) / decay_steps
+            cosine = 0.5 * (1.0 + gen.cos(constant_op.constant(math.pi) * passed))
             return math_ops.multiply(rate, (1 - self.alpha) * cosine + self.alpha)
 
 
@@ -154,17 +155,17 @@ class CosineDecayRestarts(LearningRateSchedule):
             passed = step / first
 
             def of_equal_length():
-                restarts = math_ops.floor(passed)
+                restarts = gen.floor(passed)
                 return restarts, passed - restarts
 
             def of_growing_length():
                 # The lengths are a geometric series.
-                restarts = math_ops.floor(math_ops.log(1.0 - passed * (1.0 - t_mul)) / math_ops.log(t_mul))
+                restarts = gen.floor(gen.log(1.0 - passed * (1.0 - t_mul)) / gen.log(t_mul))
                 before = (1.0 - t_mul ** restarts) / (1.0 - t_mul)
                 return restarts, (passed - before) / t_mul ** restarts
 
-            restarts, fraction = control_flow_ops.cond(math_ops.equal(t_mul, 1.0), of_equal_length, of_growing_length)
-            cosine = 0.5 * (m_mul ** restarts) * (1.0 + math_ops.cos(constant_op.constant(math.pi) * fraction))
+            restarts, fraction = cond_lib.cond(math_ops.equal(t_mul, 1.0), of_equal_length, of_growing_length)
+            cosine = 0.5 * (m_mul ** restarts) * (1.0 + gen.cos(constant_op.constant(math.pi) * fraction))
             return math_ops.multiply(rate, (1 - alpha) * cosine + alpha, name=name)
 
 
@@ -180,10 +181,10 @@ class LinearCosineDecay(LearningRateSchedule):
         with self._named() as name:
             rate, decay_steps, num_periods, alpha, beta, step = self._start(
                 self.decay_steps, self.num_periods, self.alpha, self.beta, step)
-            step = math_ops.minimum(step, decay_steps)
+            step = gen.minimum(step, decay_steps)
             line = (decay_steps - step) / decay_steps
             fraction = 2.0 * num_periods * (step / decay_steps)
-            cosine = 0.5 * (1.0 + math_ops.cos(constant_op.constant(math.pi) * fraction))
+            cosine = 0.5 * (1.0 + gen.cos(constant_op.constant(math.pi) * fraction))
             return math_ops.multiply(rate, (alpha + line) * cosine + beta, name=name)
 
 
@@ -202,10 +203,10 @@ class NoisyLinearCosineDecay(LearningRateSchedule):
             rate, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta, step = self._start(
                 self.decay_steps, self.initial_variance, self.variance_decay, self.num_periods, self.alpha, self.beta,
                 step)
-            step = math_ops.minimum(step, decay_steps)
+            step = gen.minimum(step, decay_steps)
             line = (decay_steps - step) / decay_steps
             stddev = math_ops.sqrt(initial_variance / math_ops.pow(1.0 + step, variance_decay))
             line = line + random_ops.random_normal(line.shape, stddev=stddev)
             fraction = 2.0 * num_periods * (step / decay_steps)
-            cosine = 0.5 * (1.0 + math_ops.cos(constant_op.constant(math.pi) * fraction))
+            cosine = 0.5 * (1.0 + gen.cos(constant_op.constant(math.pi) * fraction))
             return math_ops.multiply(rate, (alpha + line) * cosine + beta, name=name)

@@ -1,5 +1,6 @@
 """Exponentially decaying averages of variables and tensors."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import control_flow_ops
 from penstock.ops import init_ops
@@ -115,7 +116,7 @@ class ExponentialMovingAverage(object):
             decay = ops.convert_to_tensor(self._decay, name="decay")
             if self._num_updates is not None:
                 num_updates = math_ops.cast(self._num_updates, dtypes.float32, name="num_updates")
-                decay = math_ops.minimum(decay, (1.0 + num_updates) / (10.0 + num_updates))
+                decay = gen.minimum(decay, (1.0 + num_updates) / (10.0 + num_updates))
             updates = []
             for var in var_list:
                 average = self._averages[var.experimental_ref()]

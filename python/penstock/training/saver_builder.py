@@ -8,7 +8,6 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
-from penstock.ops import string_ops
 from penstock.ops import partitioned_variable
 from penstock.proto import saver_pb2
 from penstock.training.saving import saveable_object
@@ -62,7 +61,7 @@ class BaseSaverBuilder(object):
     def _AddShardedSaveOpsForV2(self, checkpoint_prefix, per_device):
         # Each device writes a part into a directory that nobody else uses; then the parts are merged by renaming.
         temporary = "_temp_%s/part" % uuid.uuid4().hex
-        temporary_prefix = string_ops.string_join([checkpoint_prefix, temporary])
+        temporary_prefix = gen.string_join([checkpoint_prefix, temporary])
         num_shards = constant_op.constant(len(per_device), name="num_shards")
         saves, prefixes = [], []
         device = None

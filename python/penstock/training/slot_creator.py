@@ -4,6 +4,7 @@ import contextlib
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import init_ops
+from penstock.ops import ref_variable
 from penstock.ops import resource_variable_ops
 from penstock.ops import variable_scope
 from penstock.ops import variables
@@ -22,7 +23,7 @@ def _create_slot_var(primary, val, scope, validate_shape, shape, dtype):
         if resource_variable_ops.is_resource_variable(primary):
             use_resource = True
         else:
-            use_resource = False if isinstance(primary, variables.RefVariable) else None
+            use_resource = False if isinstance(primary, ref_variable.RefVariable) else None
         slot = variable_scope.get_variable(
             scope, initializer=val, trainable=False, use_resource=use_resource,
             shape=shape if callable(val) else None, dtype=dtype, validate_shape=validate_shape)

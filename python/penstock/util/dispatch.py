@@ -5,14 +5,12 @@ the order in which they came, then those of all functions. Symbolic values of le
 there is none, public functions stay as they are. Types of a program's own have tf.experimental.dispatch_for_api.
 """
 import functools
-import types
 
+from penstock.framework import dispatch as public_functions
 from penstock.util import tf_inspect
 
 _GLOBAL_DISPATCHERS = []
 _dispatchers = {}  # function -> those of this function
-_BY_TYPE = ("dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
-            "dispatch_for_unary_elementwise_apis", "unregister_dispatch_for")
 
 
 class OpDispatcher:
@@ -153,20 +151,6 @@ def _behind(function):
 
 def _look():
     """Makes public functions ask: those that have been used already and those that will be."""
-    from penstock.api import lazy
-    from penstock.framework import dispatch as framework_dispatch
-    if framework_dispatch.refused is not None:
-        return
-    framework_dispatch.refused = _refused
-    for namespace in lazy.loaded():
-        names = lazy.names_so_far(namespace)
-        for name, target in namespace._load().items():
-            if isinstance(names.get(name), types.FunctionType):
-                names[name] = framework_dispatch.dispatched(target, names[name])
-
-
-def __getattr__(name):
-    if name not in _BY_TYPE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock.framework import type_dispatch
-    return getattr(type_dispatch, name)
+    if public_functions.refused is None:
+        public_functions.refused = _refused
+        public_functions.changed()

@@ -6,8 +6,10 @@ import pytest
 import penstock as tf
 from penstock.autograph.core import config
 from penstock.autograph.core import converter
+from penstock.autograph.core import converter_base
 from penstock.autograph.impl import api
 from penstock.autograph.impl import generated
+from penstock.autograph.impl import py_to_tf
 from penstock.autograph.utils import ag_logging
 from penstock.eager import context as context_module
 
@@ -246,7 +248,7 @@ def test_options():
 
 
 def test_a_converter_is_used_once_and_knows_directives():
-    class Mine(converter.Base):
+    class Mine(converter_base.Base):
         def visit_Name(self, node):
             node.id += "_"
             return node
@@ -278,7 +280,7 @@ def test_version_ones_names():
 # The conversion as a transpiler
 
 
-class _Doubled(api.PyToTF):
+class _Doubled(py_to_tf.PyToTF):
     """Doubles numbers before the conversion."""
 
     def transform_ast(self, node, ctx):
@@ -321,7 +323,7 @@ def test_a_program_derives_its_conversion_from_ours():
         assert int(tf.function(made, autograph=False)(tf.constant(9))) == expected(9)
     lines = {origin.loc.lineno - f.__code__.co_firstlineno for origin in places.values()}
     assert lines >= {1, 2, 3, 5, 9} and {origin.loc.filename for origin in places.values()} == {__file__}
-    made, *_ = api.PyToTF().transform(lambda x: step if x else -step, options)
+    made, *_ = py_to_tf.PyToTF().transform(lambda x: step if x else -step, options)
     assert made(0) == -1
 
 

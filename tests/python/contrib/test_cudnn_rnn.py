@@ -26,7 +26,7 @@ def test_cells(name, variables, expected):
 
 
 def test_the_affine_map_that_older_programs_import():
-    from penstock.contrib.rnn import core_rnn_cell
+    from penstock.alias import core_rnn_cell
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant([[1., 2.]])
         with tf.variable_scope("a"):

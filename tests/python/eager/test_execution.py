@@ -156,13 +156,13 @@ def test_ops_for_devices_that_are_not_there_run_on_the_host(hard_placement):
 
 
 def test_the_class_of_values_makes_constants():
-    from penstock.framework import ops
-    assert isinstance(tf.constant(1) + 1, ops.EagerTensor)
-    made = ops.EagerTensor(np.float32([1.5, 2]), device="/cpu:0", dtype=tf.float64)
+    from penstock.framework import eager_tensor
+    assert isinstance(tf.constant(1) + 1, eager_tensor.EagerTensor)
+    made = eager_tensor.EagerTensor(np.float32([1.5, 2]), device="/cpu:0", dtype=tf.float64)
     assert made.dtype == tf.float64 and made.numpy().tolist() == [1.5, 2]
-    assert ops.EagerTensor(3, None, dtype=tf.int64.as_datatype_enum).dtype == tf.int64
+    assert eager_tensor.EagerTensor(3, None, dtype=tf.int64.as_datatype_enum).dtype == tf.int64
     with pytest.raises(TypeError, match="Expecting a DataType value for dtype. Got str"):
-        ops.EagerTensor(1, device=None, dtype="1")
+        eager_tensor.EagerTensor(1, device=None, dtype="1")
 
 
 @pytest.mark.parametrize("value", [np.float64(1.5), np.array([1.5, 0.]), np.int64(2), np.array([2, 0]), True, 2])

@@ -141,8 +141,8 @@ def test_functions_refuse_what_is_not_ragged_as_before():
 def test_every_row_of_the_table_of_functions_exists():
     import importlib
 
-    from penstock.framework import dispatch
-    for target, kind in dispatch._TARGETS.items():
+    from penstock.api import dispatch_rows
+    for target, kind in dispatch_rows.ROWS["ragged"].items():
         module, _, name = target.partition(":")
         assert callable(getattr(importlib.import_module("penstock." + module), name)), target
         if kind not in ("unary", "list", "binary", "assert"):

@@ -6,7 +6,7 @@ import penstock.v1 as v1
 import penstock as tf
 from penstock.eager import context
 from penstock.framework import function
-from penstock.ops import functional_ops
+from penstock.ops import functional_calls
 
 
 @pytest.fixture(autouse=True)
@@ -201,11 +201,11 @@ def NoisyLoop(i, x):
 
 
 CALLS = {
-    "If": (2, lambda x: functional_ops.If(x > 0.0, [x], Noisy, Plain)[0]),
+    "If": (2, lambda x: functional_calls.If(x > 0.0, [x], Noisy, Plain)[0]),
     "Case": (2, lambda x: tf.raw_ops.Case(branch_index=0, input=[x], Tout=[tf.float32], branches=[Noisy, Plain])[0]),
-    "For": (1, lambda x: functional_ops.For(6, 0, -2, [x], NoisyStep)[0]),
-    "While": (1, lambda x: functional_ops.While([0, x], GoesOn, NoisyLoop)[1]),
-    "StatefulPartitionedCall": (2, lambda x: tf.nest.flatten(functional_ops.partitioned_call([x], Noisy))[0]),
+    "For": (1, lambda x: functional_calls.For(6, 0, -2, [x], NoisyStep)[0]),
+    "While": (1, lambda x: functional_calls.While([0, x], GoesOn, NoisyLoop)[1]),
+    "StatefulPartitionedCall": (2, lambda x: tf.nest.flatten(functional_calls.partitioned_call([x], Noisy))[0]),
 }
 
 

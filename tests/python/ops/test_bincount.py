@@ -4,7 +4,7 @@ import pytest
 
 import penstock as tf
 from penstock.eager import context
-from penstock.ops import bincount_ops, sparse_ops
+from penstock.ops import bincount_ops
 
 ROWS = [[1, 2, 2], [], [0, 5]]
 FLAT = [value for row in ROWS for value in row]
@@ -106,7 +106,7 @@ def test_sparse_counts_refuse(changed, words):
 
 
 def test_names_of_tensorflows_modules():
-    assert sparse_ops.bincount is bincount_ops.bincount and sparse_ops.sparse_bincount is tf.sparse.bincount
+    assert bincount_ops.bincount is bincount_ops.bincount and bincount_ops.sparse_bincount is tf.sparse.bincount
 
 
 def test_no_columns_at_all():

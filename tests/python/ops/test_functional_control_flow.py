@@ -4,7 +4,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.framework import function
-from penstock.ops import functional_ops
+from penstock.ops import functional_calls
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def Sine(x):
 
 def test_if_and_its_gradients():
     x = tf.placeholder(tf.float64, [])
-    y = functional_ops.If(x > 1.0, [x], Squared, Sine)[0]
+    y = functional_calls.If(x > 1.0, [x], Squared, Sine)[0]
     first = tf.gradients(y, x)[0]
     second = tf.gradients(first, x)[0]
     np.testing.assert_allclose(run([y, first, second], {x: 3.0}), [9, 6, 2])
@@ -40,7 +40,7 @@ def test_if_and_its_gradients():
 @pytest.mark.parametrize("cond,taken", [(3, True), (0, False), ("a", True), ("", False), ([], False), ([0], True)])
 def test_what_counts_as_true(cond, taken):
     cond = tf.constant(cond, tf.string if isinstance(cond, str) else tf.int32)
-    assert run(functional_ops.If(cond, [tf.constant(3.0, tf.float64)], Squared, Sine)[0] > 8.0) == taken
+    assert run(functional_calls.If(cond, [tf.constant(3.0, tf.float64)], Squared, Sine)[0] > 8.0) == taken
 
 
 def test_while_and_its_gradients():
@@ -53,7 +53,7 @@ def test_while_and_its_gradients():
         return i + 1, a * x, x
 
     x = tf.placeholder(tf.float64, [])
-    y = functional_ops.While([0, tf.constant(1.0, tf.float64), x], Goes, Body)[1]
+    y = functional_calls.While([0, tf.constant(1.0, tf.float64), x], Goes, Body)[1]
     first = tf.gradients(y, x)[0]
     np.testing.assert_allclose(run([y, first, tf.gradients(first, x)[0]], {x: 1.5}), [1.5 ** 3, 3 * 1.5 ** 2, 6 * 1.5])
 
@@ -70,7 +70,7 @@ def test_while_with_captures_and_effects():
     def Body(a):
         return a + step
 
-    y = functional_ops.While([tf.constant(0.0)], Goes, Body)[0]
+    y = functional_calls.While([tf.constant(0.0)], Goes, Body)[0]
     assert run(y) == 6.0
     handle = v.handle
 
@@ -84,7 +84,7 @@ def test_while_with_captures_and_effects():
             return handle, a + 1.0
 
     run(tf.global_variables_initializer())
-    assert run(functional_ops.While([handle, tf.constant(0.0)], GoesOn, Adds)[1]) == 3.0
+    assert run(functional_calls.While([handle, tf.constant(0.0)], GoesOn, Adds)[1]) == 3.0
     assert run(v) == 3.0
 
 
@@ -111,10 +111,10 @@ def test_for():
         return a + tf.cast(i, tf.float32)
 
     for rewrite in (False, True):
-        assert run(functional_ops.For(0, 5, 1, [0.0], Body, rewrite_with_while=rewrite)[0]) == 10.0
-        assert run(functional_ops.For(5, 0, -1, [0.0], Body, rewrite_with_while=rewrite)[0]) == 15.0
+        assert run(functional_calls.For(0, 5, 1, [0.0], Body, rewrite_with_while=rewrite)[0]) == 10.0
+        assert run(functional_calls.For(5, 0, -1, [0.0], Body, rewrite_with_while=rewrite)[0]) == 15.0
     with pytest.raises(tf.errors.InvalidArgumentError):
-        run(functional_ops.For(0, 5, -1, [0.0], Body)[0])
+        run(functional_calls.For(0, 5, -1, [0.0], Body)[0])
 
 
 def test_loops_in_functions():
@@ -153,7 +153,7 @@ def test_a_branch_waits_for_what_the_operation_waits_for():
     tf.get_default_session().run(v.initializer)
     for _ in range(20):
         with tf.control_dependencies([v.assign_add(1.0)]):
-            y = functional_ops.If(tf.constant(True), [v.handle], Read, Read)[0]
+            y = functional_calls.If(tf.constant(True), [v.handle], Read, Read)[0]
         before = tf.get_default_session().run(v)
         assert tf.get_default_session().run(y) == before + 1.0
 
@@ -169,11 +169,11 @@ def test_bodies_that_return_too_much():
 
     x = tf.constant(1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="While loop body returned 3 arguments. Expected: 2"):
-        run(functional_ops.While([0, x], Goes, TooMuch)[1])
+        run(functional_calls.While([0, x], Goes, TooMuch)[1])
     with pytest.raises(tf.errors.InvalidArgumentError, match="For loop body returned 3 arguments. Expected: 1"):
-        run(functional_ops.For(0, 3, 1, [x], TooMuch)[0])
+        run(functional_calls.For(0, 3, 1, [x], TooMuch)[0])
 
 
 def test_executors_that_there_are_not():
     with pytest.raises(tf.errors.NotFoundError, match="No executor factory registered"):
-        run(functional_ops.partitioned_call([tf.constant(1.0, tf.float64)], Sine, executor_type="OTHER"))
+        run(functional_calls.partitioned_call([tf.constant(1.0, tf.float64)], Sine, executor_type="OTHER"))

@@ -5,7 +5,7 @@ import penstock as tf
 from penstock.eager import context
 from penstock.framework import tf2
 from penstock.ops import functional_ops, map_fn
-from penstock.ops.ragged import ragged_tensor
+from penstock.ops.ragged import ragged_map_ops
 
 
 @pytest.fixture(autouse=True)
@@ -98,5 +98,5 @@ def test_ragged_elements_and_results_with_specs(wrap):
 
 
 def test_the_type_of_ragged_results_is_that_of_all_together():
-    kind = ragged_tensor.RaggedTensorType(tf.int32, ragged_rank=1)
+    kind = ragged_map_ops.RaggedTensorType(tf.int32, ragged_rank=1)
     assert tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1, 2], [3]]), dtype=kind).to_list() == [[2, 3], [4]]

@@ -4,6 +4,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.eager import context
+from penstock.framework import gen
 from penstock.ops import list_ops
 
 
@@ -22,26 +23,26 @@ def numbers(shape=()):
 
 
 def test_push_and_pop():
-    before = list_ops.tensor_list_push_back(numbers(), tf.constant(1.0))
-    after = list_ops.tensor_list_push_back(before, tf.constant(2.0))
+    before = gen.tensor_list_push_back(numbers(), tf.constant(1.0))
+    after = gen.tensor_list_push_back(before, tf.constant(2.0))
     rest, top = list_ops.tensor_list_pop_back(after, tf.float32)
-    assert run([top, list_ops.tensor_list_length(rest), list_ops.tensor_list_length(after)]) == [2.0, 1, 2]
+    assert run([top, gen.tensor_list_length(rest), gen.tensor_list_length(after)]) == [2.0, 1, 2]
     assert run(list_ops.tensor_list_stack(after, tf.float32)).tolist() == [1.0, 2.0]  # the list itself is unchanged
 
 
 def test_bad_input():
-    one = list_ops.tensor_list_push_back(numbers(), tf.constant(1.0))
+    one = gen.tensor_list_push_back(numbers(), tf.constant(1.0))
     cases = [
         (list_ops.tensor_list_pop_back(numbers(), tf.float32)[1], "empty list"),
         (list_ops.tensor_list_get_item(one, 3, tf.float32), "access element 3 in a list with 1 elements"),
         (list_ops.tensor_list_set_item(one, 3, 1.0), "modify element 3 in a list with 1 elements"),
-        (list_ops.tensor_list_push_back(one, tf.constant([1.0])), "incompatible shape"),
+        (gen.tensor_list_push_back(one, tf.constant([1.0])), "incompatible shape"),
         (list_ops.tensor_list_get_item(one, 0, tf.int32), "Invalid data types"),
         (tf.raw_ops.TensorListReserve(element_shape=[1], num_elements=-3, element_dtype=tf.float32), "non negative"),
         (list_ops.tensor_list_gather(one, [0, -1], tf.float32), "gather element -1"),
         (list_ops.tensor_list_split(tf.ones([3]), [-1], tf.constant([1, 1], tf.int64)), "Unused values"),
-        (list_ops.tensor_list_push_back(
-            list_ops.tensor_list_push_back(list_ops.empty_tensor_list([], tf.float32, max_num_elements=1), 1.0), 2.0),
+        (gen.tensor_list_push_back(
+            gen.tensor_list_push_back(list_ops.empty_tensor_list([], tf.float32, max_num_elements=1), 1.0), 2.0),
          "full list"),
         (tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListConcatLists(
             input_a=one, input_b=list_ops.empty_tensor_list([], tf.int32), element_dtype=tf.float32)),
@@ -85,8 +86,8 @@ def _programs():
         return list_ops.tensor_list_concat(handle, tf.float64, [None, 2])
 
     def ends(x):
-        handle = list_ops.tensor_list_push_back(list_ops.empty_tensor_list([2], tf.float64), x[0] * x[1])
-        handle = list_ops.tensor_list_push_back(handle, tf.sin(x[2]))
+        handle = gen.tensor_list_push_back(list_ops.empty_tensor_list([2], tf.float64), x[0] * x[1])
+        handle = gen.tensor_list_push_back(handle, tf.sin(x[2]))
         rest, top = list_ops.tensor_list_pop_back(handle, tf.float64)
         return top * list_ops.tensor_list_pop_back(rest, tf.float64)[1]
 
@@ -113,7 +114,7 @@ def test_sums_and_zeros():
 def test_elements_of_different_shapes_are_gathered_by_themselves():
     handle = list_ops.empty_tensor_list(None, tf.float32)
     for value in (1.0, 2.0, [3.0, 4.0]):
-        handle = list_ops.tensor_list_push_back(handle, tf.constant(value))
+        handle = gen.tensor_list_push_back(handle, tf.constant(value))
     assert run(list_ops.tensor_list_gather(handle, [1, 0], tf.float32)).tolist() == [2.0, 1.0]
     assert run(list_ops.tensor_list_gather(handle, [2], tf.float32)).tolist() == [[3.0, 4.0]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible ranks during merge: 0 vs. 1"):
@@ -139,7 +140,7 @@ def test_gradients_of_elements_of_different_shapes():
 
     pushed = list_ops.empty_tensor_list(None, tf.float32)
     for value in (x, y):
-        pushed = list_ops.tensor_list_push_back(pushed, value)
+        pushed = gen.tensor_list_push_back(pushed, value)
     pushed, last = list_ops.tensor_list_pop_back(pushed, tf.float32)
     _, first = list_ops.tensor_list_pop_back(pushed, tf.float32)
     slopes = run(tf.gradients(2 * tf.reduce_sum(first) + 3 * last, [x, y]))

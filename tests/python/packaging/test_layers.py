@@ -1,5 +1,6 @@
 """A folder of src/penstock includes only from itself and from the folders above it; so it is with Python's imports."""
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -22,7 +23,6 @@ COUNTS_AS = {
     "ops.rnn_cell_impl": "layers",
     "ops.rnn_cell_wrappers": "layers",
     "ops.rnn_dynamic": "layers",
-    "ops.standard_ops": "v1",
     "ops.summary_ops_v2": "summaries",
     "platform.googletest": "testing",
     "platform.test": "testing",
@@ -35,10 +35,13 @@ COUNTS_AS = {
     "training.tracking.data_structures": "ops",
     "training.tracking.tracking": "ops",
     "training.tracking.registration": "framework",
-    "training.training": "v1",
     "training.training_util": "ops",
+    "util.dispatch": "framework",
     "util.serialization": "framework",
 }
+
+# Figures that may only fall. Imports inside of functions and strings count too.
+UPWARD, LARGEST_CIRCLE, FORWARDING = 56, 12, 23
 
 
 def layers():
@@ -123,7 +126,7 @@ def test_every_folder_of_python_is_declared():
 
 
 def test_no_import_at_a_modules_top_runs_back_up():
-    """What has to look back up imports inside of the function that needs it."""
+    """The order at which modules can be loaded at all."""
     known = python_layers()
     modules = {module_name(path): path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"}
 
@@ -138,3 +141,94 @@ def test_no_import_at_a_modules_top_runs_back_up():
             if imported in modules and row(imported) > row(name):
                 wrong.append(f"{name} imports {imported}")
     assert not wrong
+
+
+# Imports of every kind: at the top of modules, inside of functions, and as strings
+
+
+def string_imports(tree):
+    """Names of modules of the package that stand in strings, for `import_module` and tables of modules."""
+    for node in ast.walk(tree):
+        value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+        if isinstance(value, str) and re.fullmatch(r"penstock(\.\w+)+", value):
+            yield value.partition(".")[2]
+
+
+@functools.lru_cache(maxsize=None)
+def all_imports():
+    """{module: the modules of the package that it imports, wherever it does}."""
+    modules = {module_name(path): path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"}
+    found = {}
+    for name, path in modules.items():
+        tree = ast.parse(path.read_text())
+        taken = found[name] = set(string_imports(tree)) & set(modules)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "penstock":
+                base = node.module.partition(".")[2]
+                taken.update(full if (full := f"{base}.{alias.name}".strip(".")) in modules else base
+                             for alias in node.names)
+            elif isinstance(node, ast.Import):
+                taken.update(alias.name.partition(".")[2] for alias in node.names)
+        found[name] = (taken & set(modules)) - {name}
+    return found
+
+
+def circles(imports):
+    """Sets of modules that reach each other (Tarjan's algorithm, without recursion)."""
+    numbers, lowest, stack, waiting, found = {}, {}, [], [], []
+    for start in imports:
+        if start not in numbers:
+            waiting.append((start, iter(sorted(imports[start]))))
+            numbers[start] = lowest[start] = len(numbers)
+            stack.append(start)
+        while waiting:
+            name, rest = waiting[-1]
+            other = next(rest, None)
+            if other is None:
+                waiting.pop()
+                if waiting:
+                    lowest[waiting[-1][0]] = min(lowest[waiting[-1][0]], lowest[name])
+                if lowest[name] == numbers[name]:
+                    place = stack.index(name)
+                    found.append(set(stack[place:]))
+                    del stack[place:]
+            elif other not in numbers:
+                numbers[other] = lowest[other] = len(numbers)
+                stack.append(other)
+                waiting.append((other, iter(sorted(imports[other]))))
+            elif other in stack:
+                lowest[name] = min(lowest[name], numbers[other])
+    return found
+
+
+def test_imports_of_every_kind():
+    """The figures may only fall: imports that run upward, the largest circle of imports."""
+    known, imports = python_layers(), all_imports()
+
+    def row(name):
+        return known[COUNTS_AS.get(name, name.split(".")[0])]
+
+    upward = [f"{name} imports {other}" for name, others in sorted(imports.items()) for other in sorted(others)
+              if row(other) > row(name)]
+    assert len(upward) <= UPWARD, upward
+    assert max(map(len, circles(imports))) <= LARGEST_CIRCLE
+
+
+def test_what_a_tensor_needs_is_small():
+    """The lines of all modules that Tensor's module reaches by imports of any kind."""
+    imports, seen, waiting = all_imports(), set(), ["framework.tensor"]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting.extend(imports[name])
+    modules = {module_name(path): path for path in PACKAGE.rglob("*.py")}
+    assert sum(len(modules[name].read_text().splitlines()) for name in seen) <= 12000
+
+
+def test_few_modules_forward_names():
+    """A module-level `__getattr__` outside of `api/` and `alias/` hides where a name is defined."""
+    forwarding = [module_name(path) for path in PACKAGE.rglob("*.py")
+                  if re.search(r"^(def __getattr__|__getattr__ =)", path.read_text(), re.M)]
+    forwarding = [name for name in forwarding if name.split(".")[0] not in ("api", "alias", "__init__")]
+    assert len(forwarding) <= FORWARDING, forwarding

@@ -10,7 +10,7 @@ import pytest
 import penstock as tf
 import penstock.v1 as v1
 from penstock.framework import errors
-from penstock.ops import resource_variable_ops
+from penstock.framework import gen
 from penstock.saved_models import loader_impl, nested_structure_coder
 from penstock.training.tracking import tracking
 
@@ -132,7 +132,7 @@ def test_files_that_datasets_read(tmp_path):
 
 
 def _handle():
-    return resource_variable_ops.var_handle_op(shape=[], dtype=tf.float32, shared_name="a_name", container="theirs")
+    return gen.var_handle_op(shape=[], dtype=tf.float32, shared_name="a_name", container="theirs")
 
 
 class Counter(tracking.TrackableResource):
@@ -141,10 +141,10 @@ class Counter(tracking.TrackableResource):
         return _handle()
 
     def _initialize(self):
-        resource_variable_ops.assign_variable_op(self.resource_handle, 1.)
+        gen.assign_variable_op(self.resource_handle, 1.)
 
     def _destroy_resource(self):
-        resource_variable_ops.destroy_resource_op(_handle(), ignore_lookup_error=True)
+        gen.destroy_resource_op(_handle(), ignore_lookup_error=True)
 
 
 class HasCounter(tf.Module):
@@ -156,8 +156,8 @@ class HasCounter(tf.Module):
     @tf.function(input_signature=[])
     def increase(self):
         handle = self.counter.resource_handle  # made while this is traced
-        resource_variable_ops.assign_add_variable_op(handle, 10.)
-        return resource_variable_ops.read_variable_op(handle, tf.float32)
+        gen.assign_add_variable_op(handle, 10.)
+        return gen.read_variable_op(handle, tf.float32)
 
 
 def test_resources_end_with_their_model(tmp_path):
@@ -172,7 +172,7 @@ def test_resources_end_with_their_model(tmp_path):
     finally:
         gc.enable()
     with pytest.raises(errors.NotFoundError, match="does not exist"):
-        resource_variable_ops.destroy_resource_op(handle, ignore_lookup_error=False)
+        gen.destroy_resource_op(handle, ignore_lookup_error=False)
 
 
 class HasDefaults(tf.Module):

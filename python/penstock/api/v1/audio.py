@@ -1,2 +1,2 @@
 """tf.audio"""
-FROM = {"ops.audio_ops": "decode_wav encode_wav"}
+FROM = {"framework.gen": "decode_wav encode_wav"}

@@ -2,8 +2,8 @@
 FROM = {
     "ops.rnn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
     "ops.rnn_cell_impl": """
-        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple LayerRNNCell
-        MultiRNNCell RNNCell ResidualWrapper""",
+        BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple LayerRNNCell MultiRNNCell RNNCell""",
+    "ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     "contrib.rnn.block": "GRUBlockCell GRUBlockCellV2 LSTMBlockCell LSTMBlockFusedCell LSTMBlockWrapper",
     "contrib.rnn.cells": """
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell IndRNNCell IntersectionRNNCell

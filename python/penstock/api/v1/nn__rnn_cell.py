@@ -1,6 +1,6 @@
 """tf.nn.rnn_cell."""
 FROM = {
     "ops.rnn_cell_impl": """
-        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell
-        ResidualWrapper""",
+        BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell""",
+    "ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
 }

@@ -15,8 +15,9 @@ FROM = {
         count_nonzero=count_nonzero_v2 cumprod cumsum cumulative_logsumexp divide divide_no_nan=div_no_nan equal erf
         floordiv imag log_sigmoid logical_xor multiply multiply_no_nan negative not_equal polyval pow real
         reciprocal_no_nan reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean
-        reduce_min reduce_prod reduce_std reduce_sum reduce_variance round scalar_mul sigmoid sign sobol_sample sqrt
+        reduce_min reduce_prod reduce_std reduce_sum reduce_variance round scalar_mul sigmoid sign sqrt
         square subtract tanh truediv unsorted_segment_mean unsorted_segment_sqrt_n""",
+    "ops.math_ranges": "sobol_sample",
     "ops.nn_version_two": "approx_max_k approx_min_k",
     "ops.nn_impl": "l2_normalize zero_fraction",
     "ops.nn_ops": "in_top_k=in_top_k_v2 log_softmax=log_softmax_v2 softmax=softmax_v2 top_k",

@@ -79,10 +79,3 @@ class ProgramContext:
     def __init__(self, options, autograph_module=None):
         self.options = options
         self.autograph_module = autograph_module
-
-
-def __getattr__(name):
-    if name == "Base":  # whose module needs gast
-        from penstock.autograph.core.converter_base import Base
-        return Base
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -244,10 +244,3 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
         raise ConversionError(f"converting {entity}: {e}") from e
     made.name = name
     return ast.unparse(ast.fix_missing_locations(made))
-
-
-def __getattr__(name):
-    if name == "PyToTF":  # whose module needs gast
-        from penstock.autograph.impl.py_to_tf import PyToTF
-        return PyToTF
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

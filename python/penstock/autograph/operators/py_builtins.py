@@ -1,6 +1,7 @@
 """Python's built-in functions over tensors."""
 from penstock.framework import defaults
 from penstock.framework.tensor import Tensor
+from penstock.util import hooks
 from penstock.util import nest
 
 
@@ -115,13 +116,15 @@ def filter_(function, iterable):
     return iterable.filter(function) if _datasets([iterable]) else filter(function, iterable)
 
 
+_vectorized_map = hooks.Hook("vectorized_map")
+
+
 def sorted_(iterable, key=None, reverse=False):
     """sorted(); of a tensor of rank one, tf.sort."""
     if not _symbolic(iterable):
         return sorted(iterable, key=key, reverse=reverse)
     from penstock.ops import array_ops, sort_ops
-    from penstock.ops.parallel_for import control_flow_ops
-    keys = iterable if key is None else control_flow_ops.vectorized_map(key, iterable)
+    keys = iterable if key is None else _vectorized_map(key, iterable)
     if keys.shape.rank != 1:
         raise ValueError("sort only supports only 1D tensors")
     direction = "DESCENDING" if reverse else "ASCENDING"

@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import smart_cond
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
@@ -28,11 +29,11 @@ def _by_length(inputs, one, many):
 
 
 def _zero_if_empty(scores, sequence_lengths):
-    return array_ops.where(math_ops.less_equal(sequence_lengths, 0), array_ops.zeros_like(scores), scores)
+    return array_ops.where(gen.less_equal(sequence_lengths, 0), array_ops.zeros_like(scores), scores)
 
 
 def _less_one(sequence_lengths):
-    return math_ops.maximum(constant_op.constant(0, dtype=sequence_lengths.dtype), sequence_lengths - 1)
+    return gen.maximum(constant_op.constant(0, dtype=sequence_lengths.dtype), sequence_lengths - 1)
 
 
 def _first(inputs):

@@ -1,6 +1,6 @@
 """The distribution of the reciprocal of a gamma-distributed number."""
-from penstock.framework import constant_op, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn, random_ops
+from penstock.framework import constant_op, gen, ops
+from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
 from penstock.ops.distributions import gamma, util
 
 __all__ = ["InverseGamma", "InverseGammaWithSoftplusConcentrationRate"]
@@ -18,20 +18,20 @@ class InverseGamma(gamma.OfConcentrationAndRate):
 
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
-        return -(1. + self.concentration) * math_ops.log(x) - self.rate / x
+        return -(1. + self.concentration) * gen.log(x) - self.rate / x
 
     def _cdf(self, x):
-        return math_ops.igammac(self.concentration, self.rate / self._maybe_assert_valid_sample(x))
+        return gen.igammac(self.concentration, self.rate / self._maybe_assert_valid_sample(x))
 
     def _entropy(self):
-        return (self.concentration + math_ops.log(self.rate) + math_ops.lgamma(self.concentration) -
-                (1. + self.concentration) * math_ops.digamma(self.concentration))
+        return (self.concentration + gen.log(self.rate) + gen.lgamma(self.concentration) -
+                (1. + self.concentration) * gen.digamma(self.concentration))
 
     def _mean(self):
         return self._defined_above(1., "mean", self.rate / (self.concentration - 1.))
 
     def _variance(self):
-        return self._defined_above(2., "variance", math_ops.square(self.rate) / math_ops.squared_difference(
+        return self._defined_above(2., "variance", math_ops.square(self.rate) / gen.squared_difference(
             self.concentration, 1.) / (self.concentration - 2.))
 
     def _mode(self):
@@ -53,6 +53,6 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
                  name="InverseGammaWithSoftplusConcentrationRate"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(nn.softplus(concentration, name="softplus_concentration"),
-                             nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
+            super().__init__(gen.softplus(concentration, name="softplus_concentration"),
+                             gen.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -1,8 +1,8 @@
 """Mixtures of any distributions, batches in another shape, draws rounded up, and chains of draws."""
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, data_flow_ops, math_ops, nn_ops
+from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops
 from penstock.ops.distributions import categorical, distribution as distribution_lib, util
 
 __all__ = ["Autoregressive", "BatchReshape", "Mixture", "QuantizedDistribution"]
@@ -100,7 +100,7 @@ class Mixture(distribution_lib.Distribution):
         with ops.control_dependencies(self._checks):
             weights, means = self._event_weights(), [c.mean() for c in self.components]
             mean = math_ops.add_n([w * m for w, m in zip(weights, means)])
-            variances = [w * (math_ops.square(c.stddev()) + math_ops.squared_difference(m, mean))
+            variances = [w * (math_ops.square(c.stddev()) + gen.squared_difference(m, mean))
                          for w, m, c in zip(weights, means, self.components)]
             return math_ops.sqrt(math_ops.add_n(variances))
 
@@ -138,16 +138,16 @@ class Mixture(distribution_lib.Distribution):
         shape, event = array_ops.shape(chosen), self.event_shape_tensor()
         batch_size = math_ops.reduce_prod(self.batch_shape_tensor())
         places = array_ops.reshape(math_ops.range(array_ops.size(chosen)), shape)
-        in_batch = array_ops.reshape(math_ops.range(array_ops.size(chosen)) % math_ops.maximum(batch_size, 1), shape)
-        places = data_flow_ops.dynamic_partition(places, chosen, self.num_components)
-        in_batch = data_flow_ops.dynamic_partition(in_batch, chosen, self.num_components)
+        in_batch = array_ops.reshape(math_ops.range(array_ops.size(chosen)) % gen.maximum(batch_size, 1), shape)
+        places = gen.dynamic_partition(places, chosen, self.num_components)
+        in_batch = gen.dynamic_partition(in_batch, chosen, self.num_components)
         parts = []
         for component, place, which, seed in zip(self.components, places, in_batch, seeds):
             count = array_ops.size(place)
             draws = array_ops.reshape(component.sample(count, seed=seed),
                                       array_ops.concat([[count * batch_size], event], 0))
             parts.append(array_ops.gather(draws, batch_size * math_ops.range(count) + which))
-        draws = array_ops.reshape(data_flow_ops.dynamic_stitch(places, parts), array_ops.concat([shape, event], 0))
+        draws = array_ops.reshape(gen.dynamic_stitch(places, parts), array_ops.concat([shape, event], 0))
         draws.set_shape(chosen.shape.concatenate(self.event_shape))
         return draws
 
@@ -184,7 +184,7 @@ class BatchReshape(distribution_lib.Distribution):
                 self._shape = ops.convert_to_tensor(known.astype(np.int32), name="batch_shape")
             else:
                 size = math_ops.reduce_prod(distribution.batch_shape_tensor())
-                rest = size // math_ops.maximum(1, -math_ops.reduce_prod(given))
+                rest = size // gen.maximum(1, -math_ops.reduce_prod(given))
                 self._shape = array_ops.where_v2(math_ops.equal(given, -1), rest, given)
         self._distribution = distribution
         super().__init__(distribution.dtype, distribution.reparameterization_type, validate_args, allow_nan_stats,
@@ -312,10 +312,10 @@ class QuantizedDistribution(distribution_lib.Distribution):
         return self.distribution.event_shape
 
     def _sample_n(self, n, seed=None):
-        draws = math_ops.ceil(self.distribution.sample(n, seed=seed))
+        draws = gen.ceil(self.distribution.sample(n, seed=seed))
         if self._low is not None:
-            draws = math_ops.maximum(draws, self._low)
-        return draws if self._high is None else math_ops.minimum(draws, self._high)
+            draws = gen.maximum(draws, self._low)
+        return draws if self._high is None else gen.minimum(draws, self._high)
 
     def _bounded(self, method, at, below, from_high):
         """A function of the distribution, which has one value below `low` and another from `high` on."""
@@ -328,16 +328,16 @@ class QuantizedDistribution(distribution_lib.Distribution):
         return result
 
     def _log_cdf(self, y):
-        return self._bounded(self.distribution.log_cdf, math_ops.floor(y), -np.inf, 0.)
+        return self._bounded(self.distribution.log_cdf, gen.floor(y), -np.inf, 0.)
 
     def _cdf(self, y):
-        return self._bounded(self.distribution.cdf, math_ops.floor(y), 0., 1.)
+        return self._bounded(self.distribution.cdf, gen.floor(y), 0., 1.)
 
     def _log_survival_function(self, y):
-        return self._bounded(self.distribution.log_survival_function, math_ops.ceil(y), 0., -np.inf)
+        return self._bounded(self.distribution.log_survival_function, gen.ceil(y), 0., -np.inf)
 
     def _survival_function(self, y):
-        return self._bounded(self.distribution.survival_function, math_ops.ceil(y), 1., 0.)
+        return self._bounded(self.distribution.survival_function, gen.ceil(y), 1., 0.)
 
     def _prob(self, y):
         y = self._whole(y)
@@ -350,7 +350,7 @@ class QuantizedDistribution(distribution_lib.Distribution):
         above, cdf = self.log_survival_function(y), self.log_cdf(y)
         big = array_ops.where_v2(above < cdf, self.log_survival_function(y - 1), cdf)
         small = array_ops.where_v2(above < cdf, above, self.log_cdf(y - 1))
-        return math_ops.log(1. - math_ops.exp(small - big)) + big
+        return gen.log(1. - gen.exp(small - big)) + big
 
 
 class Autoregressive(distribution_lib.Distribution):

@@ -24,10 +24,10 @@ class Poisson(distribution.ScalarDistribution):
             if log_rate is None:
                 rate = ops.convert_to_tensor(rate, dtype_hint=dtypes.float32, name="rate")
                 with ops.control_dependencies([check_ops.assert_positive(rate)] if validate_args else []):
-                    self._rate, self._log_rate = array_ops.identity(rate), math_ops.log(rate, name="log_rate")
+                    self._rate, self._log_rate = array_ops.identity(rate), gen.log(rate, name="log_rate")
             else:
                 self._log_rate = ops.convert_to_tensor(log_rate, dtype_hint=dtypes.float32, name="log_rate")
-                self._rate = math_ops.exp(self._log_rate, name="rate")
+                self._rate = gen.exp(self._log_rate, name="rate")
         if not self._rate.dtype.is_floating:
             raise TypeError(f"rate.dtype ({self._rate.dtype.name}) is a not a float-type.")
         super().__init__(self._rate.dtype, distribution.NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
@@ -80,20 +80,20 @@ class Geometric(distribution.LogitsOrProbs, distribution.ScalarDistribution):
         shape = array_ops.concat([[n], array_ops.shape(self.probs)], 0)
         uniform = random_ops.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
                                             seed=seed, dtype=self.dtype)
-        return gen.floor(math_ops.log(uniform) / gen.log1p(-self.probs))
+        return gen.floor(gen.log(uniform) / gen.log1p(-self.probs))
 
     def _cdf(self, count):
         return array_ops.where_v2(count < 0., array_ops.zeros_like(count),
                                   -gen.expm1((1. + gen.floor(count)) * gen.log1p(-self.probs)))
 
     def _log_prob(self, count):
-        return gen.xlogy(count, 1. - self.probs) + math_ops.log(self.probs)
+        return gen.xlogy(count, 1. - self.probs) + gen.log(self.probs)
 
     def _entropy(self):
         return nn.sigmoid_cross_entropy_with_logits(labels=self.probs, logits=self.logits) / self.probs
 
     def _mean(self):
-        return math_ops.exp(-self.logits)
+        return gen.exp(-self.logits)
 
     def _variance(self):
         return self._mean() / self.probs
@@ -127,7 +127,7 @@ class Binomial(distribution.LogitsOrProbs, distribution.ScalarDistribution):
     def _log_prob(self, counts):
         failures = self.total_count - counts
         ways = gen.lgamma(1. + self.total_count) - gen.lgamma(1. + counts) - gen.lgamma(1. + failures)
-        return ways + counts * math_ops.log(self.probs) + failures * gen.log1p(-self.probs)
+        return ways + counts * gen.log(self.probs) + failures * gen.log1p(-self.probs)
 
     def _cdf(self, counts):
         inside = gen.betainc(*(array_ops.identity(x) + array_ops.zeros_like(counts + self.probs) for x in (
@@ -155,26 +155,26 @@ class Logistic(distribution.LocationScale):
         shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)
         uniform = random_ops.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
                                             dtype=self.dtype, seed=seed)
-        return (math_ops.log(uniform) - gen.log1p(-uniform)) * self.scale + self.loc
+        return (gen.log(uniform) - gen.log1p(-uniform)) * self.scale + self.loc
 
     def _log_prob(self, x):
         z = self._z(x)
-        return -z - 2. * nn.softplus(-z) - math_ops.log(self.scale)
+        return -z - 2. * gen.softplus(-z) - gen.log(self.scale)
 
     def _log_cdf(self, x):
-        return -nn.softplus(-self._z(x))
+        return -gen.softplus(-self._z(x))
 
     def _cdf(self, x):
         return math_ops.sigmoid(self._z(x))
 
     def _log_survival_function(self, x):
-        return -nn.softplus(self._z(x))
+        return -gen.softplus(self._z(x))
 
     def _survival_function(self, x):
         return math_ops.sigmoid(-self._z(x))
 
     def _entropy(self):
-        return 2 + math_ops.log(self.scale) + array_ops.zeros_like(self.loc)
+        return 2 + gen.log(self.scale) + array_ops.zeros_like(self.loc)
 
     def _mean(self):
         return self.loc * array_ops.ones_like(self.scale)
@@ -201,13 +201,13 @@ class Cauchy(distribution.LocationScale):
         return self._quantile(random_ops.random_uniform(shape, minval=0., maxval=1., dtype=self.dtype, seed=seed))
 
     def _log_prob(self, x):
-        return -gen.log1p(math_ops.square(self._z(x))) - math.log(math.pi) - math_ops.log(self.scale)
+        return -gen.log1p(math_ops.square(self._z(x))) - math.log(math.pi) - gen.log(self.scale)
 
     def _cdf(self, x):
         return gen.atan(self._z(x)) / math.pi + 0.5
 
     def _entropy(self):
-        return math.log(4 * math.pi) + math_ops.log(self.scale) + array_ops.zeros_like(self.loc)
+        return math.log(4 * math.pi) + gen.log(self.scale) + array_ops.zeros_like(self.loc)
 
     def _quantile(self, p):
         return self.loc + self.scale * gen.tan(math.pi * (p - 0.5))
@@ -249,14 +249,14 @@ class HalfNormal(distribution.FloatParameters):
         return math_ops.abs(draws * self.scale)
 
     def _prob(self, x):
-        density = math.sqrt(2 / math.pi) / self.scale * math_ops.exp(-0.5 * math_ops.square(x / self.scale))
+        density = math.sqrt(2 / math.pi) / self.scale * gen.exp(-0.5 * math_ops.square(x / self.scale))
         return density * math_ops.cast(x >= 0, self.dtype)
 
     def _cdf(self, x):
         return math_ops.erf(gen.maximum(x, 0.) / self.scale / math.sqrt(2.))
 
     def _entropy(self):
-        return 0.5 * math_ops.log(math.pi * self.scale ** 2 / 2.) + 0.5
+        return 0.5 * gen.log(math.pi * self.scale ** 2 / 2.) + 0.5
 
     def _mean(self):
         return self.scale * math.sqrt(2) / math.sqrt(math.pi)
@@ -328,7 +328,7 @@ class NegativeBinomial(distribution.LogitsOrProbs, distribution.ScalarDistributi
 
     def _sample_n(self, n, seed=None):
         # A Poisson number whose rate is a gamma one.
-        rate = random_ops.random_gamma([n], alpha=self.total_count, beta=math_ops.exp(-self.logits), dtype=self.dtype,
+        rate = random_ops.random_gamma([n], alpha=self.total_count, beta=gen.exp(-self.logits), dtype=self.dtype,
                                        seed=seed)
         return random_ops.random_poisson(rate, shape=[], dtype=self.dtype,
                                          seed=util.gen_new_seed(seed, "negative_binom"))
@@ -342,11 +342,11 @@ class NegativeBinomial(distribution.LogitsOrProbs, distribution.ScalarDistributi
         return each + gen.lgamma(self.total_count + x) - gen.lgamma(1. + x) - gen.lgamma(self.total_count)
 
     def _mean(self):
-        return self.total_count * math_ops.exp(self.logits)
+        return self.total_count * gen.exp(self.logits)
 
     def _mode(self):
         more = gen.maximum(self.total_count - 1., array_ops.zeros_like(self.total_count))
-        return gen.floor(more * math_ops.exp(self.logits))
+        return gen.floor(more * gen.exp(self.logits))
 
     def _variance(self):
         return self._mean() / math_ops.sigmoid(-self.logits)

@@ -1,4 +1,5 @@
 """The scale of vectors, which is given in parts, as a linear operator."""
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops, check_ops, control_flow_ops
 
@@ -31,7 +32,7 @@ def make_tril_scale(loc=None, scale_tril=None, scale_diag=None, scale_identity_m
     with ops.name_scope(name, "make_tril_scale", values=[loc, scale_diag, scale_identity_multiplier]):
         tril, diag, multiplier = _tensors(("scale_tril", scale_tril), ("scale_diag", scale_diag),
                                           ("scale_identity_multiplier", scale_identity_multiplier))
-        tril = array_ops.matrix_band_part(tril, -1, 0)
+        tril = gen.matrix_band_part(tril, -1, 0)
         tril_diag = array_ops.matrix_diag_part(tril)
         if diag is not None:
             tril_diag += diag

@@ -3,7 +3,7 @@ import hashlib
 
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_util
 from penstock.ops import (array_ops, check_ops, clip_ops, control_flow_ops, init_ops, math_ops, sort_ops, state_ops,
                           variable_scope)
 from penstock.ops.distributions import normal
@@ -69,7 +69,7 @@ def assign_log_moving_mean_exp(log_mean_exp_var, log_value, decay, name=None):
             log_value = ops.convert_to_tensor(log_value, dtype=dtype, name="log_value")
             decay = ops.convert_to_tensor(decay, dtype=dtype, name="decay")
             delta = log_value - log_mean_exp_var
-            terms = array_ops.stack([math_ops.log(decay) * array_ops.ones_like(delta), delta + math_ops.log1p(-decay)])
+            terms = array_ops.stack([gen.log(decay) * array_ops.ones_like(delta), delta + gen.log1p(-decay)])
             return log_mean_exp_var.assign_add(math_ops.reduce_logsumexp(terms, axis=0))
 
 
@@ -123,7 +123,7 @@ def percentile(x, q, axis=None, interpolation=None, keep_dims=False, validate_ar
     """The number that q percent of x are not above, along some axes, or all: one of x, by `interpolation` ("lower",
     "higher" or "nearest"). ValueError for other words, and axes that are not known."""
     interpolation = "nearest" if interpolation is None else interpolation
-    pick = {"lower": math_ops.ceil, "higher": math_ops.floor, "nearest": math_ops.round}
+    pick = {"lower": gen.ceil, "higher": gen.floor, "nearest": math_ops.round}
     if interpolation not in pick:
         raise ValueError("Argument 'interpolation' must be in %s.  Found %s" % (set(pick), interpolation))
     with ops.name_scope(name or "percentile", values=[x, q]):

@@ -1,8 +1,8 @@
 """Distributions of what bijectors make of others: vectors with a scale, numbers in bounds or with heavy tails."""
 import numpy as np
 
-from penstock.framework import constant_op, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops, nn_ops, special_math_ops
+from penstock.framework import constant_op, gen, ops
+from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, special_math_ops
 from penstock.ops.distributions import (distribution as distribution_lib, exponential, kullback_leibler, laplace,
                                         normal, transformed_distribution, uniform)
 from penstock.contrib.distributions import scales, vectors
@@ -176,7 +176,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                     check = check_ops.assert_near(covariance_matrix, array_ops.matrix_transpose(covariance_matrix),
                                                   message="Matrix was not symmetric")
                     covariance_matrix = control_flow_ops.with_dependencies([check], covariance_matrix)
-                covariance_matrix = linalg_ops.cholesky(covariance_matrix)
+                covariance_matrix = gen.cholesky(covariance_matrix)
         super().__init__(loc, covariance_matrix, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
@@ -390,14 +390,14 @@ class Kumaraswamy(transformed_distribution.TransformedDistribution):
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
         one = array_ops.ones([], b.dtype)
-        harmonic = math_ops.digamma(b + 1.) - math_ops.digamma(one)
+        harmonic = gen.digamma(b + 1.) - gen.digamma(one)
         # TensorFlow's formula: the signs of the logarithms are those of its documentation, not of the integral.
-        return 1. - 1. / a + (1. - 1. / b) * harmonic + math_ops.log(a) + math_ops.log(b)
+        return 1. - 1. / a + (1. - 1. / b) * harmonic + gen.log(a) + gen.log(b)
 
     def _moment(self, n):
         a, b = self.concentration1, self.concentration0
         like = array_ops.ones_like(a + b)
-        return math_ops.exp(math_ops.log(b) + special_math_ops.lbeta(
+        return gen.exp(gen.log(b) + special_math_ops.lbeta(
             array_ops.stack([like * (1. + n / a), like * b], axis=-1)))
 
     def _mean(self):
@@ -411,7 +411,7 @@ class Kumaraswamy(transformed_distribution.TransformedDistribution):
         mode = ((a - 1.) / (a * b - 1.)) ** (1. / a)
         if self.allow_nan_stats:
             nan = array_ops.fill(self.batch_shape_tensor(), np.array(np.nan, self.dtype.as_numpy_dtype))
-            return array_ops.where_v2(math_ops.logical_and(a > 1., b > 1.), mode, nan)
+            return array_ops.where_v2(gen.logical_and(a > 1., b > 1.), mode, nan)
         one = array_ops.ones([], self.dtype)
         return control_flow_ops.with_dependencies(
             [check_ops.assert_less(one, a, message="Mode undefined for concentration1 <= 1."),
@@ -425,6 +425,6 @@ class MultivariateNormalDiagWithSoftplusScale(vectors.MultivariateNormalDiag):
                  name="MultivariateNormalDiagWithSoftplusScale"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[scale_diag]) as name:
-            super().__init__(loc=loc, scale_diag=nn_ops.softplus(scale_diag), validate_args=validate_args,
+            super().__init__(loc=loc, scale_diag=gen.softplus(scale_diag), validate_args=validate_args,
                              allow_nan_stats=allow_nan_stats, name=name)
         self._parameters = parameters

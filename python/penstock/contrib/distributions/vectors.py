@@ -95,14 +95,14 @@ class ExpRelaxedOneHotCategorical(distribution.LogitsOrProbs, _Vectors):
         shape = array_ops.concat([[n], array_ops.shape(self.logits)], 0)
         uniform = random_ops.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
                                             dtype=self.dtype, seed=seed)
-        gumbel = -math_ops.log(-math_ops.log(uniform))
+        gumbel = -gen.log(-gen.log(uniform))
         return nn_ops.log_softmax((gumbel + self.logits) / self.temperature[..., None])
 
     def _log_prob(self, x):
         k = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
         steps = self.logits - x * self.temperature[..., None]
         total = k * math_ops.reduce_logsumexp(steps, axis=-1)
-        return gen.lgamma(k) + (k - 1.) * math_ops.log(self.temperature) + math_ops.reduce_sum(steps, axis=-1) - total
+        return gen.lgamma(k) + (k - 1.) * gen.log(self.temperature) + math_ops.reduce_sum(steps, axis=-1) - total
 
 
 class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
@@ -113,10 +113,10 @@ class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
         super().__init__(temperature, logits, probs, dtype, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n, seed=None):
-        return math_ops.exp(super()._sample_n(n, seed))
+        return gen.exp(super()._sample_n(n, seed))
 
     def _log_prob(self, x):
-        logs = math_ops.log(x)
+        logs = gen.log(x)
         return super()._log_prob(logs) - math_ops.reduce_sum(logs, axis=-1)
 
 
@@ -143,20 +143,20 @@ class RelaxedBernoulli(distribution.LogitsOrProbs, distribution.ScalarDistributi
         shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)
         uniform = random_ops.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
                                             dtype=self.dtype, seed=seed)
-        noise = math_ops.log(uniform) - gen.log1p(-uniform)
+        noise = gen.log(uniform) - gen.log1p(-uniform)
         return math_ops.sigmoid((noise + self.logits) / self.temperature)
 
     def _z(self, y):
         """What noise gives y: a logistic number."""
-        return (math_ops.log(y) - gen.log1p(-y)) * self.temperature - self.logits
+        return (gen.log(y) - gen.log1p(-y)) * self.temperature - self.logits
 
     def _cdf(self, y):
         return math_ops.sigmoid(self._z(y))
 
     def _log_prob(self, y):
         z = self._z(y)
-        density = -z - 2. * gen.softplus(-z) + math_ops.log(self.temperature)
-        return density - math_ops.log(y) - gen.log1p(-y)
+        density = -z - 2. * gen.softplus(-z) + gen.log(self.temperature)
+        return density - gen.log(y) - gen.log1p(-y)
 
 
 class MultivariateNormalDiag(_Vectors):
@@ -201,11 +201,11 @@ class MultivariateNormalDiag(_Vectors):
 
     def _log_prob(self, x):
         z = (x - self._loc) / self._like
-        each = -0.5 * math_ops.square(z) - 0.5 * math.log(2 * math.pi) - math_ops.log(math_ops.abs(self._like))
+        each = -0.5 * math_ops.square(z) - 0.5 * math.log(2 * math.pi) - gen.log(math_ops.abs(self._like))
         return math_ops.reduce_sum(each, axis=-1)
 
     def _entropy(self):
-        each = 0.5 * math.log(2 * math.pi * math.e) + math_ops.log(math_ops.abs(self._like))
+        each = 0.5 * math.log(2 * math.pi * math.e) + gen.log(math_ops.abs(self._like))
         return math_ops.reduce_sum(each, axis=-1)
 
     def _mean(self):
@@ -229,7 +229,7 @@ def _kl_normal_vectors(a, b, name=None):
     with ops.name_scope(name, "kl_mvn", values=[a.loc, b.loc]):
         ratio = math_ops.square(a._like / b._like)
         distance = math_ops.square((a.loc - b.loc) / b._like)
-        return 0.5 * math_ops.reduce_sum(ratio + distance - 1. - math_ops.log(ratio), axis=-1)
+        return 0.5 * math_ops.reduce_sum(ratio + distance - 1. - gen.log(ratio), axis=-1)
 
 
 class VectorDeterministic(_Vectors, scalar.Deterministic):
@@ -396,5 +396,5 @@ class MixtureSameFamily(distribution.Distribution):
         weights, axis = self._weights(self._mixture.probs), -1 - self._event_rank
         means = self._components.mean()
         mean = math_ops.reduce_sum(weights * means, axis=axis, keepdims=True)
-        return math_ops.reduce_sum(weights * (self._components.variance() + math_ops.squared_difference(means, mean)),
+        return math_ops.reduce_sum(weights * (self._components.variance() + gen.squared_difference(means, mean)),
                                    axis=axis)

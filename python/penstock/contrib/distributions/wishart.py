@@ -1,8 +1,8 @@
 """Distributions of matrices that are sums of outer products of normal vectors."""
 import math
 
-from penstock.framework import dtypes, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops, random_ops
+from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
 from penstock.ops.distributions import distribution, util
 
 __all__ = ["WishartCholesky", "WishartFull"]
@@ -82,18 +82,18 @@ class _Wishart(distribution.Distribution):
         df = self.df * array_ops.ones(self.batch_shape_tensor(), self.dtype)
         squares = random_ops.random_gamma([n], alpha=self._sequence(0.5 * df), beta=0.5, dtype=self.dtype,
                                           seed=util.gen_new_seed(seed, "wishart"))
-        x = array_ops.matrix_set_diag(array_ops.matrix_band_part(x, -1, 0), math_ops.sqrt(squares))
+        x = array_ops.matrix_set_diag(gen.matrix_band_part(x, -1, 0), math_ops.sqrt(squares))
         x = self.scale_operator.matmul(x)
         return x if self._cholesky else math_ops.matmul(x, x, adjoint_b=True)
 
     def _log_prob(self, x):
-        root = x if self._cholesky else linalg_ops.cholesky(x)
+        root = x if self._cholesky else gen.cholesky(x)
         trace = math_ops.reduce_sum(math_ops.square(self.scale_operator.solve(root)), axis=[-2, -1])
-        half_log_det = math_ops.reduce_sum(math_ops.log(array_ops.matrix_diag_part(root)), axis=-1)
+        half_log_det = math_ops.reduce_sum(gen.log(array_ops.matrix_diag_part(root)), axis=-1)
         return (self.df - self.dimension - 1.) * half_log_det - 0.5 * trace - self.log_normalization()
 
     def _prob(self, x):
-        return math_ops.exp(self._log_prob(x))
+        return gen.exp(self._log_prob(x))
 
     def _entropy(self):
         half, half_df = 0.5 * self.dimension + 0.5, 0.5 * self.df
@@ -110,12 +110,12 @@ class _Wishart(distribution.Distribution):
         x = math_ops.sqrt(self.df) * self._square()
         d = array_ops.matrix_diag_part(x)[..., None]
         variance = math_ops.square(x) + math_ops.matmul(d, d, adjoint_b=True)
-        return linalg_ops.cholesky(variance) if self._cholesky else variance
+        return gen.cholesky(variance) if self._cholesky else variance
 
     def _stddev(self):
         if self._cholesky:
             raise ValueError("Computing std. dev. when is cholesky_input_output_matrices=True does not make sense.")
-        return linalg_ops.cholesky(self.variance())
+        return gen.cholesky(self.variance())
 
     def _mode(self):
         s = self.df - self.dimension - 1.
@@ -141,10 +141,10 @@ class _Wishart(distribution.Distribution):
 
     def _multi_lgamma(self, a):
         p = self.dimension
-        return 0.25 * p * (p - 1.) * math.log(math.pi) + math_ops.reduce_sum(math_ops.lgamma(self._sequence(a)), -1)
+        return 0.25 * p * (p - 1.) * math.log(math.pi) + math_ops.reduce_sum(gen.lgamma(self._sequence(a)), -1)
 
     def _multi_digamma(self, a):
-        return math_ops.reduce_sum(math_ops.digamma(self._sequence(a)), -1)
+        return math_ops.reduce_sum(gen.digamma(self._sequence(a)), -1)
 
 
 class WishartCholesky(_Wishart):
@@ -169,7 +169,7 @@ class WishartFull(_Wishart):
                  name="WishartFull"):
         parameters = dict(locals())
         scale = ops.convert_to_tensor(scale, name="scale")
-        tril = linalg_ops.cholesky(util.assert_symmetric(scale) if validate_args else scale)
+        tril = gen.cholesky(util.assert_symmetric(scale) if validate_args else scale)
         if validate_args:
             check = check_ops.assert_positive(array_ops.matrix_diag_part(tril))
             tril = control_flow_ops.with_dependencies([check], tril)

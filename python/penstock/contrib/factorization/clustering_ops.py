@@ -4,6 +4,7 @@ from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import control_flow_ops
 from penstock.ops import embedding_ops
 from penstock.ops import math_ops
@@ -11,6 +12,7 @@ from penstock.ops import nn_impl
 from penstock.ops import random_ops
 from penstock.ops import state_ops
 from penstock.ops import variable_scope
+from penstock.ops import while_loop as while_lib
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 COSINE_DISTANCE = "cosine"  # 1 - cosine of the angle
@@ -114,8 +116,8 @@ class KMeans:
         sums, counts = [], []
         for points, place in zip(inputs, nearest):
             ones = array_ops.ones([array_ops.shape(points)[0], 1])
-            sums.append(math_ops.unsorted_segment_sum(points, place, number))
-            counts.append(math_ops.unsorted_segment_sum(ones, place, number))
+            sums.append(gen.unsorted_segment_sum(points, place, number))
+            counts.append(gen.unsorted_segment_sum(ones, place, number))
         middle = math_ops.add_n(sums) / (math_ops.add_n(counts) + 1e-6)
         if self._unit_centers:
             middle = nn_impl.l2_normalize(middle, dim=1)
@@ -127,10 +129,10 @@ class KMeans:
         places, of_point = array_ops.unique(nearest)
         size = array_ops.size(places)
         old_counts, old = array_ops.gather(counts, places), array_ops.gather(centers, places)
-        added = math_ops.unsorted_segment_sum(array_ops.ones_like(of_point, dtype=counts.dtype), of_point, size)
-        change = math_ops.unsorted_segment_sum(points, of_point, size)
+        added = gen.unsorted_segment_sum(array_ops.ones_like(of_point, dtype=counts.dtype), of_point, size)
+        change = gen.unsorted_segment_sum(points, of_point, size)
         change -= math_ops.cast(added[:, None], points.dtype) * old
-        change *= math_ops.reciprocal(math_ops.cast((old_counts + added)[:, None], points.dtype))
+        change *= gen.reciprocal(math_ops.cast((old_counts + added)[:, None], points.dtype))
         return control_flow_ops.group(state_ops.scatter_add(counts, places, added),
                                       state_ops.scatter_add(centers, places, change))
 
@@ -146,7 +148,7 @@ class KMeans:
                     with ops.control_dependencies([state_ops.assign(counts, array_ops.zeros_like(counts))]):
                         return array_ops.identity(left)
 
-        return control_flow_ops.cond(left <= 0, follow, lambda: state_ops.assign_sub(left, 1))
+        return cond_lib.cond(left <= 0, follow, lambda: state_ops.assign_sub(left, 1))
 
     # The first centers
 
@@ -162,14 +164,14 @@ class KMeans:
                     new = self._chosen(first, wanted)
                     if self._cosine:
                         new = nn_impl.l2_normalize(new, dim=1)
-                    every = control_flow_ops.cond(math_ops.equal(chosen, 0), lambda: new,
-                                                  lambda: array_ops.concat([centers, new], 0))
+                    every = cond_lib.cond(math_ops.equal(chosen, 0), lambda: new,
+                                          lambda: array_ops.concat([centers, new], 0))
                     missing = number - array_ops.shape(self._set(centers, moving, every))[0]
-                return control_flow_ops.cond(math_ops.equal(missing, 0), lambda: state_ops.assign(ready, True),
-                                             control_flow_ops.no_op)
+                return cond_lib.cond(math_ops.equal(missing, 0), lambda: state_ops.assign(ready, True),
+                                     control_flow_ops.no_op)
 
-        return control_flow_ops.cond(math_ops.equal(wanted, 0), lambda: check_ops.assert_equal(ready, True),
-                                     initialize)
+        return cond_lib.cond(math_ops.equal(wanted, 0), lambda: check_ops.assert_equal(ready, True),
+                             initialize)
 
     @staticmethod
     def _set(centers, moving, value):
@@ -185,8 +187,8 @@ class KMeans:
             with ops.control_dependencies([check_ops.assert_equal(wanted, array_ops.shape(first)[0])]):
                 return array_ops.identity(first)
         if first == RANDOM_INIT:
-            return control_flow_ops.cond(points <= wanted, lambda: array_ops.concat(self._inputs, 0),
-                                         lambda: self._at_random(points, wanted))
+            return cond_lib.cond(points <= wanted, lambda: array_ops.concat(self._inputs, 0),
+                                 lambda: self._at_random(points, wanted))
         with ops.control_dependencies([check_ops.assert_greater_equal(points, wanted)]):
             inputs = self._inputs[0]
             if self._cosine:
@@ -204,7 +206,7 @@ class KMeans:
         """Adds a center for each part of the batch that is as long as a chain, at least one; how many are missing."""
         points = self._inputs[0]
         parts = math_ops.cast(array_ops.shape(points)[0] / self._chain, dtypes.int32)
-        parts = math_ops.maximum(math_ops.minimum(wanted, parts), 1)
+        parts = gen.maximum(gen.minimum(wanted, parts), 1)
 
         def unit(center):
             return nn_impl.l2_normalize(center, dim=1) if self._cosine else center
@@ -216,8 +218,8 @@ class KMeans:
                 place = gen.kmc2_chain_initialization(array_ops.squeeze(distances), self._random_seed)
                 return array_ops.concat([centers, unit(array_ops.reshape(part[place], [1, -1]))], 0)
 
-            value = control_flow_ops.cond(math_ops.equal(chosen, 0),
-                                          lambda: unit(array_ops.reshape(points[0], [1, -1])), walked)
+            value = cond_lib.cond(math_ops.equal(chosen, 0),
+                                  lambda: unit(array_ops.reshape(points[0], [1, -1])), walked)
             return i + 1, number - array_ops.shape(self._set(centers, moving, value))[0]
 
-        return control_flow_ops.while_loop(lambda i, _: math_ops.less(i, parts), body, [0, 0])[1]
+        return while_lib.while_loop(lambda i, _: gen.less(i, parts), body, [0, 0])[1]

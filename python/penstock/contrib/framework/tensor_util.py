@@ -1,5 +1,6 @@
 """Tensors summed, and checked for their types and shapes."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.framework import tensor_shape
@@ -40,8 +41,8 @@ def _assert_shape(expected_shape, tensor):
         actual = array_ops.shape(tensor, name="actual")
         with ops.name_scope("is_shape", values=[tensor]):
             same_rank = math_ops.equal(array_ops.size(expected_shape), array_ops.rank(tensor))
-            fits = math_ops.logical_or(math_ops.equal(expected_shape, -1), math_ops.equal(expected_shape, actual))
-            is_shape = math_ops.logical_and(same_rank, math_ops.reduce_all(fits))
+            fits = gen.logical_or(math_ops.equal(expected_shape, -1), math_ops.equal(expected_shape, actual))
+            is_shape = gen.logical_and(same_rank, math_ops.reduce_all(fits))
         return control_flow_ops.Assert(
             is_shape, ["Wrong shape for %s [expected] [actual]." % tensor.name, expected_shape, actual], name=scope)
 

@@ -79,7 +79,7 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
         if angles.get_shape().ndims not in (0, 1):
             raise TypeError("Angles should have rank 0 or 1.")
         angles = angles[None] if angles.get_shape().ndims == 0 else angles
-        cos, sin = math_ops.cos(angles), math_ops.sin(angles)
+        cos, sin = gen.cos(angles), gen.sin(angles)
         right, bottom = image_width - 1, image_height - 1
         x_offset = (right - (cos * right - sin * bottom)) / 2.0
         y_offset = (bottom - (sin * right + cos * bottom)) / 2.0

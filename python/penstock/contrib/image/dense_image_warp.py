@@ -2,6 +2,7 @@
 import numpy as np
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
@@ -38,11 +39,11 @@ def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", index
         before, weights = [], []
         for queries, size in zip(parts if indexing == "ij" else parts[::-1], (height, width)):
             last = math_ops.cast(size - 2, points.dtype)
-            low = math_ops.minimum(math_ops.maximum(math_ops.cast(0, points.dtype), math_ops.floor(queries)), last)
+            low = gen.minimum(gen.maximum(math_ops.cast(0, points.dtype), gen.floor(queries)), last)
             before.append(math_ops.cast(low, dtypes.int32))
             weight = math_ops.cast(queries - low, grid.dtype)
             one = math_ops.cast(1, grid.dtype)
-            weights.append(array_ops.expand_dims(math_ops.minimum(math_ops.maximum(one - one, weight), one), 2))
+            weights.append(array_ops.expand_dims(gen.minimum(gen.maximum(one - one, weight), one), 2))
         first = array_ops.reshape(math_ops.range(batch) * height * width, [batch, 1])
 
         def corner(down, right):

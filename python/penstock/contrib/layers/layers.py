@@ -11,6 +11,7 @@ from penstock.contrib.layers.pooling import (  # noqa: F401  (these and the next
 from penstock.contrib.layers.reshaping import (  # noqa: F401
     dense_to_sparse, images_to_sequence, maxout, scale_gradient, sequence_to_images, spatial_softmax, unit_norm)
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.layers import convolutional as convolutional_layers
 from penstock.layers import core as core_layers
@@ -36,7 +37,7 @@ def _normalized_and_activated(outputs, normalizer_fn, normalizer_params, activat
 
 
 @add_arg_scope
-def fully_connected(inputs, num_outputs, activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+def fully_connected(inputs, num_outputs, activation_fn=gen.relu, normalizer_fn=None, normalizer_params=None,
                     weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                     biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                     variables_collections=None, outputs_collections=None, trainable=True, scope=None):
@@ -61,7 +62,7 @@ def fully_connected(inputs, num_outputs, activation_fn=nn_ops.relu, normalizer_f
 
 @add_arg_scope
 def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1,
-                activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                activation_fn=gen.relu, normalizer_fn=None, normalizer_params=None,
                 weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                 biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                 variables_collections=None, outputs_collections=None, trainable=True, scope=None, conv_dims=None):
@@ -95,7 +96,7 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
 def _fixed_rank(name, conv_dims):
 
     def function(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1,
-                 activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                 activation_fn=gen.relu, normalizer_fn=None, normalizer_params=None,
                  weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                  biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                  variables_collections=None, outputs_collections=None, trainable=True, scope=None):
@@ -137,7 +138,7 @@ def _transposed(layer_class, name, inputs, num_outputs, kernel_size, stride, pad
 
 @add_arg_scope
 def convolution2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=DATA_FORMAT_NHWC,
-                            activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                            activation_fn=gen.relu, normalizer_fn=None, normalizer_params=None,
                             weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                             biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                             variables_collections=None, outputs_collections=None, trainable=True, scope=None):
@@ -151,7 +152,7 @@ def convolution2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding=
 
 @add_arg_scope
 def convolution3d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format="NDHWC",
-                            activation_fn=nn_ops.relu, normalizer_fn=None, normalizer_params=None,
+                            activation_fn=gen.relu, normalizer_fn=None, normalizer_params=None,
                             weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                             biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
                             variables_collections=None, outputs_collections=None, trainable=True, scope=None):
@@ -169,7 +170,7 @@ conv3d_transpose = convolution3d_transpose
 
 @add_arg_scope
 def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME",
-                            data_format=DATA_FORMAT_NHWC, rate=1, activation_fn=nn_ops.relu, normalizer_fn=None,
+                            data_format=DATA_FORMAT_NHWC, rate=1, activation_fn=gen.relu, normalizer_fn=None,
                             normalizer_params=None, weights_initializer=initializers.xavier_initializer(),
                             pointwise_initializer=None, weights_regularizer=None,
                             biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
@@ -234,7 +235,7 @@ def _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, data_form
 
 
 @add_arg_scope
-def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activation_fn=nn_ops.relu,
+def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activation_fn=gen.relu,
                            normalizer_fn=None, normalizer_params=None,
                            weights_initializer=initializers.xavier_initializer(), weights_regularizer=None,
                            biases_initializer=init_ops.zeros_initializer(), biases_regularizer=None, reuse=None,
@@ -248,7 +249,7 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
             "weights", shape=[*utils.two_element_tuple(kernel_size), 1, 1], dtype=dtype,
             initializer=weights_initializer, regularizer=weights_regularizer, trainable=trainable,
             collections=utils.get_variable_collections(variables_collections, "weights"))
-        outputs = nn_impl.depthwise_conv2d(inputs, array_ops.tile(weights, [1, 1, channels, 1]),
+        outputs = nn_impl.depthwise_conv2d(inputs, gen.tile(weights, [1, 1, channels, 1]),
                                            [1, stride_h, stride_w, 1], padding)
         if normalizer_fn is None and biases_initializer is not None:
             biases = variables.model_variable(
@@ -396,7 +397,7 @@ def stack(inputs, layer, stack_args, **kwargs):
         return outputs
 
 
-elu = functools.partial(fully_connected, activation_fn=nn_ops.elu)
-relu = functools.partial(fully_connected, activation_fn=nn_ops.relu)
+elu = functools.partial(fully_connected, activation_fn=gen.elu)
+relu = functools.partial(fully_connected, activation_fn=gen.relu)
 relu6 = functools.partial(fully_connected, activation_fn=nn_ops.relu6)
 linear = functools.partial(fully_connected, activation_fn=None)

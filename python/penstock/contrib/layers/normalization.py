@@ -2,11 +2,11 @@
 from penstock.contrib.framework import variables
 from penstock.contrib.framework.arg_scope import add_arg_scope
 from penstock.contrib.layers import utils
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
 from penstock.ops import init_ops
-from penstock.ops import math_ops
 from penstock.ops import nn
 from penstock.ops import variable_scope as vs
 
@@ -101,7 +101,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
             mean, variance = nn.normalize_moments(counts, sums, squares, shift=None)
         else:
             mean, variance = nn.moments(inputs, axes, keep_dims=True)
-        gain = math_ops.rsqrt(variance + epsilon)
+        gain = gen.rsqrt(variance + epsilon)
         offset = -mean * gain
         if gamma is not None:
             gain *= gamma

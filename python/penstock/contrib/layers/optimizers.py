@@ -2,6 +2,7 @@
 from penstock.contrib.framework import variables as contrib_variables
 from penstock.contrib.training.training import of_values
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import graph_keys
 from penstock.framework import indexed_slices
 from penstock.framework import ops
@@ -181,9 +182,9 @@ def adaptive_clipping_fn(std_factor=2., decay=0.95, static_max_norm=None, global
         largest, log_mean = _adaptive_max_norm(norm, std_factor, decay, global_step, epsilon, name)
         if report_summary:
             summary.scalar("global_norm/adaptive_max_gradient_norm", largest)
-        factor = array_ops.where(norm < largest, array_ops.ones_like(norm), math_ops.exp(log_mean) / norm)
+        factor = array_ops.where(norm < largest, array_ops.ones_like(norm), gen.exp(log_mean) / norm)
         if static_max_norm is not None:
-            factor = math_ops.minimum(static_max_norm / norm, factor)
+            factor = gen.minimum(static_max_norm / norm, factor)
         return [(of_values(lambda values: values * factor, grad), var) for grad, var in grads_and_vars]
 
     return clip
@@ -191,10 +192,10 @@ def adaptive_clipping_fn(std_factor=2., decay=0.95, static_max_norm=None, global
 
 def _adaptive_max_norm(norm, std_factor, decay, global_step, epsilon, name):
     with vs.variable_scope(name, "AdaptiveMaxNorm", [norm]):
-        log_norm = math_ops.log(norm + epsilon)
+        log_norm = gen.log(norm + epsilon)
         if global_step is not None:
             n = math_ops.cast(global_step, dtypes.float32)
-            decay = math_ops.minimum(decay, n / (n + 1.))
+            decay = gen.minimum(decay, n / (n + 1.))
 
         def average(name, value):
             variable = vs.get_variable(name, shape=value.shape, dtype=value.dtype,
@@ -203,5 +204,5 @@ def _adaptive_max_norm(norm, std_factor, decay, global_step, epsilon, name):
 
         mean = average("mean", log_norm)
         variance = average("sq_mean", math_ops.square(log_norm)) - math_ops.square(mean)
-        std = math_ops.sqrt(math_ops.maximum(epsilon, variance))
-        return math_ops.exp(mean + std_factor * std), mean
+        std = math_ops.sqrt(gen.maximum(epsilon, variance))
+        return gen.exp(mean + std_factor * std), mean

@@ -2,9 +2,9 @@
 import numbers
 
 from penstock.framework import constant_op
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import math_ops
-from penstock.ops import nn_ops
 from penstock.platform import tf_logging as logging
 
 
@@ -40,7 +40,7 @@ def l1_regularizer(scale, scope=None):
 
 def l2_regularizer(scale, scope=None):
     """scale * sum(weights^2) / 2."""
-    return _scaled("l2_regularizer", scale, scope, nn_ops.l2_loss)
+    return _scaled("l2_regularizer", scale, scope, gen.l2_loss)
 
 
 def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):

@@ -5,6 +5,7 @@ from penstock.contrib.layers import utils
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import function
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.ops import array_ops
@@ -71,8 +72,8 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
             raise ValueError("The num_channels dimension of the inputs to `spatial_softmax` should be defined. "
                              "Found `None`.")
         with ops.name_scope("spatial_softmax_op", "spatial_softmax_op", [features]):
-            rows, columns = array_ops.meshgrid(math_ops.lin_space(-1., 1., num=height),
-                                               math_ops.lin_space(-1., 1., num=width), indexing="ij")
+            rows, columns = array_ops.meshgrid(gen.lin_space(-1., 1., num=height),
+                                               gen.lin_space(-1., 1., num=width), indexing="ij")
             rows = array_ops.reshape(rows, [height * width])
             columns = array_ops.reshape(columns, [height * width])
             initializer = init_ops.ones_initializer() if temperature is None else init_ops.constant_initializer(
@@ -105,7 +106,7 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
             multiples.insert(0, array_ops.ones([dim], dtypes.int32))
         if dim < rank - 1:
             multiples.append(array_ops.ones([rank - 1 - dim], dtypes.int32))
-        return math_ops.div(inputs, array_ops.tile(lengths, array_ops.concat(multiples, 0)))
+        return math_ops.div(inputs, gen.tile(lengths, array_ops.concat(multiples, 0)))
 
 
 @add_arg_scope

@@ -3,6 +3,7 @@ import functools
 import re
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import graph_keys
 from penstock.framework import ops
 from penstock.ops import math_ops
@@ -29,10 +30,10 @@ def summarize_activation(op):
     name, kind = op.op.name, op.op.type
     if kind in ("Relu", "Softplus", "Relu6"):
         below = op.op.inputs[0]
-        _share(math_ops.less(below, math_ops.cast(0.0, below.dtype)), "%s/zeros" % name)
+        _share(gen.less(below, math_ops.cast(0.0, below.dtype)), "%s/zeros" % name)
     if kind == "Relu6":
         above = op.op.inputs[0]
-        _share(math_ops.greater(above, math_ops.cast(6.0, above.dtype)), "%s/sixes" % name)
+        _share(gen.greater(above, math_ops.cast(6.0, above.dtype)), "%s/sixes" % name)
     return summary.histogram("%s/activation" % name, op)
 
 

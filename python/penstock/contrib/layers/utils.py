@@ -3,7 +3,7 @@ import collections
 
 from penstock.framework import ops
 from penstock.framework import tensor_util
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import partitioned_variable
 from penstock.ops import variables
 from penstock.contrib.framework import variables as contrib_variables
@@ -79,7 +79,7 @@ def smart_cond(pred, fn1, fn2, name=None):
     known = constant_value(pred)
     if known is not None:
         return (fn1 if known else fn2)()
-    return control_flow_ops.cond(pred, fn1, fn2, name=name)
+    return cond_lib.cond(pred, fn1, fn2, name=name)
 
 
 def get_variable_collections(variables_collections, name):

@@ -1,6 +1,6 @@
 """Decoders without attention, and what all decoders share."""
+from penstock.framework import gen
 from penstock.framework import ops
-from penstock.ops import array_ops
 from penstock.ops import cond
 from penstock.ops import embedding_ops
 from penstock.ops import math_ops
@@ -15,7 +15,7 @@ def feed_previous_function(embedding, output_projection=None, update_embedding=T
         if output_projection is not None:
             prev = nn_ops.xw_plus_b(prev, output_projection[0], output_projection[1])
         embedded = embedding_ops.embedding_lookup(embedding, math_ops.argmax(prev, 1))
-        return embedded if update_embedding else array_ops.stop_gradient(embedded)
+        return embedded if update_embedding else gen.stop_gradient(embedded)
 
     return loop_function
 

@@ -3,6 +3,7 @@
 Unlike those of tf.losses, weights of shape [batch_size] weigh whole samples, whatever a sample's shape.
 """
 from penstock.contrib.framework.arg_scope import add_arg_scope
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -117,8 +118,8 @@ def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
     """The weighted mean of -labels log(predictions) - (1 - labels) log(1 - predictions)."""
     with ops.name_scope(scope, "log_loss", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
-        losses = (-math_ops.multiply(labels, math_ops.log(predictions + epsilon))
-                  - math_ops.multiply(1 - labels, math_ops.log(1 - predictions + epsilon)))
+        losses = (-math_ops.multiply(labels, gen.log(predictions + epsilon))
+                  - math_ops.multiply(1 - labels, gen.log(1 - predictions + epsilon)))
         return compute_weighted_loss(losses, weights, scope=scope)
 
 
@@ -129,14 +130,14 @@ def hinge_loss(logits, labels=None, scope=None):
         labels = math_ops.cast(labels, "float32")
         ones = array_ops.ones_like(labels)
         signs = math_ops.subtract(2 * labels, ones)
-        return nn.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
+        return gen.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
 
 
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
     """The weighted mean of (predictions - labels)^2."""
     with ops.name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
-        return compute_weighted_loss(math_ops.squared_difference(predictions, labels), weights, scope=scope)
+        return compute_weighted_loss(gen.squared_difference(predictions, labels), weights, scope=scope)
 
 
 def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):

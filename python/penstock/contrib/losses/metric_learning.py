@@ -1,5 +1,5 @@
 """tf.contrib.losses.metric_learning: losses of embeddings, which bring examples of one label near to each other."""
-from penstock.framework import dtypes, ops, sparse_tensor
+from penstock.framework import dtypes, gen, ops, sparse_tensor
 from penstock.ops import array_ops, logging_ops, math_ops, nn_ops, sparse_ops
 
 __all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "npairs_loss_multilabel", "triplet_semihard_loss"]
@@ -9,11 +9,11 @@ def pairwise_distance(feature, squared=False):
     """[n, n]: the (squared) distances between the rows of a matrix. The gradient at distance 0 is 0."""
     squares = math_ops.reduce_sum(math_ops.square(feature), axis=1, keepdims=True)
     distances = squares + array_ops.transpose(squares) - 2.0 * math_ops.matmul(feature, feature, transpose_b=True)
-    distances = math_ops.maximum(distances, 0.0)
+    distances = gen.maximum(distances, 0.0)
     apart = math_ops.cast(distances > 0.0, dtypes.float32)
     if not squared:
         distances = math_ops.sqrt(distances + (1.0 - apart) * 1e-16)
-    others = 1.0 - array_ops.diag(array_ops.ones([array_ops.shape(feature)[0]]))
+    others = 1.0 - gen.diag(array_ops.ones([array_ops.shape(feature)[0]]))
     return distances * apart * others
 
 
@@ -22,12 +22,12 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
     labels: [n] of 0 and 1. embeddings: [n, size], of length 1.
     """
-    squares = math_ops.reduce_sum(math_ops.squared_difference(embeddings_anchor, embeddings_positive), 1)
+    squares = math_ops.reduce_sum(gen.squared_difference(embeddings_anchor, embeddings_positive), 1)
     distances = math_ops.sqrt(squares)
     same = math_ops.cast(labels, distances.dtype)
     return math_ops.reduce_mean(
         same * math_ops.square(distances)
-        + (1.0 - same) * math_ops.square(math_ops.maximum(margin - distances, 0.0)), name="contrastive_loss")
+        + (1.0 - same) * math_ops.square(gen.maximum(margin - distances, 0.0)), name="contrastive_loss")
 
 
 def masked_maximum(data, mask, dim=1):
@@ -54,7 +54,7 @@ def _same_label(labels):
 
 def _positives(same):
     """[n, n] of ones where two different examples have the same label."""
-    return math_ops.cast(same, dtypes.float32) - array_ops.diag(array_ops.ones([array_ops.shape(same)[0]]))
+    return math_ops.cast(same, dtypes.float32) - gen.diag(array_ops.ones([array_ops.shape(same)[0]]))
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
@@ -65,18 +65,18 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     """
     labels = ops.convert_to_tensor(labels)
     same = _same_label(labels)
-    others = math_ops.logical_not(same)
+    others = gen.logical_not(same)
     distances = pairwise_distance(embeddings, squared=True)
     # [anchor, positive, negative]
     to_negative = array_ops.expand_dims(distances, 1)
-    outside = math_ops.logical_and(array_ops.expand_dims(others, 1),
-                                   to_negative > array_ops.expand_dims(distances, 2))
+    outside = gen.logical_and(array_ops.expand_dims(others, 1),
+                              to_negative > array_ops.expand_dims(distances, 2))
     nearest = array_ops.squeeze(masked_minimum(to_negative, math_ops.cast(outside, dtypes.float32), 2), 2)
     farthest = masked_maximum(distances, math_ops.cast(others, dtypes.float32))
     negatives = array_ops.where_v2(math_ops.reduce_any(outside, 2), nearest, farthest)
     positives = _positives(same)
     return math_ops.truediv(
-        math_ops.reduce_sum(math_ops.maximum((margin + distances - negatives) * positives, 0.0)),
+        math_ops.reduce_sum(gen.maximum((margin + distances - negatives) * positives, 0.0)),
         math_ops.reduce_sum(positives), name="triplet_semihard_loss")
 
 
@@ -88,18 +88,18 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     """
     labels = ops.convert_to_tensor(labels)
     same = _same_label(labels)
-    others = math_ops.cast(math_ops.logical_not(same), dtypes.float32)
+    others = math_ops.cast(gen.logical_not(same), dtypes.float32)
     distances = pairwise_distance(embeddings)
     room = margin - distances
     greatest = masked_maximum(room, others)
-    greatest = math_ops.maximum(greatest, array_ops.transpose(greatest))
+    greatest = gen.maximum(greatest, array_ops.transpose(greatest))
     # [anchor, positive, negative]
-    sums = math_ops.reduce_sum(math_ops.exp(array_ops.expand_dims(room, 1) - array_ops.expand_dims(greatest, 2))
+    sums = math_ops.reduce_sum(gen.exp(array_ops.expand_dims(room, 1) - array_ops.expand_dims(greatest, 2))
                                * array_ops.expand_dims(others, 1), 2)
-    losses = greatest + math_ops.log(sums + array_ops.transpose(sums)) + distances
+    losses = greatest + gen.log(sums + array_ops.transpose(sums)) + distances
     positives = _positives(same)
     return math_ops.truediv(
-        0.25 * math_ops.reduce_sum(math_ops.square(math_ops.maximum(losses * positives, 0.0))),
+        0.25 * math_ops.reduce_sum(math_ops.square(gen.maximum(losses * positives, 0.0))),
         math_ops.reduce_sum(positives) / 2.0, name="liftedstruct_loss")
 
 
@@ -141,5 +141,5 @@ def npairs_loss_multilabel(sparse_labels, embeddings_anchor, embeddings_positive
         rows = array_ops.stack([sparse_ops.sparse_tensor_to_dense(math_ops.cast(labels, dtypes.float32))
                                 for labels in sparse_labels])
         together = math_ops.reduce_sum(
-            math_ops.minimum(array_ops.expand_dims(rows, 0), array_ops.expand_dims(rows, 1)), 2)
+            gen.minimum(array_ops.expand_dims(rows, 0), array_ops.expand_dims(rows, 1)), 2)
         return _npairs(together, embeddings_anchor, embeddings_positive, reg_lambda, print_losses)

@@ -1,7 +1,9 @@
 """Streaming covariances and correlations, and values of all batches one behind the other."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import metrics_base
@@ -63,7 +65,7 @@ def streaming_covariance(predictions, labels, weights=None, metrics_collections=
         update = state_ops.assign_add(comoment, within + between)
 
         def covariance(name):
-            return array_ops.where(math_ops.less_equal(seen, 1.), float("nan"),
+            return array_ops.where(gen.less_equal(seen, 1.), float("nan"),
                                    math_ops.truediv(comoment, seen - 1), name=name)
 
         value = covariance("covariance")
@@ -97,9 +99,9 @@ def streaming_pearson_correlation(predictions, labels, weights=None, metrics_col
 
 def _next_array_size(required_size, growth_factor=1.5):
     """The least power of the factor that is large enough."""
-    exponent = math_ops.ceil(math_ops.log(math_ops.cast(required_size, dtypes.float32)) /
-                             math_ops.log(math_ops.cast(growth_factor, dtypes.float32)))
-    return math_ops.cast(math_ops.ceil(growth_factor ** exponent), dtypes.int32)
+    exponent = gen.ceil(gen.log(math_ops.cast(required_size, dtypes.float32)) /
+                        gen.log(math_ops.cast(growth_factor, dtypes.float32)))
+    return math_ops.cast(gen.ceil(growth_factor ** exponent), dtypes.int32)
 
 
 def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name=None):
@@ -127,7 +129,7 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
         value = array_ops.transpose(used, order, name="concat")
         batch_size = array_ops.shape(values)[axis]
         if max_size is not None:
-            batch_size = math_ops.minimum(batch_size, max_size - size)
+            batch_size = gen.minimum(batch_size, max_size - size)
         batch = array_ops.transpose(values, [axis] + [i for i in range(shape.ndims) if i != axis])[:batch_size]
         new_size = size + batch_size
 
@@ -142,7 +144,7 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
                 return control_flow_ops.no_op()
 
         room = array_ops.shape_internal(array, optimize=False)[0]
-        with ops.control_dependencies([control_flow_ops.cond(new_size > room, reallocate, control_flow_ops.no_op)]):
+        with ops.control_dependencies([cond_lib.cond(new_size > room, reallocate, control_flow_ops.no_op)]):
             append = array[size:new_size].assign(batch)
         with ops.control_dependencies([append]):
             update_op = size.assign(new_size)

@@ -7,7 +7,6 @@ from penstock.framework import tensor_util
 from penstock.ops import array_ops
 from penstock.ops import custom_gradient
 from penstock.ops import math_ops
-from penstock.ops import nn_ops
 from penstock.ops import random_ops
 
 _DROPPED = -1.7580993408473766  # what SELU tends to at minus infinity
@@ -51,9 +50,9 @@ def scaled_softplus(x, alpha, clip=None, name=None):
 
 @custom_gradient.custom_gradient
 def _scaled_softplus(x, alpha, clip=None):
-    y = alpha * nn_ops.softplus(x / alpha)
+    y = alpha * gen.softplus(x / alpha)
     if clip is not None:
-        y = math_ops.minimum(y, clip)
+        y = gen.minimum(y, clip)
 
     def gradient(g):
         of_clip = []
@@ -62,9 +61,9 @@ def _scaled_softplus(x, alpha, clip=None):
             of_clip = [_sum_like(g * (1. - below), clip)]
             g *= below
         scaled = y / alpha
-        rest = math_ops.exp(-scaled)
+        rest = gen.exp(-scaled)
         slope = 1. - rest
-        of_alpha = scaled * rest - slope * math_ops.log(slope + 1e-8)  # t log t tends to 0
+        of_alpha = scaled * rest - slope * gen.log(slope + 1e-8)  # t log t tends to 0
         return [_sum_like(g * slope, x), _sum_like(g * of_alpha, alpha), *of_clip]
 
     return y, gradient

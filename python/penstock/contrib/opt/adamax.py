@@ -1,5 +1,6 @@
 """AdaMax (Kingma and Ba, 2014): Adam with the largest gradient of late in place of the mean square."""
 from penstock.contrib.opt import sparse_rows
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
@@ -30,7 +31,7 @@ class AdaMaxOptimizer(sparse_rows.SparseRowsAdam):
         with ops.control_dependencies([m_rows]):
             m_t = scatter_update(m, indices, m_rows)
         v = self.get_slot(var, "v")
-        v_rows = math_ops.maximum(array_ops.gather(v, indices) * beta2, math_ops.abs(grad))
+        v_rows = gen.maximum(array_ops.gather(v, indices) * beta2, math_ops.abs(grad))
         with ops.control_dependencies([v_rows]):
             v_t = scatter_update(v, indices, v_rows)
         delta = -lr / (1 - power) * (m_rows / (v_rows + epsilon))

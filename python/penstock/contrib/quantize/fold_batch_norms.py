@@ -9,6 +9,7 @@ from penstock.contrib.layers import utils
 from penstock.contrib.quantize import common
 from penstock.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -38,7 +39,7 @@ def _fold_fused(graph, norm, freeze_batch_norm_delay):
     with graph.as_default(), graph.name_scope(scope + slash):
         corrections = None
         with graph.name_scope(scope + slash + "BatchNorm_Fold" + slash):
-            multiplier = norm.gamma * math_ops.rsqrt(norm.variance + norm.op.get_attr("epsilon"))
+            multiplier = norm.gamma * gen.rsqrt(norm.variance + norm.op.get_attr("epsilon"))
             bias = math_ops.subtract(norm.beta, norm.mean * multiplier, name="bias")
             if norm.op.get_attr("is_training"):
                 corrections = corrections_of(norm, "", freeze_batch_norm_delay)
@@ -66,8 +67,8 @@ def _layer_with(norm, weights):
     result = clone_layer(layer, norm.input, weights, name)
     if norm.batch_to_space is not None and layer.type == "DepthwiseConv2dNative":
         spread = layer.outputs[0].consumers()[0]
-        result = array_ops.batch_to_space_nd(result, spread.inputs[1], spread.inputs[2],
-                                             name=spread.name.rpartition("/")[2] + "_Fold")
+        result = gen.batch_to_space_nd(result, spread.inputs[1], spread.inputs[2],
+                                       name=spread.name.rpartition("/")[2] + "_Fold")
     return result
 
 
@@ -169,17 +170,17 @@ def corrections_of(norm, context, freeze_batch_norm_delay):
     """[scale of the weights, factor of the result, offset of the result] that undo the use of moving averages."""
     graph = ops.get_default_graph()
     with graph.name_scope(context + "batch_norm_correction"):
-        moving = math_ops.rsqrt(norm.moving_variance + norm.epsilon)
-        of_batch = math_ops.rsqrt(norm.variance + norm.epsilon)
+        moving = gen.rsqrt(norm.moving_variance + norm.epsilon)
+        of_batch = gen.rsqrt(norm.variance + norm.epsilon)
         scale = array_ops.identity(math_ops.divide(moving, of_batch, name="scale_compute"), name="correction_scale")
-        factor = math_ops.reciprocal(scale, name="reciprocal_compute")
+        factor = gen.reciprocal(scale, name="reciprocal_compute")
         offset = math_ops.multiply(norm.gamma, norm.mean * of_batch - norm.moving_mean * moving, name="offset_compute")
         frozen = False
         if freeze_batch_norm_delay is not None:
             tf_logging.info("freeze_batch_norm_delay: moving averages stay as they are from step %s",
                             freeze_batch_norm_delay)
-            frozen = math_ops.greater_equal(common.CreateOrGetQuantizationStep(), freeze_batch_norm_delay,
-                                            name="use_moving_average")
+            frozen = gen.greater_equal(common.CreateOrGetQuantizationStep(), freeze_batch_norm_delay,
+                                       name="use_moving_average")
         for decay, which in ((norm.mean_decay, "mean"), (norm.variance_decay, "var")):
             users = decay.consumers()
             stopped = utils.smart_cond(frozen, lambda: 0.0, lambda decay=decay: decay, name="freeze_moving_" + which)

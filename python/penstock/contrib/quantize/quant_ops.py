@@ -53,11 +53,11 @@ def _quantize(inputs, per_channel, init_min, init_max, vars_collection, name_pre
             highest = _over_batch(math_ops.reduce_max, inputs, per_channel, "BatchMax")
             if symmetric:
                 ratio = -1 if narrow_range else -((1 << num_bits) - 2) / (1 << num_bits)
-                range_low = math_ops.minimum(lowest, highest / ratio)
-                range_high = math_ops.maximum(highest, lowest * ratio)
+                range_low = gen.minimum(lowest, highest / ratio)
+                range_high = gen.maximum(highest, lowest * ratio)
             else:
-                range_low = math_ops.minimum(lowest, 0.0)
-                range_high = math_ops.maximum(highest, 0.0)
+                range_low = gen.minimum(lowest, 0.0)
+                range_high = gen.maximum(highest, 0.0)
             low, high = update(low, range_low, "Min"), update(high, range_high, "Max")
         fake_quant = gen.fake_quant_with_min_max_vars_per_channel if per_channel else gen.fake_quant_with_min_max_vars
         return fake_quant(inputs, low, high, num_bits=num_bits, narrow_range=narrow_range)

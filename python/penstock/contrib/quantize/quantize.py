@@ -5,9 +5,9 @@ from penstock.contrib.quantize import common
 from penstock.contrib.quantize import input_to_ops
 from penstock.contrib.quantize import quant_ops
 from penstock.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
+from penstock.framework import gen
 from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
+from penstock.ops import cond as cond_lib
 from penstock.platform import tf_logging
 
 _LAYERS = "Conv2D|MatMul|DepthwiseConv2dNative"
@@ -101,10 +101,10 @@ class _Inserter:
         else:
             quantized = quant_ops.MovingAvgQuantize(inputs, ema_decay=self.ema_decay, **options)
         if self.quant_delay and self.quant_delay > 0:
-            active = math_ops.greater_equal(common.CreateOrGetQuantizationStep(), self.quant_delay,
-                                            name=prefix + "/activate_quant")
-            quantized = control_flow_ops.cond(active, lambda quantized=quantized: quantized, lambda: inputs,
-                                              name=prefix + "/delayed_quant")
+            active = gen.greater_equal(common.CreateOrGetQuantizationStep(), self.quant_delay,
+                                       name=prefix + "/activate_quant")
+            quantized = cond_lib.cond(active, lambda quantized=quantized: quantized, lambda: inputs,
+                                      name=prefix + "/delayed_quant")
         if users and common.RerouteTensor(quantized, inputs, can_modify=users) < len(users):
             raise ValueError("No inputs quantized for ops: [%s]" % ", ".join(user.name for user in users))
 

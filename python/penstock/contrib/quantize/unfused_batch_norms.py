@@ -4,6 +4,7 @@ import re
 from penstock.contrib.quantize import common
 from penstock.contrib.quantize import input_to_ops
 from penstock.contrib.quantize.fold_batch_norms import Norm, clone_layer, corrections_of
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -63,7 +64,7 @@ def _fold(graph, context, shifted, has_scaling, freeze_batch_norm_delay, is_trai
     result = clone_layer(layer, layer.inputs[0], weights, layer.name + "_Fold")
     device = result.op.device
     if spread is not None:
-        result = array_ops.batch_to_space_nd(result, spread.inputs[1], spread.inputs[2], name=spread.name + "_Fold")
+        result = gen.batch_to_space_nd(result, spread.inputs[1], spread.inputs[2], name=spread.name + "_Fold")
     if corrections is not None:
         with ops.device(device):
             result = math_ops.multiply(corrections[1], result, context + "post_conv_mul")

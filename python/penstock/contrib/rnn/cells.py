@@ -1,6 +1,7 @@
 """Cells of recurrent networks beyond the usual ones."""
 from penstock.contrib.layers import layers
 from penstock.contrib.rnn.linear import Linear
+from penstock.framework import gen
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
 from penstock.ops import init_ops
@@ -53,7 +54,7 @@ class NASCell(LayerRNNCell):
         if self._use_bias:
             of_state = nn_ops.bias_add(of_state, self.bias)
         a, b = (array_ops.split(axis=1, num_or_size_splits=8, value=x) for x in (of_inputs, of_state))
-        first = [sigmoid(a[0] + b[0]), nn_ops.relu(a[1] + b[1]), sigmoid(a[2] + b[2]), nn_ops.relu(a[3] * b[3]),
+        first = [sigmoid(a[0] + b[0]), gen.relu(a[1] + b[1]), sigmoid(a[2] + b[2]), gen.relu(a[3] * b[3]),
                  tanh(a[4] + b[4]), sigmoid(a[5] + b[5]), tanh(a[6] + b[6]), sigmoid(a[7] + b[7])]
         second = [tanh(tanh(first[0] * first[1]) + c), tanh(first[2] + first[3]), tanh(first[4] * first[5]),
                   sigmoid(first[6] + first[7])]
@@ -99,7 +100,7 @@ class UGRNNCell(_UnitsCell):
 class IntersectionRNNCell(_UnitsCell):
     """A recurrent highway in time and a highway through the layer (Collins et al., 2016)."""
 
-    def __init__(self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn_ops.relu,
+    def __init__(self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=gen.relu,
                  reuse=None):
         super().__init__(_reuse=reuse)
         self._num_units, self._num_in_proj = num_units, num_in_proj
@@ -240,7 +241,7 @@ class ConvLSTMCell(RNNCell):
         both = array_ops.concat(values, axis=self._ndims + 1)
         depth, width = both.shape.as_list()[-1], 4 * self._channels
         kernel = vs.get_variable("kernel", self._kernel_shape + [depth, width], dtype=both.dtype)
-        convolve = (nn_ops.conv1d, nn_ops.conv2d, nn_ops.conv3d)[self._ndims - 1]
+        convolve = (nn_ops.conv1d, nn_ops.conv2d, gen.conv3d)[self._ndims - 1]
         made = convolve(both, kernel, 1 if self._ndims == 1 else [1] * (self._ndims + 2), padding="SAME")
         if self._use_bias:
             made = made + vs.get_variable("biases", [width], dtype=both.dtype,

@@ -1,6 +1,7 @@
 """Kinds of LSTMs: with coupled gates, with a rhythm, in groups, and with units that are independent of each other."""
 from penstock.contrib.layers import layers
 from penstock.contrib.rnn.linear import Linear
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
@@ -130,8 +131,8 @@ class PhasedLSTMCell(RNNCell):
             return self._linear[scope](args)
 
     def _random_period(self, shape, dtype, partition_info=None):
-        low, high = (math_ops.log(x) for x in self._period_range)
-        return math_ops.exp(random_ops.random_uniform(shape, low, high, dtype))
+        low, high = (gen.log(x) for x in self._period_range)
+        return gen.exp(random_ops.random_uniform(shape, low, high, dtype))
 
     def call(self, inputs, state):
         c, h = state
@@ -160,7 +161,7 @@ class PhasedLSTMCell(RNNCell):
         """How much of its period has passed; computed in the time's type, its gradient that of time / period."""
         period = math_ops.cast(period, time.dtype)
         shifted = time - math_ops.cast(phase, time.dtype)
-        rest = array_ops.stop_gradient(math_ops.mod(shifted, period) - shifted) + shifted
+        rest = gen.stop_gradient(gen.floor_mod(shifted, period) - shifted) + shifted
         return math_ops.cast(rest / period, "float32")
 
 
@@ -258,7 +259,7 @@ class IndyGRUCell(_IndependentCell):
         self.built = True
 
     def call(self, inputs, state):
-        gates = math_ops.matmul(inputs, self._gate_w) + array_ops.tile(state, [1, 2]) * self._gate_u
+        gates = math_ops.matmul(inputs, self._gate_w) + gen.tile(state, [1, 2]) * self._gate_u
         gates = sigmoid(nn_ops.bias_add(gates, self._gate_bias))
         r, u = array_ops.split(value=gates, num_or_size_splits=2, axis=1)
         candidate = math_ops.matmul(inputs, self._candidate_w) + r * state * self._candidate_u
@@ -287,7 +288,7 @@ class IndyLSTMCell(_IndependentCell):
 
     def call(self, inputs, state):
         c, h = state
-        gates = math_ops.matmul(inputs, self._kernel_w) + array_ops.tile(h, [1, 4]) * self._kernel_u
+        gates = math_ops.matmul(inputs, self._kernel_w) + gen.tile(h, [1, 4]) * self._kernel_u
         i, j, f, o = array_ops.split(value=nn_ops.bias_add(gates, self._bias), num_or_size_splits=4, axis=1)
         new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
         new_h = self._activation(new_c) * sigmoid(o)

@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.layers import base as layers_base
@@ -196,7 +197,7 @@ class _Bahdanau(_Mechanism):
         b = vs.get_variable("attention_b", [self._num_units], dtype=query.dtype,
                             initializer=init_ops.zeros_initializer())
         processed = array_ops.expand_dims(processed, 1)
-        normed = g * v * math_ops.rsqrt(math_ops.reduce_sum(math_ops.square(v)))
+        normed = g * v * gen.rsqrt(math_ops.reduce_sum(math_ops.square(v)))
         return math_ops.reduce_sum(normed * math_ops.tanh(self._keys + processed + b), [2])
 
 
@@ -232,7 +233,7 @@ def safe_cumprod(x, *args, **kwargs):
     with ops.name_scope(None, "SafeCumprod", [x]):
         x = ops.convert_to_tensor(x, name="x")
         tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
-        return math_ops.exp(math_ops.cumsum(math_ops.log(clip_ops.clip_by_value(x, tiny, 1)), *args, **kwargs))
+        return gen.exp(math_ops.cumsum(gen.log(clip_ops.clip_by_value(x, tiny, 1)), *args, **kwargs))
 
 
 def monotonic_attention(p_choose_i, previous_attention, mode):

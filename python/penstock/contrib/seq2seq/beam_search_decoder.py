@@ -9,6 +9,7 @@ from penstock.contrib.seq2seq import decoder
 from penstock.contrib.seq2seq.basic_decoder import cell_output_size
 from penstock.contrib.seq2seq.helper import _embedding_function
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -51,7 +52,7 @@ def _tile_batch(t, multiplier):
     tiling = [1] * (t.shape.ndims + 1)
     tiling[1] = multiplier
     known = t.shape.dims[0].value
-    tiled = array_ops.tile(array_ops.expand_dims(t, 1), tiling)
+    tiled = gen.tile(array_ops.expand_dims(t, 1), tiling)
     tiled = array_ops.reshape(tiled, array_ops.concat(([shape[0] * multiplier], shape[1:]), 0))
     tiled.set_shape(tensor_shape.TensorShape([None if known is None else known * multiplier]).concatenate(t.shape[1:]))
     return tiled
@@ -67,13 +68,13 @@ def gather_tree_from_array(t, parent_ids, sequence_length):
     """[time, batch, beams, ...] values, each beam's taken along the way that led to it."""
     steps, batch, width = (parent_ids.shape.dims[i].value or array_ops.shape(parent_ids)[i] for i in range(3))
     beams = array_ops.expand_dims(array_ops.expand_dims(math_ops.range(width), 0), 0)
-    beams = array_ops.tile(beams, [steps, batch, 1])
+    beams = gen.tile(beams, [steps, batch, 1])
     lengths = math_ops.cast(math_ops.reduce_max(sequence_length, axis=1), dtypes.int32)
     came_from = beam_search_ops.gather_tree(beams, parent_ids, lengths, end_token=width + 1)
     inside = array_ops.transpose(array_ops.sequence_mask(sequence_length, maxlen=steps), perm=[2, 0, 1])
     came_from = array_ops.where(inside, x=came_from, y=beams)
-    time = array_ops.tile(array_ops.reshape(math_ops.range(steps), [-1, 1, 1]), [1, batch, width])
-    entry = array_ops.tile(array_ops.reshape(math_ops.range(batch), [-1, 1, 1]), [1, steps, width])
+    time = gen.tile(array_ops.reshape(math_ops.range(steps), [-1, 1, 1]), [1, batch, width])
+    entry = gen.tile(array_ops.reshape(math_ops.range(batch), [-1, 1, 1]), [1, steps, width])
     indices = array_ops.stack([time, array_ops.transpose(entry, perm=[1, 0, 2]), came_from], -1)
     ordered = array_ops.gather_nd(array_ops.reshape(t, [steps, batch, width, -1]), indices)
     return array_ops.reshape(ordered, array_ops.shape(t))
@@ -121,7 +122,7 @@ def _scores(log_probs, lengths, length_penalty_weight, coverage_penalty_weight, 
         raise ValueError("accumulated_attention_probs can be None only if coverage penalty is disabled.")
     # What was never looked at lies behind the end of the memory.
     attention = array_ops.where(math_ops.equal(attention, 0.0), array_ops.ones_like(attention), attention)
-    coverage = math_ops.reduce_sum(math_ops.log(math_ops.minimum(attention, 1.0)), 2)
+    coverage = math_ops.reduce_sum(gen.log(gen.minimum(attention, 1.0)), 2)
     coverage *= math_ops.cast(finished, dtypes.float32)
     return scores + array_ops.expand_dims(coverage * weight, 2)
 
@@ -131,8 +132,8 @@ def _mask_probs(probs, end_token, finished):
     classes = array_ops.shape(probs)[2]
     row = array_ops.one_hot(end_token, classes, dtype=probs.dtype,
                             on_value=ops.convert_to_tensor(0., dtype=probs.dtype), off_value=probs.dtype.min)
-    ended = array_ops.tile(array_ops.reshape(row, [1, 1, -1]), array_ops.concat([array_ops.shape(finished), [1]], 0))
-    mask = array_ops.tile(array_ops.expand_dims(finished, 2), [1, 1, classes])
+    ended = gen.tile(array_ops.reshape(row, [1, 1, -1]), array_ops.concat([array_ops.shape(finished), [1]], 0))
+    mask = gen.tile(array_ops.expand_dims(finished, 2), [1, 1, classes])
     return array_ops.where(mask, ended, probs)
 
 
@@ -186,7 +187,7 @@ class BeamSearchDecoder(decoder.Decoder):
             raise ValueError("end_token must be a scalar")
         self._batch_size = array_ops.size(start_tokens)
         self._initial_cell_state = nest.map_structure(self._split_state, initial_state, self._cell.state_size)
-        self._start_tokens = array_ops.tile(array_ops.expand_dims(start_tokens, 1), [1, beam_width])
+        self._start_tokens = gen.tile(array_ops.expand_dims(start_tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # Only the first beam counts at the beginning, so that the beams are not all the same.
         self._finished = array_ops.one_hot(array_ops.zeros([self._batch_size], dtype=dtypes.int32), depth=beam_width,
@@ -252,8 +253,8 @@ class BeamSearchDecoder(decoder.Decoder):
         sizes = array_ops.shape(t)
         fits = math_ops.equal(sizes[1], self._batch_size * self._beam_width)
         if t.shape.ndims != 2:
-            fits = math_ops.logical_or(fits, math_ops.logical_and(math_ops.equal(sizes[1], self._batch_size),
-                                                                  math_ops.equal(sizes[2], self._beam_width)))
+            fits = gen.logical_or(fits, gen.logical_and(math_ops.equal(sizes[1], self._batch_size),
+                                                        math_ops.equal(sizes[2], self._beam_width)))
         message = ("TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is "
                    "incompatible with the dynamic shape of %s elements. Consider setting reorder_tensor_arrays to "
                    "False to disable TensorArray reordering during the beam search." % t.name)
@@ -313,7 +314,7 @@ class BeamSearchDecoder(decoder.Decoder):
     def _search(self, logits, cell_state, state):
         """One step: of all beams with all tokens, the best `beam_width`."""
         batch, width = self._batch_size, self._beam_width
-        going_on = math_ops.logical_not(state.finished)
+        going_on = gen.logical_not(state.finished)
         probs = _mask_probs(nn_ops.log_softmax(logits), self._end_token, state.finished)
         total = array_ops.expand_dims(state.log_probs, 2) + probs
         classes = logits.shape.dims[-1].value or array_ops.shape(logits)[-1]
@@ -333,15 +334,15 @@ class BeamSearchDecoder(decoder.Decoder):
         best.set_shape([_known(batch), width])
         indices.set_shape([_known(batch), width])
         log_probs = _gather(total, indices, batch, width * classes, [-1], name="next_beam_probs")
-        words = math_ops.cast(math_ops.mod(indices, classes, name="next_beam_word_ids"), dtypes.int32)
+        words = math_ops.cast(gen.floor_mod(indices, classes, name="next_beam_word_ids"), dtypes.int32)
         beams = math_ops.cast(indices / classes, dtypes.int32, name="next_beam_parent_ids")
 
         def of_beams(x, shape, name=None):
             return _gather(x, beams, batch, width, shape, name)
 
         ended = of_beams(state.finished, [-1])
-        finished = math_ops.logical_or(ended, math_ops.equal(words, self._end_token), name="next_beam_finished")
-        lengths = of_beams(state.lengths, [-1]) + math_ops.cast(math_ops.logical_not(ended), dtypes.int64)
+        finished = gen.logical_or(ended, math_ops.equal(words, self._end_token), name="next_beam_finished")
+        lengths = of_beams(state.lengths, [-1]) + math_ops.cast(gen.logical_not(ended), dtypes.int64)
         rows = [batch * width, -1]
         if attention is not None:
             attention = of_beams(attention, rows, name="next_accumulated_attention_probs")

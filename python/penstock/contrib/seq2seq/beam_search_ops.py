@@ -1,5 +1,6 @@
 """Following beams back to their beginning."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -26,12 +27,12 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None
             return array_ops.reshape(flat, [batch, width])
 
         def body(time, beams, result):
-            active = array_ops.tile(array_ops.expand_dims(time < lengths, 1), [1, width])
+            active = gen.tile(array_ops.expand_dims(time < lengths, 1), [1, width])
             result = result.write(time, array_ops.where(active, chosen(step_ids[time], beams), ended))
             parents = math_ops.cast(chosen(parent_ids[time], beams), dtypes.int32)
             return time - 1, array_ops.where(active, parents, beams), result
 
-        beams = array_ops.tile(array_ops.expand_dims(math_ops.range(width), 0), [batch, 1])
+        beams = gen.tile(array_ops.expand_dims(math_ops.range(width), 0), [batch, 1])
         beams.set_shape(step_ids.shape[1:])
         _, _, result = while_loop(lambda time, beams, result: time >= 0, body, (steps - 1, beams, result),
                                   back_prop=False)

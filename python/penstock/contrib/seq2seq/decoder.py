@@ -1,6 +1,7 @@
 """Decoding: a loop in which a Decoder makes each step's output and next input."""
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -98,18 +99,18 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
         finished, inputs, state = decoder.initialize()
         zeros = _zero_outputs(decoder)
         if maximum_iterations is not None:
-            finished = math_ops.logical_or(finished, 0 >= maximum_iterations)
+            finished = gen.logical_or(finished, 0 >= maximum_iterations)
         lengths = array_ops.zeros_like(finished, dtype=dtypes.int32)
         time = constant_op.constant(0, dtype=dtypes.int32)
 
         def condition(time, arrays, state, inputs, finished, lengths):
-            return math_ops.logical_not(math_ops.reduce_all(finished))
+            return gen.logical_not(math_ops.reduce_all(finished))
 
         def body(time, arrays, state, inputs, finished, lengths):
             outputs, new_state, new_inputs, new_finished = decoder.step(time, inputs, state)
             if not decoder.tracks_own_finished:
-                new_finished = math_ops.logical_or(new_finished, finished)
-            new_lengths = array_ops.where(math_ops.logical_not(finished),
+                new_finished = gen.logical_or(new_finished, finished)
+            new_lengths = array_ops.where(gen.logical_not(finished),
                                           array_ops.fill(array_ops.shape(lengths), time + 1), lengths)
             nest.assert_same_structure(state, new_state)
             nest.assert_same_structure(arrays, outputs)

@@ -175,8 +175,8 @@ class TrainingHelper(_Numbers):
 def _joined(base, where_sampled, sampled, where_not, rest):
     """Rows from two sources in the shape of `base`."""
     shape = array_ops.shape(base)
-    return array_ops.scatter_nd(indices=where_sampled, updates=sampled, shape=shape) + \
-        array_ops.scatter_nd(indices=where_not, updates=rest, shape=shape)
+    return gen.scatter_nd(indices=where_sampled, updates=sampled, shape=shape) + \
+        gen.scatter_nd(indices=where_not, updates=rest, shape=shape)
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
@@ -256,15 +256,15 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 if self._next_inputs_fn is None:
                     return array_ops.where(chosen, self._with_auxiliary(time + 1, outputs), base)
                 sampled = math_ops.cast(array_ops.where(chosen), dtypes.int32)
-                others = math_ops.cast(array_ops.where(math_ops.logical_not(chosen)), dtypes.int32)
+                others = math_ops.cast(array_ops.where(gen.logical_not(chosen)), dtypes.int32)
                 own = array_ops.gather_nd(outputs, sampled)
                 rest = array_ops.gather_nd(base, others)
                 own = self._with_auxiliary(time + 1, self._next_inputs_fn(own), sampled)
                 return _joined(base, sampled, own, others, rest)
 
             all_finished = math_ops.reduce_all(finished)
-            none_chosen = math_ops.logical_not(math_ops.reduce_any(chosen))
-            return finished, cond(math_ops.logical_or(all_finished, none_chosen), lambda: base, mixed), state
+            none_chosen = gen.logical_not(math_ops.reduce_any(chosen))
+            return finished, cond(gen.logical_or(all_finished, none_chosen), lambda: base, mixed), state
 
 
 class GreedyEmbeddingHelper(_Numbers):
@@ -282,7 +282,7 @@ class GreedyEmbeddingHelper(_Numbers):
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name=None):
-        return array_ops.tile([False], [self._batch_size]), self._start_inputs
+        return gen.tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time, outputs, state, name=None):
         return math_ops.argmax(_single(outputs), axis=-1, output_type=dtypes.int32)
@@ -334,7 +334,7 @@ class InferenceHelper(Helper):
         return self._sample_dtype
 
     def initialize(self, name=None):
-        return array_ops.tile([False], [self._batch_size]), self._start_inputs
+        return gen.tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time, outputs, state, name=None):
         return self._sample_fn(outputs)

@@ -1,5 +1,6 @@
 """Samples of distributions, as tf.distributions draws them."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -29,7 +30,7 @@ def bernoulli_sample(probs=None, logits=None, dtype=dtypes.int32, sample_shape=(
     def sample(n):
         shape = array_ops.concat([[n], batch_shape], 0)
         uniform = random_ops.random_uniform(shape, seed=seed, dtype=probs.dtype)
-        return math_ops.cast(math_ops.less(uniform, probs), dtype)
+        return math_ops.cast(gen.less(uniform, probs), dtype)
 
     return _call_sampler(sample, sample_shape)
 

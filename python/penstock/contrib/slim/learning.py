@@ -9,6 +9,7 @@ from penstock.contrib.training.training import clip_gradient_norms
 from penstock.contrib.training.training import multiply_gradients
 from penstock.framework import constant_op
 from penstock.framework import errors
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.lib.io import file_io
 from penstock.ops import control_flow_ops
@@ -90,10 +91,10 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
 def _step_tensors(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir):
     """The `train_step_kwargs` that the loop makes by itself."""
     def every(n):
-        return math_ops.equal(math_ops.mod(global_step, n), 0)
+        return math_ops.equal(gen.floor_mod(global_step, n), 0)
 
     with ops.name_scope("train_step"):
-        kwargs = {"should_stop": math_ops.greater_equal(global_step, number_of_steps) if number_of_steps else
+        kwargs = {"should_stop": gen.greater_equal(global_step, number_of_steps) if number_of_steps else
                   constant_op.constant(False)}
         if log_every_n_steps > 0:
             kwargs["should_log"] = every(log_every_n_steps)

@@ -1,6 +1,6 @@
 """tf.contrib.sparsemax: the nearest probabilities to logits, many of which are zero, and the loss that belongs to them
 (Martins and Astudillo, "From Softmax to Sparsemax")."""
-from penstock.framework import dtypes, ops
+from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops, nn_ops
 
 __all__ = ["sparsemax", "sparsemax_loss"]
@@ -20,11 +20,11 @@ def sparsemax(logits, name=None):
         counts = math_ops.range(1, math_ops.cast(classes, logits.dtype) + 1, dtype=logits.dtype)
         # How many of the greatest are positive: at first 1 + k * the k-th is greater than the sum of k, then never.
         support = math_ops.reduce_sum(math_ops.cast(1 + counts * ordered > sums, dtypes.int32), axis=1)
-        last = array_ops.expand_dims(math_ops.maximum(support, 1) - 1, 1)
+        last = array_ops.expand_dims(gen.maximum(support, 1) - 1, 1)
         threshold = (array_ops.gather(sums, last, axis=1, batch_dims=1) - 1) / math_ops.cast(
             array_ops.expand_dims(support, 1), logits.dtype)
-        found = math_ops.maximum(logits - threshold, array_ops.zeros_like(logits))
-        lost = math_ops.logical_or(math_ops.equal(support, 0), math_ops.is_nan(sums[:, -1]))
+        found = gen.maximum(logits - threshold, array_ops.zeros_like(logits))
+        lost = gen.logical_or(math_ops.equal(support, 0), gen.is_nan(sums[:, -1]))
         nothing = array_ops.fill(array_ops.shape(logits), math_ops.cast(float("nan"), logits.dtype))
         return array_ops.where(lost, nothing, found)
 
@@ -39,8 +39,8 @@ def sparsemax_loss(logits, sparsemax, labels, name=None):
         sparsemax = ops.convert_to_tensor(sparsemax, name="sparsemax")
         labels = ops.convert_to_tensor(labels, name="labels")
         # Infinite logits without part in the sums do not make them NaN.
-        taken = math_ops.logical_or(sparsemax > 0, math_ops.is_nan(sparsemax))
+        taken = gen.logical_or(sparsemax > 0, gen.is_nan(sparsemax))
         chosen = array_ops.where(taken, sparsemax * (logits - 0.5 * sparsemax), array_ops.zeros_like(sparsemax))
-        unasked = math_ops.logical_and(math_ops.equal(labels, 0), math_ops.is_inf(logits))
+        unasked = gen.logical_and(math_ops.equal(labels, 0), gen.is_inf(logits))
         wanted = array_ops.where(unasked, array_ops.zeros_like(logits), labels * (0.5 * labels - logits))
         return math_ops.reduce_sum(chosen + wanted, axis=1)

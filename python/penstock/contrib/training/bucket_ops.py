@@ -4,11 +4,13 @@ import numpy as np
 from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import errors
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import smart_cond
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
 from penstock.ops import array_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import control_flow_ops
 from penstock.ops import data_flow_ops
 from penstock.ops import math_ops
@@ -61,8 +63,8 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
 
         def enqueue():
             return control_flow_ops.group(
-                *[control_flow_ops.cond(math_ops.equal(which_bucket, i), lambda q=q: q.enqueue(values),
-                                        control_flow_ops.no_op) for i, q in enumerate(queues)],
+                *[cond_lib.cond(math_ops.equal(which_bucket, i), lambda q=q: q.enqueue(values),
+                                control_flow_ops.no_op) for i, q in enumerate(queues)],
                 name="group_enqueues")
 
         def full(i):
@@ -104,7 +106,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         input_length = ops.convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         least = [np.iinfo(np.int32).min] + list(bucket_boundaries)
         most = list(bucket_boundaries) + [np.iinfo(np.int32).max]
-        inside = math_ops.logical_and(math_ops.less_equal(least, input_length), math_ops.less(input_length, most))
+        inside = gen.logical_and(gen.less_equal(least, input_length), gen.less(input_length, most))
         which = math_ops.cast(math_ops.reduce_min(array_ops.where(inside)), dtypes.int32)
         _, batch = bucket(
             tensors=[input_length] + list(values), which_bucket=which, batch_size=batch_size,

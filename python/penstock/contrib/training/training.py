@@ -1,8 +1,8 @@
 """Training steps and loops for any loss: tf.contrib.training."""
+from penstock.framework import gen
 from penstock.framework import graph_keys
 from penstock.framework import indexed_slices
 from penstock.framework import ops
-from penstock.ops import array_ops
 from penstock.ops import clip_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import variables as tf_variables
@@ -116,7 +116,7 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
     updates = optimizer.apply_gradients(grads, global_step=global_step)
     with ops.name_scope("train_op"):
         if check_numerics:
-            total_loss = array_ops.check_numerics(total_loss, "LossTensor is inf or nan")
+            total_loss = gen.check_numerics(total_loss, "LossTensor is inf or nan")
         train_op = control_flow_ops.with_dependencies([updates], total_loss)
     collection = ops.get_collection_ref(graph_keys.GraphKeys.TRAIN_OP)
     if train_op not in collection:

@@ -6,7 +6,7 @@ from penstock.data.ops.sources import RandomDataset
 from penstock.data.util import structure
 from penstock.framework import dtypes, gen, ops
 from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops, math_ops
+from penstock.ops import array_ops
 
 
 class DirectedInterleaveDataset(DatasetV2):
@@ -52,7 +52,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         return RandomDataset(seed, rerandomize_each_iteration).batch(2)
 
     if isinstance(weights, DatasetV2):
-        logits = weights.map(lambda *p: math_ops.log(p, name="logits"))
+        logits = weights.map(lambda *p: gen.log(p, name="logits"))
 
         def select_dataset_varying_logits(logits, seed):
             return array_ops.squeeze(gen.stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
@@ -70,7 +70,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         if not weights.shape.is_compatible_with([len(datasets)]):
             raise ValueError("Invalid `weights`. `weights` must be a vector of length `len(datasets)`, but its shape "
                              f"is {weights.shape}.")
-        logits = array_ops.expand_dims(math_ops.log(weights, name="logits"), 0)
+        logits = array_ops.expand_dims(gen.log(weights, name="logits"), 0)
     if len(datasets) == 1:
         return datasets[0]
 

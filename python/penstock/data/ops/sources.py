@@ -111,7 +111,7 @@ def list_files(file_pattern, shuffle=None, seed=None, name=None):
     with ops.name_scope("list_files"):
         file_pattern = ops.convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
         files = gen.matching_files(file_pattern)
-        some = math_ops.greater(array_ops.shape(files)[0], 0, name="match_not_empty")
+        some = gen.greater(array_ops.shape(files)[0], 0, name="match_not_empty")
         message = math_ops.add("No files matched pattern: ", string_ops.reduce_join(file_pattern, separator=", "),
                                name="message")
         found = control_flow_ops.Assert(some, [message], summarize=1, name="assert_not_empty")
@@ -119,7 +119,7 @@ def list_files(file_pattern, shuffle=None, seed=None, name=None):
             files = array_ops.identity(files)
         dataset = TensorSliceDataset(files, name, is_files=True)
         if shuffle is None or shuffle:
-            size = math_ops.maximum(array_ops.shape(files, out_type=dtypes.int64)[0], 1)
+            size = gen.maximum(array_ops.shape(files, out_type=dtypes.int64)[0], 1)
             dataset = dataset.shuffle(size, seed=seed, name=name)
         return dataset
 

@@ -1,5 +1,5 @@
 """Seeds of datasets, as tensors."""
-from penstock.framework import constant_op, dtypes, ops, random_seed
+from penstock.framework import constant_op, dtypes, gen, ops, random_seed
 from penstock.ops import array_ops, math_ops
 
 
@@ -12,5 +12,5 @@ def get_seed(seed):
     with ops.name_scope("seed2") as scope:
         seed2 = ops.convert_to_tensor(seed2, dtype=dtypes.int64)
         # Two zeros that come out of tensors would mean "no seed".
-        none = math_ops.logical_and(math_ops.equal(seed, 0), math_ops.equal(seed2, 0))
+        none = gen.logical_and(math_ops.equal(seed, 0), math_ops.equal(seed2, 0))
         return seed, array_ops.where(none, constant_op.constant(2**31 - 1, dtype=dtypes.int64), seed2, name=scope)

@@ -3,6 +3,7 @@ from penstock.estimator.canned import head as head_lib
 from penstock.estimator.canned import head_util
 from penstock.estimator.canned.metric_keys import MetricKeys
 from penstock.estimator.canned.prediction_keys import PredictionKeys
+from penstock.framework import gen
 from penstock.saved_models.model_utils import export_output
 from penstock.framework import dtypes
 from penstock.framework import ops
@@ -51,7 +52,7 @@ def poisson_regression_head(weight_column=None, label_dimension=1, loss_reductio
 
     return head_lib._regression_head(
         weight_column=weight_column, label_dimension=label_dimension, loss_reduction=loss_reduction,
-        loss_fn=_poisson_loss, inverse_link_fn=math_ops.exp, name=name)
+        loss_fn=_poisson_loss, inverse_link_fn=gen.exp, name=name)
 
 
 def logistic_regression_head(weight_column=None, loss_reduction=_MEAN, name=None):

@@ -8,6 +8,7 @@ from penstock.feature_column import dense_features
 from penstock.feature_column import feature_column
 from penstock.feature_column import feature_column_v2
 from penstock.feature_column.layers import KerasModel
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.layers import core as core_layers
 from penstock.layers import normalization
@@ -111,7 +112,7 @@ class _DNNModel(KerasModel):
 
 
 def _dnn_model_fn(features, labels, mode, head, hidden_units, feature_columns, optimizer="Adagrad",
-                  activation_fn=nn.relu, dropout=None, input_layer_partitioner=None, config=None, batch_norm=False):
+                  activation_fn=gen.relu, dropout=None, input_layer_partitioner=None, config=None, batch_norm=False):
     optimizer = optimizers.get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
     require_dict(features)
     replicas = config.num_ps_replicas if config else 0
@@ -134,7 +135,7 @@ class DNNEstimator(estimator.Estimator):
     hidden_units: Sizes of the hidden layers.
     """
 
-    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=nn.relu,
+    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=gen.relu,
                  dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None, batch_norm=False):
 
         def _model_fn(features, labels, mode, config):
@@ -150,7 +151,7 @@ class DNNClassifier(DNNEstimator):
     """A network that classifies."""
 
     def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None,
-                 label_vocabulary=None, optimizer="Adagrad", activation_fn=nn.relu, dropout=None,
+                 label_vocabulary=None, optimizer="Adagrad", activation_fn=gen.relu, dropout=None,
                  input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=losses.Reduction.SUM,
                  batch_norm=False):
         head = head_lib._binary_logistic_or_multi_class_head(n_classes, weight_column, label_vocabulary,
@@ -165,7 +166,7 @@ class DNNRegressor(DNNEstimator):
     """A network that gives numbers."""
 
     def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None,
-                 optimizer="Adagrad", activation_fn=nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+                 optimizer="Adagrad", activation_fn=gen.relu, dropout=None, input_layer_partitioner=None, config=None,
                  warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False):
         head = head_lib._regression_head(label_dimension=label_dimension, weight_column=weight_column,
                                          loss_reduction=loss_reduction)

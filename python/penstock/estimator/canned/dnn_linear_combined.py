@@ -6,9 +6,9 @@ from penstock.estimator.canned import dnn
 from penstock.estimator.canned import head as head_lib
 from penstock.estimator.canned import linear
 from penstock.estimator.canned import optimizers
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import control_flow_ops
-from penstock.ops import nn
 from penstock.ops import partitioned_variables
 from penstock.ops import state_ops
 from penstock.ops import variable_scope
@@ -41,7 +41,7 @@ def _require_columns(linear_feature_columns, dnn_feature_columns):
 
 def _dnn_linear_combined_model_fn(features, labels, mode, head, linear_feature_columns=None, linear_optimizer="Ftrl",
                                   dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None,
-                                  dnn_activation_fn=nn.relu, dnn_dropout=None, input_layer_partitioner=None,
+                                  dnn_activation_fn=gen.relu, dnn_dropout=None, input_layer_partitioner=None,
                                   config=None, batch_norm=False, linear_sparse_combiner="sum"):
     linear.require_dict(features)
     _require_columns(linear_feature_columns, dnn_feature_columns)
@@ -88,7 +88,7 @@ class DNNLinearCombinedEstimator(estimator.Estimator):
     """A linear model and a network, with any head."""
 
     def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl",
-                 dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu,
+                 dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=gen.relu,
                  dnn_dropout=None, input_layer_partitioner=None, config=None, batch_norm=False,
                  linear_sparse_combiner="sum", warm_start_from=None):
         linear_feature_columns, dnn_feature_columns = linear_feature_columns or [], dnn_feature_columns or []
@@ -110,7 +110,7 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     """A linear model and a network that classify together."""
 
     def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu, dnn_dropout=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=gen.relu, dnn_dropout=None,
                  n_classes=2, weight_column=None, label_vocabulary=None, input_layer_partitioner=None, config=None,
                  warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False,
                  linear_sparse_combiner="sum"):
@@ -125,7 +125,7 @@ class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
     """A linear model and a network that give numbers together."""
 
     def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu, dnn_dropout=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=gen.relu, dnn_dropout=None,
                  label_dimension=1, weight_column=None, input_layer_partitioner=None, config=None,
                  warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False,
                  linear_sparse_combiner="sum"):

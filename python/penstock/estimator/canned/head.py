@@ -6,6 +6,7 @@ from penstock.estimator import model_fn
 from penstock.estimator.canned import head_util
 from penstock.estimator.canned.metric_keys import MetricKeys
 from penstock.estimator.canned.prediction_keys import PredictionKeys
+from penstock.framework import gen
 from penstock.saved_models.model_utils import export_output
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.framework import dtypes
@@ -16,7 +17,6 @@ from penstock.ops import lookup_ops
 from penstock.ops import math_ops
 from penstock.ops import metrics as metrics_lib
 from penstock.ops import nn
-from penstock.ops import string_ops
 from penstock.ops.losses import losses
 from penstock.saved_models import signature_constants
 from penstock.summaries import summary
@@ -151,7 +151,7 @@ def check_reduction(loss_reduction):
 
 
 def _class_names(n_classes, label_vocabulary):
-    return label_vocabulary if label_vocabulary else string_ops.as_string(math_ops.range(n_classes))
+    return label_vocabulary if label_vocabulary else gen.as_string(math_ops.range(n_classes))
 
 
 def classification_output(scores, n_classes, label_vocabulary=None):
@@ -162,7 +162,7 @@ def classification_output(scores, n_classes, label_vocabulary=None):
 
 def _for_each_example(logits, make_items):
     batch_size = array_ops.shape(logits)[0]
-    return array_ops.tile(input=array_ops.expand_dims(input=make_items(), axis=0), multiples=[batch_size, 1])
+    return gen.tile(input=array_ops.expand_dims(input=make_items(), axis=0), multiples=[batch_size, 1])
 
 
 def _all_class_ids(logits, n_classes):
@@ -176,7 +176,7 @@ def _all_classes(logits, n_classes, label_vocabulary):
 def _classes(class_ids, label_vocabulary):
     """Names of classes."""
     if not label_vocabulary:
-        return string_ops.as_string(class_ids, name="str_classes")
+        return gen.as_string(class_ids, name="str_classes")
     return lookup_ops.index_to_string_table_from_tensor(vocabulary_list=label_vocabulary,
                                                         name="class_string_lookup").lookup(class_ids)
 

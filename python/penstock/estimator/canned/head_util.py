@@ -1,6 +1,7 @@
 """Checks of labels, weights and logits, and metrics, that heads share."""
 from penstock.feature_column import feature_column
 from penstock.feature_column import feature_column_v2
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import sparse_tensor
 from penstock.ops import array_ops
@@ -158,8 +159,8 @@ def accuracy_baseline(mean):
     """The accuracy of always saying what is more frequent."""
     with ops.name_scope(None, "accuracy_baseline", mean):
         value, update_op = mean
-        return (math_ops.maximum(value, 1. - value, name="value"),
-                math_ops.maximum(update_op, 1 - update_op, name="update_op"))
+        return (gen.maximum(value, 1. - value, name="value"),
+                gen.maximum(update_op, 1 - update_op, name="update_op"))
 
 
 def predictions_mean(predictions, weights=None, name=None):
@@ -180,7 +181,7 @@ def auc(labels, predictions, weights=None, curve="ROC", name=None):
 def accuracy_at_threshold(labels, predictions, weights, threshold, name=None):
     """The accuracy if what is at or above the threshold counts as 1."""
     with ops.name_scope(name, "accuracy_at_%s" % threshold, (predictions, labels, weights, threshold)) as scope:
-        decided = math_ops.to_float(math_ops.greater_equal(predictions, threshold))
+        decided = math_ops.to_float(gen.greater_equal(predictions, threshold))
         return metrics_lib.accuracy(labels=labels, predictions=decided, weights=weights, name=scope)
 
 

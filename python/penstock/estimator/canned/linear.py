@@ -10,7 +10,7 @@ from penstock.framework import constant_op
 from penstock.framework import dtypes
 from penstock.framework import ops
 from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import math_ops
 from penstock.ops import nn
 from penstock.ops import partitioned_variable
@@ -44,7 +44,7 @@ def _parts(variables):
 
 
 def _zero_count(x, size):
-    return control_flow_ops.cond(
+    return cond_lib.cond(
         math_ops.equal(size, constant_op.constant(0, dtype=dtypes.int64)),
         true_fn=lambda: constant_op.constant(0, dtype=dtypes.float32),
         false_fn=lambda: nn.zero_fraction(x) * math_ops.to_float(size), name="zero_count")

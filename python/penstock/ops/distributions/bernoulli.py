@@ -1,5 +1,6 @@
 """Bernoulli's distribution."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -29,7 +30,7 @@ class Bernoulli(distribution.LogitsOrProbs, distribution.ScalarDistribution):
     def _sample_n(self, n, seed=None):
         uniform = random_ops.random_uniform(array_ops.concat([[n], self.batch_shape_tensor()], 0), seed=seed,
                                             dtype=self.probs.dtype)
-        return math_ops.cast(math_ops.less(uniform, self.probs), self.dtype)
+        return math_ops.cast(gen.less(uniform, self.probs), self.dtype)
 
     def _log_prob(self, event):
         if self.validate_args:
@@ -40,7 +41,7 @@ class Bernoulli(distribution.LogitsOrProbs, distribution.ScalarDistribution):
         return -nn.sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
 
     def _entropy(self):
-        return -self.logits * (math_ops.sigmoid(self.logits) - 1) + nn.softplus(-self.logits)
+        return -self.logits * (math_ops.sigmoid(self.logits) - 1) + gen.softplus(-self.logits)
 
     def _mean(self):
         return array_ops.identity(self.probs)
@@ -55,6 +56,6 @@ class Bernoulli(distribution.LogitsOrProbs, distribution.ScalarDistribution):
 @kullback_leibler.RegisterKL(Bernoulli, Bernoulli)
 def _kl_bernoulli_bernoulli(a, b, name=None):
     with ops.name_scope(name, "kl_bernoulli_bernoulli", values=[a.logits, b.logits]):
-        zero = nn.softplus(-b.logits) - nn.softplus(-a.logits)
-        one = nn.softplus(b.logits) - nn.softplus(a.logits)
+        zero = gen.softplus(-b.logits) - gen.softplus(-a.logits)
+        one = gen.softplus(b.logits) - gen.softplus(a.logits)
         return math_ops.sigmoid(a.logits) * zero + math_ops.sigmoid(-a.logits) * one

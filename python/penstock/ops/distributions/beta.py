@@ -1,10 +1,9 @@
 """The beta distribution."""
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops.distributions import distribution
 from penstock.ops.distributions import kullback_leibler
@@ -68,20 +67,20 @@ class Beta(distribution.ScalarDistribution):
 
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
-        return math_ops.xlogy(self.concentration1 - 1., x) + (self.concentration0 - 1.) * math_ops.log1p(-x)
+        return gen.xlogy(self.concentration1 - 1., x) + (self.concentration0 - 1.) * gen.log1p(-x)
 
     def _log_normalization(self):
-        return (math_ops.lgamma(self.concentration1) + math_ops.lgamma(self.concentration0) -
-                math_ops.lgamma(self.total_concentration))
+        return (gen.lgamma(self.concentration1) + gen.lgamma(self.concentration0) -
+                gen.lgamma(self.total_concentration))
 
     def _cdf(self, x):
-        return math_ops.betainc(self.concentration1, self.concentration0, x)
+        return gen.betainc(self.concentration1, self.concentration0, x)
 
     def _entropy(self):
         return (self._log_normalization() -
-                (self.concentration1 - 1.) * math_ops.digamma(self.concentration1) -
-                (self.concentration0 - 1.) * math_ops.digamma(self.concentration0) +
-                (self.total_concentration - 2.) * math_ops.digamma(self.total_concentration))
+                (self.concentration1 - 1.) * gen.digamma(self.concentration1) -
+                (self.concentration0 - 1.) * gen.digamma(self.concentration0) +
+                (self.total_concentration - 2.) * gen.digamma(self.total_concentration))
 
     def _mean(self):
         return self._concentration1 / self._total_concentration
@@ -92,7 +91,7 @@ class Beta(distribution.ScalarDistribution):
     def _mode(self):
         mode = (self.concentration1 - 1.) / (self.total_concentration - 2.)
         if self.allow_nan_stats:
-            defined = math_ops.logical_and(self.concentration1 > 1., self.concentration0 > 1.)
+            defined = gen.logical_and(self.concentration1 > 1., self.concentration0 > 1.)
             return array_ops.where_v2(defined, mode, util.nan(self.batch_shape_tensor(), self.dtype))
         one = array_ops.ones([], dtype=self.dtype)
         return control_flow_ops.with_dependencies([
@@ -114,8 +113,8 @@ class BetaWithSoftplusConcentration(Beta):
                  name="BetaWithSoftplusConcentration"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[concentration1, concentration0]) as name:
-            super().__init__(nn.softplus(concentration1, name="softplus_concentration1"),
-                             nn.softplus(concentration0, name="softplus_concentration0"),
+            super().__init__(gen.softplus(concentration1, name="softplus_concentration1"),
+                             gen.softplus(concentration0, name="softplus_concentration0"),
                              validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
@@ -126,6 +125,6 @@ def _kl_beta_beta(a, b, name=None):
             a.concentration1, a.concentration0, a.total_concentration,
             b.concentration1, b.concentration0, b.total_concentration]):
         return (b._log_normalization() - a._log_normalization() -
-                math_ops.digamma(a.concentration1) * (b.concentration1 - a.concentration1) -
-                math_ops.digamma(a.concentration0) * (b.concentration0 - a.concentration0) +
-                math_ops.digamma(a.total_concentration) * (b.total_concentration - a.total_concentration))
+                gen.digamma(a.concentration1) * (b.concentration1 - a.concentration1) -
+                gen.digamma(a.concentration0) * (b.concentration0 - a.concentration0) +
+                gen.digamma(a.total_concentration) * (b.total_concentration - a.total_concentration))

@@ -1,4 +1,5 @@
 """Dirichlet's distribution, over vectors of probabilities."""
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
@@ -73,7 +74,7 @@ class Dirichlet(VectorOfConcentrations):
 
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
-        return math_ops.reduce_sum(math_ops.xlogy(self.concentration - 1., x), -1)
+        return math_ops.reduce_sum(gen.xlogy(self.concentration - 1., x), -1)
 
     def _log_normalization(self):
         return special_math_ops.lbeta(self.concentration)
@@ -81,8 +82,8 @@ class Dirichlet(VectorOfConcentrations):
     def _entropy(self):
         k = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
         return (self._log_normalization() +
-                (self.total_concentration - k) * math_ops.digamma(self.total_concentration) -
-                math_ops.reduce_sum((self.concentration - 1.) * math_ops.digamma(self.concentration), axis=-1))
+                (self.total_concentration - k) * gen.digamma(self.total_concentration) -
+                math_ops.reduce_sum((self.concentration - 1.) * gen.digamma(self.concentration), axis=-1))
 
     def _mean(self):
         return self.concentration / self.total_concentration[..., array_ops.newaxis]
@@ -93,7 +94,7 @@ class Dirichlet(VectorOfConcentrations):
         return x * (scale - x)
 
     def _variance_scale_term(self):
-        return math_ops.rsqrt(1. + self.total_concentration[..., array_ops.newaxis])
+        return gen.rsqrt(1. + self.total_concentration[..., array_ops.newaxis])
 
     def _mode(self):
         k = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
@@ -117,7 +118,7 @@ class Dirichlet(VectorOfConcentrations):
 @kullback_leibler.RegisterKL(Dirichlet, Dirichlet)
 def _kl_dirichlet_dirichlet(a, b, name=None):
     with ops.name_scope(name, "kl_dirichlet_dirichlet", values=[a.concentration, b.concentration]):
-        total = math_ops.digamma(math_ops.reduce_sum(a.concentration, axis=-1, keepdims=True))
-        weighted = (a.concentration - b.concentration) * (math_ops.digamma(a.concentration) - total)
+        total = gen.digamma(math_ops.reduce_sum(a.concentration, axis=-1, keepdims=True))
+        weighted = (a.concentration - b.concentration) * (gen.digamma(a.concentration) - total)
         return (math_ops.reduce_sum(weighted, axis=-1) - special_math_ops.lbeta(a.concentration) +
                 special_math_ops.lbeta(b.concentration))

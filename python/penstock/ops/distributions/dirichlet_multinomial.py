@@ -1,5 +1,6 @@
 """Counts of draws from a vector of probabilities that is itself drawn."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
@@ -39,7 +40,7 @@ class DirichletMultinomial(multinomial.CountsOfDraws, dirichlet.VectorOfConcentr
         k = self.event_shape_tensor()[0]
         gamma = random_ops.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         draws = random_ops.multinomial(
-            logits=array_ops.reshape(math_ops.log(gamma), shape=[-1, k]),
+            logits=array_ops.reshape(gen.log(gamma), shape=[-1, k]),
             num_samples=math_ops.cast(self.total_count, dtype=dtypes.int32),
             seed=util.gen_new_seed(seed, salt="dirichlet_multinomial"))
         counts = math_ops.reduce_sum(array_ops.one_hot(draws, depth=k), -2)

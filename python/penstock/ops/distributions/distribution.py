@@ -4,6 +4,7 @@ import contextlib
 import numpy as np
 
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -279,35 +280,35 @@ class Distribution:
         return self._call_log_prob(value, name)
 
     def _call_log_prob(self, value, name, **kwargs):
-        return self._call(name, value, self._log_prob, self._prob, math_ops.log, **kwargs)
+        return self._call(name, value, self._log_prob, self._prob, gen.log, **kwargs)
 
     def prob(self, value, name="prob"):
         """The density, or mass, at `value`."""
         return self._call_prob(value, name)
 
     def _call_prob(self, value, name, **kwargs):
-        return self._call(name, value, self._prob, self._log_prob, math_ops.exp, **kwargs)
+        return self._call(name, value, self._prob, self._log_prob, gen.exp, **kwargs)
 
     def log_cdf(self, value, name="log_cdf"):
         """The logarithm of P[X <= value]."""
         return self._call_log_cdf(value, name)
 
     def _call_log_cdf(self, value, name, **kwargs):
-        return self._call(name, value, self._log_cdf, self._cdf, math_ops.log, **kwargs)
+        return self._call(name, value, self._log_cdf, self._cdf, gen.log, **kwargs)
 
     def cdf(self, value, name="cdf"):
         """P[X <= value]."""
         return self._call_cdf(value, name)
 
     def _call_cdf(self, value, name, **kwargs):
-        return self._call(name, value, self._cdf, self._log_cdf, math_ops.exp, **kwargs)
+        return self._call(name, value, self._cdf, self._log_cdf, gen.exp, **kwargs)
 
     def log_survival_function(self, value, name="log_survival_function"):
         """The logarithm of P[X > value]."""
         return self._call_log_survival_function(value, name)
 
     def _call_log_survival_function(self, value, name, **kwargs):
-        return self._call(name, value, self._log_survival_function, self.cdf, lambda p: math_ops.log1p(-p), **kwargs)
+        return self._call(name, value, self._log_survival_function, self.cdf, lambda p: gen.log1p(-p), **kwargs)
 
     def survival_function(self, value, name="survival_function"):
         """P[X > value]."""

@@ -1,10 +1,9 @@
 """The exponential distribution."""
 import numpy as np
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops.distributions import gamma
 
@@ -24,14 +23,14 @@ class Exponential(gamma.Gamma):
         self._parameters = parameters
 
     def _log_survival_function(self, value):
-        return self._log_prob(value) - math_ops.log(self.rate)
+        return self._log_prob(value) - gen.log(self.rate)
 
     def _sample_n(self, n, seed=None):
         # Zero has no logarithm.
         uniform = random_ops.random_uniform(
             array_ops.concat([[n], array_ops.shape(self.rate)], 0), minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
             maxval=1., seed=seed, dtype=self.dtype)
-        return -math_ops.log(uniform) / self.rate
+        return -gen.log(uniform) / self.rate
 
 
 class ExponentialWithSoftplusRate(Exponential):
@@ -40,5 +39,5 @@ class ExponentialWithSoftplusRate(Exponential):
     def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="ExponentialWithSoftplusRate"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[rate]) as name:
-            super().__init__(nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
+            super().__init__(gen.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -1,10 +1,10 @@
 """The gamma distribution."""
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops.distributions import distribution
 from penstock.ops.distributions import kullback_leibler
@@ -37,7 +37,7 @@ class OfConcentrationAndRate(distribution.FloatParameters):
         return self._log_unnormalized_prob(x) - self._log_normalization()
 
     def _log_normalization(self):
-        return math_ops.lgamma(self.concentration) - self.concentration * math_ops.log(self.rate)
+        return gen.lgamma(self.concentration) - self.concentration * gen.log(self.rate)
 
     def _maybe_assert_valid_sample(self, x):
         check_ops.assert_same_float_dtype(tensors=[x], dtype=self.dtype)
@@ -56,14 +56,14 @@ class Gamma(OfConcentrationAndRate):
 
     def _log_unnormalized_prob(self, x):
         x = self._maybe_assert_valid_sample(x)
-        return math_ops.xlogy(self.concentration - 1., x) - self.rate * x
+        return gen.xlogy(self.concentration - 1., x) - self.rate * x
 
     def _cdf(self, x):
-        return math_ops.igamma(self.concentration, self.rate * self._maybe_assert_valid_sample(x))
+        return gen.igamma(self.concentration, self.rate * self._maybe_assert_valid_sample(x))
 
     def _entropy(self):
-        return (self.concentration - math_ops.log(self.rate) + math_ops.lgamma(self.concentration) +
-                (1. - self.concentration) * math_ops.digamma(self.concentration))
+        return (self.concentration - gen.log(self.rate) + gen.lgamma(self.concentration) +
+                (1. - self.concentration) * gen.digamma(self.concentration))
 
     def _mean(self):
         return self.concentration / self.rate
@@ -90,15 +90,15 @@ class GammaWithSoftplusConcentrationRate(Gamma):
                  name="GammaWithSoftplusConcentrationRate"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(nn.softplus(concentration, name="softplus_concentration"),
-                             nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
+            super().__init__(gen.softplus(concentration, name="softplus_concentration"),
+                             gen.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
 
 @kullback_leibler.RegisterKL(Gamma, Gamma)
 def _kl_gamma_gamma(a, b, name=None):
     with ops.name_scope(name, "kl_gamma_gamma", values=[a.concentration, a.rate, b.concentration, b.rate]):
-        return ((a.concentration - b.concentration) * math_ops.digamma(a.concentration) +
-                math_ops.lgamma(b.concentration) - math_ops.lgamma(a.concentration) +
-                b.concentration * math_ops.log(a.rate) - b.concentration * math_ops.log(b.rate) +
+        return ((a.concentration - b.concentration) * gen.digamma(a.concentration) +
+                gen.lgamma(b.concentration) - gen.lgamma(a.concentration) +
+                b.concentration * gen.log(a.rate) - b.concentration * gen.log(b.rate) +
                 a.concentration * (b.rate / a.rate - 1.))

@@ -1,6 +1,7 @@
 """Kullback-Leibler divergences, by the classes of the two distributions."""
 import inspect
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
@@ -54,7 +55,7 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
             return kl
         kl = array_ops.identity(kl, name="kl")
         with ops.control_dependencies([control_flow_ops.Assert(
-                math_ops.logical_not(math_ops.reduce_any(math_ops.is_nan(kl))),
+                gen.logical_not(math_ops.reduce_any(gen.is_nan(kl))),
                 ["KL calculation between %s and %s returned NaN values (and was called with allow_nan_stats=False). "
                  "Values:" % (distribution_a.name, distribution_b.name), kl])]):
             return array_ops.identity(kl, name="checked_kl")

@@ -3,11 +3,11 @@ import math
 
 import numpy as np
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops.distributions import distribution
 from penstock.ops.distributions import special_math
@@ -28,7 +28,7 @@ class Laplace(distribution.LocationScale):
         uniform = random_ops.random_uniform(
             shape=array_ops.concat([[n], self.batch_shape_tensor()], 0), minval=np.nextafter(number(-1.), number(0.)),
             maxval=1., dtype=self.dtype, seed=seed)
-        return self.loc - self.scale * math_ops.sign(uniform) * math_ops.log1p(-math_ops.abs(uniform))
+        return self.loc - self.scale * math_ops.sign(uniform) * gen.log1p(-math_ops.abs(uniform))
 
     def _log_prob(self, x):
         return self._log_unnormalized_prob(x) - self._log_normalization()
@@ -37,7 +37,7 @@ class Laplace(distribution.LocationScale):
         return -math_ops.abs(self._z(x))
 
     def _log_normalization(self):
-        return math.log(2.) + math_ops.log(self.scale)
+        return math.log(2.) + gen.log(self.scale)
 
     def _log_cdf(self, x):
         return special_math.log_cdf_laplace(self._z(x))
@@ -47,10 +47,10 @@ class Laplace(distribution.LocationScale):
 
     def _cdf(self, x):
         z = self._z(x)
-        return 0.5 + 0.5 * math_ops.sign(z) * (1. - math_ops.exp(-math_ops.abs(z)))
+        return 0.5 + 0.5 * math_ops.sign(z) * (1. - gen.exp(-math_ops.abs(z)))
 
     def _entropy(self):
-        return math.log(2.) + 1. + math_ops.log(self.scale + array_ops.zeros_like(self.loc))
+        return math.log(2.) + 1. + gen.log(self.scale + array_ops.zeros_like(self.loc))
 
     def _mean(self):
         return self.loc + array_ops.zeros_like(self.scale)
@@ -71,5 +71,5 @@ class LaplaceWithSoftplusScale(Laplace):
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[loc, scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+            super().__init__(loc, gen.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -2,11 +2,11 @@
 import math
 
 from penstock.framework import constant_op
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops.distributions import distribution
 from penstock.ops.distributions import kullback_leibler
@@ -34,7 +34,7 @@ class Normal(distribution.LocationScale):
         return -0.5 * math_ops.square(self._z(x))
 
     def _log_normalization(self):
-        return 0.5 * math.log(2. * math.pi) + math_ops.log(self.scale)
+        return 0.5 * math.log(2. * math.pi) + gen.log(self.scale)
 
     def _log_cdf(self, x):
         return special_math.log_ndtr(self._z(x))
@@ -52,7 +52,7 @@ class Normal(distribution.LocationScale):
         return self._inv_z(special_math.ndtri(p))
 
     def _entropy(self):
-        return 0.5 * math.log(2. * math.pi * math.e) + math_ops.log(self._stddev())
+        return 0.5 * math.log(2. * math.pi * math.e) + gen.log(self._stddev())
 
     def _mean(self):
         return self.loc * array_ops.ones_like(self.scale)
@@ -78,7 +78,7 @@ class NormalWithSoftplusScale(Normal):
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+            super().__init__(loc, gen.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
 
@@ -88,5 +88,5 @@ def _kl_normal_normal(a, b, name=None):
         one, two, half = (constant_op.constant(value, dtype=a.dtype) for value in (1, 2, 0.5))
         variance = math_ops.square(b.scale)
         ratio = math_ops.square(a.scale) / variance
-        return (math_ops.squared_difference(a.loc, b.loc) / (two * variance) +
-                half * (ratio - one - math_ops.log(ratio)))
+        return (gen.squared_difference(a.loc, b.loc) / (two * variance) +
+                half * (ratio - one - gen.log(ratio)))

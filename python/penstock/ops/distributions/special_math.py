@@ -2,6 +2,7 @@
 import numpy as np
 
 from penstock.framework import constant_op
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
@@ -53,8 +54,8 @@ def _ndtr(x):
     w = x * half_sqrt_2
     z = math_ops.abs(w)
     # erf near zero and erfc in the tails: neither loses digits by a difference from 1.
-    return 0.5 * array_ops.where_v2(math_ops.less(z, half_sqrt_2), 1. + math_ops.erf(w), array_ops.where_v2(
-        math_ops.greater(w, 0.), 2. - math_ops.erfc(z), math_ops.erfc(z)))
+    return 0.5 * array_ops.where_v2(gen.less(z, half_sqrt_2), 1. + math_ops.erf(w), array_ops.where_v2(
+        gen.greater(w, 0.), 2. - gen.erfc(z), gen.erfc(z)))
 
 
 def ndtri(p, name="ndtri"):
@@ -82,8 +83,8 @@ def _ndtri(p):
     w = lower - 0.5
     ww = w ** 2
     centre = (w + w * ww * _ratio(ww, _CENTRE)) * -np.sqrt(2. * np.pi)
-    z = math_ops.sqrt(-2. * math_ops.log(lower))
-    first = z - math_ops.log(z) / z
+    z = math_ops.sqrt(-2. * gen.log(lower))
+    first = z - gen.log(z) / z
     far_tail = first - _ratio(1. / z, _FAR_TAIL) / z
     tail = first - _ratio(1. / z, _TAIL) / z
     x = array_ops.where_v2(lower > np.exp(-2.), centre, array_ops.where_v2(z >= 8.0, far_tail, tail))
@@ -111,14 +112,14 @@ def log_ndtr(x, series_order=3, name="log_ndtr"):
             lower, upper = LOGNDTR_FLOAT32_LOWER, LOGNDTR_FLOAT32_UPPER
         else:
             raise TypeError("x.dtype=%s is not supported." % x.dtype)
-        middle = math_ops.log(_ndtr(math_ops.maximum(x, lower)))
-        return array_ops.where_v2(math_ops.greater(x, upper), -_ndtr(-x), array_ops.where_v2(
-            math_ops.greater(x, lower), middle, _log_ndtr_lower(math_ops.minimum(x, lower), series_order)))
+        middle = gen.log(_ndtr(gen.maximum(x, lower)))
+        return array_ops.where_v2(gen.greater(x, upper), -_ndtr(-x), array_ops.where_v2(
+            gen.greater(x, lower), middle, _log_ndtr_lower(gen.minimum(x, lower), series_order)))
 
 
 def _log_ndtr_lower(x, series_order):
-    log_scale = -0.5 * math_ops.square(x) - math_ops.log(-x) - 0.5 * np.log(2. * np.pi)
-    return log_scale + math_ops.log(_log_ndtr_asymptotic_series(x, series_order))
+    log_scale = -0.5 * math_ops.square(x) - gen.log(-x) - 0.5 * np.log(2. * np.pi)
+    return log_scale + gen.log(_log_ndtr_asymptotic_series(x, series_order))
 
 
 def _log_ndtr_asymptotic_series(x, series_order):
@@ -145,5 +146,5 @@ def log_cdf_laplace(x, name="log_cdf_laplace"):
     with ops.name_scope(name, values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         # exp of -|x| cannot overflow, so neither branch has a gradient of NaN.
-        above = math_ops.log1p(-0.5 * math_ops.exp(-math_ops.abs(x)))
+        above = gen.log1p(-0.5 * gen.exp(-math_ops.abs(x)))
         return array_ops.where_v2(x < 0., -np.log(2.) + x, above)

@@ -1,12 +1,12 @@
 """Student's t distribution."""
 import numpy as np
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
-from penstock.ops import nn
 from penstock.ops import random_ops
 from penstock.ops import special_math_ops
 from penstock.ops.distributions import distribution
@@ -35,36 +35,36 @@ class StudentT(distribution.LocationScale):
         df = self.df * self._ones()
         gamma = random_ops.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype,
                                         seed=util.gen_new_seed(seed, salt="student_t"))
-        return normal * math_ops.rsqrt(gamma / df) * self.scale + self.loc
+        return normal * gen.rsqrt(gamma / df) * self.scale + self.loc
 
     def _log_prob(self, x):
         return self._log_unnormalized_prob(x) - self._log_normalization()
 
     def _log_unnormalized_prob(self, x):
         y = (x - self.loc) / self.scale
-        return -0.5 * (self.df + 1.) * math_ops.log1p(y**2. / self.df)
+        return -0.5 * (self.df + 1.) * gen.log1p(y**2. / self.df)
 
     def _log_normalization(self):
-        return (math_ops.log(math_ops.abs(self.scale)) + 0.5 * math_ops.log(self.df) + 0.5 * np.log(np.pi) +
-                math_ops.lgamma(0.5 * self.df) - math_ops.lgamma(0.5 * (self.df + 1.)))
+        return (gen.log(math_ops.abs(self.scale)) + 0.5 * gen.log(self.df) + 0.5 * np.log(np.pi) +
+                gen.lgamma(0.5 * self.df) - gen.lgamma(0.5 * (self.df + 1.)))
 
     def _cdf(self, x):
         y = (x - self.loc) / math_ops.abs(self.scale)
-        below = 0.5 * math_ops.betainc(0.5 * self.df, 0.5, self.df / (y**2. + self.df))
-        return array_ops.where_v2(math_ops.less(y, 0.), below, 1. - below)
+        below = 0.5 * gen.betainc(0.5 * self.df, 0.5, self.df / (y**2. + self.df))
+        return array_ops.where_v2(gen.less(y, 0.), below, 1. - below)
 
     def _entropy(self):
         v = self._ones()[..., array_ops.newaxis]
         beta_arguments = array_ops.concat([v * self.df[..., array_ops.newaxis], v], -1) / 2.
-        return (math_ops.log(math_ops.abs(self.scale)) + 0.5 * math_ops.log(self.df) +
+        return (gen.log(math_ops.abs(self.scale)) + 0.5 * gen.log(self.df) +
                 special_math_ops.lbeta(beta_arguments) +
-                0.5 * (self.df + 1.) * (math_ops.digamma(0.5 * (self.df + 1.)) - math_ops.digamma(0.5 * self.df)))
+                0.5 * (self.df + 1.) * (gen.digamma(0.5 * (self.df + 1.)) - gen.digamma(0.5 * self.df)))
 
     def _mean(self):
         return self._defined_above_one("mean", self.loc * self._ones())
 
     def _variance(self):
-        denominator = array_ops.where_v2(math_ops.greater(self.df, 2.), self.df - 2., array_ops.ones_like(self.df))
+        denominator = array_ops.where_v2(gen.greater(self.df, 2.), self.df - 2., array_ops.ones_like(self.df))
         variance = self._ones() * math_ops.square(self.scale) * self.df / denominator
         shape = self.batch_shape_tensor()
         infinite = array_ops.fill(shape, np.array(np.inf, dtype=self.dtype.as_numpy_dtype()), name="inf")
@@ -80,7 +80,7 @@ class StudentT(distribution.LocationScale):
     def _defined_above_one(self, what, value):
         """The statistic where df > 1; NaN, or an error, elsewhere."""
         if self.allow_nan_stats:
-            return array_ops.where_v2(math_ops.greater(self.df, self._ones()), value,
+            return array_ops.where_v2(gen.greater(self.df, self._ones()), value,
                                       util.nan(self.batch_shape_tensor(), self.dtype))
         return control_flow_ops.with_dependencies([check_ops.assert_less(
             array_ops.ones([], dtype=self.dtype), self.df,
@@ -94,6 +94,6 @@ class StudentTWithAbsDfSoftplusScale(StudentT):
                  name="StudentTWithAbsDfSoftplusScale"):
         parameters = dict(locals())
         with ops.name_scope(name, values=[df, scale]) as name:
-            super().__init__(math_ops.floor(math_ops.abs(df)), loc, nn.softplus(scale, name="softplus_scale"),
+            super().__init__(gen.floor(math_ops.abs(df)), loc, gen.softplus(scale, name="softplus_scale"),
                              validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -1,6 +1,7 @@
 """Distributions of what a bijector makes of another distribution's draws."""
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -147,7 +148,7 @@ class TransformedDistribution(distribution_lib.Distribution):
         probs = []
         for x, ildj in self._fibres(y, bijector_kwargs):
             prob = self._over_event(math_ops.reduce_prod, self.distribution.prob(x, **(distribution_kwargs or {})))
-            probs.append(self._with_batch_shape(y, prob * math_ops.exp(math_ops.cast(ildj, prob.dtype))))
+            probs.append(self._with_batch_shape(y, prob * gen.exp(math_ops.cast(ildj, prob.dtype))))
         return sum(probs[1:], probs[0])
 
     def _through_inverse(self, name, value, bijector_kwargs, distribution_kwargs):

@@ -1,6 +1,7 @@
 """The uniform distribution."""
 import math
 
+from penstock.framework import gen
 from penstock.ops import array_ops
 from penstock.ops import check_ops
 from penstock.ops import math_ops
@@ -42,8 +43,8 @@ class Uniform(distribution.FloatParameters):
 
     def _prob(self, x):
         x = x * array_ops.ones(self.batch_shape_tensor(), dtype=x.dtype)
-        outside = math_ops.logical_or(x < self.low, x >= self.high)
-        return array_ops.where_v2(math_ops.is_nan(x), x, array_ops.where_v2(
+        outside = gen.logical_or(x < self.low, x >= self.high)
+        return array_ops.where_v2(gen.is_nan(x), x, array_ops.where_v2(
             outside, array_ops.zeros_like(x), array_ops.ones_like(x) / self.range()))
 
     def _cdf(self, x):
@@ -53,7 +54,7 @@ class Uniform(distribution.FloatParameters):
         return array_ops.where_v2(x >= self.high, ones, below_high)
 
     def _entropy(self):
-        return math_ops.log(self.range())
+        return gen.log(self.range())
 
     def _mean(self):
         return (self.low + self.high) / 2.

@@ -6,6 +6,7 @@ import numpy as np
 
 from penstock.framework import constant_op
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.framework import tensor_shape
 from penstock.framework import tensor_util
@@ -147,8 +148,8 @@ def get_logits_and_probs(logits=None, probs=None, multidimensional=False, valida
             probs = _checked_probs(probs, multidimensional)
         with ops.name_scope("logits"):
             if multidimensional:
-                return math_ops.log(probs), probs
-            return math_ops.log(probs) - math_ops.log1p(-1. * probs), probs
+                return gen.log(probs), probs
+            return gen.log(probs) - gen.log1p(-1. * probs), probs
 
 
 def _checked_probs(probs, multidimensional):
@@ -247,7 +248,7 @@ def log_combinations(n, counts, name="log_combinations"):
     """log(n! / prod(counts!)), the counts along the last axis."""
     with ops.name_scope(name, values=[n, counts]):
         n, counts = ops.convert_to_tensor(n, name="n"), ops.convert_to_tensor(counts, name="counts")
-        return math_ops.lgamma(n + 1) - math_ops.reduce_sum(math_ops.lgamma(counts + 1), axis=[-1])
+        return gen.lgamma(n + 1) - math_ops.reduce_sum(gen.lgamma(counts + 1), axis=[-1])
 
 
 def matrix_diag_transform(matrix, transform=None, name=None):
@@ -270,7 +271,7 @@ def rotate_transpose(x, shift, name="rotate_transpose"):
                 return x
             return array_ops.transpose(x, perm=np.roll(np.arange(ndims), known))
         ndims = array_ops.rank(x)
-        start = math_ops.mod(-shift, ndims)
+        start = gen.floor_mod(-shift, ndims)
         return array_ops.transpose(x, perm=array_ops.concat(
             [math_ops.range(start, ndims), math_ops.range(0, start)], 0))
 
@@ -315,8 +316,8 @@ def fill_triangular(x, upper=False, name=None):
             x[..., n:], array_ops.reverse(x, axis=[-1])]
         shape = (known.as_list() if known.is_fully_defined() else
                  array_ops.concat([array_ops.shape(x)[:-1], [n, n]], axis=0))
-        x = array_ops.matrix_band_part(array_ops.reshape(array_ops.concat(pieces, axis=-1), shape),
-                                       0 if upper else -1, -1 if upper else 0)
+        x = gen.matrix_band_part(array_ops.reshape(array_ops.concat(pieces, axis=-1), shape),
+                                 0 if upper else -1, -1 if upper else 0)
         x.set_shape(known)
         return x
 
@@ -346,12 +347,12 @@ def reduce_weighted_logsumexp(logx, w=None, axis=None, keep_dims=False, return_s
             result = math_ops.reduce_logsumexp(logx, axis=axis, keepdims=keep_dims)
             return (result, array_ops.ones_like(result)) if return_sign else result
         w = ops.convert_to_tensor(w, dtype=logx.dtype, name="w")
-        terms = logx + math_ops.log(math_ops.abs(w))
+        terms = logx + gen.log(math_ops.abs(w))
         largest = math_ops.reduce_max(terms, axis=axis, keepdims=True)
-        largest = array_ops.where_v2(math_ops.is_inf(largest), array_ops.zeros_like(largest), largest)
-        total = math_ops.reduce_sum(math_ops.sign(w) * math_ops.exp(terms - largest), axis=axis, keepdims=keep_dims)
+        largest = array_ops.where_v2(gen.is_inf(largest), array_ops.zeros_like(largest), largest)
+        total = math_ops.reduce_sum(math_ops.sign(w) * gen.exp(terms - largest), axis=axis, keepdims=keep_dims)
         sign = math_ops.sign(total)
-        result = (largest if keep_dims else array_ops.squeeze(largest, axis)) + math_ops.log(sign * total)
+        result = (largest if keep_dims else array_ops.squeeze(largest, axis)) + gen.log(sign * total)
         return (result, sign) if return_sign else result
 
 
@@ -360,7 +361,7 @@ def softplus_inverse(x, name=None):
     with ops.name_scope(name, "softplus_inverse", values=[x]):
         x = ops.convert_to_tensor(x, name="x")
         threshold = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.
-        small, large = math_ops.less(x, np.exp(threshold)), math_ops.greater(x, -threshold)
-        safe = array_ops.where_v2(math_ops.logical_or(small, large), array_ops.ones_like(x), x)
-        between = safe + math_ops.log(-math_ops.expm1(-safe))
-        return array_ops.where_v2(small, math_ops.log(x), array_ops.where_v2(large, x, between))
+        small, large = gen.less(x, np.exp(threshold)), gen.greater(x, -threshold)
+        safe = array_ops.where_v2(gen.logical_or(small, large), array_ops.ones_like(x), x)
+        between = safe + gen.log(-gen.expm1(-safe))
+        return array_ops.where_v2(small, gen.log(x), array_ops.where_v2(large, x, between))

@@ -4,12 +4,13 @@ import inspect
 
 import numpy as np
 
-from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape
+from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, tensor_shape
 from penstock.module import module
 from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg import composite
 from penstock.ops.linalg.composite import make_composite_tensor
+from penstock.util import hooks
 
 __all__ = ["LinearOperator", "make_composite_tensor"]
 
@@ -308,7 +309,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
 
     def _determinant(self):
         if self._can_use_cholesky():
-            return math_ops.exp(self.log_abs_determinant())
+            return gen.exp(self.log_abs_determinant())
         return gen.matrix_determinant(self.to_dense())
 
     def determinant(self, name="det"):
@@ -320,7 +321,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
     def _log_abs_determinant(self):
         if self._can_use_cholesky():
             diagonal = array_ops.matrix_diag_part(gen.cholesky(self.to_dense()))
-            return 2 * math_ops.reduce_sum(math_ops.log(diagonal), axis=[-1])
+            return 2 * math_ops.reduce_sum(gen.log(diagonal), axis=[-1])
         return gen.log_matrix_determinant(self.to_dense())[1]
 
     def log_abs_determinant(self, name="log_abs_det"):
@@ -482,3 +483,6 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         with self._name_scope(name):
             values = linalg_ops.svd(self.to_dense(), compute_uv=False)
             return math_ops.reduce_max(values, axis=-1) / math_ops.reduce_min(values, axis=-1)
+
+
+dispatch.register("linear_operators", hooks.Hook("linear_operators.dispatch"))

@@ -119,7 +119,7 @@ class _Circulant(LinearOperator):
         return self._over_blocks(math_ops.reduce_prod, self._spectrum)
 
     def _log_abs_determinant(self):
-        return self._over_blocks(math_ops.reduce_sum, math_ops.log(math_ops.abs(self._spectrum)))
+        return self._over_blocks(math_ops.reduce_sum, gen.log(math_ops.abs(self._spectrum)))
 
     def _trace(self):
         return self._over_blocks(math_ops.reduce_sum, self._spectrum)

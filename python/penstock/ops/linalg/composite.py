@@ -1,7 +1,7 @@
 """Linear operators as composite tensors: what they are made of goes in and out of functions, loops and datasets."""
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_shape, tensor_util, type_spec, type_spec_registry
+from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util, type_spec, type_spec_registry
 from penstock.framework.composite_tensor_gradient import CompositeTensorGradient
 from penstock.ops import array_ops
 from penstock.util import nest
@@ -121,7 +121,7 @@ def sliced(operator, slices, batch_shape):
         argument = ops.convert_to_tensor(argument)
         inner = array_ops.shape(argument)
         inner = inner[array_ops.size(inner) - ndims:]
-        argument = array_ops.broadcast_to(argument, array_ops.concat([batch_shape, inner], 0))
+        argument = gen.broadcast_to(argument, array_ops.concat([batch_shape, inner], 0))
         dots = () if any(s is Ellipsis for s in slices) else (Ellipsis,)
         return argument[slices + dots + (slice(None),) * ndims]
 

@@ -1,5 +1,5 @@
 """Operators whose elements are given: full and lower triangular matrices."""
-from penstock.framework import dtypes, ops
+from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
@@ -72,7 +72,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return self._tril
 
     def _triangle(self):
-        return array_ops.matrix_band_part(self._tril, -1, 0)
+        return gen.matrix_band_part(self._tril, -1, 0)
 
     def _diag_part(self):
         return array_ops.matrix_diag_part(self._tril)
@@ -94,7 +94,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return math_ops.reduce_prod(self._diag_part(), axis=[-1])
 
     def _log_abs_determinant(self):
-        return math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag_part())), axis=[-1])
+        return math_ops.reduce_sum(gen.log(math_ops.abs(self._diag_part())), axis=[-1])
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs

@@ -1,7 +1,7 @@
 """Diagonal operators, and multiples of the identity."""
 import numpy as np
 
-from penstock.framework import dtypes, errors, ops, tensor_shape, tensor_util
+from penstock.framework import dtypes, errors, gen, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
@@ -75,7 +75,7 @@ class LinearOperatorDiag(LinearOperator):
         return math_ops.reduce_prod(self._diag, axis=[-1])
 
     def _log_abs_determinant(self):
-        log = math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=[-1])
+        log = math_ops.reduce_sum(gen.log(math_ops.abs(self._diag)), axis=[-1])
         return math_ops.cast(log, dtype=self.dtype) if self.dtype.is_complex else log
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
@@ -321,7 +321,7 @@ class LinearOperatorScaledIdentity(_Sized):
 
     def _log_abs_determinant(self):
         rows = math_ops.cast(self._num_rows, self.dtype.real_dtype)
-        return rows * math_ops.log(math_ops.abs(self.multiplier))
+        return rows * gen.log(math_ops.abs(self.multiplier))
 
     def _trace(self):
         side = math_ops.cast(self._least_side()[0], self.dtype)

@@ -1,9 +1,9 @@
-"""What functions of matrices do where an argument is a linear operator; framework/dispatch.py says which do what."""
+"""What functions of matrices do where an argument is a linear operator; api/dispatch_rows.py says which do what."""
 from penstock.ops import linalg_ops
 from penstock.ops.linalg.base import LinearOperator
 
 
-def call(method, args, kwargs):
+def call(method, function, args, kwargs):
     """The function's result for linear operators; NotImplemented if there is none among the arguments."""
     if not any(isinstance(value, LinearOperator) for value in (*args, *kwargs.values())):
         return NotImplemented

@@ -1,7 +1,7 @@
 """Permutations of rows as operators."""
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops, sort_ops
 from penstock.ops.linalg import linear_operator_util as util
 from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
@@ -67,8 +67,8 @@ class LinearOperatorPermutation(LinearOperator):
             perm = sort_ops.argsort(perm, axis=-1)
         outer = array_ops.broadcast_dynamic_shape(array_ops.shape(x)[:-1], array_ops.shape(perm))
         shape = array_ops.concat([outer, array_ops.shape(x)[-1:]], 0)
-        rows = array_ops.reshape(array_ops.broadcast_to(x, shape), array_ops.concat([[-1], shape[-2:]], 0))
-        perm = array_ops.reshape(array_ops.broadcast_to(perm, outer), array_ops.stack([-1, shape[-2]]))
+        rows = array_ops.reshape(gen.broadcast_to(x, shape), array_ops.concat([[-1], shape[-2:]], 0))
+        perm = array_ops.reshape(gen.broadcast_to(perm, outer), array_ops.stack([-1, shape[-2]]))
         return array_ops.reshape(array_ops.gather(rows, perm, axis=-2, batch_dims=1), shape)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):

@@ -199,16 +199,16 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _determinant(self):
         if self.is_positive_definite:
-            return math_ops.exp(self.log_abs_determinant())
+            return gen.exp(self.log_abs_determinant())
         return (gen.matrix_determinant(self._capacitance()) * self._diag_operator.determinant()
                 * self._base_operator.determinant())
 
     def _log_abs_determinant(self):
         if self._use_cholesky:
             factor = array_ops.matrix_diag_part(gen.cholesky(self._capacitance()))
-            log = 2 * math_ops.reduce_sum(math_ops.log(factor), axis=[-1])
+            log = 2 * math_ops.reduce_sum(gen.log(factor), axis=[-1])
         else:
-            log = math_ops.cast(math_ops.log(math_ops.abs(gen.matrix_determinant(self._capacitance()))), self.dtype)
+            log = math_ops.cast(gen.log(math_ops.abs(gen.matrix_determinant(self._capacitance()))), self.dtype)
         others = (self._diag_operator.log_abs_determinant(), self._base_operator.log_abs_determinant())
         return log + sum(math_ops.cast(other, self.dtype) for other in others)
 

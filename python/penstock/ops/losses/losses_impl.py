@@ -1,9 +1,10 @@
 """Losses: weighted, reduced to a number, and put into the collection LOSSES."""
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import confusion_matrix
-from penstock.ops import control_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import nn_impl
 from penstock.ops import nn_ops
@@ -143,7 +144,7 @@ def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=ops.Grap
         logits, labels = _both_float(logits, labels)
         ones = array_ops.ones_like(labels)
         signs = math_ops.subtract(2 * labels, ones)
-        losses = nn_ops.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
+        losses = gen.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
@@ -154,7 +155,7 @@ def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_col
     with ops.name_scope(scope, "huber_loss", (predictions, labels, weights)) as scope:
         predictions, labels = _both_float(predictions, labels)
         error = math_ops.abs(math_ops.subtract(predictions, labels))
-        quadratic = math_ops.minimum(error, delta)
+        quadratic = gen.minimum(error, delta)
         linear = math_ops.subtract(error, quadratic)
         half = ops.convert_to_tensor(0.5, dtype=quadratic.dtype)
         losses = math_ops.add(math_ops.multiply(half, math_ops.multiply(quadratic, quadratic)),
@@ -168,8 +169,8 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_co
     _check_given(labels=labels, predictions=predictions)
     with ops.name_scope(scope, "log_loss", (predictions, labels, weights)) as scope:
         predictions, labels = _both_float(predictions, labels)
-        losses = (-math_ops.multiply(labels, math_ops.log(predictions + epsilon)) -
-                  math_ops.multiply(1 - labels, math_ops.log(1 - predictions + epsilon)))
+        losses = (-math_ops.multiply(labels, gen.log(predictions + epsilon)) -
+                  math_ops.multiply(1 - labels, gen.log(1 - predictions + epsilon)))
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
@@ -186,9 +187,9 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, lo
             axes = math_ops.range(1, array_ops.rank(diffs))
             squares = math_ops.reduce_sum(math_ops.square(diffs), axis=axes, keepdims=True)
             present = _num_present(diffs, weights, per_batch=True)
-            term1 = 2.0 * math_ops.div_no_nan(squares, math_ops.maximum(present - 1, 0), name="value")
+            term1 = 2.0 * math_ops.div_no_nan(squares, gen.maximum(present - 1, 0), name="value")
             total = math_ops.reduce_sum(diffs, axis=axes, keepdims=True)
-            pairs = math_ops.maximum(math_ops.multiply(present, present - 1), 0)
+            pairs = gen.maximum(math_ops.multiply(present, present - 1), 0)
             term2 = 2.0 * math_ops.div_no_nan(math_ops.square(total), pairs, name="value")
             loss = math_ops.reduce_sum(math_ops.multiply(term1 - term2, weights))
             mean_loss = array_ops.where(math_ops.reduce_sum(present) > 0, loss, array_ops.zeros_like(loss),
@@ -203,7 +204,7 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
     _check_given(labels=labels, predictions=predictions)
     with ops.name_scope(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
         predictions, labels = _both_float(predictions, labels)
-        losses = math_ops.squared_difference(predictions, labels)
+        losses = gen.squared_difference(predictions, labels)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
@@ -233,7 +234,7 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
             classes = math_ops.cast(array_ops.shape(labels)[-1], logits.dtype)
             negative = label_smoothing / classes
             labels = labels * (1.0 - label_smoothing) + negative
-        labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
+        labels = gen.stop_gradient(labels, name="labels_stop_gradient")
         losses = nn_ops.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
@@ -253,8 +254,8 @@ def _remove_squeezable_dimensions(labels, predictions, weights=None, expected_ra
         difference = array_ops.rank(weights) - array_ops.rank(labels)
         if shape.ndims is None or (shape.ndims > 0 and shape.dims[-1].is_compatible_with(1)):
             given = weights
-            weights = control_flow_ops.cond(math_ops.equal(1, difference), lambda: array_ops.squeeze(given, [-1]),
-                                            lambda: given)
+            weights = cond_lib.cond(math_ops.equal(1, difference), lambda: array_ops.squeeze(given, [-1]),
+                                    lambda: given)
     return labels, predictions, weights
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops
+from penstock.framework import constant_op, dtypes, gen, ops
 from penstock.ops import array_ops, clip_ops, linalg_ops, manip_ops, math_ops
 from penstock.ops.numpy_ops import np_arrays, np_dtypes, np_indexing, np_utils
 from penstock.ops.numpy_ops.np_arrays import (  # noqa: F401
@@ -75,7 +75,7 @@ def full(shape, fill_value, dtype=None):
         shape = np_arrays.convert_to_tensor(shape, dtype_hint=np.int32)
         if shape.dtype.is_floating:  # an empty list
             shape = math_ops.cast(shape, dtypes.int32)
-    return array_ops.broadcast_to(asarray(fill_value, dtype), atleast_1d(shape))
+    return gen.broadcast_to(asarray(fill_value, dtype), atleast_1d(shape))
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
@@ -88,7 +88,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     if shape:
         raise ValueError("Overriding the shape is not supported.")
     a = asarray(a)
-    return array_ops.broadcast_to(asarray(fill_value, dtype or a.dtype), array_ops.shape(a))
+    return gen.broadcast_to(asarray(fill_value, dtype or a.dtype), array_ops.shape(a))
 
 
 def arange(start, stop=None, step=1, dtype=None):
@@ -420,7 +420,7 @@ def compress(condition, a, axis=None):
         a, axis = ravel(a), 0
     axis = np_utils._canonicalize_axis(axis, np_utils.known_rank(a, "compress"))
     missing = np_utils.dims(a, "compress")[axis] - np_utils.dims(condition, "compress")[0]
-    return array_ops.boolean_mask(a, array_ops.pad(condition, [[0, math_ops.maximum(missing, 0)]]), axis=axis)
+    return array_ops.boolean_mask(a, array_ops.pad(condition, [[0, gen.maximum(missing, 0)]]), axis=axis)
 
 
 def take(a, indices, axis=None, out=None, mode="clip"):
@@ -436,7 +436,7 @@ def take(a, indices, axis=None, out=None, mode="clip"):
     if axis is None:
         a, axis = ravel(a), 0
     length = array_ops.shape(a, out_type=indices.dtype)[axis]
-    indices = clip_ops.clip_by_value(indices, 0, length - 1) if mode == "clip" else math_ops.floormod(indices, length)
+    indices = clip_ops.clip_by_value(indices, 0, length - 1) if mode == "clip" else gen.floor_mod(indices, length)
     return array_ops.gather(a, indices, axis=axis)
 
 
@@ -448,8 +448,8 @@ def take_along_axis(arr, indices, axis):
     arr, indices = swapaxes(arr, axis, -1), swapaxes(indices, axis, -1)
     outer = array_ops.broadcast_dynamic_shape(array_ops.shape(arr)[:-1], array_ops.shape(indices)[:-1])
     length, count = array_ops.shape(arr)[-1:], array_ops.shape(indices)[-1:]
-    arr = array_ops.broadcast_to(arr, array_ops.concat([outer, length], 0))
-    indices = array_ops.broadcast_to(indices, array_ops.concat([outer, count], 0))
+    arr = gen.broadcast_to(arr, array_ops.concat([outer, length], 0))
+    indices = gen.broadcast_to(indices, array_ops.concat([outer, count], 0))
     indices = array_ops.where_v2(indices < 0, indices + math_ops.cast(length, indices.dtype), indices)
     picked = array_ops.gather(array_ops.reshape(arr, array_ops.concat([[-1], length], 0)),
                               array_ops.reshape(indices, array_ops.concat([[-1], count], 0)), batch_dims=1)
@@ -536,7 +536,7 @@ def swapaxes(a, axis1, axis2):
         order = list(range(rank))
         order[axis1], order[axis2] = order[axis2], order[axis1]
     else:
-        order = array_ops.tensor_scatter_update(math_ops.range(rank), [[axis1], [axis2]], [axis2, axis1])
+        order = gen.tensor_scatter_update(math_ops.range(rank), [[axis1], [axis2]], [axis2, axis1])
     return array_ops.transpose(a, order)
 
 

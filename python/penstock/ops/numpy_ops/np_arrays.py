@@ -1,7 +1,7 @@
 """The array class, which is Tensor, and what makes arrays of other values."""
 import numpy as np
 
-from penstock.framework import dtypes, ops
+from penstock.framework import dtypes, gen, ops
 from penstock.ops import array_ops, math_ops
 from penstock.ops.numpy_ops import np_dtypes, np_utils
 
@@ -81,7 +81,7 @@ def _promote_dtype_binary(t1, t2):
 def _pad_left_to(n, old_shape):
     """A shape with sizes of 1 before it, so that it has at least n."""
     old_shape = asarray(old_shape, np.int32)
-    return array_ops.pad(old_shape, [[math_ops.maximum(n - array_ops.size(old_shape), 0), 0]], constant_values=1)
+    return array_ops.pad(old_shape, [[gen.maximum(n - array_ops.size(old_shape), 0), 0]], constant_values=1)
 
 
 def _atleast(n, a):

@@ -3,10 +3,10 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, errors, ops
+from penstock.framework import constant_op, dtypes, errors, gen, ops
 from penstock.framework.eager_tensor import EagerTensor
 from penstock.ops import (
-    array_ops, bitwise_ops, clip_ops, control_flow_ops, einsum_v2, math_ops, math_ranges, nn_ops, sort_ops, while_loop)
+    array_ops, clip_ops, control_flow_ops, einsum_v2, math_ops, math_ranges, sort_ops, while_loop)
 from penstock.ops.numpy_ops import np_array_ops, np_arrays, np_dtypes, np_utils
 from penstock.ops.numpy_ops.np_array_ops import asarray
 from penstock.util import dispatch
@@ -49,7 +49,7 @@ def _cbrt(x):
 
 def _sinc(x):
     angle = x * constant_op.constant(pi, x.dtype)
-    return array_ops.where_v2(math_ops.equal(x, 0), array_ops.ones_like(x), math_ops.sin(angle) / angle)
+    return array_ops.where_v2(math_ops.equal(x, 0), array_ops.ones_like(x), gen.sin(angle) / angle)
 
 
 def _times(factor):
@@ -57,50 +57,50 @@ def _times(factor):
 
 
 def _log_to(base):
-    return lambda x: math_ops.log(x) / constant_op.constant(np.log(base), x.dtype)
+    return lambda x: gen.log(x) / constant_op.constant(np.log(base), x.dtype)
 
 
 abs = _unary("abs", "The absolute value.", math_ops.abs, False)
 absolute = _unary("absolute", "The absolute value.", math_ops.abs, False)
 fabs = _unary("fabs", "The absolute value.", math_ops.abs, False)
-arccos = _unary("arccos", "The angle with that cosine.", math_ops.acos)
-arccosh = _unary("arccosh", "The inverse of the hyperbolic cosine.", math_ops.acosh)
-arcsin = _unary("arcsin", "The angle with that sine.", math_ops.asin)
-arcsinh = _unary("arcsinh", "The inverse of the hyperbolic sine.", math_ops.asinh)
-arctan = _unary("arctan", "The angle with that tangent.", math_ops.atan)
-arctanh = _unary("arctanh", "The inverse of the hyperbolic tangent.", math_ops.atanh)
+arccos = _unary("arccos", "The angle with that cosine.", gen.acos)
+arccosh = _unary("arccosh", "The inverse of the hyperbolic cosine.", gen.acosh)
+arcsin = _unary("arcsin", "The angle with that sine.", gen.asin)
+arcsinh = _unary("arcsinh", "The inverse of the hyperbolic sine.", gen.asinh)
+arctan = _unary("arctan", "The angle with that tangent.", gen.atan)
+arctanh = _unary("arctanh", "The inverse of the hyperbolic tangent.", gen.atanh)
 bitwise_not = _unary("bitwise_not", "All bits inverted; of bools, whether they are false.",
-                     lambda x: math_ops.logical_not(x) if x.dtype == dtypes.bool else bitwise_ops.invert(x), False)
+                     lambda x: gen.logical_not(x) if x.dtype == dtypes.bool else gen.invert(x), False)
 cbrt = _unary("cbrt", "The cube root.", _cbrt)
-ceil = _unary("ceil", "The least whole number that is not less.", math_ops.ceil)
+ceil = _unary("ceil", "The least whole number that is not less.", gen.ceil)
 conj = _unary("conj", "The complex conjugate.", math_ops.conj, False)
 conjugate = _unary("conjugate", "The complex conjugate.", math_ops.conj, False)
-cos = _unary("cos", "The cosine.", math_ops.cos)
-cosh = _unary("cosh", "The hyperbolic cosine.", math_ops.cosh)
+cos = _unary("cos", "The cosine.", gen.cos)
+cosh = _unary("cosh", "The hyperbolic cosine.", gen.cosh)
 deg2rad = _unary("deg2rad", "Degrees as radians.", _times(pi / 180.0))
-exp = _unary("exp", "e to the power of x.", math_ops.exp)
+exp = _unary("exp", "e to the power of x.", gen.exp)
 exp2 = _unary("exp2", "2 to the power of x.", lambda x: math_ops.pow(constant_op.constant(2, x.dtype), x))
-expm1 = _unary("expm1", "exp(x) - 1, precise for small x.", math_ops.expm1)
+expm1 = _unary("expm1", "exp(x) - 1, precise for small x.", gen.expm1)
 fix = _unary("fix", "The whole number towards zero.",
-             lambda x: array_ops.where_v2(x < 0, math_ops.ceil(x), math_ops.floor(x)))
-floor = _unary("floor", "The greatest whole number that is not greater.", math_ops.floor)
-isfinite = _unary("isfinite", "Whether it is neither infinite nor NaN.", math_ops.is_finite)
-isnan = _unary("isnan", "Whether it is NaN.", math_ops.is_nan)
-log = _unary("log", "The natural logarithm.", math_ops.log)
+             lambda x: array_ops.where_v2(x < 0, gen.ceil(x), gen.floor(x)))
+floor = _unary("floor", "The greatest whole number that is not greater.", gen.floor)
+isfinite = _unary("isfinite", "Whether it is neither infinite nor NaN.", gen.is_finite)
+isnan = _unary("isnan", "Whether it is NaN.", gen.is_nan)
+log = _unary("log", "The natural logarithm.", gen.log)
 log10 = _unary("log10", "The logarithm to base 10.", _log_to(10))
-log1p = _unary("log1p", "log(1 + x), precise for small x.", math_ops.log1p)
+log1p = _unary("log1p", "log(1 + x), precise for small x.", gen.log1p)
 log2 = _unary("log2", "The logarithm to base 2.", _log_to(2))
 negative = _unary("negative", "-x.", math_ops.negative, False)
 positive = _unary("positive", "x.", lambda x: x, False)
 rad2deg = _unary("rad2deg", "Radians as degrees.", _times(180.0 / pi))
-reciprocal = _unary("reciprocal", "1 / x.", math_ops.reciprocal, False)
+reciprocal = _unary("reciprocal", "1 / x.", gen.reciprocal, False)
 signbit = _unary("signbit", "Whether it is less than zero.", _signbit, False)
-sin = _unary("sin", "The sine.", math_ops.sin)
+sin = _unary("sin", "The sine.", gen.sin)
 sinc = _unary("sinc", "sin(pi x) / (pi x), which is 1 at 0.", _sinc)
-sinh = _unary("sinh", "The hyperbolic sine.", math_ops.sinh)
+sinh = _unary("sinh", "The hyperbolic sine.", gen.sinh)
 sqrt = _unary("sqrt", "The square root.", math_ops.sqrt)
 square = _unary("square", "x times x.", math_ops.square, False)
-tan = _unary("tan", "The tangent.", math_ops.tan)
+tan = _unary("tan", "The tangent.", gen.tan)
 tanh = _unary("tanh", "The hyperbolic tangent.", math_ops.tanh)
 
 
@@ -121,7 +121,7 @@ def _infinite(x, values):
 
 def isinf(x):
     """Whether it is infinite."""
-    return _infinite(x, math_ops.is_inf)
+    return _infinite(x, gen.is_inf)
 
 
 def isneginf(x):
@@ -194,43 +194,43 @@ def _gcd(x1, x2):
 
     def step(x1, x2):
         done = math_ops.equal(x2, 0)
-        rest = math_ops.floormod(x1, array_ops.where_v2(done, array_ops.ones_like(x2), x2))
+        rest = gen.floor_mod(x1, array_ops.where_v2(done, array_ops.ones_like(x2), x2))
         return array_ops.where_v2(done, x1, x2), array_ops.where_v2(done, x2, rest)
 
     return while_loop.while_loop(lambda x1, x2: math_ops.reduce_any(math_ops.not_equal(x2, 0)), step, (x1, x2))[0]
 
 
 def _lcm(x1, x2):
-    divisor = math_ops.maximum(_gcd(x1, x2), array_ops.ones([], x1.dtype))
+    divisor = gen.maximum(_gcd(x1, x2), array_ops.ones([], x1.dtype))
     return math_ops.abs(x1) * (math_ops.abs(x2) // divisor)
 
 
-add = _binary("add", "The sum; of bools, whether either is true.", math_ops.add, math_ops.logical_or)
-arctan2 = _binary("arctan2", "The angle of the point (x2, x1).", math_ops.atan2)
-bitwise_and = _binary("bitwise_and", "Bits that are set in both.", bitwise_ops.bitwise_and, math_ops.logical_and)
-bitwise_or = _binary("bitwise_or", "Bits that are set in either.", bitwise_ops.bitwise_or, math_ops.logical_or)
-bitwise_xor = _binary("bitwise_xor", "Bits that are set in one.", bitwise_ops.bitwise_xor, math_ops.logical_xor)
+add = _binary("add", "The sum; of bools, whether either is true.", math_ops.add, gen.logical_or)
+arctan2 = _binary("arctan2", "The angle of the point (x2, x1).", gen.atan2)
+bitwise_and = _binary("bitwise_and", "Bits that are set in both.", gen.bitwise_and, gen.logical_and)
+bitwise_or = _binary("bitwise_or", "Bits that are set in either.", gen.bitwise_or, gen.logical_or)
+bitwise_xor = _binary("bitwise_xor", "Bits that are set in one.", gen.bitwise_xor, math_ops.logical_xor)
 divide = _binary("divide", "The quotient; that of integers is a float.", _quotient)
 true_divide = _binary("true_divide", "The quotient; that of integers is a float.", _quotient)
 float_power = _binary("float_power", "x1 to the power of x2.", math_ops.pow)
 floor_divide = _binary("floor_divide", "The quotient, rounded down.", math_ops.floordiv, dtypes.int8)
 gcd = _binary("gcd", "The greatest common divisor of integers.", _of_integers(_gcd, "gcd"))
 lcm = _binary("lcm", "The least common multiple of integers.", _of_integers(_lcm, "lcm"))
-minimum = _binary("minimum", "The smaller of two elements.", math_ops.minimum, math_ops.logical_and)
-mod = _binary("mod", "The rest of the division, of the divisor's sign.", math_ops.mod, dtypes.int8)
-multiply = _binary("multiply", "The product; of bools, whether both are true.", math_ops.multiply, math_ops.logical_and)
-nextafter = _binary("nextafter", "The next float after x1 towards x2.", math_ops.nextafter)
+minimum = _binary("minimum", "The smaller of two elements.", gen.minimum, gen.logical_and)
+mod = _binary("mod", "The rest of the division, of the divisor's sign.", gen.floor_mod, dtypes.int8)
+multiply = _binary("multiply", "The product; of bools, whether both are true.", math_ops.multiply, gen.logical_and)
+nextafter = _binary("nextafter", "The next float after x1 towards x2.", gen.next_after)
 power = _binary("power", "x1 to the power of x2.", math_ops.pow)
-remainder = _binary("remainder", "The rest of the division, of the divisor's sign.", math_ops.mod, dtypes.int8)
+remainder = _binary("remainder", "The rest of the division, of the divisor's sign.", gen.floor_mod, dtypes.int8)
 subtract = _binary("subtract", "The difference.", math_ops.subtract)
-_maximum = _binary("maximum", "The greater of two elements.", math_ops.maximum, math_ops.logical_or)
+_maximum = _binary("maximum", "The greater of two elements.", gen.maximum, gen.logical_or)
 
 
 def maximum(x1, x2):
     """The greater of two elements; of x and 0 it is `relu`, whose gradient at 0 is 0."""
     if isinstance(x2, numbers.Real) and not isinstance(x2, bool) and x2 == 0 and isinstance(x1, ops.Tensor) \
             and x1.dtype != dtypes.bool:
-        return nn_ops.relu(x1)
+        return gen.relu(x1)
     return _maximum(x1, x2)
 
 
@@ -304,10 +304,10 @@ def _comparing(name, doc, function, bools_as_integers=True):
 
 equal = _comparing("equal", "Whether x1 == x2.", math_ops.equal, False)
 not_equal = _comparing("not_equal", "Whether x1 != x2.", math_ops.not_equal, False)
-greater = _comparing("greater", "Whether x1 > x2.", math_ops.greater)
-greater_equal = _comparing("greater_equal", "Whether x1 >= x2.", math_ops.greater_equal)
-less = _comparing("less", "Whether x1 < x2.", math_ops.less)
-less_equal = _comparing("less_equal", "Whether x1 <= x2.", math_ops.less_equal)
+greater = _comparing("greater", "Whether x1 > x2.", gen.greater)
+greater_equal = _comparing("greater_equal", "Whether x1 >= x2.", gen.greater_equal)
+less = _comparing("less", "Whether x1 < x2.", gen.less)
+less_equal = _comparing("less_equal", "Whether x1 <= x2.", gen.less_equal)
 
 
 def array_equal(a1, a2):
@@ -331,7 +331,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
             return math_ops.equal(a, b)
         absolute, relative = (constant_op.constant(x, a.dtype.real_dtype) for x in (atol, rtol))
         result = math_ops.abs(a - b) <= absolute + relative * math_ops.abs(b)
-        return result | (math_ops.is_nan(a) & math_ops.is_nan(b)) if equal_nan else result
+        return result | (gen.is_nan(a) & gen.is_nan(b)) if equal_nan else result
     return _bin_op(close, a, b)
 
 
@@ -344,14 +344,14 @@ def _logical(name, doc, function):
     return _function(lambda x1, x2: function(asarray(x1, np.bool_), asarray(x2, np.bool_)), name, doc)
 
 
-logical_and = _logical("logical_and", "Whether both are true.", math_ops.logical_and)
-logical_or = _logical("logical_or", "Whether either is true.", math_ops.logical_or)
+logical_and = _logical("logical_and", "Whether both are true.", gen.logical_and)
+logical_or = _logical("logical_or", "Whether either is true.", gen.logical_or)
 logical_xor = _logical("logical_xor", "Whether one is true.", math_ops.logical_xor)
 
 
 def logical_not(x):
     """Whether it is false."""
-    return math_ops.logical_not(asarray(x, np.bool_))
+    return gen.logical_not(asarray(x, np.bool_))
 
 
 # Products of arrays.
@@ -429,7 +429,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         flat = [x.shape.as_list()[-1] == 2 for x in (a, b)]
         a, b = (array_ops.pad(x, [[0, 0]] * (x.shape.rank - 1) + [[0, 1]]) if short else x
                 for x, short in zip((a, b), flat))
-        result = math_ops.cross(*np_utils.tf_broadcast(a, b))
+        result = gen.cross(*np_utils.tf_broadcast(a, b))
         return result[..., 2] if flat[0] and flat[1] else np_array_ops.moveaxis(result, -1, axisc)
     return _bin_op(product, a, b)
 
@@ -514,7 +514,7 @@ def average(a, axis=None, weights=None, returned=False):
             control_flow_ops.Assert(same, [array_ops.shape(a), array_ops.shape(weights)])
             total = math_ops.reduce_sum(weights, axis=axis)
             result = math_ops.reduce_sum(a * weights, axis=axis) / total
-    return (result, array_ops.broadcast_to(total, array_ops.shape(result))) if returned else result
+    return (result, gen.broadcast_to(total, array_ops.shape(result))) if returned else result
 
 
 def count_nonzero(a, axis=None):
@@ -604,7 +604,7 @@ def tile(a, reps):
     a = asarray(a)
     reps = array_ops.reshape(asarray(reps, dtypes.int32), [-1])
     sizes = np_array_ops._pad_left_to(array_ops.size(reps), array_ops.shape(a))
-    return array_ops.tile(array_ops.reshape(a, sizes), np_array_ops._pad_left_to(array_ops.rank(a), reps))
+    return gen.tile(array_ops.reshape(a, sizes), np_array_ops._pad_left_to(array_ops.rank(a), reps))
 
 
 def meshgrid(*xi, **kwargs):
@@ -647,7 +647,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
         last = stop - step if num > 1 else stop
     result = math_ranges.linspace(start, last, num, axis=axis)
     if dtype.is_integer:
-        result = math_ops.floor(result)
+        result = gen.floor(result)
     result = math_ops.cast(result, dtype)
     return (result, step) if retstep else result
 

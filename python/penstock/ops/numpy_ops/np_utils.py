@@ -3,7 +3,7 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import dtypes, indexed_slices, ops, tensor_util
+from penstock.framework import dtypes, gen, indexed_slices, ops, tensor_util
 from penstock.ops import array_ops
 from penstock.ops import cond as tf_cond
 from penstock.ops.numpy_ops import np_dtypes
@@ -81,7 +81,7 @@ def tf_broadcast(*args):
     shape = array_ops.shape(args[0])
     for arg in args[1:]:
         shape = array_ops.broadcast_dynamic_shape(shape, array_ops.shape(arg))
-    return [array_ops.broadcast_to(arg, shape) for arg in args]
+    return [gen.broadcast_to(arg, shape) for arg in args]
 
 
 def get_static_value(x):

@@ -3,10 +3,10 @@ condition depends on the iteration run for those iterations that take them."""
 from penstock.framework import dtypes
 from penstock.framework import func_graph as func_graph_module
 from penstock.framework import function_def_to_graph
+from penstock.framework import gen
 from penstock.framework import tensor_shape
 from penstock.ops import array_ops
 from penstock.ops import cond_v2
-from penstock.ops import data_flow_ops
 from penstock.ops import math_ops
 from penstock.ops import while_v2
 from penstock.ops.parallel_for import lists
@@ -38,7 +38,7 @@ def _branch(c, op, inputs):
     else:
         functions, chosen = op.get_attr("branches"), selector.tensor
         last = len(functions) - 1
-        chosen = array_ops.where_v2(math_ops.logical_or(chosen < 0, chosen > last), last, chosen)
+        chosen = array_ops.where_v2(gen.logical_or(chosen < 0, chosen > last), last, chosen)
     bodies = [_graph_of(c, function, op.inputs[1:]) for function in functions]
     if not selector.stacked:
         def run(body):
@@ -48,7 +48,7 @@ def _branch(c, op, inputs):
     places = [array_ops.reshape(array_ops.where_v2(math_ops.equal(chosen, i)), [-1]) for i in range(len(bodies))]
     made = [_for_some(c, op, body, arguments, place) for body, place in zip(bodies, places)]
     places = [math_ops.cast(place, "int32") for place in places]
-    return [data_flow_ops.dynamic_stitch(places, list(parts)) for parts in zip(*made)]
+    return [gen.dynamic_stitch(places, list(parts)) for parts in zip(*made)]
 
 
 def _truth(selector):
@@ -109,7 +109,7 @@ def _loop_for_some(c, op, condition, body, tensors, stacked):
         values = [Value(array_ops.gather(t, places), True) if s else Value(t, False)
                   for t, s in zip(variables, stacked)]
         rows = array_ops.expand_dims(places, 1)
-        after = [array_ops.tensor_scatter_update(t, rows, part.stack(v)) if s else v.tensor
+        after = [gen.tensor_scatter_update(t, rows, part.stack(v)) if s else v.tensor
                  for t, s, v in zip(variables, stacked, part.inside(op, body, values))]
         return [going_on(places, after), *after]
 

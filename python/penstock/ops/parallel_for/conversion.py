@@ -206,7 +206,7 @@ class Conversion:
             return lists.stacked_list(self, value.tensor)
         tensor = array_ops.expand_dims(value.tensor, 0)
         ones = array_ops.ones_like(array_ops.shape(value.tensor))
-        return array_ops.tile(tensor, array_ops.concat([[self.iters], ones], 0))
+        return gen.tile(tensor, array_ops.concat([[self.iters], ones], 0))
 
     def _in_turn(self, op, inputs):
         """An operation that knows nothing of this, in a loop."""

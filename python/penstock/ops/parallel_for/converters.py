@@ -247,7 +247,7 @@ def _broadcast_to(c, op, inputs):
     widened = array_ops.reshape(inputs[0].tensor,
                                 array_ops.concat([shape[:1], [1] * (size - _rank(op, 0)), shape[1:]], 0))
     wanted = array_ops.concat([math_ops.cast([c.iters], inputs[1].tensor.dtype), inputs[1].tensor], 0)
-    return array_ops.broadcast_to(widened, wanted)
+    return gen.broadcast_to(widened, wanted)
 
 
 def _shape(c, op, inputs):

@@ -97,7 +97,7 @@ def _set_item(c, op, inputs):
     if not index.stacked:
         return c.copy(op, [whole, index.tensor, c.stack(item)]).outputs[0]
     places = array_ops.stack([c.indices, index.tensor], axis=1)
-    return _list_of(c, array_ops.tensor_scatter_update(_rows(c, whole, shape, kind), places, c.stack(item)), shape)
+    return _list_of(c, gen.tensor_scatter_update(_rows(c, whole, shape, kind), places, c.stack(item)), shape)
 
 
 def _push_back(c, op, inputs):

@@ -138,7 +138,7 @@ def _gather_nd(c, op, inputs):
     indices = c.stack(indices)
     shape = array_ops.concat([array_ops.shape(indices)[:-1], [1]], 0)
     first = array_ops.reshape(math_ops.cast(c.indices, indices.dtype), [-1] + [1] * _rank(op, 1))
-    return gen.gather_nd(params.tensor, array_ops.concat([array_ops.broadcast_to(first, shape), indices], -1))
+    return gen.gather_nd(params.tensor, array_ops.concat([gen.broadcast_to(first, shape), indices], -1))
 
 
 def _scatter_nd(c, op, inputs):
@@ -148,7 +148,7 @@ def _scatter_nd(c, op, inputs):
     tensor, indices, updates = (c.stack(value) for value in inputs)
     shape = array_ops.concat([array_ops.shape(indices)[:-1], [1]], 0)
     first = array_ops.reshape(math_ops.cast(c.indices, indices.dtype), [-1] + [1] * _rank(op, 1))
-    return c.copy(op, [tensor, array_ops.concat([array_ops.broadcast_to(first, shape), indices], -1),
+    return c.copy(op, [tensor, array_ops.concat([gen.broadcast_to(first, shape), indices], -1),
                        updates]).outputs[0]
 
 

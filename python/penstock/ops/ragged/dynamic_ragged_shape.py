@@ -1,7 +1,7 @@
 """DynamicRaggedShape: the shape of a ragged tensor, with the partition of each ragged dimension into rows."""
 import numpy as np
 
-from penstock.framework import composite_tensor, dtypes, ops, tensor_shape, tensor_util
+from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.framework import type_spec_registry
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import TypeSpec
@@ -326,11 +326,11 @@ def broadcast_to(input, shape, name=None):
         shape = _as_ragged_shape(shape)
         input = convert_to_tensor_or_ragged_tensor(input)
         if not shape.row_partitions and not is_ragged(input):
-            return array_ops.broadcast_to(input, shape.inner_shape)
+            return gen.broadcast_to(input, shape.inner_shape)
         if is_ragged(input):
             shape = shape.with_dtype(input.row_splits.dtype)
         result, _ = ragged_functional_ops.stretch(input, fill(shape, False))
-        return shape._applied(array_ops.broadcast_to(ragged_functional_ops.flat(result), shape.inner_shape))
+        return shape._applied(gen.broadcast_to(ragged_functional_ops.flat(result), shape.inner_shape))
 
 
 def broadcast_dynamic_shape(shape_x, shape_y):
@@ -340,5 +340,5 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     if not x.row_partitions and not y.row_partitions:
         return DynamicRaggedShape([], array_ops.broadcast_dynamic_shape(x.inner_shape, y.inner_shape), dtype)
     x, y = ragged_functional_ops.stretch(fill(x, False), fill(y, False))
-    flat = math_ops.logical_or(ragged_functional_ops.flat(x), ragged_functional_ops.flat(y))
+    flat = gen.logical_or(ragged_functional_ops.flat(x), ragged_functional_ops.flat(y))
     return DynamicRaggedShape.from_tensor(x.with_flat_values(flat), dtype)

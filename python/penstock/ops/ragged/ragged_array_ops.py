@@ -59,12 +59,12 @@ def tile(input, multiples, name=None):
     with ops.name_scope(name, "RaggedTile", [input, multiples]):
         input = convert_to_tensor_or_ragged_tensor(input, name="input")
         if not is_ragged(input):
-            return array_ops.tile(input, multiples, name)
+            return gen.tile(input, multiples, name)
         multiples = math_ops.cast(ops.convert_to_tensor(multiples, name="multiples"), input.row_splits.dtype)
         multiples.shape.assert_has_rank(1)
         known = tensor_util.constant_value(multiples)
         inner = _tiled_inside(input, multiples, None if known is None else known.tolist())
-        rows = array_ops.tile(math_ops.range(inner.nrows()), multiples[:1])
+        rows = gen.tile(math_ops.range(inner.nrows()), multiples[:1])
         tiled = ragged_gather_ops.gather(inner, rows)
         count = tensor_shape.dimension_value(input.shape[0])
         if known is not None and count is not None and not tiled.row_splits._is_eager:
@@ -76,7 +76,7 @@ def _tiled_inside(value, multiples, known):
     """The value repeated along all dimensions but the outermost. known: `multiples` as numbers, or None."""
     if not is_ragged(value):
         ones = array_ops.ones([1], multiples.dtype)
-        return array_ops.tile(value, array_ops.concat([ones, multiples[1:]], axis=0))
+        return gen.tile(value, array_ops.concat([ones, multiples[1:]], axis=0))
     values = _tiled_inside(value.values, multiples[1:], known and known[1:])
     if known and known[1] == 1:
         return value.with_values(values)

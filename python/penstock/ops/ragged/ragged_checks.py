@@ -124,7 +124,7 @@ def assert_without_gaps(indices):
     prefix, suffix = indices[:, :-1], indices[:, -1]
     next_row = math_ops.reduce_any(math_ops.not_equal(prefix[1:], prefix[:-1]), axis=1)
     good = array_ops.where(next_row, math_ops.equal(suffix[1:], 0), math_ops.equal(suffix[1:], suffix[:-1] + 1))
-    all_good = math_ops.logical_and(math_ops.reduce_all(math_ops.equal(suffix[:1], 0)), math_ops.reduce_all(good))
+    all_good = gen.logical_and(math_ops.reduce_all(math_ops.equal(suffix[:1], 0)), math_ops.reduce_all(good))
     return control_flow_ops.Assert(all_good, ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices])
 
 

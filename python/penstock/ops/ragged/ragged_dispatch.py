@@ -1,4 +1,4 @@
-"""What public functions do where one of their arguments is ragged; framework/dispatch.py says which do what."""
+"""What public functions do where one of their arguments is ragged; api/dispatch_rows.py says which do what."""
 import importlib
 import inspect
 

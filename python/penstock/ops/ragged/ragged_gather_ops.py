@@ -67,7 +67,7 @@ def _of_each_row(params, indices, axis, name):
         shape = array_ops.shape(flat)
         found = gather(params.values, array_ops.reshape(flat, array_ops.concat([[-1], shape[2:]], 0)))
         for lengths in reversed(indices.nested_row_lengths()):  # each row has all rows of the indices
-            found = RaggedTensor.from_row_lengths(found, array_ops.tile(lengths, shape[:1]), validate=False)
+            found = RaggedTensor.from_row_lengths(found, gen.tile(lengths, shape[:1]), validate=False)
         return RaggedTensor.from_uniform_row_length(found, indices.nrows(), params.nrows(), validate=False)
 
 

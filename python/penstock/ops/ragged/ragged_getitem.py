@@ -187,7 +187,7 @@ def _columns(ragged, key):
         bound = math_ops.cast(ops.convert_to_tensor(bound), dtype)
         low, high = (starts - 1, limits - 1) if backwards else (starts, limits)
         at = array_ops.where_v2(bound < 0, limits + bound, starts + bound)
-        return math_ops.minimum(math_ops.maximum(at, low), high)
+        return gen.minimum(gen.maximum(at, low), high)
 
     def ends(backwards):
         return (place(key.start, limits - 1 if backwards else starts, backwards),

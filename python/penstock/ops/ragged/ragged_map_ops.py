@@ -27,6 +27,16 @@ def takes_part(elems, dtype):
         any(isinstance(d, (RaggedTensorType, RaggedTensorSpec)) for d in nest.flatten(dtype))
 
 
+def of_rows(elems):
+    """What map_fn's results are unless it is said: like the elements, so ragged where these are."""
+    def kind(elem):
+        if not isinstance(elem, RaggedTensor):
+            return ops.convert_to_tensor(elem).dtype
+        return RaggedTensorSpec.from_value(elem)._unbatch()
+
+    return nest.map_structure(kind, elems)
+
+
 class _Collected:
     """The results of all calls at one place of the structure: a TensorArray for each part of them."""
 

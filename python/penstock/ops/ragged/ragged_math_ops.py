@@ -1,7 +1,7 @@
 """Sums and the like of ragged tensors: along dimensions, and of rows that belong together."""
 import numpy as np
 
-from penstock.framework import dtypes, ops, tensor_util
+from penstock.framework import dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, check_ops, math_ops
 from penstock.ops.ragged import ragged_checks, ragged_functional_ops
 from penstock.ops.ragged.ragged_checks import range  # noqa: A004 (tf.ragged's name)
@@ -29,7 +29,7 @@ def _segments(combine, data, segment_ids, num_segments):
         with ops.control_dependencies([same]):
             return _segments(combine, data.values, segment_ids.values, num_segments)
     lengths = data.row_lengths()
-    longest = math_ops.maximum(math_ops.unsorted_segment_max(lengths, segment_ids, num_segments), 0)
+    longest = gen.maximum(gen.unsorted_segment_max(lengths, segment_ids, num_segments), 0)
     splits = ragged_checks.splits_of(longest)
     starts = array_ops.gather(splits, segment_ids)
     places = range(starts, starts + lengths, row_splits_dtype=splits.dtype).values
@@ -45,10 +45,10 @@ def _segment_function(kind, combine, doc):
     return segment
 
 
-segment_sum = _segment_function("Sum", math_ops.unsorted_segment_sum, "The sum")
-segment_prod = _segment_function("Prod", math_ops.unsorted_segment_prod, "The product")
-segment_min = _segment_function("Min", math_ops.unsorted_segment_min, "The smallest")
-segment_max = _segment_function("Max", math_ops.unsorted_segment_max, "The largest")
+segment_sum = _segment_function("Sum", gen.unsorted_segment_sum, "The sum")
+segment_prod = _segment_function("Prod", gen.unsorted_segment_prod, "The product")
+segment_min = _segment_function("Min", gen.unsorted_segment_min, "The smallest")
+segment_max = _segment_function("Max", gen.unsorted_segment_max, "The largest")
 
 
 def _ones_like(data):
@@ -120,7 +120,7 @@ def _reduced(reduce, combine, value, axis, keepdims):
         ids, count = value.value_rowids(), value.nrows()
     else:
         lengths = value.row_lengths()
-        count = math_ops.maximum(math_ops.reduce_max(lengths), 0)
+        count = gen.maximum(math_ops.reduce_max(lengths), 0)
         ids = range(lengths, row_splits_dtype=lengths.dtype).values
     result = _segments(combine, value.values, ids, count)
     return ragged_array_ops.expand_dims(result, axis=axis) if keepdims else result
@@ -135,10 +135,10 @@ def _reduce_function(kind, reduce_op, segment_op, doc):
     return reduce
 
 
-reduce_sum = _reduce_function("Sum", math_ops.reduce_sum, math_ops.unsorted_segment_sum, "The sum")
-reduce_prod = _reduce_function("Prod", math_ops.reduce_prod, math_ops.unsorted_segment_prod, "The product")
-reduce_min = _reduce_function("Min", math_ops.reduce_min, math_ops.unsorted_segment_min, "The smallest")
-reduce_max = _reduce_function("Max", math_ops.reduce_max, math_ops.unsorted_segment_max, "The largest")
+reduce_sum = _reduce_function("Sum", math_ops.reduce_sum, gen.unsorted_segment_sum, "The sum")
+reduce_prod = _reduce_function("Prod", math_ops.reduce_prod, gen.unsorted_segment_prod, "The product")
+reduce_min = _reduce_function("Min", math_ops.reduce_min, gen.unsorted_segment_min, "The smallest")
+reduce_max = _reduce_function("Max", math_ops.reduce_max, gen.unsorted_segment_max, "The largest")
 
 
 def reduce_mean(input_tensor, axis=None, keepdims=None, name=None):
@@ -158,9 +158,9 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
         squares = input_tensor.with_flat_values(math_ops.square(input_tensor.flat_values))
         mean, of_squares = reduce_mean(input_tensor, axis, keepdims), reduce_mean(squares, axis, keepdims)
         if not is_ragged(mean):
-            return math_ops.maximum(of_squares - math_ops.square(mean), 0)
+            return gen.maximum(of_squares - math_ops.square(mean), 0)
         return mean.with_flat_values(
-            math_ops.maximum(of_squares.flat_values - math_ops.square(mean.flat_values), 0))
+            gen.maximum(of_squares.flat_values - math_ops.square(mean.flat_values), 0))
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
@@ -179,17 +179,17 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None):
         return math_ops.reduce_logsumexp(value.flat_values, name=name)
     with ops.name_scope(name, "RaggedReduceLogsumexp", [value]):
         greatest = _finite(reduce_max(value, axis, keepdims=True))
-        shifted = ragged_functional_ops.stretched(lambda x, m: math_ops.exp(x - m), value, greatest)
+        shifted = ragged_functional_ops.stretched(lambda x, m: gen.exp(x - m), value, greatest)
         total = reduce_sum(shifted, axis, keepdims)
         offset = greatest if keepdims else _finite(reduce_max(value, axis))
-        logs = math_ops.log(ragged_functional_ops.flat(total)) + ragged_functional_ops.flat(offset)
+        logs = gen.log(ragged_functional_ops.flat(total)) + ragged_functional_ops.flat(offset)
         return total.with_flat_values(logs) if is_ragged(total) else logs
 
 
 def _finite(value):
     """0 for what is not finite; a constant to gradients."""
     flat = ragged_functional_ops.flat(value)
-    flat = array_ops.stop_gradient(array_ops.where_v2(math_ops.is_finite(flat), flat, array_ops.zeros_like(flat)))
+    flat = gen.stop_gradient(array_ops.where_v2(gen.is_finite(flat), flat, array_ops.zeros_like(flat)))
     return value.with_flat_values(flat) if is_ragged(value) else flat
 
 
@@ -207,7 +207,7 @@ def softmax(logits, axis=None, name=None):
         logits = convert_to_tensor_or_ragged_tensor(logits)
         axis = -1 if axis is None else axis
         greatest = reduce_max(logits, axis, keepdims=True)
-        exponentials = ragged_functional_ops.stretched(lambda x, m: math_ops.exp(x - m), logits, greatest)
+        exponentials = ragged_functional_ops.stretched(lambda x, m: gen.exp(x - m), logits, greatest)
         return ragged_functional_ops.stretched(math_ops.truediv, exponentials,
                                                reduce_sum(exponentials, axis, keepdims=True))
 
@@ -303,7 +303,7 @@ def _sizes(x, dtype):
         columns = array_ops.shape(x.values, out_type=dtype)[1]
         return [rows, (array_ops.fill(array_ops.shape(rows[0]), columns), False)]
     lengths = x.row_lengths(axis=2)
-    longest = math_ops.maximum(reduce_max(lengths, axis=1), 0)
+    longest = gen.maximum(reduce_max(lengths, axis=1), 0)
     message = "The matrices in `a` and `b` may not be ragged in their innermost dimension."
     same = check_ops.assert_equal(lengths.values, array_ops.gather(longest, lengths.value_rowids()), message=message)
     with ops.control_dependencies([same]):

@@ -220,9 +220,9 @@ def ragged_tensor_to_string(rt, summarize=None):
             raise ValueError("RaggedTensor to_string requires that rt.shape.rank is not None")
         flat = rt.flat_values
         if flat.dtype == dtypes.string:
-            flat = string_ops.string_join(["'", string_ops.regex_replace(flat, r"(['\\])", r"\\\1"), "'"])
+            flat = gen.string_join(["'", string_ops.regex_replace(flat, r"(['\\])", r"\\\1"), "'"])
         else:
-            flat = string_ops.as_string(flat)
+            flat = gen.as_string(flat)
         rt = rt.with_flat_values(flat)
         return _bracketed(RaggedTensor.from_row_splits(
             rt, ops.convert_to_tensor([0, 1], rt.row_splits.dtype) * rt.nrows(), validate=False), summarize)[0]
@@ -246,7 +246,7 @@ def _bracketed(rows, summarize):
         rows = RaggedTensor.from_value_rowids(array_ops.boolean_mask(values, kept), array_ops.boolean_mask(ids, kept),
                                               rows.nrows(), validate=False)
     joined = gen.unsorted_segment_join(rows.values, rows.value_rowids(), rows.nrows(), separator=", ")
-    return string_ops.string_join(["[", joined, "]"])
+    return gen.string_join(["[", joined, "]"])
 
 
 def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
@@ -260,4 +260,4 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
     for x, part in zip(inputs, parts):
         pieces += [ragged_tensor_to_string(x, summarize) if is_ragged(x)
                    else string_ops.string_format("{}", [x], summarize=summarize), part]
-    return string_ops.string_join(pieces, name=name)
+    return gen.string_join(pieces, name=name)

@@ -3,8 +3,8 @@ import functools
 
 import numpy as np
 
-from penstock.client import fetches
-from penstock.framework import composite_tensor, constant_op, dispatch, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock.framework import composite_tensor, constant_op, dispatch, dtypes, fetch_conversions, gen, ops
+from penstock.framework import sparse_tensor, tensor_shape
 from penstock.framework import tensor_util, tf2
 from penstock.framework.composite_tensor_gradient import WithValuesCompositeTensorGradient
 from penstock.framework.conversion import executing_eagerly
@@ -12,8 +12,12 @@ from penstock.ops import array_ops, math_ops
 from penstock.ops.ragged import ragged_checks, ragged_operators
 from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
 from penstock.util.foreign_names import known_as
+from penstock.util import hooks
 
 __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "match_row_splits_dtypes"]
+
+
+_for_statements = hooks.Hook("autograph.for_statements")
 
 
 @known_as("tensorflow.python.ops.ragged.ragged_tensor.RaggedTensor")
@@ -156,7 +160,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
                 if known == 0 and tensor_shape.dimension_value(values.shape[0]) != 0:
                     raise ValueError("nrows must be specified if uniform_row_length==0")
                 nrows = array_ops.where_v2(math_ops.equal(length, 0), array_ops.zeros_like(count),
-                                           count // math_ops.maximum(length, 1))
+                                           count // gen.maximum(length, 1))
             nrows = ops.convert_to_tensor(nrows, length.dtype, name="nrows")
             splits = math_ops.range(nrows + 1) * length
             if validate:
@@ -310,7 +314,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
 
     def __ag_for_stmt__(self, extra_test, body, get_state, set_state, symbol_names, opts):
         """The loop that `for row in ragged` becomes in converted code."""
-        from penstock.autograph.operators import control_flow
+        control_flow = _for_statements.get()
         if self.row_splits._is_eager:
             control_flow.python_for(self, extra_test, body)
             return
@@ -363,7 +367,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         """The shape of the smallest dense tensor that has room for it."""
         out_type = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         with ops.name_scope(name, "RaggedBoundingBox", [self, axis]):
-            longest = [math_ops.cast(math_ops.maximum(math_ops.reduce_max(s[1:] - s[:-1]), 0), out_type)
+            longest = [math_ops.cast(gen.maximum(math_ops.reduce_max(s[1:] - s[:-1]), 0), out_type)
                        for s in self.nested_row_splits]
             rows = array_ops.shape(self._row_splits, out_type=out_type)[0] - 1
             inner = array_ops.shape(self.flat_values, out_type=out_type)[1:]
@@ -472,7 +476,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
                     return cls.from_nested_row_lengths(array_ops.boolean_mask(tensor, mask), lengths, validate=False)
                 lengths = math_ops.cast(ops.convert_to_tensor(lengths, name="lengths"), dtype)
                 lengths.shape.assert_has_rank(1)
-                lengths = math_ops.maximum(math_ops.minimum(lengths, columns), 0)
+                lengths = gen.maximum(gen.minimum(lengths, columns), 0)
                 splits = array_ops.concat([array_ops.zeros([1], dtype), math_ops.cumsum(lengths)], axis=0)
                 mask = array_ops.sequence_mask(lengths, maxlen=columns)
                 return cls.from_row_splits(array_ops.boolean_mask(tensor, mask), splits, validate=False)
@@ -497,9 +501,9 @@ class RaggedTensor(composite_tensor.CompositeTensor):
         same = math_ops.equal(padding, tensor)
         is_padding = math_ops.reduce_all(same, axis=math_ops.range(2, array_ops.rank(tensor)))
         is_padding.set_shape(tensor.shape[:2])
-        kept = math_ops.cast(math_ops.logical_not(is_padding), dtype)
+        kept = math_ops.cast(gen.logical_not(is_padding), dtype)
         places = array_ops.expand_dims(math_ops.range(1, columns + 1), 0)
-        return math_ops.maximum(math_ops.reduce_max(kept * places, axis=1), 0)
+        return gen.maximum(math_ops.reduce_max(kept * places, axis=1), 0)
 
     def to_tensor(self, default_value=None, name=None, shape=None):
         """A dense tensor, filled up with a default."""
@@ -701,16 +705,7 @@ def _value(parts):
     return value
 
 
-fetches.register_session_run_conversion_functions(
+dispatch.register("ragged", hooks.Hook("ragged.dispatch"))
+fetch_conversions.register_session_run_conversion_functions(
     RaggedTensor, lambda ragged: (_parts(ragged), _value),
     lambda ragged, value: list(zip(_parts(ragged), _parts(value))), _parts)
-
-
-def __getattr__(name):
-    if name == "RaggedTensorSpec":  # these are built on this module
-        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
-        return RaggedTensorSpec
-    if name == "RaggedTensorType":
-        from penstock.ops.ragged.ragged_map_ops import RaggedTensorType
-        return RaggedTensorType
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """RowPartition: how a sequence of values is divided into rows."""
 import numpy as np
 
-from penstock.framework import composite_tensor, dtypes, ops, tensor_shape, tensor_util
+from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.framework import type_spec_registry
 from penstock.framework.tensor_spec import TensorSpec
 from penstock.framework.type_spec import TypeSpec
@@ -127,7 +127,7 @@ class RowPartition(composite_tensor.CompositeTensor):
                 nvals = ops.convert_to_tensor(nvals, length.dtype, name="nvals")
             if nrows is None:
                 nrows = array_ops.where_v2(math_ops.equal(length, 0), array_ops.zeros_like(nvals),
-                                           nvals // math_ops.maximum(length, 1))
+                                           nvals // gen.maximum(length, 1))
             nrows = ops.convert_to_tensor(nrows, length.dtype, name="nrows")
             splits = math_ops.range(nrows + 1) * length
             if nvals is None:

@@ -1,7 +1,7 @@
 """Discrete cosine transforms."""
 import math
 
-from penstock.framework import ops, tensor_shape
+from penstock.framework import gen, ops, tensor_shape
 from penstock.ops import array_ops, math_ops
 from penstock.ops.signal import fft_ops
 
@@ -32,7 +32,7 @@ def _length(x):
 def _with_length(x, n):
     """x cut or filled up with zeros to n elements."""
     have = _length(x)
-    missing = math_ops.maximum(0, n - have) if isinstance(have, ops.Tensor) else max(0, n - have)
+    missing = gen.maximum(0, n - have) if isinstance(have, ops.Tensor) else max(0, n - have)
     return array_ops.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, missing]])[..., 0:n]
 
 
@@ -43,7 +43,7 @@ def _ortho_weights(first, rest, n):
 def _quarter_turns(n_float, zero, sign):
     """2 e^(sign i pi k / 2n)."""
     angle = math_ops.range(n_float) * math.pi * 0.5 / n_float
-    return 2.0 * math_ops.exp(math_ops.complex(zero, sign * angle))
+    return 2.0 * gen.exp(math_ops.complex(zero, sign * angle))
 
 
 def _dct(x, kind, n, norm, name=None):
@@ -60,7 +60,7 @@ def _dct(x, kind, n, norm, name=None):
             scale = _quarter_turns(n_float, zero, -1.0)
             result = math_ops.real(fft_ops.rfft(x, fft_length=[2 * n])[..., :n] * scale)
             if norm == "ortho":
-                first = 0.5 * math_ops.rsqrt(n_float)
+                first = 0.5 * gen.rsqrt(n_float)
                 result *= _ortho_weights(first, first * math.sqrt(2.0), n)
             return result
         if kind == 3:
@@ -73,7 +73,7 @@ def _dct(x, kind, n, norm, name=None):
             return math_ops.real(fft_ops.irfft(scale * math_ops.complex(x, zero), fft_length=[2 * n]))[..., :n]
         result = _dct(x, 2, 2 * n, None)[..., 1::2]
         if norm == "ortho":
-            result *= math.sqrt(0.5) * math_ops.rsqrt(n_float)
+            result *= math.sqrt(0.5) * gen.rsqrt(n_float)
         return result
 
 

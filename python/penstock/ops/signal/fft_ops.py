@@ -47,7 +47,7 @@ def _own_length(x, rank, inverse):
     if not inverse:
         return array_ops.shape(x)[-rank:]
     lengths = array_ops.unstack(array_ops.shape(x)[-rank:])
-    lengths[-1] = math_ops.maximum(0, 2 * (lengths[-1] - 1))
+    lengths[-1] = gen.maximum(0, 2 * (lengths[-1] - 1))
     return array_ops.stack(lengths)
 
 
@@ -66,12 +66,12 @@ def _filled_up(x, rank, lengths, inverse):
             if any(pad for _, pad in paddings):
                 return array_ops.pad(x, [[0, 0]] * max(x.shape.ndims - len(wanted), 0) + paddings)
             return x
-    outer = math_ops.maximum(0, array_ops.rank(x) - rank)
+    outer = gen.maximum(0, array_ops.rank(x) - rank)
     have = array_ops.shape(x)[-rank:]
     outer_paddings = array_ops.zeros([outer], lengths.dtype)
     if inverse:
         lengths = array_ops.concat([lengths[:-1], lengths[-1:] // 2 + 1], 0)
-    paddings = array_ops.concat([outer_paddings, math_ops.maximum(0, lengths - have)], 0)
+    paddings = array_ops.concat([outer_paddings, gen.maximum(0, lengths - have)], 0)
     return array_ops.pad(x, array_ops.stack([array_ops.zeros_like(paddings), paddings], axis=1))
 
 

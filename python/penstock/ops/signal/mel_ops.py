@@ -1,6 +1,6 @@
 """The mel scale: frequencies as the ear hears them."""
-from penstock.framework import dtypes, ops, tensor_util
-from penstock.ops import array_ops, math_ops
+from penstock.framework import dtypes, gen, ops, tensor_util
+from penstock.ops import array_ops
 from penstock.ops.signal import shape_ops
 
 __all__ = ["linear_to_mel_weight_matrix"]
@@ -11,13 +11,13 @@ HIGH_FREQUENCY_Q = 1127.0
 def _mel_to_hertz(mel_values, name=None):
     with ops.name_scope(name, "mel_to_hertz", [mel_values]):
         mel_values = ops.convert_to_tensor(mel_values)
-        return BREAK_HERTZ * (math_ops.exp(mel_values / HIGH_FREQUENCY_Q) - 1.0)
+        return BREAK_HERTZ * (gen.exp(mel_values / HIGH_FREQUENCY_Q) - 1.0)
 
 
 def _hertz_to_mel(frequencies_hertz, name=None):
     with ops.name_scope(name, "hertz_to_mel", [frequencies_hertz]):
         frequencies_hertz = ops.convert_to_tensor(frequencies_hertz)
-        return HIGH_FREQUENCY_Q * math_ops.log(1.0 + frequencies_hertz / BREAK_HERTZ)
+        return HIGH_FREQUENCY_Q * gen.log(1.0 + frequencies_hertz / BREAK_HERTZ)
 
 
 def _validate(num_mel_bins, sample_rate, lower, upper, dtype):
@@ -50,12 +50,12 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
         lower = ops.convert_to_tensor(lower_edge_hertz, dtype, name="lower_edge_hertz")
         upper = ops.convert_to_tensor(upper_edge_hertz, dtype, name="upper_edge_hertz")
         zero = ops.convert_to_tensor(0.0, dtype)
-        linear = math_ops.linspace(zero, sample_rate / 2.0, num_spectrogram_bins)[1:]  # frequency 0 has no weight
+        linear = gen.lin_space(zero, sample_rate / 2.0, num_spectrogram_bins)[1:]  # frequency 0 has no weight
         bins = array_ops.expand_dims(_hertz_to_mel(linear), 1)
-        edges = shape_ops.frame(math_ops.linspace(_hertz_to_mel(lower), _hertz_to_mel(upper), num_mel_bins + 2),
+        edges = shape_ops.frame(gen.lin_space(_hertz_to_mel(lower), _hertz_to_mel(upper), num_mel_bins + 2),
                                 frame_length=3, frame_step=1)
         lower, center, upper = (array_ops.reshape(t, [1, num_mel_bins]) for t in array_ops.split(edges, 3, axis=1))
         rising = (bins - lower) / (center - lower)
         falling = (upper - bins) / (upper - center)
-        weights = math_ops.maximum(zero, math_ops.minimum(rising, falling))
+        weights = gen.maximum(zero, gen.minimum(rising, falling))
         return array_ops.pad(weights, [[1, 0], [0, 0]], name=name)

@@ -1,4 +1,5 @@
 """Mel-frequency cepstral coefficients."""
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops, math_ops
 from penstock.ops.signal import dct_ops
@@ -16,4 +17,4 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
         if bins is None:
             bins = array_ops.shape(spectrograms)[-1]
         return (dct_ops.dct(spectrograms, type=2)
-                * math_ops.rsqrt(math_ops.cast(bins, spectrograms.dtype) * 2.0))
+                * gen.rsqrt(math_ops.cast(bins, spectrograms.dtype) * 2.0))

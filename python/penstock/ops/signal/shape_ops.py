@@ -1,5 +1,5 @@
 """Signals cut into frames."""
-from penstock.framework import ops, tensor_util
+from penstock.framework import gen, ops, tensor_util
 from penstock.ops import array_ops, math_ops
 from penstock.ops.signal import util_ops
 
@@ -45,14 +45,14 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
             pad_value = ops.convert_to_tensor(pad_value, signal.dtype)
             pad_value.shape.assert_has_rank(0)
             count = -(-length // frame_step)
-            missing = math_ops.maximum(0, frame_length + frame_step * (count - 1) - length)
+            missing = gen.maximum(0, frame_length + frame_step * (count - 1) - length)
             paddings = array_ops.concat([array_ops.zeros([outer_rank, 2], dtype=missing.dtype), [[0, missing]],
                                          array_ops.zeros([inner_rank, 2], dtype=missing.dtype)], 0)
             signal = array_ops.pad(signal, paddings, constant_values=pad_value)
             shape = array_ops.shape(signal)
             length = shape[axis]
         else:
-            count = math_ops.maximum(0, 1 + (length - frame_length) // frame_step)
+            count = gen.maximum(0, 1 + (length - frame_length) // frame_step)
         # Frames are made of pieces that divide both their length and their step, so that whole pieces can be gathered.
         piece = util_ops.gcd(frame_length, frame_step)
         pieces_a_frame = frame_length // piece

@@ -1,7 +1,7 @@
 """Short-time Fourier transforms and their inverses."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
 from penstock.ops import array_ops, math_ops
 from penstock.ops.signal import dct_ops, fft_ops, reconstruction_ops, shape_ops, window_ops
 
@@ -19,7 +19,7 @@ def _power_of_two(value):
     known = tensor_util.constant_value(value)
     if known is not None:
         return constant_op.constant(int(2 ** np.ceil(np.log(known) / np.log(2.0))), value.dtype)
-    exponent = math_ops.ceil(math_ops.log(math_ops.cast(value, dtypes.float32)) / math_ops.log(2.0))
+    exponent = gen.ceil(gen.log(math_ops.cast(value, dtypes.float32)) / gen.log(2.0))
     return math_ops.cast(math_ops.pow(2.0, exponent), value.dtype)
 
 
@@ -52,7 +52,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=window_ops.hann_window,
             overlaps = -(-length // step)
             sums = array_ops.pad(math_ops.square(window), [(0, overlaps * step - length)])
             sums = math_ops.reduce_sum(array_ops.reshape(sums, [overlaps, step]), 0, keepdims=True)
-            sums = array_ops.reshape(array_ops.tile(sums, [overlaps, 1]), [overlaps * step])[:length]
+            sums = array_ops.reshape(gen.tile(sums, [overlaps, 1]), [overlaps * step])[:length]
             return array_ops.where(math_ops.equal(sums, 0.0), array_ops.zeros_like(window), window / sums)
 
     return window_fn
@@ -64,7 +64,7 @@ def _with_length(frames, frame_length):
     have = None if frames.shape.ndims is None else frames.shape.as_list()[-1]
     if known is None or have is None:
         frames = frames[..., :frame_length]
-        missing = math_ops.maximum(0, frame_length - array_ops.shape(frames)[-1])
+        missing = gen.maximum(0, frame_length - array_ops.shape(frames)[-1])
         outer = array_ops.zeros([array_ops.rank(frames) - 1, 2], dtype=frame_length.dtype)
         frames = array_ops.pad(frames, array_ops.concat([outer, [[0, missing]]], 0))
     elif have > known:

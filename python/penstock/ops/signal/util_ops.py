@@ -1,8 +1,9 @@
 """The greatest common divisor."""
 import math
 
-from penstock.framework import ops, tensor_util
-from penstock.ops import array_ops, control_flow_ops, math_ops
+from penstock.framework import gen, ops, tensor_util
+from penstock.ops import array_ops
+from penstock.ops import while_loop as while_lib
 
 __all__ = ["gcd"]
 
@@ -20,5 +21,5 @@ def gcd(a, b, name=None):
         known_a, known_b = tensor_util.constant_value(a), tensor_util.constant_value(b)
         if known_a is not None and known_b is not None:
             return ops.convert_to_tensor(math.gcd(int(known_a), int(known_b)), dtype=a.dtype)
-        return control_flow_ops.while_loop(lambda _, b: math_ops.greater(b, array_ops.zeros_like(b)),
-                                           lambda a, b: [b, math_ops.mod(a, b)], [a, b], back_prop=False)[0]
+        return while_lib.while_loop(lambda _, b: gen.greater(b, array_ops.zeros_like(b)),
+                                    lambda a, b: [b, gen.floor_mod(a, b)], [a, b], back_prop=False)[0]

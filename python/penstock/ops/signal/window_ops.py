@@ -3,8 +3,8 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_util
-from penstock.ops import array_ops, cond, math_ops, nn_ops
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
+from penstock.ops import array_ops, cond, math_ops
 
 __all__ = ["hamming_window", "hann_window", "kaiser_bessel_derived_window", "kaiser_window", "vorbis_window"]
 
@@ -27,14 +27,14 @@ def _raised_cosine(name, default_name, window_length, periodic, dtype, a, b):
             return array_ops.ones([1], dtype=dtype)
         periodic = math_ops.cast(ops.convert_to_tensor(periodic, dtype=dtypes.bool, name="periodic"), dtypes.int32)
         periodic.shape.assert_has_rank(0)
-        even = 1 - math_ops.mod(window_length, 2)
+        even = 1 - gen.floor_mod(window_length, 2)
         n = math_ops.cast(window_length + periodic * even - 1, dtype=dtype)
         count = math_ops.cast(math_ops.range(window_length), dtype)
         angle = constant_op.constant(2 * np.pi, dtype=dtype) * count / n
         if known is not None:
-            return math_ops.cast(a - b * math_ops.cos(angle), dtype=dtype)
+            return math_ops.cast(a - b * gen.cos(angle), dtype=dtype)
         return cond.cond(math_ops.equal(window_length, 1), lambda: array_ops.ones([1], dtype=dtype),
-                         lambda: math_ops.cast(a - b * math_ops.cos(angle), dtype=dtype))
+                         lambda: math_ops.cast(a - b * gen.cos(angle), dtype=dtype))
 
 
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
@@ -59,8 +59,8 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
         beta = math_ops.cast(beta, dtype=dtype)
         one = math_ops.cast(1.0, dtype=dtype)
         half = math_ops.cast(half, dtype=dtype)
-        num = beta * math_ops.sqrt(nn_ops.relu(one - math_ops.square(at / half)))
-        return math_ops.exp(num - beta) * (gen.bessel_i0e(num) / gen.bessel_i0e(beta))
+        num = beta * math_ops.sqrt(gen.relu(one - math_ops.square(at / half)))
+        return gen.exp(num - beta) * (gen.bessel_i0e(num) / gen.bessel_i0e(beta))
 
 
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
@@ -77,5 +77,5 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
     with ops.name_scope(name, "vorbis_window"):
         window_length = _checked(window_length, dtype)
         at = math_ops.cast(math_ops.range(window_length), dtype=dtype)
-        wave = math_ops.sin(math.pi / math_ops.cast(window_length, dtype=dtype) * (at + 0.5))
-        return math_ops.sin(math.pi / 2.0 * math_ops.pow(wave, 2.0))
+        wave = gen.sin(math.pi / math_ops.cast(window_length, dtype=dtype) * (at + 0.5))
+        return gen.sin(math.pi / 2.0 * math_ops.pow(wave, 2.0))

@@ -1,6 +1,7 @@
 """Loss scales: a factor by which a loss is multiplied, so that small gradients are not lost in half precision."""
 import abc
 
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import control_flow_ops
@@ -96,12 +97,12 @@ class DynamicLossScale(LossScale):
         """Grows or shrinks the scale; whether all gradients are finite. In graphs the first is a tensor, the same truth
         value once the scale has changed."""
         values = [g.values if isinstance(g, ops.IndexedSlices) else g for g in nest.flatten(grads) if g is not None]
-        finite = math_ops.reduce_all([math_ops.reduce_all(math_ops.is_finite(g)) for g in values] or [True])
+        finite = math_ops.reduce_all([math_ops.reduce_all(gen.is_finite(g)) for g in values] or [True])
         scale, good = self._current_loss_scale.read_value(), self._num_good_steps.read_value()
         grown, is_due = scale * self._multiplier, good + 1 >= self._increment_period
-        grown = _if(math_ops.logical_and(is_due, math_ops.is_finite(grown)), grown, scale)
-        shrunk = math_ops.maximum(scale / self._multiplier, 1.0)
-        new_good = _if(math_ops.logical_and(finite, math_ops.logical_not(is_due)), good + 1, good * 0)
+        grown = _if(gen.logical_and(is_due, gen.is_finite(grown)), grown, scale)
+        shrunk = gen.maximum(scale / self._multiplier, 1.0)
+        new_good = _if(gen.logical_and(finite, gen.logical_not(is_due)), good + 1, good * 0)
         with ops.control_dependencies([new_good]):
             update = control_flow_ops.group(self._current_loss_scale.assign(_if(finite, grown, shrunk)),
                                             self._num_good_steps.assign(new_good))

@@ -6,7 +6,6 @@ from penstock.framework import dtypes
 from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
-from penstock.ops import string_ops
 from penstock.proto import saver_pb2
 from penstock.training.saving import registered_saveable
 from penstock.training.saving import saveable_object_util
@@ -26,7 +25,7 @@ def _write_shards(file_prefix, shards, registered=()):
     merged by renaming, and with them what registered savers write first."""
     with ops.device("cpu:0"):
         theirs = [prefix for saveable in registered for prefix in saveable.save_shards(file_prefix)]
-        temporary = string_ops.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        temporary = gen.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])
         prefixes = [gen.sharded_filename(temporary, i, len(shards)) for i in range(len(shards))]
         saves = [_write(prefix, rows) for prefix, rows in zip(prefixes, shards)]
         with ops.control_dependencies([save for save in saves if save is not None]):

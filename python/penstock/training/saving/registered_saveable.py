@@ -1,5 +1,5 @@
 """Objects that a registered saver saves and restores together."""
-from penstock.ops import string_ops
+from penstock.framework import gen
 from penstock.training.saving import saveable_object
 from penstock.training.tracking import registration
 from penstock.util import nest
@@ -15,7 +15,7 @@ class RegisteredSaveable(saveable_object.SaveableObject):
     def save_shards(self, file_prefix):
         """Writes the objects; gives the prefixes of what is written."""
         save = registration.get_save_function(self.name)
-        shard = string_ops.string_join([file_prefix, f"-{self.name}"])
+        shard = gen.string_join([file_prefix, f"-{self.name}"])
         return [prefix for prefix in nest.flatten(self._call(save, file_prefix=shard)) if prefix is not None]
 
     def restore_shards(self, merged_prefix):

@@ -23,6 +23,11 @@ OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
 
 
+def is_function(value):
+    """Whether this is a tf.function or one of its traces: SavedModels have those as parts of objects."""
+    return getattr(type(value), "_is_part_of_saved_models", False)
+
+
 class WeakTrackableReference:
     """A reference to a part that does not keep it alive."""
 

@@ -159,8 +159,7 @@ class Checkpoint(util.Checkpoint):
             save_path = compat.path_to_str(save_path)
             if any(file_io.file_exists(os.path.join(save_path, name)) for name in (
                     constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)):
-                from penstock.saved_models import utils_impl
-                save_path = utils_impl.get_variables_path(save_path)
+                save_path = os.path.join(save_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
         try:
             status = self.read(save_path, options)
         except errors.NotFoundError as e:

@@ -50,10 +50,8 @@ def sticky_attribute_assignment(trackable, name, value):
 
 def _functions_among(named):
     """Those of (name, value) pairs that are functions: a SavedModel has them, a checkpoint does not."""
-    from penstock.eager import def_function
-    from penstock.eager import function
     return {name: value for name, value in named
-            if isinstance(name, str) and isinstance(value, (def_function.Function, function.ConcreteFunction))}
+            if isinstance(name, str) and base.is_function(value)}
 
 
 def _value_and_part(value):

@@ -53,8 +53,6 @@ class AutoTrackable(base.Trackable):
         return data_structures.NoDependency(value)
 
     def _list_functions_for_serialization(self, serialization_cache):
-        from penstock.eager import def_function
-        from penstock.eager import function
         functions = {}
         for name in dir(self):
             try:
@@ -63,11 +61,11 @@ class AutoTrackable(base.Trackable):
                     value = getattr(self, name, None)
             except Exception:
                 continue  # a property that cannot be computed now
-            if isinstance(value, (def_function.Function, function.ConcreteFunction)):
+            if base.is_function(value):
                 functions[name] = value
         # Tracing may make variables: first all functions are traced, then parts are looked for.
         for value in functions.values():
-            if isinstance(value, def_function.Function):
+            if hasattr(value, "_list_all_concrete_functions_for_serialization"):
                 value._list_all_concrete_functions_for_serialization()
         return functions
 

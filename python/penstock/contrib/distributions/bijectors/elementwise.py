@@ -1,8 +1,8 @@
 """Bijectors that map number by number."""
 import numpy as np
 
-from penstock.framework import constant_op, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops
+from penstock.framework import constant_op, gen, ops, tensor_util
+from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
 from penstock.ops.distributions import bijector, util
 
 __all__ = ["AbsoluteValue", "AffineScalar", "Exp", "Gumbel", "Kumaraswamy", "PowerTransform", "Sigmoid", "SinhArcsinh",
@@ -79,7 +79,7 @@ class AffineScalar(_Elementwise):
     def _forward_log_det_jacobian(self, x):
         if self.scale is None:
             return constant_op.constant(0., dtype=x.dtype.base_dtype)
-        return math_ops.log(math_ops.abs(self.scale))
+        return gen.log(math_ops.abs(self.scale))
 
 
 class PowerTransform(_Elementwise):
@@ -110,18 +110,18 @@ class PowerTransform(_Elementwise):
 
     def _forward(self, x):
         x = self._from(x)
-        return math_ops.exp(x if self.power == 0. else math_ops.log1p(x * self.power) / self.power)
+        return gen.exp(x if self.power == 0. else gen.log1p(x * self.power) / self.power)
 
     def _inverse(self, y):
         y = self._positive(y)
-        return math_ops.log(y) if self.power == 0. else math_ops.expm1(math_ops.log(y) * self.power) / self.power
+        return gen.log(y) if self.power == 0. else gen.expm1(gen.log(y) * self.power) / self.power
 
     def _inverse_log_det_jacobian(self, y):
-        return (self.power - 1.) * math_ops.log(self._positive(y))
+        return (self.power - 1.) * gen.log(self._positive(y))
 
     def _forward_log_det_jacobian(self, x):
         x = self._from(x)
-        return x if self.power == 0. else (1. / self.power - 1.) * math_ops.log1p(x * self.power)
+        return x if self.power == 0. else (1. / self.power - 1.) * gen.log1p(x * self.power)
 
 
 class Exp(PowerTransform):
@@ -163,18 +163,18 @@ class Gumbel(_Elementwise):
         return control_flow_ops.with_dependencies(checks, y)
 
     def _forward(self, x):
-        return math_ops.exp(-math_ops.exp(-(x - self.loc) / self.scale))
+        return gen.exp(-gen.exp(-(x - self.loc) / self.scale))
 
     def _inverse(self, y):
-        return self.loc - self.scale * math_ops.log(-math_ops.log(self._fraction(y)))
+        return self.loc - self.scale * gen.log(-gen.log(self._fraction(y)))
 
     def _inverse_log_det_jacobian(self, y):
         y = self._fraction(y)
-        return math_ops.log(self.scale / (-math_ops.log(y) * y))
+        return gen.log(self.scale / (-gen.log(y) * y))
 
     def _forward_log_det_jacobian(self, x):
         z = (x - self.loc) / self.scale
-        return -z - math_ops.exp(-z) - math_ops.log(self.scale)
+        return -z - gen.exp(-z) - gen.log(self.scale)
 
 
 class Kumaraswamy(_Elementwise):
@@ -211,16 +211,16 @@ class Kumaraswamy(_Elementwise):
         return control_flow_ops.with_dependencies(checks, x)
 
     def _forward(self, x):
-        log_rest = math_ops.log1p(-self._fraction(x)) / self.concentration0
-        return math_ops.exp(math_ops.log1p(-math_ops.exp(log_rest)) / self.concentration1)
+        log_rest = gen.log1p(-self._fraction(x)) / self.concentration0
+        return gen.exp(gen.log1p(-gen.exp(log_rest)) / self.concentration1)
 
     def _inverse(self, y):
-        log_rest = math_ops.log1p(-self._fraction(y) ** self.concentration1)
-        return math_ops.exp(math_ops.log1p(-math_ops.exp(log_rest * self.concentration0)))
+        log_rest = gen.log1p(-self._fraction(y) ** self.concentration1)
+        return gen.exp(gen.log1p(-gen.exp(log_rest * self.concentration0)))
 
     def _inverse_log_det_jacobian(self, y):
         y, a, b = self._fraction(y), self.concentration1, self.concentration0
-        return math_ops.log(a) + math_ops.log(b) + (a - 1) * math_ops.log(y) + (b - 1) * math_ops.log1p(-y ** a)
+        return gen.log(a) + gen.log(b) + (a - 1) * gen.log(y) + (b - 1) * gen.log1p(-y ** a)
 
 
 class Sigmoid(_Elementwise):
@@ -233,13 +233,13 @@ class Sigmoid(_Elementwise):
         return math_ops.sigmoid(x)
 
     def _inverse(self, y):
-        return math_ops.log(y) - math_ops.log1p(-y)
+        return gen.log(y) - gen.log1p(-y)
 
     def _inverse_log_det_jacobian(self, y):
-        return -math_ops.log(y) - math_ops.log1p(-y)
+        return -gen.log(y) - gen.log1p(-y)
 
     def _forward_log_det_jacobian(self, x):
-        return -nn_ops.softplus(-x) - nn_ops.softplus(x)
+        return -gen.softplus(-x) - gen.softplus(x)
 
 
 def _hypotenuse(x):
@@ -274,18 +274,18 @@ class SinhArcsinh(_Elementwise):
         return self._tailweight
 
     def _forward(self, x):
-        return math_ops.sinh((math_ops.asinh(x) + self.skewness) * self.tailweight)
+        return gen.sinh((gen.asinh(x) + self.skewness) * self.tailweight)
 
     def _inverse(self, y):
-        return math_ops.sinh(math_ops.asinh(y) / self.tailweight - self.skewness)
+        return gen.sinh(gen.asinh(y) / self.tailweight - self.skewness)
 
     def _inverse_log_det_jacobian(self, y):
-        slope = math_ops.cosh(math_ops.asinh(y) / self.tailweight - self.skewness) / _hypotenuse(y)
-        return math_ops.log(slope) - math_ops.log(self.tailweight)
+        slope = gen.cosh(gen.asinh(y) / self.tailweight - self.skewness) / _hypotenuse(y)
+        return gen.log(slope) - gen.log(self.tailweight)
 
     def _forward_log_det_jacobian(self, x):
-        slope = math_ops.cosh((math_ops.asinh(x) + self.skewness) * self.tailweight) / _hypotenuse(x)
-        return math_ops.log(slope) + math_ops.log(self.tailweight)
+        slope = gen.cosh((gen.asinh(x) + self.skewness) * self.tailweight) / _hypotenuse(x)
+        return gen.log(slope) + gen.log(self.tailweight)
 
 
 class Softplus(_Elementwise):
@@ -318,16 +318,16 @@ class Softplus(_Elementwise):
         return x if self.hinge_softness is None else x / math_ops.cast(self.hinge_softness, x.dtype)
 
     def _forward(self, x):
-        return self._scaled(nn_ops.softplus, x)
+        return self._scaled(gen.softplus, x)
 
     def _inverse(self, y):
         return self._scaled(util.softplus_inverse, y)
 
     def _inverse_log_det_jacobian(self, y):
-        return -math_ops.log(-math_ops.expm1(-self._unscaled(y)))
+        return -gen.log(-gen.expm1(-self._unscaled(y)))
 
     def _forward_log_det_jacobian(self, x):
-        return -nn_ops.softplus(-self._unscaled(x))
+        return -gen.softplus(-self._unscaled(x))
 
 
 class Softsign(_Elementwise):
@@ -353,10 +353,10 @@ class Softsign(_Elementwise):
         return y / (1. - math_ops.abs(y))
 
     def _forward_log_det_jacobian(self, x):
-        return -2. * math_ops.log1p(math_ops.abs(x))
+        return -2. * gen.log1p(math_ops.abs(x))
 
     def _inverse_log_det_jacobian(self, y):
-        return -2. * math_ops.log1p(-math_ops.abs(self._inside(y)))
+        return -2. * gen.log1p(-math_ops.abs(self._inside(y)))
 
 
 class Square(_Elementwise):
@@ -375,4 +375,4 @@ class Square(_Elementwise):
         return math_ops.sqrt(self._valid(y))
 
     def _forward_log_det_jacobian(self, x):
-        return np.log(2.) + math_ops.log(self._valid(x))
+        return np.log(2.) + gen.log(self._valid(x))

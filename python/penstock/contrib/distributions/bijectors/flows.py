@@ -1,10 +1,11 @@
 """Bijectors that learn: normalization over a batch, and shifts and scales that functions give for each number."""
 import numpy as np
 
-from penstock.framework import constant_op, ops, tensor_shape
-from penstock.ops import (array_ops, clip_ops, control_flow_ops, init_ops, math_ops, nn, nn_ops, template,
+from penstock.framework import constant_op, gen, ops, tensor_shape
+from penstock.ops import (array_ops, clip_ops, init_ops, math_ops, nn, template,
                           variable_scope)
 from penstock.ops.distributions import bijector
+from penstock.ops import while_loop as while_lib
 
 __all__ = ["BatchNormalization", "MaskedAutoregressiveFlow", "RealNVP", "masked_autoregressive_default_template",
            "masked_dense", "real_nvp_default_template"]
@@ -18,7 +19,7 @@ class BatchNormalization(bijector.Bijector):
 
     def __init__(self, batchnorm_layer=None, training=True, validate_args=False, name="batch_normalization"):
         from penstock.layers import normalization
-        layer = batchnorm_layer or normalization.BatchNormalization(gamma_constraint=lambda x: nn.relu(x) + 1e-6)
+        layer = batchnorm_layer or normalization.BatchNormalization(gamma_constraint=lambda x: gen.relu(x) + 1e-6)
         if not isinstance(layer, normalization.BatchNormalization):
             raise ValueError("batchnorm_layer must be an instance of BatchNormalization layer.")
         if layer.renorm:
@@ -62,8 +63,8 @@ class BatchNormalization(bijector.Bijector):
         else:
             axes = self._axes(y)
             variance = nn.moments(y, axes=[i for i in range(y.shape.ndims) if i not in axes], keep_dims=True)[1]
-        return (math_ops.reduce_sum(math_ops.log(self.batchnorm.gamma)) -
-                0.5 * math_ops.reduce_sum(math_ops.log(variance + self.batchnorm.epsilon)))
+        return (math_ops.reduce_sum(gen.log(self.batchnorm.gamma)) -
+                0.5 * math_ops.reduce_sum(gen.log(variance + self.batchnorm.epsilon)))
 
     def _forward_log_det_jacobian(self, x):
         return -self._log_det(x, saved=True)
@@ -82,14 +83,14 @@ def _depth(x):
 
 def _scaled_and_shifted(x, shift, log_scale):
     if log_scale is not None:
-        x = x * math_ops.exp(log_scale)
+        x = x * gen.exp(log_scale)
     return x if shift is None else x + shift
 
 
 def _unshifted_and_unscaled(y, shift, log_scale):
     if shift is not None:
         y = y - shift
-    return y if log_scale is None else y * math_ops.exp(-log_scale)
+    return y if log_scale is None else y * gen.exp(-log_scale)
 
 
 def _sum_of_logs(log_scale, like, sign):
@@ -132,7 +133,7 @@ class MaskedAutoregressiveFlow(bijector.Bijector):
             return index + 1, _scaled_and_shifted(x, shift, log_scale)
 
         count = array_ops.shape(x)[-1]
-        return control_flow_ops.while_loop(lambda index, _: index < count, body, (0, y), maximum_iterations=size)[1]
+        return while_lib.while_loop(lambda index, _: index < count, body, (0, y), maximum_iterations=size)[1]
 
     def _inverse(self, y):
         return _unshifted_and_unscaled(y, *self._shift_and_log_scale_fn(y))
@@ -207,7 +208,7 @@ def masked_dense(inputs, units, num_blocks=None, exclusive=False, kernel_initial
 
 
 def masked_autoregressive_default_template(
-        hidden_layers, shift_only=False, activation=nn_ops.relu, log_scale_min_clip=-5., log_scale_max_clip=3.,
+        hidden_layers, shift_only=False, activation=gen.relu, log_scale_min_clip=-5., log_scale_max_clip=3.,
         log_scale_clip_gradient=False, name=None, *args, **kwargs):
     """A function for `MaskedAutoregressiveFlow`: masked dense layers, whose variables all its calls share."""
     name = name or "masked_autoregressive_default_template"
@@ -226,13 +227,13 @@ def masked_autoregressive_default_template(
             shift, log_scale = array_ops.unstack(x, num=2, axis=-1)
             clipped = clip_ops.clip_by_value(log_scale, log_scale_min_clip, log_scale_max_clip)
             if not log_scale_clip_gradient:
-                clipped = log_scale + array_ops.stop_gradient(clipped - log_scale)
+                clipped = log_scale + gen.stop_gradient(clipped - log_scale)
             return shift, clipped
 
         return template.make_template(name, shift_and_log_scale)
 
 
-def real_nvp_default_template(hidden_layers, shift_only=False, activation=nn_ops.relu, name=None, *args, **kwargs):
+def real_nvp_default_template(hidden_layers, shift_only=False, activation=gen.relu, name=None, *args, **kwargs):
     """A function for `RealNVP`: dense layers, whose variables all its calls share."""
     from penstock.layers import core
     with ops.name_scope(name, "real_nvp_default_template"):

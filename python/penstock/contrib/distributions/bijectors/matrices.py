@@ -1,7 +1,7 @@
 """Bijectors of matrices, and those that multiply vectors by one."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_shape
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
 from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
 from penstock.ops.distributions import bijector, util
 from penstock.contrib.distributions import scales
@@ -128,7 +128,7 @@ class Affine(AffineLinearOperator):
         if self._multiplier is None:
             return super()._forward_log_det_jacobian(x)
         size = math_ops.cast(array_ops.shape(x)[-1], self._multiplier.dtype)
-        return math_ops.log(math_ops.abs(self._multiplier)) * size
+        return gen.log(math_ops.abs(self._multiplier)) * size
 
 
 class CholeskyOuterProduct(bijector.Bijector):
@@ -145,11 +145,11 @@ class CholeskyOuterProduct(bijector.Bijector):
     def _forward(self, x):
         if self.validate_args:
             x = control_flow_ops.with_dependencies(self._squares(x), x)
-        x = array_ops.matrix_band_part(x, -1, 0)
+        x = gen.matrix_band_part(x, -1, 0)
         return math_ops.matmul(x, x, adjoint_b=True)
 
     def _inverse(self, y):
-        return linalg_ops.cholesky(y)
+        return gen.cholesky(y)
 
     def _forward_log_det_jacobian(self, x):
         diag = array_ops.matrix_diag_part(x)
@@ -159,7 +159,7 @@ class CholeskyOuterProduct(bijector.Bijector):
         size = array_ops.shape(x)[-1]
         exponents = math_ops.cast(size - math_ops.range(size), x.dtype)
         return (math_ops.cast(size, x.dtype) * np.log(2.) +
-                math_ops.reduce_sum(math_ops.log(diag) * exponents, axis=-1))
+                math_ops.reduce_sum(gen.log(diag) * exponents, axis=-1))
 
 
 class FillTriangular(bijector.Bijector):
@@ -223,7 +223,7 @@ class MatrixInverseTriL(bijector.Bijector):
         if not self.validate_args:
             return []
         shape, diag = array_ops.shape(x), array_ops.matrix_diag_part(x)
-        above = array_ops.matrix_band_part(array_ops.matrix_set_diag(x, array_ops.zeros_like(diag)), 0, -1)
+        above = gen.matrix_band_part(array_ops.matrix_set_diag(x, array_ops.zeros_like(diag)), 0, -1)
         return [
             check_ops.assert_rank_at_least(x, 2, message="Input must have rank at least 2."),
             check_ops.assert_equal(shape[-2], shape[-1], message="Input must be a square matrix."),
@@ -234,7 +234,7 @@ class MatrixInverseTriL(bijector.Bijector):
     def _forward(self, x):
         with ops.control_dependencies(self._checks(x)):
             shape = array_ops.shape(x)
-            return linalg_ops.matrix_triangular_solve(
+            return gen.matrix_triangular_solve(
                 x, linalg_ops.eye(shape[-1], batch_shape=shape[:-2], dtype=x.dtype), lower=True)
 
     def _inverse(self, y):
@@ -242,7 +242,7 @@ class MatrixInverseTriL(bijector.Bijector):
 
     def _forward_log_det_jacobian(self, x):
         with ops.control_dependencies(self._checks(x)):
-            logs = math_ops.log(math_ops.abs(array_ops.matrix_diag_part(x)))
+            logs = gen.log(math_ops.abs(array_ops.matrix_diag_part(x)))
             return -2. * math_ops.cast(array_ops.shape(x)[-1], x.dtype) * math_ops.reduce_sum(logs, axis=-1)
 
 

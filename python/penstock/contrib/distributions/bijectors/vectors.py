@@ -1,7 +1,7 @@
 """Bijectors of vectors, and of events' shapes."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops, sort_ops
 from penstock.ops.distributions import bijector
 
@@ -23,17 +23,17 @@ class Ordered(bijector.Bijector):
 
     def _forward(self, x):
         x = self._increasing(x)
-        return array_ops.concat([x[..., :1], math_ops.log(x[..., 1:] - x[..., :-1])], axis=-1)
+        return array_ops.concat([x[..., :1], gen.log(x[..., 1:] - x[..., :-1])], axis=-1)
 
     def _inverse(self, y):
-        return math_ops.cumsum(array_ops.concat([y[..., :1], math_ops.exp(y[..., 1:])], axis=-1), axis=-1)
+        return math_ops.cumsum(array_ops.concat([y[..., :1], gen.exp(y[..., 1:])], axis=-1), axis=-1)
 
     def _inverse_log_det_jacobian(self, y):
         return math_ops.reduce_sum(y[..., 1:], axis=-1)
 
     def _forward_log_det_jacobian(self, x):
         x = self._increasing(x)
-        return -math_ops.reduce_sum(math_ops.log(x[..., 1:] - x[..., :-1]), axis=-1)
+        return -math_ops.reduce_sum(gen.log(x[..., 1:] - x[..., :-1]), axis=-1)
 
 
 class Permute(bijector.Bijector):
@@ -69,7 +69,7 @@ class Permute(bijector.Bijector):
         return array_ops.gather(x, self.permutation, axis=-1)
 
     def _inverse(self, y):
-        return array_ops.gather(y, array_ops.invert_permutation(self.permutation), axis=-1)
+        return array_ops.gather(y, gen.invert_permutation(self.permutation), axis=-1)
 
     def _inverse_log_det_jacobian(self, y):
         return constant_op.constant(0., dtype=y.dtype.base_dtype)
@@ -192,12 +192,12 @@ class SoftmaxCentered(bijector.Bijector):
         return nn_ops.softmax(array_ops.concat([x, array_ops.zeros_like(x[..., :1])], axis=-1))
 
     def _inverse(self, y):
-        logs = math_ops.log(y)
+        logs = gen.log(y)
         return logs[..., :-1] - logs[..., -1:]
 
     def _inverse_log_det_jacobian(self, y):
-        return -math_ops.reduce_sum(math_ops.log(y), axis=-1)
+        return -math_ops.reduce_sum(gen.log(y), axis=-1)
 
     def _forward_log_det_jacobian(self, x):
-        total = nn_ops.softplus(math_ops.reduce_logsumexp(x, axis=-1, keepdims=True))
+        total = gen.softplus(math_ops.reduce_logsumexp(x, axis=-1, keepdims=True))
         return array_ops.squeeze(math_ops.reduce_sum(x - total, axis=-1, keepdims=True) - total, axis=-1)

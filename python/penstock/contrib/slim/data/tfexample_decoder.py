@@ -3,9 +3,10 @@ import abc
 
 from penstock.contrib.slim.data import data_decoder
 from penstock.framework import dtypes
+from penstock.framework import gen
 from penstock.framework import sparse_tensor
 from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
+from penstock.ops import cond as cond_lib
 from penstock.ops import image_ops
 from penstock.ops import map_fn
 from penstock.ops import math_ops
@@ -115,7 +116,7 @@ class BackupHandler(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors):
         item = self._handler.tensors_to_item(keys_to_tensors)
-        return control_flow_ops.cond(
+        return cond_lib.cond(
             pred=math_ops.equal(math_ops.reduce_prod(array_ops.shape(item)), 0),
             true_fn=lambda: self._backup.tensors_to_item(keys_to_tensors), false_fn=lambda: item)
 
@@ -175,17 +176,17 @@ class Image(ItemHandler):
             return math_ops.cast(image_ops.decode_image(image_buffer, channels=self._channels), self._dtype)
 
         def decode_jpeg():
-            return math_ops.cast(image_ops.decode_jpeg(image_buffer, channels=self._channels,
-                                                       dct_method=self._dct_method), self._dtype)
+            return math_ops.cast(gen.decode_jpeg(image_buffer, channels=self._channels,
+                                                 dct_method=self._dct_method), self._dtype)
 
         def check_jpeg():
-            return control_flow_ops.cond(image_ops.is_jpeg(image_buffer), decode_jpeg, decode_image, name="cond_jpeg")
+            return cond_lib.cond(image_ops.is_jpeg(image_buffer), decode_jpeg, decode_image, name="cond_jpeg")
 
         def decode_raw():
             return parsing_ops.decode_raw(image_buffer, out_type=self._dtype)
 
-        is_raw = math_ops.logical_or(math_ops.equal(image_format, "raw"), math_ops.equal(image_format, "RAW"))
-        image = control_flow_ops.case([(is_raw, decode_raw)], default=check_jpeg, exclusive=True)
+        is_raw = gen.logical_or(math_ops.equal(image_format, "raw"), math_ops.equal(image_format, "RAW"))
+        image = cond_lib.case([(is_raw, decode_raw)], default=check_jpeg, exclusive=True)
         image.set_shape([None, None, self._channels])
         return image if self._shape is None else array_ops.reshape(image, self._shape)
 

@@ -4,9 +4,9 @@ from penstock.contrib.layers import layers
 from penstock.contrib.layers import regularizers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.pooling import max_pool2d
+from penstock.framework import gen
 from penstock.ops import array_ops
 from penstock.ops import init_ops
-from penstock.ops import nn_ops
 
 
 def trunc_normal(stddev):
@@ -16,7 +16,7 @@ def trunc_normal(stddev):
 
 def common_arg_scope(weight_decay, bias, **pooling):
     """Relu, regularized weights, SAME convolutions, biases that begin at `bias`; options of the pooling if any."""
-    with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=nn_ops.relu, biases_initializer=bias,
+    with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=gen.relu, biases_initializer=bias,
                    weights_regularizer=regularizers.l2_regularizer(weight_decay)):
         with arg_scope([layers.conv2d], padding="SAME") as scope:
             if not pooling:

@@ -9,10 +9,10 @@ from penstock.contrib.layers import layers
 from penstock.contrib.layers import regularizers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.pooling import max_pool2d
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import math_ops
-from penstock.ops import nn_ops
 from penstock.ops import variable_scope
 
 
@@ -65,7 +65,7 @@ def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_eps
     batch_norm = {"decay": batch_norm_decay, "epsilon": batch_norm_epsilon, "scale": batch_norm_scale,
                   "updates_collections": ops.GraphKeys.UPDATE_OPS}
     with arg_scope([layers.conv2d], weights_regularizer=regularizers.l2_regularizer(weight_decay),
-                   weights_initializer=initializers.variance_scaling_initializer(), activation_fn=nn_ops.relu,
+                   weights_initializer=initializers.variance_scaling_initializer(), activation_fn=gen.relu,
                    normalizer_fn=layers.batch_norm, normalizer_params=batch_norm):
         with arg_scope([layers.batch_norm], **batch_norm):
             with arg_scope([max_pool2d], padding="SAME") as scope:

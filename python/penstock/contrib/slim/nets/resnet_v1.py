@@ -4,7 +4,7 @@ from penstock.contrib.layers import layers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.pooling import max_pool2d
 from penstock.contrib.slim.nets import resnet_utils
-from penstock.ops import nn_ops
+from penstock.framework import gen
 from penstock.ops import variable_scope
 
 resnet_arg_scope = resnet_utils.resnet_arg_scope
@@ -21,7 +21,7 @@ def bottleneck(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collecti
         residual = layers.conv2d(inputs, depth_bottleneck, [1, 1], stride=1, scope="conv1")
         residual = resnet_utils.conv2d_same(residual, depth_bottleneck, 3, stride, rate=rate, scope="conv2")
         residual = layers.conv2d(residual, depth, [1, 1], stride=1, activation_fn=None, scope="conv3")
-        return utils.collect_named_outputs(outputs_collections, sc.name, nn_ops.relu(shortcut + residual))
+        return utils.collect_named_outputs(outputs_collections, sc.name, gen.relu(shortcut + residual))
 
 
 def resnet_v1(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None,

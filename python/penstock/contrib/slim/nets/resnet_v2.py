@@ -5,7 +5,7 @@ from penstock.contrib.layers import layers
 from penstock.contrib.layers import utils
 from penstock.contrib.layers.pooling import max_pool2d
 from penstock.contrib.slim.nets import resnet_utils
-from penstock.ops import nn_ops
+from penstock.framework import gen
 from penstock.ops import variable_scope
 
 resnet_arg_scope = resnet_utils.resnet_arg_scope
@@ -16,7 +16,7 @@ def bottleneck(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collecti
     """Normalization, relu and three convolutions, added to the input (or its projection if the depth changes)."""
     with variable_scope.variable_scope(scope, "bottleneck_v2", [inputs]) as sc:
         depth_in = utils.last_dimension(inputs.get_shape(), min_rank=4)
-        preact = layers.batch_norm(inputs, activation_fn=nn_ops.relu, scope="preact")
+        preact = layers.batch_norm(inputs, activation_fn=gen.relu, scope="preact")
         if depth == depth_in:
             shortcut = resnet_utils.subsample(inputs, stride, "shortcut")
         else:
@@ -40,7 +40,7 @@ def resnet_v2(inputs, blocks, num_classes=None, is_training=True, global_pool=Tr
                 net = resnet_utils.conv2d_same(net, 64, 7, stride=2, scope="conv1")
             net = max_pool2d(net, [3, 3], stride=2, scope="pool1")
         net = resnet_utils.stack_blocks_dense(net, blocks, output_stride)
-        net = layers.batch_norm(net, activation_fn=nn_ops.relu, scope="postnorm")
+        net = layers.batch_norm(net, activation_fn=gen.relu, scope="postnorm")
         return resnet_utils.pooled_logits(net, num_classes, global_pool, collection)
 
 

@@ -7,9 +7,9 @@ from penstock.contrib.layers import layers
 from penstock.contrib.layers import pooling
 from penstock.contrib.layers import regularizers
 from penstock.contrib.slim.nets.classifiers import trunc_normal
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
-from penstock.ops import nn_ops
 from penstock.ops import variable_scope
 
 
@@ -92,7 +92,7 @@ def arg_scope_of(weight_decay, batch_norm, batch_norm_var_collection):
     with arg_scope([layers.conv2d, layers.fully_connected],
                    weights_regularizer=regularizers.l2_regularizer(weight_decay)):
         with arg_scope([layers.conv2d], weights_initializer=initializers.variance_scaling_initializer(),
-                       activation_fn=nn_ops.relu, normalizer_fn=None if batch_norm is None else layers.batch_norm,
+                       activation_fn=gen.relu, normalizer_fn=None if batch_norm is None else layers.batch_norm,
                        normalizer_params=batch_norm or {}) as scope:
             return scope
 

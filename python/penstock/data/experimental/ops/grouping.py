@@ -58,7 +58,7 @@ def named_bucket_by_sequence_length(element_length_func, bucket_boundaries, buck
             length = element_length_func(*args)
             bounds = list(bucket_boundaries)
             least, most = [np.iinfo(np.int32).min] + bounds, bounds + [np.iinfo(np.int32).max]
-            inside = math_ops.logical_and(math_ops.less_equal(least, length), math_ops.less(length, most))
+            inside = gen.logical_and(gen.less_equal(least, length), gen.less(length, most))
             return math_ops.reduce_min(array_ops.where(inside))
 
         def window_size_fn(bucket_id):

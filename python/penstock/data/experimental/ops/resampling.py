@@ -2,9 +2,10 @@
 import numpy as np
 
 from penstock.data.ops.dataset_ops import DatasetV1, DatasetV1Adapter, DatasetV2
-from penstock.framework import dtypes, ops, tensor_util, tf2
+from penstock.framework import dtypes, gen, ops, tensor_util, tf2
 from penstock.framework.mode import mode
-from penstock.ops import array_ops, control_flow_ops, logging_ops, math_ops, random_ops
+from penstock.ops import array_ops, logging_ops, math_ops, random_ops
+from penstock.ops import cond as cond_lib
 
 
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
@@ -63,8 +64,8 @@ def _filtered(dataset, accepted_ds, initial_ds, classes, class_func, seed):
     """The elements that a random number accepts, with their classes."""
     def maybe_warn_on_large_rejection(accept_dist, initial_dist):
         rejected = math_ops.reduce_sum((1 - accept_dist) * initial_dist)
-        return control_flow_ops.cond(
-            math_ops.less(rejected, .5), lambda: accept_dist,
+        return cond_lib.cond(
+            gen.less(rejected, .5), lambda: accept_dist,
             lambda: logging_ops.Print(accept_dist, [rejected, initial_dist, accept_dist], first_n=10, summarize=100,
                                       message="Proportion of examples rejected by sampler is high: "))
 
@@ -94,7 +95,7 @@ def _estimated(target, classes, batch_size=32, smoothing=10):
         total = math_ops.add(seen, math_ops.reduce_sum(
             array_ops.one_hot(c, seen.get_shape()[0], dtype=dtypes.int64), 0))
         share = math_ops.cast(math_ops.truediv(total, math_ops.reduce_sum(total)), dtypes.float32)
-        return total, array_ops.tile(array_ops.expand_dims(share, 0), [batch_size, 1])
+        return total, gen.tile(array_ops.expand_dims(share, 0), [batch_size, 1])
 
     return classes.batch(batch_size).scan(seen, update_estimate_and_tile).unbatch()
 

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.estimator.inputs.queues.feeding_queue_runner import _FeedingQueueRunner
 from penstock.framework import dtypes
 from penstock.framework import errors
+from penstock.framework import gen
 from penstock.framework import ops
 from penstock.ops import array_ops
 from penstock.ops import data_flow_ops
@@ -232,6 +233,6 @@ def _enqueue_data(data, capacity, shuffle=False, min_after_dequeue=None, num_thr
                                        seed=None if seed is None else (i + 1) * seed, num_epochs=num_epochs, **padded))
         queue_runner.add_queue_runner(_FeedingQueueRunner(queue=queue, enqueue_ops=enqueue_ops, feed_fns=feed_fns))
         room = capacity - min_after_dequeue
-        full = math_ops.cast(math_ops.maximum(0, queue.size() - min_after_dequeue), dtypes.float32) * (1. / room)
+        full = math_ops.cast(gen.maximum(0, queue.size() - min_after_dequeue), dtypes.float32) * (1. / room)
         summary.scalar("queue/%sfraction_over_%d_of_%d_full" % (queue.name, min_after_dequeue, room), full)
         return queue

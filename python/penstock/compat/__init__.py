@@ -2,6 +2,9 @@
 work with several versions."""
 import importlib
 
+from penstock.util import hooks
+
+_alias = hooks.Hook("alias")
 _NAMES = {
     "penstock.framework.forward_compat": "forward_compatibility_horizon forward_compatible",
     "penstock.framework.tensor_shape": "dimension_at_index dimension_value",
@@ -17,7 +20,7 @@ def __getattr__(name):
         value = importlib.import_module("penstock.v1")
     elif name == "v2":
         value = importlib.import_module("penstock.api.version_two").root
-        if importlib.import_module("penstock.alias.finder").installed() == "v1":
+        if _alias.get().installed() == "v1":
             older = importlib.import_module("penstock.compat.v2_of_1_15")
             for function in older.NAMES:
                 setattr(value, function, getattr(older, function))

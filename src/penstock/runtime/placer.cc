@@ -98,12 +98,24 @@ class Placer {
         if (fresh) it->second = graph_.FindNode(name) ? graph_.FindNode(name) : node;
         if (it->second != node) groups_.Join(*it->second, *node, options_.allow_soft_placement);
       }
-      // A reference lives where its variable lives, and a resource where it was made.
+      // A reference lives where its variable lives, and a resource where it was made: a function that takes resources
+      // of several devices runs on any.
+      const bool apart = TakesResourcesOfSeveralDevices(*node);
       for (int i = 0; i < node->num_inputs(); ++i) {
         const bool handle = node->input(i).type() == DT_RESOURCE && node->traits().flow == Flow::kNone;
-        if (IsRef(node->input_type(i)) || handle) groups_.JoinHolder(*node->input(i).node, *node);
+        if (IsRef(node->input_type(i)) || (handle && !apart)) groups_.JoinHolder(*node->input(i).node, *node);
       }
     }
+  }
+
+  bool TakesResourcesOfSeveralDevices(const Node& node) {
+    const Node* first = nullptr;
+    for (const Endpoint& input : node.inputs()) {
+      if (input.type() != DT_RESOURCE) continue;
+      if (!first) first = input.node;
+      if (groups_.wish(input.node->id()).ToString() != groups_.wish(first->id()).ToString()) return true;
+    }
+    return false;
   }
 
   bool Supports(const Device& device, const Node& node) const {

@@ -2,6 +2,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import penstock.v1 as tf
@@ -55,3 +56,26 @@ def test_eagerly():
              "[((2, 'CPU:1'), (2, 'CPU:1')), ((3, 'CPU:2'), (3, 'CPU:2'))]]\n[False, False]\n")
     found = subprocess.run([sys.executable, "-c", EAGER], capture_output=True, text=True, timeout=100)
     assert found.stdout == 2 * (numbers + pairs), found.stderr
+
+
+@pytest.mark.parametrize("devices", [("/cpu:0", "/cpu:1"), ("/cpu:1", "/cpu:0"), (None, "/cpu:1"),
+                                     ("/cpu:2", "/cpu:1")])
+@pytest.mark.parametrize("calls", [None, 2])
+def test_functions_use_variables_of_several_devices(session, devices, calls):
+    variables = []
+    for name, device, value in zip("vw", devices, (10, 100)):
+        with tf.device(device):
+            variables.append(tf.get_variable(name, initializer=np.int64(value), use_resource=True))
+    mapped = Dataset.range(3).map(lambda x: x + variables[0].read_value() + variables[1].read_value(),
+                                  num_parallel_calls=calls)
+    nested = Dataset.range(2).flat_map(lambda x: Dataset.range(2).map(
+        lambda y: variables[1].assign_add(x) + variables[0] + y))
+    called = tf.function(lambda x: x * variables[0] * variables[1])(tf.constant(2, tf.int64))
+    iterators = [tf.data.make_initializable_iterator(d) for d in (mapped, nested)]
+    elements = [iterator.get_next() for iterator in iterators]
+    session.run(tf.global_variables_initializer())
+    assert session.run(called) == 2000
+    session.run([iterator.initializer for iterator in iterators])
+    assert [session.run(elements[0]) for _ in range(3)] == [110, 111, 112]
+    assert [session.run(elements[1]) for _ in range(4)] == [110, 111, 111, 113]
+    assert session.run(variables) == [10, 102]

@@ -43,9 +43,11 @@ class TextStream : public ByteStream {
 // Window bits as zlib wants them: its own format, or gzip's.
 int WindowBits(Compression compression) { return compression == Compression::kGzip ? MAX_WBITS + 16 : MAX_WBITS; }
 
+// Gives what there is of a stream that is cut off: a writer may have flushed it without having closed it.
 class InflatingStream : public ByteStream {
  public:
-  InflatingStream(std::unique_ptr<ByteStream> source, Compression compression) : source_(std::move(source)) {
+  InflatingStream(std::unique_ptr<ByteStream> source, Compression compression)
+      : source_(std::move(source)), several_(compression == Compression::kGzip) {
     if (inflateInit2(&zlib_, WindowBits(compression)) != Z_OK) throw ResourceExhausted("inflateInit failed");
   }
   ~InflatingStream() override { inflateEnd(&zlib_); }
@@ -65,7 +67,8 @@ class InflatingStream : public ByteStream {
         zlib_.avail_in = static_cast<uInt>(input_.size());
         if (input_.empty()) break;
       }
-      if (ended_) {  // another compressed stream follows
+      if (ended_) {
+        if (!several_) break;
         inflateReset(&zlib_);
         ended_ = false;
       }
@@ -78,13 +81,11 @@ class InflatingStream : public ByteStream {
       }
     }
     to->erase(before + n - zlib_.avail_out);
-    if (to->size() == before && n > 0 && !ended_ && zlib_.total_in > 0) {
-      throw DataLoss("the compressed stream ends too early");
-    }
   }
 
  private:
   const std::unique_ptr<ByteStream> source_;
+  const bool several_;  // whether compressed streams may follow one another
   z_stream zlib_ = {};
   std::string input_;
   bool ended_ = false;

@@ -150,3 +150,35 @@ def test_compressed_records_are_in_the_file_when_they_are_flushed(tmp_path, comp
             writer.flush()
             assert text in zlib.decompressobj(wbits=47).decompress(path.read_bytes())  # 47: either format
     assert list(tf.io.tf_record_iterator(str(path), tf.io.TFRecordOptions(compression))) == [b"first", b"second"]
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_flushed_records_can_be_read_before_the_file_is_closed(tmp_path, compression):
+    name = str(tmp_path / "records")
+    written = tf.data.TFRecordDataset(name, compression)
+    with tf.io.TFRecordWriter(name, compression) as writer:
+        assert _all(written) == []
+        writer.write(b"a" * 10)
+        writer.write(b"b" * 5)
+        writer.flush()
+        for _ in range(2):
+            assert _all(written) == [b"a" * 10, b"b" * 5]
+            assert list(tf.io.tf_record_iterator(name, tf.io.TFRecordOptions(compression))) == [b"a" * 10, b"b" * 5]
+            writer.write(b"c")
+        writer.flush()
+        assert _all(written) == [b"a" * 10, b"b" * 5, b"c", b"c"]
+
+
+@pytest.mark.parametrize("compression, sizes", [("GZIP", [(2266, 988, 7792), (4524, 2000, 16890)]),
+                                                ("ZLIB", [(2266, 997, 7863), (4523, 1999, 16878)])])
+def test_compressed_files_that_are_cut_off(tmp_path, compression, sizes):
+    """TensorFlow 2.21's values: what there is of the file is read, without an error."""
+    contents = b"".join(b"line%d\n" % i for i in range(2000))
+    packed = gzip.compress(contents, mtime=0) if compression == "GZIP" else zlib.compress(contents)
+    for size, lines, inflated in [(3, 0, 0), *sizes]:
+        (tmp_path / "lines").write_bytes(packed[:size])
+        read = _all(tf.data.TextLineDataset(str(tmp_path / "lines"), compression))
+        assert len(read) == lines and b"\n".join(read) == contents[:inflated].removesuffix(b"\n")
+        assert tf.io.decode_compressed(packed[:size], compression).numpy() == contents[:inflated]
+    two = tf.io.decode_compressed(packed + packed, compression).numpy()
+    assert two == contents * (2 if compression == "GZIP" else 1)  # TensorFlow reads one zlib stream, and all of gzip

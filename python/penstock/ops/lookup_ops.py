@@ -284,9 +284,10 @@ class TextFileInitializer(TableInitializerBase):
                 continue
             older = (f"dtype {dtypes.int64}" if numbers else "integer or string" if what == "key" else
                      f"dtype {dtypes.string}")
+            needed = "must be int64" if numbers else "should be either integer or string"
+            where = f"if `key_index` is {index}" if what == "key" and numbers else f"for `{what}_index` {index}"
             raise ValueError(_words(
-                f"`{what}_dtype` {'must be int64' if numbers else 'should be either integer or string'} for "
-                f"`{what}_index` {index}, received: {dtype}",
+                f"`{what}_dtype` {needed} {where}, received: {dtype}",
                 f"Signature mismatch. {what.capitalize()}s must be {older}, got {dtype}."))
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(_words(f"`vocab_size` should be > 0, received: {vocab_size}",

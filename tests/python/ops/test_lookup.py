@@ -227,7 +227,7 @@ def test_checkpoint(tmp_path):
 @pytest.mark.parametrize("arguments, two, one", [
     (("", "string", -2, "int64", -1), "`filename` argument required", "Filename required for None"),
     (("f", "string", -3, "int64", -1), "`key_index` should be >= -2, received: -3", "Invalid key index -3"),
-    (("f", "string", -1, "int64", -1), "`key_dtype` must be int64 .* received: <dtype: 'string'>",
+    (("f", "string", -1, "int64", -1), "`key_dtype` must be int64 if `key_index` is -1, received: <dtype: 'string'>",
      "Signature mismatch. Keys must be dtype <dtype: 'int64'>, got <dtype: 'string'>"),
     (("f", "float32", -2, "int64", -1), "`key_dtype` should be either integer or string for `key_index` -2",
      "Signature mismatch. Keys must be integer or string, got <dtype: 'float32'>"),
@@ -242,6 +242,26 @@ def test_messages_about_files_are_those_of_the_version(arguments, two, one, monk
         monkeypatch.setattr(tf2, "enabled", lambda: enabled)
         with pytest.raises(ValueError, match=message):
             lookup_ops.TextFileInitializer(*arguments)
+
+
+@pytest.mark.parametrize("keys, key_index, values, value_index, offset, found", [
+    ("string", -2, "int64", -2, 0, [10, -1]), ("int64", -2, "int64", -2, 0, [10, -1]),
+    ("int64", -2, "int32", -2, 0, [10, -1]), ("string", -2, "int32", -2, 5, [15, -1]),
+    ("string", -2, "int64", 0, 5, [10, -1]), ("int32", -2, "string", -2, 0, [b"10", b"?"]),
+    ("int64", -2, "string", -2, 5, [b"10", b"?"]), ("string", -2, "int64", -1, 5, [5, -1]),
+])
+def test_lines_are_numbers(tmp_path, version_two, keys, key_index, values, value_index, offset, found):
+    """TensorFlow 2.21's values: an offset is added to numbers of lines, and to fields of type int32."""
+    (tmp_path / "lines").write_text("10\n20\n30\n")
+    lines = lookup_ops.TextFileInitializer(str(tmp_path / "lines"), keys, key_index, values, value_index,
+                                           value_index_offset=offset)
+    t = lookup_ops.StaticHashTable(lines, "?" if values == "string" else -1)
+    asked = tf.constant(["10", "x"] if keys == "string" else [10, 1], keys)
+    assert t.lookup(asked).numpy().tolist() == found
+    (tmp_path / "words").write_text("20\na\n")
+    words = lookup_ops.TextFileInitializer(str(tmp_path / "words"), "string", -2, "int64", -2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Field a in line 1 is not a valid int64"):
+        lookup_ops.StaticHashTable(words, -1)
 
 
 def test_messages_about_vocabularies_are_those_of_the_version(monkeypatch):

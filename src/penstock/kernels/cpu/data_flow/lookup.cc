@@ -1,6 +1,7 @@
 // The ops on lookup tables.
 #include <algorithm>
 
+#include "penstock/base/behavior.h"
 #include "penstock/base/parse_number.h"
 #include "penstock/base/strings.h"
 #include "penstock/kernel/kernel_registry.h"
@@ -181,9 +182,13 @@ class InitializeFromFile {
                             " dtype of int64, got ", type);
     }
     const bool key = what[0] == 'K';
-    if (column == kWholeLine && type != DT_STRING && !(key && IsInteger(type))) {
+    const bool of_numbers = key || BehavesAsVersionTwo();
+    if (column == kWholeLine && type != DT_STRING && !(of_numbers && IsInteger(type))) {
       throw InvalidArgument(what, " index for whole line requires ",
-                            key ? "string or integer table key" : "table value dtype of string", ", got ", type);
+                            key          ? "string or integer table key"
+                            : of_numbers ? "table value dtype of integer or string"
+                                         : "table value dtype of string",
+                            ", got ", type);
     }
   }
 
@@ -201,6 +206,7 @@ class InitializeFromFile {
         break;
       case DT_INT32:
         good = ParseNumber(text, &to->mutable_data<int32_t>()[i]);
+        if (BehavesAsVersionTwo()) to->mutable_data<uint32_t>()[i] += static_cast<uint32_t>(offset_);
         break;
       case DT_INT64:
         good = ParseNumber(text, &to->mutable_data<int64_t>()[i]);
